@@ -1,0 +1,220 @@
+"""Settings, declared once: each field of `Config` is one setting with its type, default, allowed values and help.
+
+A value comes from, strongest first: a flag, the environment variable, the vault's `vault-memory.toml`, the default. The
+field `watch_settle_ms` is `settle_ms` under `[watch]` in the file and `VAULT_MEMORY_WATCH_SETTLE_MS` in the environment.
+Secrets are never settings: a setting names the environment variable that holds one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+from zoneinfo import ZoneInfo
+
+from vault_memory.errors import ConfigError
+
+ENV_PREFIX = "VAULT_MEMORY_"
+FORMAT = 1
+
+
+def _field(
+    default: Any,
+    help: str,
+    *,
+    choices: tuple[str, ...] = (),
+    low: float | None = None,
+    high: float | None = None,
+    check: Callable[[Any], str | None] | None = None,
+) -> Any:
+    if isinstance(default, (dict, list)):
+        return dataclasses.field(
+            default_factory=lambda: type(default)(default),
+            metadata={"help": help, "choices": choices, "low": low, "high": high, "check": check},
+        )
+    return dataclasses.field(
+        default=default, metadata={"help": help, "choices": choices, "low": low, "high": high, "check": check}
+    )
+
+
+def zone_or_none(name: str) -> ZoneInfo | None:
+    """The time zone of that IANA name, or None when there is no such zone."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError):  # ZoneInfoNotFoundError is a KeyError; a folder's name an OSError
+        return None
+
+
+def _check_zone(name: str) -> str | None:
+    return None if zone_or_none(name) else f"{name!r} is no IANA time zone, such as Asia/Taipei"
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings of one vault; lengths of time and sizes carry their unit in the name."""
+
+    format: int = _field(FORMAT, "version of the vault's format; written by `init`")
+    locale: str = _field("zh-TW", "language of new profiles and of our headings", choices=("zh-TW", "zh-CN", "en"))
+    timezone: str = _field("Asia/Taipei", "time zone of users who set none (IANA name)", check=_check_zone)
+    index_dir: str = _field("", "folder for the index databases; empty: beside the notes. Use it in synced folders")
+
+    git_person_name: str = _field("", "author of the person's edits when git knows no identity")
+    git_person_email: str = _field("", "e-mail address beside git.person_name")
+    git_conversations: str = _field("never", "whether conversation records enter git", choices=("never", "daily"))
+    git_sign: bool = _field(False, "sign the assistant's commits with the person's git signing set-up")
+
+    watch_settle_ms: int = _field(400, "quiet time after an edit before it is indexed", low=0, high=60_000)
+    watch_commit_quiet_ms: int = _field(5_000, "quiet time before an edit is committed as the person's", low=0)
+    watch_cap_ms: int = _field(10_000, "a file that never rests is indexed at least this often", low=100)
+
+    search_weight: str = _field(
+        "auto",
+        "how vectors and keywords are weighed: auto (by how far the vectors can be trusted) or fixed",
+        choices=("auto", "fixed"),
+    )
+    search_vector_weight: float = _field(0.7, "weight of the vectors when search.weight is fixed", low=0, high=1)
+
+    @classmethod
+    def load(cls, file: Path, environ: Mapping[str, str] = os.environ, **flags: Any) -> Config:
+        """Settings of the vault whose `vault-memory.toml` is `file` (a missing file gives the defaults).
+
+        `flags` are values given on a command line; None means not given. Raises `ConfigError` listing every unknown key
+        and wrong value at once, each with its line or its variable's name.
+        """
+        problems: list[str] = []
+        values: dict[str, Any] = {}
+        text = _read(file)
+        for key, value in _flatten(_parse(text, file)).items():
+            name = key.replace(".", "_")
+            where = f"{file.name}:{_line_of(text, key)}"
+            if name not in _FIELDS or key != _KEYS[name]:
+                problems.append(f"{where}: unknown setting {key!r}{_suggest(key)}")
+            else:
+                _take(values, problems, name, value, where)
+        for name in _FIELDS:
+            variable = ENV_PREFIX + name.upper()
+            if variable in environ:
+                _take(values, problems, name, _from_text(name, environ[variable]), f"environment variable {variable}")
+        for name, value in flags.items():
+            if value is not None:
+                _take(values, problems, name, value, f"--{name.replace('_', '-')}")
+        if values.get("format", FORMAT) > FORMAT:
+            problems = [
+                f"{file}: this vault has format {values['format']}, this program knows {FORMAT}: upgrade vault-memory"
+            ]
+        if problems:
+            raise ConfigError("\n".join(problems))
+        return cls(**values)
+
+    def zone(self, name: str | None = None) -> ZoneInfo:
+        """The time zone `name` if it is one, else the configured one."""
+        return (zone_or_none(name) if name else None) or ZoneInfo(self.timezone)
+
+
+_FIELDS = {field.name: field for field in dataclasses.fields(Config)}
+_TYPES = get_type_hints(Config)
+_TABLES = ("git", "watch", "search")
+_KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}
+"""Field name → key in the file: `watch_settle_ms` → `watch.settle_ms`."""
+
+
+def describe() -> list[tuple[str, Any, str]]:
+    """(key in the file, default, help) of every setting, in order; the documentation is made from it."""
+    empty = Config()
+    return [(_KEYS[name], getattr(empty, name), field.metadata["help"]) for name, field in _FIELDS.items()]
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} cannot be read ({error}): mend it or restore it with git") from error
+
+
+def _parse(text: str, file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file} is no valid TOML: {error}") from error
+
+
+def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
+    """One level of tables joined with a dot; deeper tables stay values of their own (lists of endpoints, name tables)."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict) and key in _TABLES:
+            flat.update({f"{key}.{inner}": v for inner, v in value.items()})
+        else:
+            flat[key] = value
+    return flat
+
+
+def _line_of(text: str, key: str) -> int:
+    """1-based line of a key in the file: the first `name =` after its table's header."""
+    table, _, name = key.rpartition(".")
+    inside = not table
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", line)
+        if header:
+            inside = header[1] == table
+            if header[1].split(".")[0] == key:
+                return number
+        if inside and re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*=", line):
+            return number
+    return 1
+
+
+def _suggest(key: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(key, _KEYS.values(), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _from_text(name: str, text: str) -> Any:
+    """The environment's text as the setting's type; text that does not fit stays text, and is then refused by `_take`."""
+    kind = _TYPES[name]
+    try:
+        if kind is bool:
+            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
+        if kind in (int, float):
+            return kind(text)
+        if kind is not str:
+            return tomllib.loads(f"value = {text}")["value"]
+    except (KeyError, ValueError):
+        pass
+    return text
+
+
+def _take(values: dict[str, Any], problems: list[str], name: str, value: Any, where: str) -> None:
+    kind, rules = _TYPES[name], _FIELDS[name].metadata
+    wanted = get_origin(kind) or kind
+    if wanted is float and type(value) is int:
+        value = float(value)
+    if type(value) is not wanted or (get_args(kind) and not _fits(value, kind)):
+        article = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}.get(wanted, str(kind))
+        problems.append(f"{where}: {_KEYS[name]} must be {article}, not {value!r}")
+    elif rules["choices"] and value not in rules["choices"]:
+        problems.append(f"{where}: {_KEYS[name]} must be one of {', '.join(rules['choices'])}, not {value!r}")
+    elif (rules["low"] is not None and value < rules["low"]) or (rules["high"] is not None and value > rules["high"]):
+        bounds = f"at least {rules['low']}" if rules["high"] is None else f"between {rules['low']} and {rules['high']}"
+        problems.append(f"{where}: {_KEYS[name]} must be {bounds}, not {value!r}")
+    elif rules["check"] and (problem := rules["check"](value)):
+        problems.append(f"{where}: {_KEYS[name]}: {problem}")
+    else:
+        values[name] = value
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether the members of a list or table have the declared type (`list[str]`, `dict[str, str]`)."""
+    members = value.values() if isinstance(value, dict) else value
+    inner = get_args(kind)[-1]
+    wanted = get_origin(inner) or inner
+    return wanted is Any or all(isinstance(member, wanted) for member in members)

@@ -1,0 +1,129 @@
+"""What each path of a vault is. Pure: it reads names, never the disk.
+
+A vault has one *scope* per user, `memory/<user_id>/`, and one shared scope: the Markdown outside `memory/`. A *source*
+is a file's path inside its scope, with forward slashes: `USER.md`, `daily/2026-01-30.md`; in the shared scope it is the
+path inside the vault. Answers name sources, never absolute paths.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from pathlib import PurePosixPath
+
+from vault_memory.errors import InvalidId
+
+SETTINGS_FILE = "vault-memory.toml"
+STATE_DIR = ".vault-memory"
+MEMORY_DIR = "memory"
+INDEX_FILE = "index.db"
+FORMAT = 1
+
+PROFILE = "USER.md"
+MEMORY_LOG = "MEMORY.md"
+LEARNING = "LEARNING.md"
+FEEDBACK = "feedback.jsonl"
+
+SHARED = ""
+"""The scope of the Markdown outside `memory/`; every other scope is a user id."""
+
+_USER_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+_DAY_FILE = re.compile(r"(?:daily|conversations)/(\d{4}-\d{2}-\d{2})\.(?:md|jsonl)")
+
+# Windows cannot make these folders, whatever their ending; a vault must open on all three systems.
+_WINDOWS_DEVICES = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
+
+# (glob inside a user's folder, kind); the first match wins, and what matches none is a `note`.
+_KINDS: list[tuple[str, str]] = [
+    ("USER.md", "profile"),
+    ("MEMORY.md", "memory-log"),
+    ("LEARNING.md", "learning"),
+    ("feedback.jsonl", "feedback"),
+    ("daily/*.md", "daily"),
+    ("conversations/*.jsonl", "conversation"),
+    ("memories/*.md", "memory"),
+    ("entities/*.md", "entity"),
+    ("mistakes/*.md", "mistake"),
+]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file of the vault stands: its scope (a user id, or `SHARED`) and its source inside that scope."""
+
+    scope: str
+    source: str
+
+
+def check_user_id(user_id: str) -> str:
+    """Return `user_id` unchanged if it can name a user's folder, else raise `InvalidId`."""
+    if not isinstance(user_id, str) or not _USER_ID.fullmatch(user_id):
+        raise InvalidId(
+            f"user id {user_id!r} is not valid: use 1 to 64 letters, digits, '.', '_' or '-', not starting with '.'"
+        )
+    if user_id.split(".")[0].lower() in _WINDOWS_DEVICES or user_id.endswith("."):
+        raise InvalidId(f"user id {user_id!r} cannot be a folder name on Windows: choose another")
+    return user_id
+
+
+def user_dir(user_id: str) -> PurePosixPath:
+    """`memory/<user_id>`, relative to the vault, for a checked id."""
+    return PurePosixPath(MEMORY_DIR, check_user_id(user_id))
+
+
+def scope_dir(scope: str) -> PurePosixPath:
+    """The folder that holds a scope's sources, relative to the vault (`.` for the shared scope)."""
+    return PurePosixPath(".") if scope == SHARED else user_dir(scope)
+
+
+def daily_source(day: date) -> str:
+    """Source of a day's log."""
+    return f"daily/{day.isoformat()}.md"
+
+
+def conversation_source(day: date) -> str:
+    """Source of a day's conversation record."""
+    return f"conversations/{day.isoformat()}.jsonl"
+
+
+def place_of(path: PurePosixPath) -> Place | None:
+    """The place of a vault-relative path that the index holds; None for what is never indexed.
+
+    Never indexed: hidden files and folders, `feedback.jsonl` (evidence, not prose), anything that is neither Markdown nor
+    a conversation record, and what lies in `memory/` outside a valid user folder.
+    """
+    parts = path.parts
+    if not parts or any(part.startswith(".") for part in parts):
+        return None
+    if parts[0] != MEMORY_DIR:
+        return Place(SHARED, path.as_posix()) if path.suffix == ".md" else None
+    if len(parts) < 3 or not _USER_ID.fullmatch(parts[1]):
+        return None
+    source = "/".join(parts[2:])
+    is_conversation = parts[2] == "conversations" and path.suffix == ".jsonl"
+    return Place(parts[1], source) if path.suffix == ".md" or is_conversation else None
+
+
+def kind_of(place: Place) -> str:
+    """The kind of note at a place: `profile`, `daily`, `memory`, … (archived files keep the kind they had), else `note`."""
+    if place.scope == SHARED:
+        return "note"
+    source = PurePosixPath(place.source)
+    if source.parts[0] == "archive":
+        source = source.relative_to("archive")
+        if re.fullmatch(r"MEMORY-\d{4}\.md", source.name):
+            return "memory-log"
+    for pattern, kind in _KINDS:
+        if len(source.parts) == pattern.count("/") + 1 and source.match(pattern):
+            return kind
+    return "note"
+
+
+def day_of(source: str) -> date | None:
+    """The day that a daily log or conversation record is of, by its name."""
+    match = _DAY_FILE.fullmatch(source)
+    try:
+        return date.fromisoformat(match[1]) if match else None
+    except ValueError:
+        return None

@@ -1,0 +1,81 @@
+"""Every error that vault-memory raises on purpose.
+
+    VaultMemoryError            exit 1, HTTP 500    something failed at run time
+    ├── UsageError              exit 2, HTTP 400    the call itself is wrong: fix it and call again
+    │   ├── InvalidId           exit 2, HTTP 400    a user id that cannot be a folder name
+    │   ├── ConfigError         exit 2, HTTP 500    vault-memory.toml or an environment variable is wrong
+    │   └── NotAVault           exit 2, HTTP 404    the path is no vault
+    ├── NotFound                exit 1, HTTP 404    a user, key, commit or file that is not there
+    ├── Busy                    exit 1, HTTP 503    somebody else holds it: a lock, a second daemon
+    ├── Changed                 exit 1, HTTP 409    the file is no longer what the writer read
+    ├── HistoryError            exit 1, HTTP 500    git refused; what was to be committed waits
+    ├── IndexUnusable            exit 1, HTTP 500    the derived index cannot be used
+    └── EndpointError           exit 1, HTTP 502    an outside endpoint failed, timed out or answered nonsense
+
+The exit code and the HTTP status stand on the class, so that each door maps errors once. A message names the thing and
+the next step; it never holds a secret.
+"""
+
+from __future__ import annotations
+
+
+class VaultMemoryError(Exception):
+    """Root of the tree: `exit_code` for the command line, `http_status` for the HTTP doors."""
+
+    exit_code = 1
+    http_status = 500
+
+
+class UsageError(VaultMemoryError):
+    """The call is wrong; nothing was done."""
+
+    exit_code = 2
+    http_status = 400
+
+
+class InvalidId(UsageError):
+    """A user id outside `[A-Za-z0-9._-]{1,64}`, or one that differs from an existing id only in case."""
+
+
+class ConfigError(UsageError):
+    """One or more settings are wrong; the message lists them all."""
+
+    http_status = 500
+
+
+class NotAVault(UsageError):
+    """There is no vault at the path."""
+
+    http_status = 404
+
+
+class NotFound(VaultMemoryError):
+    """The thing asked for does not exist."""
+
+    http_status = 404
+
+
+class Busy(VaultMemoryError):
+    """Another process holds what is needed; try again later."""
+
+    http_status = 503
+
+
+class Changed(VaultMemoryError):
+    """A compare-and-swap write found other bytes than the writer had read; read again and redo."""
+
+    http_status = 409
+
+
+class HistoryError(VaultMemoryError):
+    """Git refused or could not be run; the content is on disk and its commit waits."""
+
+
+class IndexUnusable(VaultMemoryError):
+    """The derived index is corrupt, locked or unreadable; `vault-memory reindex` makes it anew."""
+
+
+class EndpointError(VaultMemoryError):
+    """An embedding, chat or store endpoint failed."""
+
+    http_status = 502
