@@ -1,0 +1,71 @@
+"""The index of one scope: derived from its files, and rebuilt from them whenever in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from vault_memory.adapters.embedding.base import Embedder
+from vault_memory.core.document import Document
+
+
+@dataclass(frozen=True)
+class FileState:
+    """What the index knows of a file: the bytes it was read from, their `stat`, and what was wrong.
+
+    `content_hash` is the SHA-256 of the bytes; `problem` is empty when all was read. A file that could not be read at
+    all has an empty hash and its reason in `problem`.
+    """
+
+    content_hash: bytes
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Stats:
+    """How much an index holds; `pending` chunks have no vector of `space` yet."""
+
+    files: int
+    chunks: int
+    pending: int
+    failed: int
+    bytes: int
+    space: str
+    vectors_by: str
+
+
+class Index(Protocol):
+    """One scope's index. Safe to use from several threads and processes; every write is one transaction.
+
+    Raises `errors.Busy` when another process holds the write lock for too long, `errors.IndexUnusable` when the
+    database can be neither read nor rebuilt.
+    """
+
+    def files(self) -> dict[str, FileState]:
+        """State of every file the index knows, by source."""
+        ...
+
+    def replace(self, entries: Iterable[tuple[Document, FileState]]) -> None:
+        """Put these files in place of what the index held of them. Vectors of unchanged text are kept."""
+        ...
+
+    def mark(self, states: Mapping[str, FileState]) -> None:
+        """New states of files whose text in the index stays: a touched file, or one that could not be read."""
+        ...
+
+    def remove(self, sources: Iterable[str]) -> None:
+        """Forget these files and all that was derived from them."""
+        ...
+
+    def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
+        """Give up to `limit` chunks their vector; returns how many are left without one."""
+        ...
+
+    def stats(self) -> Stats: ...
+
+    def close(self) -> None: ...
