@@ -10,7 +10,6 @@ import os
 import re
 from pathlib import Path, PurePosixPath
 
-import vault_memory
 from vault_memory.adapters import files
 from vault_memory.errors import NotFound
 
@@ -27,7 +26,7 @@ _OWN = ".local"
 
 def shipped(name: str) -> Path:
     """The shipped folder `vault` or `hooks`. Raises `NotFound` when the installation is incomplete."""
-    package = Path(vault_memory.__file__).parent
+    package = Path(__file__).parent.parent
     for folder in (package / "shipped" / name, package.parent / name):
         if folder.is_dir():
             return folder

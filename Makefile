@@ -1,0 +1,74 @@
+# vault-memory: `make run` to try it, `make test` and `make check` to work on it. `make help` lists everything.
+
+PYTHON ?= python3
+READY := .venv/.ready
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run demo test test-all check bench clean
+
+help:
+	@echo 'make run       set up, make ./my-vault with a sample conversation, start the daemon on it'
+	@echo 'make demo      the same without the daemon'
+	@echo 'make setup     only set up .venv (PYTHON=python3.12 chooses another Python, 3.11 or newer)'
+	@echo 'make check     format, lint, types, architecture and fast tests: under a minute'
+	@echo 'make test      all tests'
+	@echo 'make test-all  check and test'
+	@echo 'make bench     the benchmarks, each against a floor of the same run'
+	@echo 'make clean     remove .venv and caches; ./my-vault stays'
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "vault-memory needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true)."; \
+	  echo "Name a newer one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12"; exit 1; }
+	@echo 'Setting up .venv (a minute, once) ...'
+	@$(PYTHON) -m venv .venv
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+run: demo
+	@echo
+	@echo 'The daemon now watches ./my-vault: edit a note, save it, search for it. Ctrl-C stops it.'
+	@cd my-vault && exec vault-memory watch
+
+demo: setup
+	@test ! -e my-vault || echo './my-vault is there already and stays as it is; to start afresh, delete it first.'
+	@test -e my-vault || $(MAKE) --no-print-directory tour
+
+# What a person would type, shown by make and then run.
+.PHONY: tour
+tour:
+	vault-memory init my-vault
+	cd my-vault && vault-memory turn --user alice --jsonl ../docs/sample-conversation.jsonl
+	@echo
+	cat my-vault/memory/alice/USER.md
+	@echo
+	git -C my-vault --no-pager log --format='%h  %an  %s'
+	@echo
+	git -C my-vault --no-pager log --max-count=1 --grep='Vault-Key: theme'
+	@echo
+	cd my-vault && vault-memory search --user alice '主题'
+	@echo
+	cd my-vault && vault-memory search --user alice 'fetch data in React'
+	@echo
+	@echo 'Look around in ./my-vault, with Obsidian too. To have the command at hand: . .venv/bin/activate'
+
+test: setup
+	.venv/bin/python -m pytest -q -n auto
+
+test-all: check test
+
+check: setup
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+	.venv/bin/python -m pytest -q -n auto -m 'not slow'
+
+bench: setup
+	@for script in benchmarks/*.py; do echo "== $$script"; .venv/bin/python "$$script" || exit 1; done
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
