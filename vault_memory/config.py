@@ -68,6 +68,8 @@ class Config:
     git_conversations: str = _field("never", "whether conversation records enter git", choices=("never", "daily"))
     git_sign: bool = _field(False, "sign the assistant's commits with the person's git signing set-up")
 
+    lexicon: dict[str, Any] = _field({}, "your own technologies and style words; see docs/extraction.md")
+
     watch_settle_ms: int = _field(400, "quiet time after an edit before it is indexed", low=0, high=60_000)
     watch_commit_quiet_ms: int = _field(5_000, "quiet time before an edit is committed as the person's", low=0)
     watch_cap_ms: int = _field(10_000, "a file that never rests is indexed at least this often", low=100)
@@ -118,6 +120,7 @@ class Config:
 
 _FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 _TYPES = get_type_hints(Config)
+# A key of these tables is a setting of its own; any other table is the value of one setting.
 _TABLES = ("git", "watch", "search")
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}
 """Field name → key in the file: `watch_settle_ms` → `watch.settle_ms`."""

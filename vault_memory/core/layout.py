@@ -67,6 +67,15 @@ def check_user_id(user_id: str) -> str:
     return user_id
 
 
+def is_user_id(name: str) -> bool:
+    """Whether a folder of that name under `memory/` is a user's."""
+    try:
+        check_user_id(name)
+    except InvalidId:
+        return False
+    return True
+
+
 def user_dir(user_id: str) -> PurePosixPath:
     """`memory/<user_id>`, relative to the vault, for a checked id."""
     return PurePosixPath(MEMORY_DIR, check_user_id(user_id))

@@ -1,0 +1,131 @@
+"""Take a whole vault away in one file, and bring it back; take one user's files away as a plain folder.
+
+A backup holds everything a person cannot make again: the notes, the conversation records, and git's history. Indexes and
+locks are left out; they are made anew from the notes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from vault_memory.adapters import files
+from vault_memory.core import layout
+from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.services.vault import Vault
+
+
+def backup(vault: Vault, target: Path) -> list[str]:
+    """Write the whole vault into a new gzipped tar file, readable by its owner alone; return what was left out, and why.
+
+    Git's objects, the bulk, are copied first, since they never change; then, for a moment, every user's lock is held, so
+    that notes and history are of one moment. Raises `UsageError` if `target` exists, or lies in the vault.
+    """
+    target = target.expanduser().absolute()
+    if target.exists():
+        raise UsageError(f"{target} exists: name a new file")
+    if target.resolve().is_relative_to(vault.root):
+        raise UsageError(f"{target} lies in the vault itself: name a file outside it")
+    part = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+            left_out = _write(vault, out)
+            out.flush()
+            os.fsync(out.fileno())
+        os.rename(part, target)
+    except OSError as error:
+        raise VaultMemoryError(f"cannot write {target}: {error.strerror}; nothing was kept of it") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return left_out
+
+
+def restore(archive: Path, folder: Path) -> Path:
+    """Unpack a backup into a folder that is empty or not there yet; return the vault's root.
+
+    Raises `UsageError` when the folder holds anything or the file is no backup; nothing is then left behind.
+    """
+    folder = folder.expanduser().absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not empty: name a new folder, so that nothing is overwritten")
+    fresh = not folder.exists()
+    try:
+        with tarfile.open(archive, "r:gz") as tar:
+            folder.mkdir(parents=True, exist_ok=True)
+            tar.extractall(folder, filter="data")
+        if not (folder / layout.SETTINGS_FILE).is_file():
+            raise tarfile.TarError("it holds no vault")
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {archive}") from error
+    except (tarfile.TarError, EOFError, OSError) as error:
+        if folder.exists():
+            for path in folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            if fresh:
+                folder.rmdir()
+        raise UsageError(f"{archive} is no whole backup ({error}): nothing was restored") from error
+    return folder
+
+
+def export(vault: Vault, user_id: str, folder: Path) -> int:
+    """Copy one user's files, conversations too, into a new folder; return how many. Raises `UsageError` if it is not empty."""
+    vault.known_user(user_id)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not empty: name a new folder")
+    count = 0
+    with vault.lock(user_id):
+        home = vault.root / layout.user_dir(user_id)
+        for path in _files(home):
+            if not path.is_symlink():
+                copy = folder / path.relative_to(home)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, copy)
+                count += 1
+    return count
+
+
+def _write(vault: Vault, out: object) -> list[str]:
+    left_out: list[str] = []
+    done: set[Path] = set()
+
+    def add(tar: tarfile.TarFile, path: Path) -> None:
+        name = path.relative_to(vault.root)
+        if path in done:
+            return
+        done.add(path)
+        if path.is_symlink() and not path.resolve().is_relative_to(vault.root):
+            left_out.append(f"{name}: a link to outside the vault")
+            return
+        try:
+            tar.add(path, arcname=name.as_posix(), recursive=False)
+        except FileNotFoundError:
+            pass  # deleted since it was listed
+        except OSError as error:
+            left_out.append(f"{name}: {error.strerror}")
+
+    with tarfile.open(fileobj=out, mode="w:gz", compresslevel=6) as tar:  # type: ignore[call-overload]
+        for path in _files(vault.root / ".git" / "objects"):
+            add(tar, path)
+        with ExitStack() as locks:
+            for user_id in vault.user_ids():
+                locks.enter_context(vault.lock(user_id))
+            for path in _files(vault.root):
+                add(tar, path)
+    return left_out
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Every file below a folder that a backup keeps, links not followed, empty folders too."""
+    for name, folders, names in os.walk(folder):
+        here = Path(name)
+        folders[:] = [child for child in folders if child != layout.STATE_DIR]
+        for child in [*names, *(child for child in folders if (here / child).is_symlink())]:
+            if not child.startswith(layout.INDEX_FILE) and not files.is_temporary(child):
+                yield here / child
+        if not folders and not names:
+            yield here

@@ -1,0 +1,157 @@
+"""Open a vault: the one place where adapters are made and handed to the services."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vault_memory.adapters import files
+from vault_memory.adapters.embedding.base import Embedder
+from vault_memory.adapters.history import History
+from vault_memory.adapters.index.base import Index
+from vault_memory.config import Config
+from vault_memory.core import layout
+from vault_memory.errors import InvalidId, NotAVault, NotFound
+
+if TYPE_CHECKING:
+    from vault_memory.core.extraction.lexicon import Lexicon
+
+ENV_VAULT = "VAULT_MEMORY_VAULT"
+LOCK_TIMEOUT_S = 30.0
+"""How long a writer waits for another one of the same user before it gives up."""
+
+
+def _local_now() -> datetime:
+    return datetime.now().astimezone()
+
+
+@dataclass(frozen=True)
+class Vault:
+    """An open vault: its root, its settings and the outside things that the services use. Safe to share by threads."""
+
+    root: Path
+    config: Config
+    history: History
+    embedder: Embedder
+    now: Callable[[], datetime] = _local_now
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+
+    def user_ids(self) -> list[str]:
+        """Ids of the users who have a folder, sorted."""
+        try:
+            names = os.listdir(self.root / layout.MEMORY_DIR)
+        except FileNotFoundError:
+            return []
+        return sorted(name for name in names if layout.is_user_id(name) and not self._user_root(name).is_symlink())
+
+    def scopes(self) -> list[str]:
+        """Every scope of the vault: the shared one first, then the users."""
+        return [layout.SHARED, *self.user_ids()]
+
+    def known_user(self, user_id: str) -> str:
+        """The id, if that user has a folder. Raises `InvalidId` or `NotFound`."""
+        layout.check_user_id(user_id)
+        if user_id not in self.user_ids():
+            raise NotFound(f"user {user_id!r} is not in this vault: `vault-memory user list` shows who is")
+        return user_id
+
+    def new_user(self, user_id: str) -> str:
+        """The id, if it may write: a known user, or a new one whose folder no other user's would be on another system."""
+        layout.check_user_id(user_id)
+        known = self.user_ids()
+        if user_id not in known:
+            twin = next((other for other in known if other.casefold() == user_id.casefold()), None)
+            if twin:
+                raise InvalidId(f"user id {user_id!r} differs from the existing {twin!r} only in case: use {twin!r}")
+        return user_id
+
+    def path(self, scope: str, source: str) -> Path:
+        """Where a source lies on disk; raises `UsageError` if it would lie outside the vault."""
+        return files.contained(self.root, layout.scope_dir(scope) / source)
+
+    @contextmanager
+    def lock(self, user_id: str) -> Iterator[None]:
+        """Hold the user's write lock: read, change and commit a user's files only inside it. Raises `Busy`."""
+        name = layout.check_user_id(user_id).casefold()
+        with files.lock(self.root / layout.STATE_DIR / "locks" / f"{name}.lock", LOCK_TIMEOUT_S):
+            yield
+
+    def index(self, scope: str) -> Index:
+        """The index of a scope, opened (or made) on first use. Raises `IndexUnusable`."""
+        from vault_memory.adapters.index.sqlite import SqliteIndex
+
+        return SqliteIndex.open(self.index_path(scope), self.embedder)
+
+    def index_path(self, scope: str) -> Path:
+        """The database of a scope: beside the user's notes, or in the folder that `index_dir` names."""
+        if self.config.index_dir:
+            folder = self.root / Path(self.config.index_dir).expanduser()
+            return folder / f"{scope or '_shared'}.db"
+        if scope == layout.SHARED:
+            return self.root / layout.STATE_DIR / layout.INDEX_FILE
+        return self._user_root(scope) / layout.INDEX_FILE
+
+    def lexicon(self) -> Lexicon:
+        """The words that preferences are recognised by: ours and the vault's own."""
+        from vault_memory.core.extraction import load_lexicon
+
+        return load_lexicon(self.config.lexicon)
+
+    def _user_root(self, user_id: str) -> Path:
+        return self.root / layout.user_dir(user_id)
+
+
+def find_vault(start: Path | None = None, *, given: str | None = None, environ: Mapping[str, str] = os.environ) -> Path:
+    """The vault's root, found as git finds a repository: `start` and its parents, else `given`, else the environment.
+
+    `given` is a path that the caller was told (`--vault`); it wins, since somebody said it. Raises `NotAVault`.
+    """
+    if given:
+        return _checked(Path(given), "--vault")
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / layout.SETTINGS_FILE).is_file():
+            return folder
+    if environ.get(ENV_VAULT):
+        return _checked(Path(environ[ENV_VAULT]), ENV_VAULT)
+    raise NotAVault(
+        f"no vault here: {here} and its parents hold no {layout.SETTINGS_FILE}. Run `vault-memory init DIR` to make one, "
+        f"or name one with --vault or {ENV_VAULT}"
+    )
+
+
+def open_vault(
+    path: str | Path | None = None, *, now: Callable[[], datetime] | None = None,
+    environ: Mapping[str, str] = os.environ, embedder: Embedder | None = None, **flags: Any,
+) -> Vault:
+    """Open the vault at `path`, or the one that `find_vault` finds. `flags` override settings by their field name.
+
+    Raises `NotAVault` or `ConfigError`. Nothing is written or read but the settings.
+    """
+    root = find_vault(given=str(path) if path is not None else None, environ=environ)
+    config = Config.load(root / layout.SETTINGS_FILE, environ, **flags)
+    history = History(
+        root, person_name=config.git_person_name, person_email=config.git_person_email, sign=config.git_sign
+    )
+    return Vault(root, config, history, embedder or _embedder(config), now or _local_now, environ)
+
+
+def _embedder(config: Config) -> Embedder:
+    from vault_memory.adapters.embedding.offline import OfflineEmbedder
+
+    return OfflineEmbedder()
+
+
+def _checked(path: Path, told_by: str) -> Path:
+    root = path.expanduser().resolve()
+    if not (root / layout.SETTINGS_FILE).is_file():
+        raise NotAVault(
+            f"{told_by} names {root}, which is no vault (it holds no {layout.SETTINGS_FILE}): `vault-memory init {root}` "
+            "makes it one"
+        )
+    return root
