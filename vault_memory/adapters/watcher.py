@@ -1,10 +1,14 @@
 """What the operating system says about a vault's files, by way of watchdog. A hint says *look there*, never what changed.
 
-The traps of this trade, each answered here: an exception in a handler ends watchdog's thread (ours only puts a path into
-a queue); the kernel's queue overflows (watchdog logs it; we listen, and hint at everything); there are fewer watches
-than folders because of `fs.inotify.max_user_watches` (we compare what the kernel lists with the folders there are, and
-poll as well); network drives tell nothing (we poll); a folder is deleted and made anew (`tend` notices).
-Polling is a hint at everything every few seconds: the scan that follows is as cheap as any poller's snapshot.
+The traps of this trade, and what is done about each:
+- an exception in a handler ends watchdog's thread: ours only puts a path into a queue;
+- the kernel's queue overflows and events are lost: watchdog logs it, we listen to the log and hint at everything;
+- `fs.inotify.max_user_watches` is reached and folders stay unwatched, silently: `audit` compares the watches that the
+  kernel lists with the folders there are, and asks for polling;
+- network drives tell nothing of what others write: polling;
+- a folder is deleted and made anew, a thread dies: `tend` sets the watches again.
+
+Polling means that somebody looks at everything every few seconds; the scan is as cheap as any poller's snapshot.
 """
 
 from __future__ import annotations
@@ -12,52 +16,213 @@ from __future__ import annotations
 import logging
 import os
 import queue
-import threading
+import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from vault_memory.core import layout
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver, ObservedWatch
 
-EVERYTHING = PurePosixPath(".")
-"""The hint that anything may have changed."""
 
-_REMOTE = {
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "afs",
-    "ceph",
-    "fuse.sshfs",
-    "fuse.rclone",
-    "vboxsf",
-    "prl_fs",
-    "drvfs",
-}
+class Hint(NamedTuple):
+    """A vault-relative path to look at; of a folder: at everything below it."""
+
+    path: PurePosixPath
+    is_folder: bool = False
+
+
+EVERYTHING = Hint(PurePosixPath("."), is_folder=True)
+
+_EVENTS: list[type[FileSystemEvent]] = [
+    FileCreatedEvent,
+    FileModifiedEvent,
+    FileClosedEvent,
+    FileMovedEvent,
+    FileDeletedEvent,
+    DirCreatedEvent,
+    DirMovedEvent,
+    DirDeletedEvent,
+]
+"""Not: a file was opened or read. A `grep` over the vault must not wake the daemon."""
+
+_PASSING = re.compile(
+    r"\..*|.*~|~.*|4913|index\.db.*|.*\.(sw[a-p]|tmp|temp|bak|part|icloud|crdownload|lock)", re.IGNORECASE
+)
+"""Names that come and go while others write: of vim, Emacs, VS Code, Office, Syncthing, iCloud, browsers and SQLite."""
+
+_REMOTE = re.compile(r"nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|vboxsf|prl_fs|drvfs|fuse\.(sshfs|rclone|s3fs|gvfsd-fuse)")
 
 
 class Watcher:
-    """Watches the content folders of the vault at `root` (never hidden ones) and puts vault-relative paths into `hints`.
+    """Watches the content folders of the vault at `root` (no hidden ones) and puts what it hears into `hints`.
 
-    A hint is a file that may have changed, a folder below which anything may have, or `EVERYTHING`. `polling` is empty
-    while the system's events can be trusted, else it says why somebody should also look every few seconds.
+    `polling` is empty while the system's events can be trusted, else it says why somebody must also look at everything
+    every few seconds.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.hints: queue.SimpleQueue[PurePosixPath] = queue.SimpleQueue()
+        self.hints: queue.SimpleQueue[Hint] = queue.SimpleQueue()
         self.polling = ""
+        self._observer: BaseObserver | None = None
+        self._watches: dict[Path, tuple[ObservedWatch, int]] = {}
+        self._events = _Events(root, self.hints)
+        self._overflow = _Overflow(self.hints)
 
     def start(self) -> None:
-        """Set the watches; when this returns, whatever changes from now on is hinted at."""
-        raise NotImplementedError
-
-    def tend(self) -> None:
-        """Mend what broke (call it about once a second, and when a hint is `EVERYTHING`): dead threads, new folders."""
-        raise NotImplementedError
+        """Set the watches; whatever changes after this returned is hinted at, if not `polling`."""
+        logging.getLogger("watchdog").addHandler(self._overflow)
+        self._observer = Observer()
+        self._observer.start()
+        self.tend()
+        self.audit()
 
     def stop(self) -> None:
-        """Take the watches away. Ends within a second."""
-        raise NotImplementedError
+        """Take the watches away; ends within a second."""
+        logging.getLogger("watchdog").removeHandler(self._overflow)
+        observer, self._observer, self._watches = self._observer, None, {}
+        if observer is not None:
+            observer.stop()
+            observer.join(1.0)
+
+    def tend(self) -> None:
+        """Mend what broke and watch what is new. Cheap: to be called about once a second."""
+        if self._observer is None or not self._observer.is_alive():
+            self.stop()
+            self.start()
+            self.hints.put(EVERYTHING)
+            return
+        alive = {emitter.watch for emitter in self._observer.emitters if emitter.is_alive()}
+        there = dict(self._folders())
+        for folder, (watch, inode) in list(self._watches.items()):
+            if there.get(folder) != inode or watch not in alive:
+                self._observer.unschedule(watch)
+                del self._watches[folder]
+        for folder, inode in there.items():
+            if folder not in self._watches:
+                self._watch(folder, inode)
+
+    def audit(self) -> None:
+        """Find out whether the system's events can be trusted: every folder is watched, and the drive is a local one."""
+        remote = _remote_drive(self.root)
+        if remote:
+            self.polling = f"{self.root} is on a network drive ({remote}), which does not tell of changes"
+            return
+        watched = _kernel_watches()
+        folders = list(_below(self.root))
+        missing = [path for path, inode in folders if inode not in watched] if watched is not None else []
+        self.polling = (
+            f"{len(missing)} of {len(folders)} folders are not watched (the first: {missing[0]}): raise "
+            "fs.inotify.max_user_watches, or close other programs that watch files"
+            if missing
+            else ""
+        )
+
+    def _watch(self, folder: Path, inode: int) -> None:
+        assert self._observer is not None
+        is_root = folder == self.root
+        try:
+            watch = self._observer.schedule(self._events, str(folder), recursive=not is_root, event_filter=_EVENTS)
+        except OSError:
+            return  # gone already, or no watch to be had: `audit` sees it
+        self._watches[folder] = watch, inode
+        # What was written into the folder before its watch stood is told by nobody else.
+        self.hints.put(EVERYTHING if is_root else Hint(PurePosixPath(folder.name), is_folder=True))
+
+    def _folders(self) -> Iterator[tuple[Path, int]]:
+        """The root itself (not deeper: it holds `.git`) and each visible folder in it (as deep as it goes), with inodes."""
+        try:
+            yield self.root, os.stat(self.root).st_ino
+            with os.scandir(self.root) as entries:
+                yield from (
+                    (Path(entry.path), entry.inode())
+                    for entry in entries
+                    if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+                )
+        except OSError:
+            return
+
+
+class _Events(FileSystemEventHandler):
+    """Turns watchdog's events into hints; runs in watchdog's thread, which an exception would end."""
+
+    def __init__(self, root: Path, hints: queue.SimpleQueue[Hint]) -> None:
+        self.root = str(root)
+        self.hints = hints
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        try:
+            for path in {event.src_path, event.dest_path}:
+                if path:
+                    relative = PurePosixPath(Path(os.path.relpath(os.fsdecode(path), self.root)).as_posix())
+                    if not any(_PASSING.fullmatch(part) for part in relative.parts):
+                        self.hints.put(Hint(relative, event.is_directory))
+        except Exception:  # whatever it was, the scan that follows is right
+            self.hints.put(EVERYTHING)
+
+
+class _Overflow(logging.Handler):
+    """Listens to watchdog's log: it is the only place that tells when the kernel dropped events."""
+
+    def __init__(self, hints: queue.SimpleQueue[Hint]) -> None:
+        super().__init__(logging.WARNING)
+        self.hints = hints
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.hints.put(EVERYTHING)
+
+
+def _below(folder: Path | str) -> Iterator[tuple[str, int]]:
+    """Every visible folder from `folder` down, with its inode; links are not followed."""
+    try:
+        yield str(folder), os.lstat(folder).st_ino
+        with os.scandir(folder) as listing:
+            entries = [e for e in listing if not e.name.startswith(".") and e.is_dir(follow_symlinks=False)]
+    except OSError:
+        return
+    for entry in entries:
+        yield from _below(entry.path)
+
+
+def _kernel_watches() -> set[int] | None:
+    """Inodes that this process watches, as Linux lists them; None on a system that does not tell."""
+    if not sys.platform.startswith("linux"):
+        return None
+    inodes: set[int] = set()
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            if os.readlink(f"/proc/self/fd/{number}") == "anon_inode:inotify":
+                text = Path(f"/proc/self/fdinfo/{number}").read_text()
+                inodes.update(int(inode, 16) for inode in re.findall(r"ino:([0-9a-f]+)", text))
+        except OSError:
+            continue  # closed since it was listed
+    return inodes
+
+
+def _remote_drive(root: Path) -> str:
+    """The type of the network file system that `root` lies on, or "" when it is a local one (or nobody tells)."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return ""
+    mounts: dict[str, str] = {}
+    for line in lines:
+        left, _, right = line.partition(" - ")
+        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), left.split()[4])
+        mounts[point] = right.split()[0]
+    here = next((mounts[str(folder)] for folder in (root, *root.parents) if str(folder) in mounts), "")
+    return here if _REMOTE.fullmatch(here) else ""

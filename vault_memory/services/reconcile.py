@@ -7,12 +7,22 @@ processes at once, and any number of times.
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
 
-if TYPE_CHECKING:
-    from vault_memory.services.vault import Vault
+from vault_memory.adapters import scan
+from vault_memory.adapters.index.base import FileState, Index
+from vault_memory.core import document, layout
+from vault_memory.core.change import Change, Stat, compare, is_mass_deletion, recorded
+from vault_memory.core.document import Document
+from vault_memory.services.vault import Vault
+
+BATCH_FILES = 128
+BATCH_BYTES = 4 << 20
+PASSES = 3
+"""A file that changes while it is indexed is read again, but not for ever: the next hint or scan finds it."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +48,154 @@ def reconcile(
     *,
     full_hash: bool = False,
     confirm_deletions: bool = False,
+    stop: threading.Event | None = None,
 ) -> Report:
     """Index what changed in a scope; with `sources` look at those only.
 
     `full_hash` reads every file instead of trusting size, times and inode. Text can be found when this returns; vectors
     that an endpoint must compute follow with `embed`. Raises `Busy` or `IndexUnusable`; a file that cannot be read
-    raises nothing, it is in `failed`.
+    raises nothing, it is in `failed`. When `stop` is set, what is read so far is kept and the rest is left for next time.
     """
-    raise NotImplementedError
+    if not (vault.root / layout.scope_dir(scope)).is_dir():
+        return Report(scope)  # opening the index would make the folder of a user who is gone
+    index = vault.index(scope)
+    known = index.files()
+    total = len(known)
+    if sources is None:
+        found = scan.scan(vault.root, scope)
+    else:
+        sources = list(dict.fromkeys(sources))
+        found = scan.look(vault.root, scope, sources)
+        known = {source: known[source] for source in sources if source in known}
+    change = differences(found, known)
+    run = _Run(vault, scope, index, known, found, stop or threading.Event())
+    run.read_all([*found.files] if full_hash else [*change.added, *change.modified])
+    removed, held = run.remove([*change.removed, *run.vanished], total, confirm_deletions)
+    standing = {source: state.problem for source, state in known.items() if state.problem and source in found.files}
+    return Report(
+        scope,
+        indexed=tuple(run.indexed),
+        removed=removed,
+        failed={source: problem for source, problem in {**standing, **run.failed}.items() if problem},
+        held=held,
+        unchanged=len(found.files.keys() - run.indexed.keys() - run.failed.keys()) - len(run.vanished),
+    )
+
+
+def differences(found: scan.Scan, known: Mapping[str, FileState]) -> Change:
+    """What a scan found against what an index knows."""
+    stats = {source: Stat(s.size, s.mtime_ns, s.ctime_ns, s.inode) for source, s in known.items()}
+    return compare(found.files, stats, found.unseen)
 
 
 def embed(vault: Vault, scope: str) -> int:
     """Compute vectors for up to 256 chunks of a scope that have none; returns how many are left."""
-    raise NotImplementedError
+    if not (vault.root / layout.scope_dir(scope)).is_dir():
+        return 0
+    return vault.index(scope).embed_pending(vault.embedder)
+
+
+class _Run:
+    """One run over one scope: reads files, hands them to the index in batches, and keeps the account."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        scope: str,
+        index: Index,
+        known: dict[str, FileState],
+        found: scan.Scan,
+        stop: threading.Event,
+    ) -> None:
+        self.vault, self.scope, self.index = vault, scope, index
+        self.known, self.found, self.stop = known, found, stop
+        self.indexed: dict[str, Stat] = {}
+        self.failed: dict[str, str] = {}
+        self.vanished: list[str] = []
+        self.hashes: set[bytes] = set()
+        self._batch: list[tuple[Document, FileState]] = []
+        self._batch_bytes = 0
+        self._marks: dict[str, FileState] = {}
+
+    def read_all(self, sources: list[str]) -> None:
+        """Read these files and index what is new in them, again if one changes meanwhile.
+
+        Without the second look a slow process could put an older text over a newer one that another has just indexed.
+        """
+        for _ in range(PASSES):
+            seen: dict[str, Stat] = {}
+            for source in sources:
+                if self.stop.is_set():
+                    break
+                self._read(source, seen)
+            self._flush()
+            now = scan.look(self.vault.root, self.scope, seen).files
+            sources = [source for source, stat in seen.items() if now.get(source, stat) != stat]
+            if not sources:
+                return
+
+    def remove(self, gone: list[str], total: int, confirmed: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Forget files that are still gone; returns (removed, held). A file that came back elsewhere has only moved."""
+        gone = [source for source in gone if source in self.known]
+        again = scan.look(self.vault.root, self.scope, gone)
+        gone = [source for source in gone if source not in again.files and source not in again.unseen]
+        lost = [source for source in gone if self.known[source].content_hash not in self.hashes]
+        held = lost if not confirmed and is_mass_deletion(len(lost), total) else []
+        removed = [source for source in gone if source not in set(held)]
+        if removed:
+            self.index.remove(removed)
+        return tuple(removed), tuple(held)
+
+    def _read(self, source: str, seen: dict[str, Stat]) -> None:
+        problem = self.found.problems.get(source)
+        if problem is not None:
+            if self.known.get(source) and self.known[source].content_hash:
+                self.index.remove([source])  # what it was is no longer there: a link or a pipe took its place
+            self._fail(source, self.found.files[source], problem)
+            return
+        try:
+            content = scan.read(self.vault.root, self.scope, source, document.LIMIT_BYTES + 1)
+        except FileNotFoundError:
+            self.vanished.append(source)
+            return
+        except OSError as error:
+            # Without a time stamp, so that it is tried at every scan: what forbids reading may lie in a parent folder.
+            stat = self.found.files[source]._replace(mtime_ns=0)
+            self._fail(source, stat, f"cannot be read: {error.strerror or error}")
+            return
+        seen[source] = content.stat
+        self.hashes.add(content.content_hash)
+        stat = recorded(content.stat, time.time_ns())
+        state = FileState(content.content_hash, *stat)
+        before = self.known.get(source)
+        if before is not None and before.content_hash == content.content_hash:
+            state = replace(state, problem=before.problem)
+            if state != before:
+                self._marks[source] = state
+            return
+        self._index(source, content, state)
+
+    def _index(self, source: str, content: scan.Content, state: FileState) -> None:
+        kind = layout.kind_of(layout.Place(self.scope, source))
+        read = document.read(source, kind, content.data)
+        state = replace(state, problem="; ".join(read.problems))
+        self._batch.append((read, state))
+        self._batch_bytes += len(content.data)
+        self.known[source] = state
+        self.indexed[source] = content.stat
+        self.failed[source] = state.problem
+        if len(self._batch) >= BATCH_FILES or self._batch_bytes >= BATCH_BYTES:
+            self._flush()
+
+    def _fail(self, source: str, stat: Stat, problem: str) -> None:
+        state = FileState(b"", *stat, problem=problem)
+        self.failed[source] = problem
+        if self.known.get(source) != state:
+            self._marks[source] = state
+
+    def _flush(self) -> None:
+        if self._batch:
+            self.index.replace(self._batch)
+        if self._marks:
+            self.index.mark(self._marks)
+        self._batch, self._batch_bytes, self._marks = [], 0, {}
