@@ -1,0 +1,223 @@
+"""The starter vault and the hooks, as `init` lays them out. Real git, real shells."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path, PurePosixPath
+
+import frontmatter
+import pytest
+import yaml
+
+from vault_memory.config import Config, describe
+from vault_memory.core.layout import Place, place_of
+from vault_memory.services.starter import install_hooks, lay_out, shipped
+
+HOOKS = ["post-checkout", "post-merge", "post-rewrite", "pre-commit"]
+
+
+def git(folder: Path, *args: str, path: str = "/usr/bin:/bin", check: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run git as somebody whose PATH is `path` and who has no settings of their own."""
+    environ = {"PATH": path, "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
+    identity = ("-c", "user.name=Alice", "-c", "user.email=alice@example.org")
+    return subprocess.run(
+        ["git", *identity, *args], cwd=folder, env=environ, text=True, capture_output=True, check=check, timeout=30
+    )
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A repository with one vault at its top, its hooks installed."""
+    root = tmp_path / "my vault"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    lay_out(root)
+    (root / ".vault-memory").mkdir()
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "begin")
+    install_hooks(root / ".git")
+    return root
+
+
+class TestStarter:
+    def test_a_new_vault_holds_what_the_format_promises(self, tmp_path: Path) -> None:
+        """R-F, A11, A16: SOUL, AGENTS, a skill, a way in, Obsidian settings and the settings file."""
+        written = {str(path) for path in lay_out(tmp_path)}
+        assert written == {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()}
+        assert written >= {
+            *("context/SOUL.md", "context/AGENTS.md", "skills/coding-agent/SKILL.md", "Home.md", "vault-memory.toml"),
+            *(".gitignore", ".gitattributes", "Memories.base", "Mistakes.base", "Entities.base"),
+            *(
+                ".obsidian/app.json",
+                ".obsidian/daily-notes.json",
+                ".obsidian/graph.json",
+                ".obsidian/core-plugins.json",
+            ),
+        }
+        assert not any(place_of(PurePosixPath(path)) not in (None, Place("", path)) for path in written)
+
+    def test_again_changes_nothing_and_keeps_what_a_person_made_of_it(self, tmp_path: Path) -> None:
+        lay_out(tmp_path)
+        (tmp_path / "Home.md").write_text("mine", encoding="utf-8")
+        (tmp_path / "Entities.base").unlink()
+        assert lay_out(tmp_path) == [PurePosixPath("Entities.base")]
+        assert (tmp_path / "Home.md").read_text(encoding="utf-8") == "mine"
+        assert lay_out(tmp_path) == []
+
+    def test_adopting_leaves_notes_and_obsidian_settings_alone(self, tmp_path: Path) -> None:
+        own = {
+            "Home.md": "# my home",
+            ".obsidian/app.json": "{}",
+            ".gitignore": "secret.md\n!conversations/\n",
+            ".gitattributes": "*.md text\n",
+        }
+        for name, text in own.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        written = [str(path) for path in lay_out(tmp_path, adopt=True)]
+        assert written == [
+            *(".gitattributes", ".gitignore", "context/AGENTS.md", "context/SOUL.md", "vault-memory.toml")
+        ]
+        assert (tmp_path / "Home.md").read_text(encoding="utf-8") == "# my home"
+        git(tmp_path, "init", "-q")
+        assert git(tmp_path, "check-ignore", "memory/a/index.db", "secret.md").stdout.split() == [
+            *("memory/a/index.db", "secret.md")
+        ]
+        assert git(tmp_path, "check-ignore", "conversations", check=False).stdout == "", "the person's own line wins"
+        assert git(tmp_path, "check-attr", "text", "a.md", "a.txt").stdout == "a.md: text: set\na.txt: text: unset\n"
+        assert lay_out(tmp_path, adopt=True) == []
+
+    def test_git_ignores_what_is_derived_or_private_and_nothing_else(self, tmp_path: Path) -> None:
+        lay_out(tmp_path)
+        git(tmp_path, "init", "-q")
+        ignored = [
+            *("memory/a/index.db", "memory/a/index.db-wal", "memory/a/conversations/2026-01-30.jsonl"),
+            *(".vault-memory/state.db", ".obsidian/workspace.json", "memory/a/.USER.md.12-0.vault-memory.tmp"),
+        ]
+        kept = ["memory/a/USER.md", "memory/a/feedback.jsonl", "memory/a/daily/2026-01-30.md", ".obsidian/app.json"]
+        answer = git(tmp_path, "check-ignore", *ignored, *kept)
+        assert answer.stdout.split() == ignored
+        attributes = git(
+            tmp_path, "check-attr", "merge", "text", "--", "memory/a/USER.md", "memory/a/feedback.jsonl"
+        ).stdout
+        assert "USER.md: merge: vault-memory-profile" in attributes and "feedback.jsonl: merge: union" in attributes
+        assert attributes.count("text: unset") == 2
+
+    def test_the_settings_file_shows_every_setting_with_its_default(self) -> None:
+        text = (shipped("vault") / "vault-memory.toml").read_text(encoding="utf-8")
+        assert Config.load(shipped("vault") / "vault-memory.toml", {}) == Config()
+        for key, default, _ in describe():
+            table, _, name = key.rpartition(".")
+            section = text.partition(f"[{table}]\n")[2].partition("\n[")[0] if table else text.partition("\n[")[0]
+            if isinstance(default, (dict, list)):
+                assert f"# [{key}" in text or f"# [[{key}" in text or f"# {name} = " in section, f"describe {key}"
+            else:
+                shown = json.dumps(default)
+                assert f"{name} = {shown}\n" in section, f"vault/vault-memory.toml lacks `# {name} = {shown}`"
+
+    def test_obsidian_and_skill_files_are_well_formed(self) -> None:
+        starter = shipped("vault")
+        for path in (starter / ".obsidian").iterdir():
+            json.loads(path.read_text(encoding="utf-8"))
+        for path in starter.glob("*.base"):
+            base = yaml.safe_load(path.read_text(encoding="utf-8"))
+            assert base["filters"] and [view["type"] for view in base["views"]] == ["table", "table"]
+        skill = frontmatter.load(starter / "skills/coding-agent/SKILL.md")
+        assert skill["name"] == "coding-agent" and skill["description"]
+
+
+class TestHooks:
+    def test_installed_once_and_upgraded(self, tmp_path: Path) -> None:
+        git(tmp_path, "init", "-q")
+        assert install_hooks(tmp_path / ".git") == [f"{name}: installed" for name in HOOKS]
+        assert install_hooks(tmp_path / ".git") == []
+        hook = tmp_path / ".git/hooks/pre-commit"
+        hook.write_text("#!/bin/sh\n# vault-memory hook, version 1\nexit 1\n", encoding="utf-8")
+        hook.chmod(0o644)
+        newer = script(tmp_path / ".git/hooks/post-merge", "# vault-memory hook, version 99")
+        assert install_hooks(tmp_path / ".git") == ["pre-commit: upgraded"]
+        assert hook.read_bytes() == (shipped("hooks") / "pre-commit").read_bytes() and os.access(hook, os.X_OK)
+        assert newer.read_text(encoding="utf-8").endswith("version 99\n"), "a newer vault-memory's hook stays"
+
+    def test_a_persons_own_hook_is_chained(self, repo: Path) -> None:
+        """It still runs, with its arguments, and still decides; a second install changes nothing."""
+        own = script(repo / ".git/hooks/pre-commit", 'echo "own $#" >> ran; test ! -e refuse')
+        report = install_hooks(repo / ".git")
+        assert report == ["pre-commit: installed; your own hook is now pre-commit.local and still runs"]
+        assert own.read_bytes() == (shipped("hooks") / "pre-commit").read_bytes()
+        assert install_hooks(repo / ".git") == []
+        git(repo, "commit", "--allow-empty", "-m", "one")
+        assert (repo / "ran").read_text(encoding="utf-8") == "own 0\n"
+        (repo / "refuse").touch()
+        assert git(repo, "commit", "--allow-empty", "-m", "two", check=False).returncode == 1
+
+    def test_two_hooks_of_the_person_are_left_alone(self, repo: Path) -> None:
+        own = script(repo / ".git/hooks/pre-commit", "exit 0")
+        other = script(repo / ".git/hooks/pre-commit.local", "exit 0")
+        texts = own.read_bytes(), other.read_bytes()
+        (line,) = install_hooks(repo / ".git")
+        assert line.startswith("pre-commit: left alone") and (own.read_bytes(), other.read_bytes()) == texts
+
+    def test_without_vault_memory_they_are_silent_and_harmless(self, repo: Path) -> None:
+        """As Obsidian's Git plugin runs them: another PATH."""
+        (repo / "a.md").write_text("a", encoding="utf-8")
+        git(repo, "add", "a.md")
+        done = git(repo, "commit", "-q", "-m", "a")
+        assert done.stdout == done.stderr == ""
+
+    def test_a_broken_vault_memory_refuses_nothing(self, repo: Path, tmp_path: Path) -> None:
+        script(tmp_path / "bin/vault-memory", "echo Traceback >&2; exit 1")
+        done = git(repo, "commit", "-q", "--allow-empty", "-m", "a", path=f"{tmp_path}/bin:/usr/bin:/bin")
+        assert done.stdout == done.stderr == ""
+
+    def test_a_refusal_is_shown_and_can_be_bypassed(self, repo: Path, tmp_path: Path) -> None:
+        script(tmp_path / "bin/vault-memory", 'test "$*" = "hook pre-commit" && echo "USER.md:3 is broken" && exit 1')
+        path = f"{tmp_path}/bin:/usr/bin:/bin"
+        done = git(repo, "commit", "-q", "--allow-empty", "-m", "a", path=path, check=False)
+        assert done.returncode == 1 and done.stderr == "USER.md:3 is broken\n"
+        git(repo, "commit", "-q", "--allow-empty", "--no-verify", "-m", "a", path=path)
+
+    def test_checkout_merge_and_rewrite_leave_a_hint_for_the_daemon(self, repo: Path) -> None:
+        hint = repo / ".vault-memory/rescan"
+
+        def left() -> bool:
+            found = hint.exists()
+            hint.unlink(missing_ok=True)
+            return found
+
+        git(repo, "checkout", "-q", "-b", "other")
+        assert left()
+        git(repo, "commit", "-q", "--allow-empty", "-m", "a")
+        assert not left()
+        git(repo, "commit", "-q", "--allow-empty", "--amend", "-m", "b")
+        assert left()
+        git(repo, "checkout", "-q", "main")
+        hint.unlink()
+        git(repo, "merge", "-q", "--no-ff", "-m", "merge", "other")
+        assert left()
+
+    def test_vaults_inside_a_larger_repository_get_the_hint(self, tmp_path: Path) -> None:
+        names = ["notes/記憶", "a b", "not-open"]
+        git(tmp_path, "init", "-q", "-b", "main")
+        for name in names:
+            (tmp_path / name).mkdir(parents=True)
+            (tmp_path / name / "vault-memory.toml").touch()
+        (tmp_path / "my-vault-memory.toml").touch()
+        git(tmp_path, "add", ".")
+        git(tmp_path, "commit", "-q", "-m", "begin")
+        install_hooks(tmp_path / ".git")
+        for name in names[:2]:
+            (tmp_path / name / ".vault-memory").mkdir()
+        git(tmp_path, "checkout", "-q", "-b", "other")
+        assert sorted(p.parent.parent.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("rescan")) == [
+            *("a b", "notes/記憶")
+        ]
