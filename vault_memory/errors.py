@@ -8,6 +8,7 @@
     ├── NotFound                exit 1, HTTP 404    a user, key, commit or file that is not there
     ├── Busy                    exit 1, HTTP 503    somebody else holds it: a lock, a second daemon
     ├── Changed                 exit 1, HTTP 409    the file is no longer what the writer read
+    ├── Unwritable              exit 1, HTTP 507    a file cannot be written: disk full, read-only, no permission
     ├── HistoryError            exit 1, HTTP 500    git refused; what was to be committed waits
     ├── IndexUnusable            exit 1, HTTP 500    the derived index cannot be used
     └── EndpointError           exit 1, HTTP 502    an outside endpoint failed, timed out or answered nonsense
@@ -62,9 +63,22 @@ class Busy(VaultMemoryError):
 
 
 class Changed(VaultMemoryError):
-    """A compare-and-swap write found other bytes than the writer had read; read again and redo."""
+    """A compare-and-swap write found other bytes than the writer had read; read again and redo.
+
+    `found` holds the bytes that are in the file (None: there is no file).
+    """
 
     http_status = 409
+
+    def __init__(self, message: str, found: bytes | None = None) -> None:
+        super().__init__(message)
+        self.found = found
+
+
+class Unwritable(VaultMemoryError):
+    """A file could not be written; the old one is untouched."""
+
+    http_status = 507
 
 
 class HistoryError(VaultMemoryError):

@@ -1,0 +1,305 @@
+"""Files of the vault: read, replaced, removed and appended to so that nobody's words are lost.
+
+Every write is durable when it returns (fsynced, the folder too) and either whole or not there at all: a full disk or a
+`kill -9` leaves the old file. Every replacement is a compare-and-swap: the writer says what it read, and a save that
+landed meanwhile, even between the check and the rename, is put back and reported by `Changed`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import itertools
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from vault_memory.errors import Busy, Changed, Unwritable, UsageError
+
+_TEMP_SUFFIX = ".vault-memory.tmp"
+_TEMP_NAME = re.compile(r"\..*\.(?P<pid>\d+)-\d+\.vault-memory\.tmp")
+_NAME_BYTES = 255  # the longest name Linux, macOS and Windows file systems take
+_LOCK_POLL_S = 0.005
+_serial = itertools.count()
+
+
+def contained(root: Path, relative: str | PurePosixPath) -> Path:
+    """The real path of `relative` inside `root`, symlinks resolved; `UsageError` when it leads out of `root`.
+
+    The file itself need not exist.
+    """
+    text = str(relative)
+    home = root.resolve()
+    if "\0" not in text and not PurePosixPath(text).is_absolute():
+        path = (home / text).resolve()
+        if path != home and path.is_relative_to(home):
+            return path
+    raise UsageError(f"{text!r} is no path inside {home}: use a path relative to it, without '..' or links out of it")
+
+
+def read(path: Path) -> bytes | None:
+    """The file's bytes, or None when there is no such file."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def replace(path: Path, content: bytes, expected: bytes | None) -> None:
+    """Make `content` the file's bytes if they are `expected` now (None: there is no file), else raise `Changed`.
+
+    Missing folders are made. The mode (and, where allowed, the owner) of the old file stays; a new file has the mode
+    that the umask gives. Raises `Unwritable` on a full disk or without permission, with the old file untouched.
+    """
+    found = read(path)
+    if found != expected:
+        raise changed(path, found)
+    if found == content:
+        return
+    with _unwritable(path):
+        _make_folders(path.parent)
+        temp = _write_temp(path, content)
+        try:
+            if expected is None:
+                _put_new(temp, path)
+            else:
+                _swap_in(temp, path, expected, content)
+        finally:
+            temp.unlink(missing_ok=True)
+        sync_folder(path.parent)
+
+
+def remove(path: Path, expected: bytes) -> None:
+    """Delete the file if its bytes are `expected` now, else raise `Changed` with the file where it was."""
+    found = read(path)
+    if found != expected:
+        raise changed(path, found)
+    with _unwritable(path):
+        # Moved aside first and looked at again: a save that landed since the check is not deleted with the rest.
+        aside = _temp_path(path)
+        os.replace(path, aside)
+        displaced = aside.read_bytes()
+        if displaced != expected:
+            with contextlib.suppress(FileExistsError):  # somebody has made it anew already: theirs is the newer
+                _put_new(aside, path)
+            aside.unlink(missing_ok=True)
+            raise changed(path, displaced)
+        aside.unlink()
+        sync_folder(path.parent)
+
+
+def append_line(path: Path, line: bytes) -> int:
+    """Append one line and return its 1-based number; the caller holds the lock under which this file is written.
+
+    A last line without its line break (a write that was cut off) is closed first, so that it spoils no other. On a full
+    disk the file is cut back to what it was and `Unwritable` raised.
+    """
+    line = line.rstrip(b"\n")
+    if b"\n" in line:
+        raise UsageError(f"{path}: one line was to be appended, and it holds a line break")
+    with _unwritable(path):
+        _make_folders(path.parent)
+        is_new = not path.exists()
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            size, lines, last = 0, 0, b"\n"
+            while block := os.read(fd, 1 << 20):
+                size, lines, last = size + len(block), lines + block.count(b"\n"), block[-1:]
+            torn = last != b"\n"
+            try:
+                _write_all(fd, (b"\n" if torn else b"") + line + b"\n")
+                os.fsync(fd)
+            except OSError:
+                os.ftruncate(fd, size)
+                raise
+        finally:
+            os.close(fd)
+        if is_new:
+            sync_folder(path.parent)
+    return lines + torn + 1
+
+
+@contextlib.contextmanager
+def lock(path: Path, timeout_s: float = 10.0) -> Iterator[None]:
+    """Hold the lock file `path` against other processes and threads; `Busy` when it is not free within `timeout_s`."""
+    import filelock  # 40 ms of import that a search does not need
+
+    with _unwritable(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Not a singleton: each caller has its own, so that two threads of one process exclude each other too.
+        held = filelock.FileLock(path, timeout=timeout_s, poll_interval=_LOCK_POLL_S)
+        try:
+            held.acquire()
+        except filelock.Timeout as error:
+            raise Busy(f"{path} has been held by another process for {timeout_s:g} s: try again") from error
+    try:
+        yield
+    finally:
+        held.release()
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names that were made, renamed or removed in a folder durable (a no-op where folders cannot be synced)."""
+    if os.name == "nt":
+        return
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file's name is one of our temporary ones; a watcher and a scan pass over them."""
+    return name.endswith(_TEMP_SUFFIX) and _TEMP_NAME.fullmatch(name) is not None
+
+
+def stale_temporaries(folder: Path) -> list[Path]:
+    """Temporary files in one folder whose writer is dead."""
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if is_temporary(entry.name)]
+    return [folder / name for name in names if not _alive(name)]
+
+
+def _alive(temp_name: str) -> bool:
+    match = _TEMP_NAME.fullmatch(temp_name)
+    try:
+        os.kill(int(match["pid"]) if match else 0, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def changed(path: Path, found: bytes | None) -> Changed:
+    """The error for a file whose bytes are `found` and not what a writer had read."""
+    what = "is not there any more" if found is None else "was saved by somebody else meanwhile"
+    return Changed(f"{path} {what}: read it again and redo the change", found=found)
+
+
+@contextlib.contextmanager
+def _unwritable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        advice = {
+            errno.ENOSPC: "free some space",
+            errno.EDQUOT: "free some space",
+            errno.EROFS: "mount it writable",
+        }.get(error.errno or 0, "check the permissions of its folder")
+        raise Unwritable(f"{path} cannot be written ({error.strerror or error}): {advice} and try again") from error
+
+
+def _make_folders(folder: Path) -> None:
+    missing = [f for f in (folder, *folder.parents) if not f.exists()]
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+        sync_folder(each.parent)
+
+
+def _temp_path(path: Path) -> Path:
+    tail = f".{os.getpid()}-{next(_serial)}{_TEMP_SUFFIX}"
+    stem = os.fsencode(path.name)[: _NAME_BYTES - len(tail) - 1]
+    return path.with_name("." + stem.decode("utf-8", "ignore") + tail)
+
+
+def _write_temp(path: Path, content: bytes) -> Path:
+    temp = _temp_path(path)
+    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        _write_all(fd, content)
+        with contextlib.suppress(FileNotFoundError):
+            _keep_attributes(fd, os.stat(path))
+        os.fsync(fd)
+    except BaseException:
+        temp.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(fd)
+    return temp
+
+
+def _keep_attributes(fd: int, old: os.stat_result) -> None:
+    """Give a new file the mode and owner of the one it replaces: a daemon run as root must not take a note away."""
+    if os.name == "nt":
+        return
+    if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
+        with contextlib.suppress(PermissionError):
+            os.fchown(fd, old.st_uid, old.st_gid)
+    os.fchmod(fd, stat.S_IMODE(old.st_mode))
+
+
+def _write_all(fd: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _put_new(temp: Path, path: Path) -> None:
+    """Give a finished temporary file its name, which must be free."""
+    try:
+        os.link(temp, path)
+    except FileExistsError:
+        raise changed(path, read(path)) from None
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
+            raise
+        if path.exists():  # a file system without hard links: the window between the check and the rename stays
+            raise changed(path, read(path)) from None
+        os.replace(temp, path)
+
+
+def _swap_in(temp: Path, path: Path, expected: bytes, content: bytes) -> None:
+    """Rename a finished temporary file over `path`, and undo it when what it displaced is not `expected`."""
+    exchange = _exchange()
+    if exchange is None or not exchange(temp, path):
+        _swap_by_rename(temp, path, expected)
+        return
+    displaced = temp.read_bytes()
+    if displaced == expected:
+        return
+    # A save landed between the check and the exchange. Put it back; should yet another save land before that, it is the
+    # newer one, and the next turn of the loop puts that back.
+    while exchange(temp, path) and temp.read_bytes() != content:
+        displaced = temp.read_bytes()
+    raise changed(path, read(path) or displaced)
+
+
+def _swap_by_rename(temp: Path, path: Path, expected: bytes) -> None:
+    """Without an atomic exchange: hold the old file open over the rename, and look whether it changed at the last moment."""
+    with path.open("rb") as old:
+        if (found := old.read()) != expected:
+            raise changed(path, found)
+        os.replace(temp, path)
+        old.seek(0)
+        displaced = old.read()
+    if displaced != expected:
+        back = _write_temp(path, displaced)
+        os.replace(back, path)
+        raise changed(path, displaced)
+
+
+@functools.cache
+def _exchange() -> Callable[[Path, Path], bool] | None:
+    """`renameat2(…, RENAME_EXCHANGE)` as a function that says whether the file system took it; None on other systems."""
+    import ctypes
+
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return None
+    here, exchange_flag = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+
+    def exchange(one: Path, other: Path) -> bool:
+        if renameat2(here, os.fsencode(one), here, os.fsencode(other), exchange_flag) == 0:
+            return True
+        code = ctypes.get_errno()
+        if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+            return False
+        raise OSError(code, os.strerror(code), str(other))
+
+    return exchange

@@ -1,0 +1,65 @@
+"""Run git's own plumbing: one process, no shell, an environment that nobody else can bend, and a time-out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from vault_memory.errors import HistoryError
+
+# Of the variables that steer git only these are kept. A hook of Obsidian's Git plugin, for one, runs us with GIT_DIR and
+# GIT_INDEX_FILE set, which would turn every command here on another index.
+_KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS")
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The process's environment without git's steering variables, in plain English, asking and locking nothing."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
+    fixed = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
+    return kept | fixed | dict(extra or {})
+
+
+def start(folder: Path, *args: str, extra: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+    """Start git in `folder`; the caller writes to it and waits for it with `finish`."""
+    try:
+        return subprocess.Popen(
+            ["git", *args],
+            cwd=folder,
+            env=environment(extra),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except FileNotFoundError as error:
+        raise HistoryError("git was not found: install git (2.28 or newer) and see that it is on the PATH") from error
+
+
+def finish(process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float, ok: Sequence[int] = (0,)) -> bytes:
+    """Give a started git its input and return its output; `HistoryError` with git's own words when it fails."""
+    command = " ".join(str(arg) for arg in list(process.args)[:3])  # type: ignore[arg-type]
+    try:
+        out, err = process.communicate(stdin, timeout=timeout_s)
+    except subprocess.TimeoutExpired as error:
+        process.kill()
+        process.communicate()
+        raise HistoryError(
+            f"`{command}` did not finish within {timeout_s:g} s: see whether the disk answers"
+        ) from error
+    if process.returncode not in ok:
+        words = err.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
+        raise HistoryError(f"`{command}` failed: {words}")
+    return out
+
+
+def run(
+    folder: Path,
+    *args: str,
+    stdin: bytes = b"",
+    extra: Mapping[str, str] | None = None,
+    timeout_s: float = 30.0,
+    ok: Sequence[int] = (0,),
+) -> bytes:
+    """Run git in `folder` and return its output."""
+    return finish(start(folder, *args, extra=extra), stdin, timeout_s, ok)

@@ -1,0 +1,173 @@
+"""One git repository as the committer sees it: where it is, where HEAD stands, what forbids a commit, and its settings."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from vault_memory.adapters import files
+from vault_memory.adapters.history import git
+from vault_memory.errors import HistoryError
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_IN_PROGRESS = {
+    "rebase-merge": "a rebase is in progress",
+    "rebase-apply": "a rebase or `git am` is in progress",
+    "MERGE_HEAD": "a merge is in progress",
+    "CHERRY_PICK_HEAD": "a cherry-pick is in progress",
+    "REVERT_HEAD": "a revert is in progress",
+    "sequencer": "a cherry-pick or revert is in progress",
+    "BISECT_LOG": "a bisect is in progress",
+}
+
+
+@dataclass(frozen=True)
+class Head:
+    """Where HEAD stands: the full name of the branch's ref (None when detached), and its commit (None when unborn)."""
+
+    ref: str | None
+    commit: str | None
+
+    @property
+    def branch(self) -> str | None:
+        """The branch's short name."""
+        return self.ref.removeprefix("refs/heads/") if self.ref else None
+
+
+class Repository:
+    """The repository that holds a vault. The vault is its top folder or a folder below (`prefix`)."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.top = next((f for f in (self.root, *self.root.parents) if (f / ".git").exists()), self.root)
+        self.prefix = PurePosixPath(self.root.relative_to(self.top).as_posix())
+        self.git_dir = _real_git_dir(self.top / ".git")
+        # A linked worktree has its own HEAD and index, and shares refs and objects with the others.
+        shared = files.read(self.git_dir / "commondir")
+        self.common_dir = (self.git_dir / os.fsdecode(shared.strip())).resolve() if shared else self.git_dir
+        self._settings: tuple[object, dict[str, str]] | None = None
+
+    def exists(self) -> bool:
+        """Whether there is a repository at all."""
+        return (self.git_dir / "HEAD").is_file()
+
+    def head(self) -> Head:
+        """Where HEAD stands now."""
+        raw = files.read(self.git_dir / "HEAD")
+        if raw is None:
+            raise HistoryError(f"{self.root} is in no git repository: `vault-memory init` makes one")
+        text = os.fsdecode(raw).strip()
+        if not text.startswith("ref:"):
+            return Head(None, text)
+        ref = text[4:].strip()
+        return Head(ref, self.ref(ref))
+
+    def ref(self, name: str) -> str | None:
+        """The commit that a ref points to, loose or packed; None when there is no such ref."""
+        loose = files.read(self.common_dir / name) if not (self.common_dir / name).is_dir() else None
+        if loose is not None and _COMMIT.fullmatch(text := loose.decode("ascii", "replace").strip()):
+            return text
+        packed = files.read(self.common_dir / "packed-refs") or b""
+        match = re.search(rb"^([0-9a-f]{40}) " + re.escape(os.fsencode(name)) + rb"$", packed, re.MULTILINE)
+        return match[1].decode() if match else None
+
+    def paused(self) -> str | None:
+        """Why no commit may be made now, in words, or None. Clears up by itself when the person is done."""
+        for name, reason in _IN_PROGRESS.items():
+            if (self.git_dir / name).exists():
+                return f"{reason}: commits wait until it is finished"
+        if self.head().ref is None:
+            return "HEAD is detached: commits wait until a branch is checked out"
+        return None
+
+    def settings(self) -> dict[str, str]:
+        """Git's settings for this repository, global ones too; read again when a config file was written."""
+        home = Path(os.environ.get("HOME", "~")).expanduser()
+        xdg = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+        where = [self.common_dir / "config", home / ".gitconfig", xdg / "git" / "config"]
+        if os.environ.get("GIT_CONFIG_GLOBAL"):
+            where.append(Path(os.environ["GIT_CONFIG_GLOBAL"]))
+        stamp = tuple(_stamp(path) for path in where)
+        if self._settings is None or self._settings[0] != stamp:
+            listed = git.run(self.top, "config", "--list", "-z").decode("utf-8", "surrogateescape")
+            pairs = (item.partition("\n") for item in listed.split("\0") if item)
+            self._settings = (stamp, {key: value for key, _, value in pairs})
+        return self._settings[1]
+
+    def move(self, head: Head, commit: str, message: str, who: str) -> bool:
+        """Point HEAD's branch from `head.commit` to `commit`; False when the branch is not there any more.
+
+        The ref's lock is git's own (`<ref>.lock`), so that no other git moves it meanwhile. It is made as a second name
+        of `vault-memory/ref.new`, by which a lock that a killed process left is known to be ours.
+        """
+        assert head.ref is not None
+        path = self.common_dir / head.ref
+        lock, draft = path.with_name(path.name + ".lock"), self.git_dir / "vault-memory" / "ref.new"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_bytes(commit.encode() + b"\n")
+        with draft.open("rb") as written:
+            os.fsync(written.fileno())
+        if not claim(draft, lock):
+            return False
+        try:
+            if self.head() != head:
+                return False
+            os.replace(lock, path)
+        finally:
+            lock.unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
+        files.sync_folder(path.parent)
+        if self.settings().get("core.logallrefupdates", "true").lower() not in ("false", "no", "off", "0"):
+            line = f"{head.commit or '0' * 40} {commit} {who}\t{message}\n".encode("utf-8", "replace")
+            _log(self.git_dir / "logs" / "HEAD", line)
+            _log(self.common_dir / "logs" / head.ref, line)
+        return True
+
+
+def claim(draft: Path, lock: Path) -> bool:
+    """Give `draft` the second name `lock`, git's way of locking; False when somebody holds that lock."""
+    try:
+        os.link(draft, lock)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        try:
+            with lock.open("xb") as copy:
+                copy.write(draft.read_bytes())
+        except FileExistsError:
+            return False
+    return True
+
+
+def is_ours(draft: Path, lock: Path) -> bool:
+    """Whether a lock was made by `claim` from this draft; anybody else's is never touched."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samefile(draft, lock) or draft.read_bytes() == lock.read_bytes()
+    return False
+
+
+def _real_git_dir(dot_git: Path) -> Path:
+    """`.git` itself, or where a `.git` file (a linked worktree, a submodule) points."""
+    if not dot_git.is_file():
+        return dot_git
+    text = dot_git.read_bytes()
+    if not text.startswith(b"gitdir:"):
+        raise HistoryError(f"{dot_git} is neither a folder nor a pointer to one: mend it or run `git init`")
+    return (dot_git.parent / os.fsdecode(text[7:].strip())).resolve()
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _log(path: Path, line: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as log:
+        log.write(line)
