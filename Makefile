@@ -34,8 +34,8 @@ run: demo
 	@cd my-vault && exec vault-memory watch
 
 demo: setup
-	@test ! -e my-vault || echo './my-vault is there already and stays as it is; to start afresh, delete it first.'
-	@test -e my-vault || $(MAKE) --no-print-directory tour
+	@test ! -e my-vault/memory || echo './my-vault is there already and stays as it is; to start afresh, delete it first.'
+	@test -e my-vault/memory || $(MAKE) --no-print-directory tour
 
 # What a person would type, shown by make and then run.
 .PHONY: tour
