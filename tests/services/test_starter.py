@@ -160,6 +160,11 @@ class TestHooks:
         (repo / "refuse").touch()
         assert git(repo, "commit", "--allow-empty", "-m", "two", check=False).returncode == 1
 
+    def test_in_a_linked_working_tree_the_repositorys_hooks_are_meant(self, repo: Path) -> None:
+        git(repo, "worktree", "add", "-q", "../linked")
+        script(repo / ".git/hooks/pre-commit", "# vault-memory hook, version 1")
+        assert install_hooks(repo / ".git/worktrees/linked") == ["pre-commit: upgraded"]
+
     def test_two_hooks_of_the_person_are_left_alone(self, repo: Path) -> None:
         own = script(repo / ".git/hooks/pre-commit", "exit 0")
         other = script(repo / ".git/hooks/pre-commit.local", "exit 0")

@@ -6,28 +6,44 @@ headings and blocks. Every line that is read belongs to exactly one chunk. Lines
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from datetime import date
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from vault_memory.core import chunk, layout, note, tokens
+
+LIMIT_BYTES = 4_000_000
+"""What is read of one file; a bigger one is hardly a note, and must not hold up everybody else's."""
+UNIT_CHARS = 400
+"""A longer line is cut at its sentences (Chinese: a third of that, for it says as much in fewer characters)."""
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(NamedTuple):
     """A line, or a sentence of a long line: the smallest passage that can be returned.
 
-    `text` is the source's own text (of a conversation record, the words that were said).
+    It stands in line `line` of the file and is `text[start:end]` of its chunk.
     """
 
     line: int
-    text: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Lines `start` to `end` of a file, under the heading path `heading` (`Projects > Index`)."""
+    """Lines `start` to `end` of a file, under the heading path `heading` (`Projects > Index`).
+
+    `text` is those lines as they stand (of conversation records: what was said, a message per line). Headings are units
+    only where nothing else is: they are found through the heading path of what stands below them.
+    """
 
     start: int
     end: int
     heading: str
+    text: str
     units: tuple[Unit, ...]
 
 
@@ -50,7 +66,127 @@ def read(source: str, kind: str, data: bytes) -> Document:
     Never raises for what the bytes hold: bad UTF-8 is replaced, broken front matter is left out, and a file above
     `LIMIT_BYTES` is read up to there; each is told in `problems`.
     """
-    text = data.decode("utf-8", "replace")
+    problems: list[str] = []
+    if len(data) > LIMIT_BYTES:
+        problems.append(f"only the first {LIMIT_BYTES:,} of {len(data):,} bytes are indexed: divide the file")
+        data = data[: data.rfind(b"\n", 0, LIMIT_BYTES) + 1 or LIMIT_BYTES]
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        text = data.decode("utf-8", "replace")
+        line = data.count(b"\n", 0, error.start) + 1
+        problems.append(f"line {line} is no valid UTF-8: indexed with the bad characters replaced")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if source.endswith(".jsonl"):
+        return _conversation(source, kind, text, problems)
+    return _markdown(source, kind, text, problems)
+
+
+def _markdown(source: str, kind: str, text: str, problems: list[str]) -> Document:
+    parsed = note.parse(text)
+    problems.extend(parsed.problems)
+    lines = parsed.body.split("\n")
+    if lines[-1] == "":
+        lines.pop()  # a file's last newline ends its last line and begins no other
+    spans = chunk.spans(parsed.body, lines)
+    offset = parsed.body_line
+    chunks = []
+    for at, span in enumerate(spans):
+        first = 1 if at == 0 else span.start + offset  # front matter belongs to the first chunk
+        rows = [(n + offset, lines[n]) for n in range(span.start, span.end)]
+        chunks.append(_chunk(first, span.end + offset - 1, span.heading, rows, span.titles))
+    if not chunks and offset > 1:
+        chunks.append(Chunk(1, offset - 1, "", "", ()))
+    title = parsed.title or next((span.heading[0] for span in spans if span.heading), "") or PurePosixPath(source).stem
+    return Document(source, kind, title, _day(source, parsed.meta), parsed.tags, tuple(chunks), tuple(problems))
+
+
+def _conversation(source: str, kind: str, text: str, problems: list[str]) -> Document:
+    """A record of turns: the units of line n are the sentences of what was said in record n."""
     lines = text.split("\n")
-    units = tuple(Unit(n, line) for n, line in enumerate(lines, 1) if line.strip())
-    return Document(source, kind, "", None, (), (Chunk(1, len(lines), "", units),))
+    if lines[-1] == "":
+        lines.pop()
+    chunks: list[Chunk] = []
+    rows: list[tuple[int, str]] = []
+    start, size, bad = 1, 0, []
+    for number, line in enumerate(lines, 1):
+        said = _said(line)
+        if said is None:
+            bad.append(number)
+            said = [line]
+        new_size = sum(map(tokens.count, said))
+        if rows and size + new_size > chunk.SMALL:
+            chunks.append(_chunk(start, number - 1, (), rows))
+            rows, start, size = [], number, 0
+        rows.extend((number, row) for message in said for row in message.split("\n"))
+        size += new_size
+    if lines:
+        chunks.append(_chunk(start, len(lines), (), rows))
+    if bad:
+        problems.append(f"line {bad[0]} is no conversation record ({len(bad)} such): indexed as plain text")
+    return Document(source, kind, "", _day(source, {}), (), tuple(chunks), tuple(problems))
+
+
+def _chunk(
+    first: int, last: int, heading: tuple[str, ...], rows: list[tuple[int, str]], titles: frozenset[int] = frozenset()
+) -> Chunk:
+    """The chunk of these (line number, text) rows; the `titles`, numbers of heading rows, are units only if nothing else is."""
+    units: list[Unit] = []
+    title_units: list[Unit] = []
+    position = 0
+    for at, (number, row) in enumerate(rows):
+        if row.strip():
+            found = title_units if at in titles else units
+            found.extend(Unit(number, position + start, position + end) for start, end in _pieces(row))
+        position += len(row) + 1
+    text = "\n".join(row for _, row in rows)
+    return Chunk(first, last, " > ".join(heading), text, tuple(units or title_units))
+
+
+def _said(line: str) -> list[str] | None:
+    """What was said in one record, the person's message first; None when the line is no record."""
+    if not line.strip():
+        return []
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict):
+        return None
+    said = [
+        record.get("user_message") or record.get("user"),
+        record.get("assistant_message") or record.get("assistant"),
+    ]
+    return [message for message in said if isinstance(message, str) and message.strip()]
+
+
+def _day(source: str, meta: Any) -> date | None:
+    """The day a file is of: by its name, else by its front matter's `date` or `created_at`."""
+    day = layout.day_of(source)
+    for key in ("date", "created_at", "created"):
+        if day is None and (match := re.match(r"\d{4}-\d{2}-\d{2}", str(meta.get(key, "")))):
+            try:
+                day = date.fromisoformat(match[0])
+            except ValueError:
+                continue
+    return day
+
+
+_SENTENCE = re.compile(r"(?<=[。！？；])[”’」』）)]*|(?<=[.!?])[\"')\]]*\s+(?=\S)")
+
+
+def _pieces(line: str) -> list[tuple[int, int]]:
+    """Where the units of a line begin and end: the line itself, or the sentences of a long one."""
+    cap = UNIT_CHARS // 3 if tokens.is_han(line) else UNIT_CHARS
+    if len(line) <= cap:
+        return [(0, len(line))]
+    pieces, start, last = [], 0, 0
+    for at in [*(match.end() for match in _SENTENCE.finditer(line)), len(line)]:
+        if at - start > cap and last > start:
+            pieces.append((start, last))
+            start = last
+        while at - start > cap:  # no sentence ends in time
+            pieces.append((start, start + cap))
+            start += cap
+        last = at
+    return [*pieces, (start, len(line))] if line[start:].strip() else pieces

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from vault_memory.core.profile import LOCALES
+from vault_memory.core.fields import LOCALES
 
 REQUEST_CHARS = 150
 """Most characters of a message that an entry quotes; the whole message stands in the conversation record."""

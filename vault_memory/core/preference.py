@@ -17,7 +17,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from vault_memory.core.profile import FIELDS, NOTE, Profile, clean, same
+from vault_memory.core.fields import FIELDS, NOTE, clean, comparable, same
+from vault_memory.core.profile import Profile
 
 Op = Literal["set", "add", "remove"]
 ChangeOp = Literal["set", "add", "remove", "strengthen", "weaken", "restore"]
@@ -113,16 +114,14 @@ def merge(
             changes.append(change)
             profile = change.profile
         current = _standing(profile, signal.key, value)
-        known[signal.key, current or value] = count
+        known[signal.key, comparable(current or value)] = count
         applied = change is not None and change.op in ("set", "add", "remove")
-        evidence.append(
-            Evidence(signal.key, signal.op, value, signal.strength, applied, current, count, signal.quote)
-        )
+        evidence.append(Evidence(signal.key, signal.op, value, signal.strength, applied, current, count, signal.quote))
     return changes, evidence
 
 
 def counts_in(rows_newest_first: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], int]:
-    """How often each standing value has been named, from the lines of feedback.jsonl: {(key, value): count}.
+    """How often each standing value has been named, from the lines of feedback.jsonl: {(key, comparable value): n}.
 
     Of a scalar only the newest line speaks; a value that has been replaced starts again at nothing.
     """
@@ -134,7 +133,7 @@ def counts_in(rows_newest_first: Iterable[Mapping[str, Any]]) -> dict[tuple[str,
             continue
         if FIELDS[key].form == "scalar":
             closed.add(key)
-        counts.setdefault((key, value), count)
+        counts.setdefault((key, comparable(value)), count)
     return counts
 
 
@@ -165,7 +164,11 @@ def _judge(profile: Profile, signal: Signal, counts: Mapping[tuple[str, str], in
     if signal.op == "remove":
         return (change("remove", current, "", profile.without(key, current)), 0) if agrees else (None, count)
     after = profile.put(key, value)
-    return (None, count) if after == profile else (change(signal.op, current, value, after), named)
+    return (
+        (None, count)
+        if after == profile
+        else (change("set" if form == "scalar" else "add", current, value, after), named)
+    )
 
 
 def _standing(profile: Profile, key: str, value: str) -> str:
@@ -177,7 +180,7 @@ def _standing(profile: Profile, key: str, value: str) -> str:
 
 
 def _count(counts: Mapping[tuple[str, str], int], key: str, value: str, strong: bool) -> int:
-    count = next((n for (k, v), n in counts.items() if k == key and same(v, value)), 0) if value else 0
+    count = counts.get((key, comparable(value)), 0)
     if strong:
         return max(count, STRONG_AFTER)
     return 0 if count >= STRONG_AFTER else count  # the person deleted the mark

@@ -8,118 +8,31 @@ Chinese and English, with `：` or `:`; new lines are written in the language th
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
-from vault_memory.core.fold import simplify
+from vault_memory.core.fields import (
+    ALL_LABELS,
+    FIELDS,
+    KEY_OF_LABEL,
+    LOCALES,
+    NOTE,
+    SECTION_OF_LABEL,
+    SECTIONS,
+    SEPARATORS,
+    STRONG,
+    STRONG_TAIL,
+    TITLES,
+    Field,
+    clean,
+    comparable,
+    same,
+)
 
-LOCALES = ("zh-TW", "zh-CN", "en")
-Form = Literal["scalar", "list", "text"]
-"""`scalar`: one value · `list`: canonical names · `text`: a list of the person's own words."""
-
-MAX_VALUE = 200
-"""Longest value in characters; a longer one is cut, since the profile stands in every prompt."""
-
-
-@dataclass(frozen=True)
-class Field:
-    """One line of the profile. `values` lists the only valid ones (empty: any); `bound` is the most a list holds."""
-
-    key: str
-    section: str
-    form: Form
-    labels: tuple[str, str, str]
-    values: tuple[str, ...] = ()
-    bound: int | None = None
-
-
-TITLES = ("使用者資料", "用户资料", "User profile")
-SECTIONS: dict[str, tuple[str, str, str]] = {
-    "basics": ("基本資訊", "基本信息", "Basics"),
-    "background": ("技術背景", "技术背景", "Background"),
-    "preferences": ("使用偏好", "使用偏好", "Preferences"),
-    "learning": ("學習紀錄", "学习记录", "Learning"),
-    "interaction": ("互動特徵", "互动特征", "Interaction"),
-    "other": ("其他記憶", "其他记忆", "Other memories"),
-}
-NOTE = "note"
-"""The key of the section `other`: each of its bullets is one note, whatever it says."""
-
-_ROWS: list[Field] = [
-    Field("display_name", "basics", "scalar", ("稱呼", "称呼", "Name")),
-    Field("language", "basics", "scalar", ("語言偏好", "语言偏好", "Language")),
-    Field("timezone", "basics", "scalar", ("時區", "时区", "Time zone")),
-    Field("joined", "basics", "scalar", ("加入日期", "加入日期", "Joined")),
-    Field("languages", "background", "list", ("程式語言", "编程语言", "Programming languages")),
-    Field("frameworks", "background", "list", ("框架經驗", "框架经验", "Frameworks")),
-    Field("tools", "background", "list", ("工具", "工具", "Tools")),
-    Field(
-        "level", "background", "scalar", ("技術等級", "技术等级", "Level"), ("beginner", "intermediate", "advanced")
-    ),
-    Field("current_projects", "background", "text", ("目前專案", "目前项目", "Current projects"), bound=10),
-    Field(
-        "response_style", "preferences", "scalar", ("回應風格", "回应风格", "Response style"),
-        ("detailed", "concise", "step-by-step"),
-    ),
-    Field(
-        "code_style", "preferences", "scalar", ("程式碼風格", "代码风格", "Code style"),
-        ("with_comments", "minimal_comments"),
-    ),
-    Field(
-        "examples", "preferences", "scalar", ("範例偏好", "示例偏好", "Examples"), ("with_examples", "without_examples")
-    ),
-    Field("preferred_frameworks", "preferences", "list", ("喜歡的框架", "喜欢的框架", "Preferred frameworks")),
-    Field("theme", "preferences", "scalar", ("主題偏好", "主题偏好", "Theme"), ("dark", "light", "auto")),
-    Field("design_style", "preferences", "scalar", ("設計風格", "设计风格", "Design style"), ("minimal", "modern")),
-    Field("common_issues", "learning", "text", ("常見問題", "常见问题", "Common issues"), bound=10),
-    Field("strengths", "learning", "text", ("擅長領域", "擅长领域", "Strengths"), bound=10),
-    Field("weaknesses", "learning", "text", ("需要加強", "需要加强", "Weaknesses"), bound=10),
-    Field("recent_topics", "learning", "text", ("最近學習主題", "最近学习主题", "Recent topics"), bound=10),
-    Field(
-        "question_style", "interaction", "scalar", ("提問風格", "提问风格", "Question style"),
-        ("brief", "detailed", "code-first"),
-    ),
-    Field(
-        "feedback_frequency", "interaction", "scalar", ("回饋頻率", "反馈频率", "Feedback frequency"),
-        ("frequent_adjustments", "rarely_adjusts"),
-    ),
-    Field("most_used_modules", "interaction", "list", ("常用模組", "常用模块", "Most used modules")),
-    Field(NOTE, "other", "text", ("其他記憶", "其他记忆", "Other memories")),
-]
-FIELDS: dict[str, Field] = {row.key: row for row in _ROWS}
-
-_STRONG = ("強偏好", "强偏好", "strong")
-_STRONG_TAIL = re.compile(rf"\s*[（(]\s*(?:{'|'.join(_STRONG)})\s*[）)]\s*\Z", re.IGNORECASE)
-_SEPARATORS = re.compile(r"[、,，;；]")
 _BULLET = re.compile(r"(\s*[-*+][ \t]+)(.*)", re.DOTALL)
 _HEADING = re.compile(r"\s{0,3}(#{1,6})[ \t]+(.*?)[ \t#]*\Z", re.DOTALL)
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
-
-
-def same(a: str, b: str) -> bool:
-    """Whether two values say the same: alike but for case, width, blanks and Traditional or Simplified script."""
-    return _key_of(a) == _key_of(b)
-
-
-def _key_of(value: str) -> str:
-    return "".join(simplify(unicodedata.normalize("NFKC", value).casefold()).split())
-
-
-def clean(value: str, form: Form = "scalar") -> str:
-    """A value fit for one line of the profile: blanks folded, control characters out, cut at `MAX_VALUE` characters.
-
-    Members of a list lose the characters that separate members, so that what is written is what is read again.
-    """
-    value = "".join(" " if c.isspace() else c for c in value if c.isspace() or unicodedata.category(c)[0] != "C")
-    if form != "scalar":
-        value = _SEPARATORS.sub(" ", value)
-    value = " ".join(value.split())[:MAX_VALUE].strip()
-    while _STRONG_TAIL.search(value):
-        value = _STRONG_TAIL.sub("", value)
-    return value
 
 
 @dataclass(frozen=True)
@@ -132,14 +45,14 @@ class Item:
     @classmethod
     def parse(cls, text: str) -> Item:
         """Read `dark（強偏好）` or `dark`."""
-        bare = _STRONG_TAIL.sub("", text)
+        bare = STRONG_TAIL.sub("", text)
         return cls(bare.strip(), strong=bare != text)
 
     def render(self, locale: str) -> str:
         """Write it in a language: `dark（強偏好）`, `dark (strong)`."""
         if not self.strong:
             return self.value
-        mark = _STRONG[LOCALES.index(locale)]
+        mark = STRONG[LOCALES.index(locale)]
         return f"{self.value} ({mark})" if locale == "en" else f"{self.value}（{mark}）"
 
 
@@ -256,7 +169,7 @@ class Profile:
     def locale(self) -> str:
         """The language whose labels the file uses most."""
         words = {label for line in self._lines for label in _words_of(line)}
-        counts = [sum(labels[i] in words for labels in _ALL_LABELS) for i in range(len(LOCALES))]
+        counts = [sum(labels[i] in words for labels in ALL_LABELS) for i in range(len(LOCALES))]
         best = max(counts)
         candidates = [locale for locale, count in zip(LOCALES, counts, strict=True) if count == best]
         return self.default_locale if self.default_locale in candidates else candidates[0]
@@ -277,26 +190,39 @@ class Profile:
                 found.setdefault(NOTE, []).append(_Line(index, bullet[1], (item,) if item.value else ()))
                 continue
             label, colon, value = _split_label(bullet[2])
-            if key := _KEY_OF_LABEL.get(_key_of(label)):
+            if key := KEY_OF_LABEL.get(comparable(label)):
                 prefix = bullet[1] + bullet[2][: len(bullet[2]) - len(value)]
                 found.setdefault(key, []).append(_Line(index, prefix, _parse_items(key, value)))
         return found
 
     def _content(self) -> Iterator[tuple[int, str, str]]:
         """(index, section, line) of the lines that can hold a field: outside front matter and code fences."""
-        section, fence = "", ""
-        front = bool(self._lines) and self._lines[0].rstrip() == "---"
+        section = ""
         for index, line in enumerate(self._lines):
-            if front:
-                front = index == 0 or line.rstrip() != "---"
+            if index in self._verbatim:
                 continue
+            if heading := _HEADING.match(line.rstrip("\r\n")):
+                section = SECTION_OF_LABEL.get(comparable(heading[2]), "")
+            yield index, section, line
+
+    @cached_property
+    def _verbatim(self) -> set[int]:
+        """Indices of the lines of front matter and of code fences; what is never closed is none, so that fields can follow."""
+        inside: set[int] = set()
+        rules = [index for index, line in enumerate(self._lines) if line.rstrip() == "---"]
+        start, fence = (0, "---") if len(rules) > 1 and rules[0] == 0 else (-1, "")
+        for index, line in enumerate(self._lines):
             mark = _FENCE.match(line)
-            if mark and (not fence or (mark[1][0] == fence[0] and len(mark[1]) >= len(fence))):
-                fence = "" if fence else mark[1]
-            elif not fence:
-                if heading := _HEADING.match(line.rstrip("\r\n")):
-                    section = _SECTION_OF_LABEL.get(_key_of(heading[2]), "")
-                yield index, section, line
+            if fence == "---":
+                closes = index > 0 and line.rstrip() == "---"
+            else:
+                closes = bool(fence and mark and mark[1].startswith(fence))
+            if closes:
+                inside.update(range(start, index + 1))
+                fence = ""
+            elif mark and not fence:
+                start, fence = index, mark[1]
+        return inside
 
     def _write(self, key: str, items: list[Item]) -> Profile:
         if key == NOTE:
@@ -355,7 +281,7 @@ def new_profile(locale: str, *, language: str, timezone: str, joined: str) -> Pr
     filled = {"language": language, "timezone": timezone, "joined": joined}
     parts = [f"# {TITLES[place]}\n"]
     for section, names in SECTIONS.items():
-        rows = [row for row in _ROWS if row.section == section and row.key != NOTE]
+        rows = [row for row in FIELDS.values() if row.section == section and row.key != NOTE]
         lines = [f"- {row.labels[place]}{colon}{filled.get(row.key, '')}".rstrip(" ") for row in rows]
         parts.append("\n".join([f"\n## {names[place]}", *lines]) + "\n")
     return Profile("".join(parts), locale)
@@ -368,14 +294,19 @@ def _row(key: str) -> Field:
 
 
 def _split_label(text: str) -> tuple[str, str, str]:
-    """`**主題偏好**：dark` → (`主題偏好`, `：`, `dark`); a text without a colon is all label."""
+    """`**主題偏好**：dark` → (`主題偏好`, `：`, `dark`), and so `**Theme:** dark`; a text without a colon is all label."""
     match = re.match(r"([^：:]*)([：:])\s*(.*)", text, re.DOTALL)
-    return (match[1].strip(" \t*_"), match[2], match[3].lstrip("*_ ")) if match else (text, "", "")
+    if not match:
+        return text, "", ""
+    label, value = match[1].strip(), match[3]
+    if label[:1] in ("*", "_") and label[-1] not in "*_":
+        value = value.lstrip("*_ ")
+    return label.strip("*_ \t"), match[2], value
 
 
 def _parse_items(key: str, value: str) -> tuple[Item, ...]:
     row = FIELDS[key]
-    parts = [value] if row.form == "scalar" else _SEPARATORS.split(value)
+    parts = [value] if row.form == "scalar" else SEPARATORS.split(value)
     items = [Item.parse(part) for part in parts if part.strip()]
     # A person may write `Dark`; the valid value is `dark`.
     canonical = {valid.casefold(): valid for valid in row.values}
@@ -387,8 +318,3 @@ def _words_of(line: str) -> Iterator[str]:
         yield heading[2]
     elif bullet := _BULLET.match(line.rstrip("\r\n")):
         yield _split_label(bullet[2])[0]
-
-
-_ALL_LABELS = [TITLES, *SECTIONS.values(), *(row.labels for row in _ROWS)]
-_KEY_OF_LABEL = {_key_of(label): row.key for row in _ROWS if row.key != NOTE for label in row.labels}
-_SECTION_OF_LABEL = {_key_of(label): section for section, labels in SECTIONS.items() for label in labels}

@@ -6,21 +6,26 @@ key for `quiet_s`, but not longer than `cap_s` since it first stirred, so that a
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import Generic, TypeVar
 
-class Settle:
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Settle(Generic[Key]):
     """Keys that stirred, each with the times (seconds, of any steady clock) it was first and last heard of."""
 
     def __init__(self, quiet_s: float, cap_s: float) -> None:
         self.quiet_s = quiet_s
         self.cap_s = max(cap_s, quiet_s)
-        self._heard: dict[str, tuple[float, float]] = {}
+        self._heard: dict[Key, tuple[float, float]] = {}
 
-    def stir(self, key: str, now: float) -> None:
-        """Something happened to `key` at `now`."""
+    def stir(self, key: Key, now: float) -> None:
+        """Something happened to `key` at `now`; a time still to come means that it is to be left alone until then."""
         first, _ = self._heard.get(key, (now, now))
         self._heard[key] = (first, now)
 
-    def take(self, now: float) -> list[str]:
+    def take(self, now: float) -> list[Key]:
         """The keys at rest at `now`, in the order they first stirred; they are forgotten until they stir again."""
         rested = [key for key in self._heard if self._due(key) <= now]
         for key in rested:
@@ -31,6 +36,14 @@ class Settle:
         """When the next key will be at rest if nothing more happens, or None when nothing stirs."""
         return min(map(self._due, self._heard), default=None)
 
-    def _due(self, key: str) -> float:
+    def clear(self) -> list[Key]:
+        """All keys, at rest or not; they are forgotten."""
+        keys, self._heard = list(self._heard), {}
+        return keys
+
+    def __len__(self) -> int:
+        return len(self._heard)
+
+    def _due(self, key: Key) -> float:
         first, last = self._heard[key]
         return min(last + self.quiet_s, first + self.cap_s)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from vault_memory.adapters import files, scan
 from vault_memory.adapters.history import Draft, FileChange
@@ -31,3 +30,32 @@ def users(vault: Vault) -> list[User]:
         profile = Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"")
         found.append(User(user_id, str(profile.get("display_name") or "")))
     return found
+
+
+def rename_user(vault: Vault, old: str, new: str) -> None:
+    """Give a user another id: the folder moves, and git's history of it stays connected (`Vault-Renamed-From`).
+
+    What was said and done under the old id stays as it was written. Raises `NotFound`, `InvalidId`, or `UsageError` when
+    the new id is taken.
+    """
+    vault.known_user(old)
+    layout.check_user_id(new)
+    taken = next((other for other in vault.user_ids() if other.casefold() == new.casefold() and other != old), None)
+    if taken or old == new:
+        raise UsageError(f"user id {taken or new!r} is taken: choose another")
+    old_dir, new_dir = layout.user_dir(old), layout.user_dir(new)
+    with ExitStack() as locks:
+        for user_id in sorted({old.casefold(), new.casefold()}):
+            locks.enter_context(vault.lock(user_id))
+        commit_person_edits(vault, old)
+        moved: list[FileChange] = []
+        for source in scan.files_in(vault.root / old_dir):
+            path = old_dir / source
+            content = vault.history.blob(path)
+            if content is not None:
+                moved += [FileChange(path, content, None), FileChange(new_dir / source, None, content)]
+        os.rename(vault.root / old_dir, vault.root / new_dir)
+        message = trailers.render(
+            f"user({new}): renamed from {old}", "", {"Vault-User": new, "Vault-Renamed-From": old}
+        )
+        vault.history.commit([Draft(message, vault.history.person(), tuple(moved))])

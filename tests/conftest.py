@@ -1,0 +1,122 @@
+"""What the tests share: a real vault in a temporary folder, and the real command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from vault_memory.services.create_vault import create_vault
+from vault_memory.services.vault import Vault, open_vault
+
+TAIPEI = ZoneInfo("Asia/Taipei")
+
+
+@pytest.fixture(autouse=True)
+def _nobody_in_particular(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without any git identity and without our variables, whoever runs the tests."""
+    home = tmp_path_factory.mktemp("home")
+    for name in [name for name in os.environ if name.startswith(("GIT_", "VAULT_MEMORY_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / "gitconfig"))
+
+
+@dataclass
+class Clock:
+    """A clock that the test moves; every reading is a second later than the one before."""
+
+    time: datetime = field(default_factory=lambda: datetime(2026, 1, 30, 14, 5, tzinfo=TAIPEI))
+
+    def __call__(self) -> datetime:
+        self.time += timedelta(seconds=1)
+        return self.time
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def vault(tmp_path: Path, clock: Clock) -> Vault:
+    """A new vault with the clock of the test."""
+    root = create_vault(tmp_path / "vault").root
+    return open_vault(root, now=clock)
+
+
+@dataclass
+class Cli:
+    """The command line as a person runs it: a process, in a folder."""
+
+    folder: Path
+
+    def __call__(self, *words: str, code: int = 0, stdin: str | None = None, **environ: str) -> str:
+        """Run a command; what it printed, after checking how it ended."""
+        done = self.run(*words, stdin=stdin, **environ)
+        assert done.returncode == code, f"{words} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+        return done.stdout if code == 0 else done.stderr
+
+    def run(self, *words: str, stdin: str | None = None, **environ: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "vault_memory", *words],
+            cwd=self.folder, input=stdin, capture_output=True, text=True, timeout=60, env=os.environ | environ,
+        )  # fmt: skip
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self(*words, "--json"))
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "vault_memory", *words],
+            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+    def git(self, *words: str) -> str:
+        return subprocess.run(
+            ["git", *words], cwd=self.folder, check=True, capture_output=True, text=True, timeout=60
+        ).stdout
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """The command line inside a new vault."""
+    outside = Cli(tmp_path)
+    outside("init", "my-vault")
+    return Cli(tmp_path / "my-vault")
+
+
+@pytest.fixture
+def daemon(cli: Cli) -> Iterator[subprocess.Popen[str]]:
+    """`vault-memory watch` in that vault, ready; stopped at the end of the test."""
+    process = cli.start("watch")
+    try:
+        assert process.stdout is not None
+        wait_until(lambda: json.loads(cli("status", "--json"))["daemon"]["running"], "the daemon is ready")
+        yield process
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20.0) -> Any:
+    """Poll until the condition holds, and return what it gave; fail after the deadline."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := condition():
+            return value
+        time.sleep(0.05)
+    raise AssertionError(f"waited {seconds} s in vain until {what}")

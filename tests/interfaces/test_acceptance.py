@@ -1,0 +1,216 @@
+"""The design's acceptance rows, by the real command line, real git and a real watcher."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cli, wait_until
+
+ALICE = "memory/alice"
+
+
+def test_row_1_the_first_conversation_creates_the_profile(cli: Cli) -> None:
+    """A18 row 1, A1: USER.md is there after the first turn, with language, time zone and day."""
+    assert not (cli.folder / ALICE).exists()
+    cli("turn", "--user", "alice", "--message", "你好")
+    text = (cli.folder / ALICE / "USER.md").read_text()
+    assert text.startswith("# 使用者資料\n")
+    assert re.search(r"- 加入日期：\d{4}-\d\d-\d\d\n", text)
+    assert "memory(alice): create USER.md" in cli.git("log", "--format=%s")
+
+
+def test_row_2_a_preference_enters_the_profile_and_git_knows_why(cli: Cli) -> None:
+    """A18 row 2, A2: 「我喜歡暗色主題」 sets theme = dark in one commit that says who, when and why."""
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    assert "- 主題偏好：dark\n" in (cli.folder / ALICE / "USER.md").read_text()
+    message = cli.git("log", "--format=%an <%ae>%n%B", "--grep", "Vault-Key: theme")
+    day = re.search(r"conversations/(\d{4}-\d\d-\d\d)\.jsonl", message)
+    assert day
+    assert message.strip() == (
+        "vault-memory <vault-memory@localhost>\n"
+        "memory(alice): theme = dark\n\n"
+        "Reason: 「我喜歡暗色主題」\n"
+        "Vault-User: alice\n"
+        "Vault-Key: theme\n"
+        "Vault-Op: set\n"
+        "Vault-Old:\n"
+        "Vault-New: dark\n"
+        "Vault-Strength: explicit\n"
+        f"Vault-Source: conversations/{day[1]}.jsonl:1"
+    )
+    assert cli.git("status", "--porcelain") == ""
+    hits = subprocess.run(["grep", "-r", "暗色", ALICE], cwd=cli.folder, capture_output=True, text=True).stdout
+    assert "daily/" in hits
+
+
+def test_each_preference_has_its_own_commit(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題，也請以後都用英文回答")
+    subjects = cli.git("log", "--format=%s").splitlines()
+    assert sum(s.startswith("memory(alice): theme") for s in subjects) == 1
+    assert sum(s.startswith("memory(alice): language") for s in subjects) == 1
+    assert subjects[0].startswith("log(alice): ")
+
+
+def test_row_5_the_profile_holds_what_a_prompt_is_given(cli: Cli) -> None:
+    """A18 row 5: until prompts are built, the profile itself; its values are what later fills `<user-profile>`."""
+    cli("turn", "--user", "alice", "--message", "以後請叫我小安")
+    assert "- 稱呼：小安\n" in (cli.folder / ALICE / "USER.md").read_text()
+
+
+def test_row_6_search_returns_the_passages_that_answer(cli: Cli) -> None:
+    """A18 row 6, A4: content, source, score and line range, best first."""
+    cli("turn", "--user", "alice", "--message", "幫我比較 PostgreSQL 和 MySQL 的索引", "--skill", "coding-agent")
+    cli("turn", "--user", "alice", "--message", "今天天氣如何")
+    found = cli.json("search", "--user", "alice", "索引的比較")
+    assert found["degraded"] == []
+    best = found["hits"][0]
+    assert "PostgreSQL" in best["content"]
+    first, last = best["line_range"]
+    lines = (cli.folder / ALICE / best["source"]).read_text().splitlines()
+    assert any("PostgreSQL" in line for line in lines[first - 1 : last])
+    scores = [hit["score"] for hit in found["hits"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_row_7_the_daily_log_has_an_entry_for_every_interaction(cli: Cli) -> None:
+    """A18 row 7, A3: `daily/YYYY-MM-DD.md`, one `## HH:MM` entry a turn; A9: MEMORY.md for the long answer."""
+    cli("turn", "--user", "alice", "--message", "寫一個排序函式", "--reply", "好" * 101, "--skill", "coding-agent", "--exit-code", "1")  # fmt: skip
+    cli("turn", "--user", "alice", "--message", "謝謝", "--reply", "不客氣")
+    (daily,) = (cli.folder / ALICE / "daily").iterdir()
+    text = daily.read_text()
+    assert text.startswith(f"# {daily.stem}\n")
+    assert len(re.findall(r"^## \d\d:\d\d$", text, re.MULTILINE)) == 2
+    assert "- 請求：寫一個排序函式\n- 模組：coding-agent\n" in text
+    memory = (cli.folder / ALICE / "MEMORY.md").read_text()
+    assert re.search(r"## \d{4}-\d\d-\d\d \d\d:\d\d\n- 任務：寫一個排序函式\n- 模組：coding-agent\n- 結果：失敗\n", memory)
+    assert "謝謝" not in memory
+
+
+@pytest.mark.slow
+def test_a_hand_edit_becomes_searchable_and_is_committed_as_the_persons(
+    cli: Cli, daemon: subprocess.Popen[str]
+) -> None:
+    """F: editing USER.md in Obsidian beside a running daemon; the person's edit is the person's commit."""
+    cli.git("config", "user.name", "Alice")
+    cli.git("config", "user.email", "alice@example.org")
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    profile = cli.folder / ALICE / "USER.md"
+    # Obsidian writes in place.
+    profile.write_text(profile.read_text().replace("主題偏好：dark", "主題偏好：light") + "\n我住的城市很安靜。\n")
+    wait_until(lambda: cli.json("search", "--user", "alice", "安靜的城市")["hits"], "the edit is found")
+    wait_until(lambda: "Alice" in cli.git("log", "-3", "--format=%an"), "the edit is committed", 30)
+    shown = cli.json("history", "--user", "alice", "theme")
+    assert [(e["author"], e["old"], e["new"], e["strength"]) for e in shown[:2]] == [
+        ("Alice", "dark", "light", "manual"),
+        ("vault-memory", "", "dark", "explicit"),
+    ]
+
+
+@pytest.mark.slow
+def test_the_daemon_sees_every_way_a_file_is_saved(cli: Cli, daemon: subprocess.Popen[str], tmp_path: Path) -> None:
+    """In place, atomic replacement, rename and deletion."""
+    notes = cli.folder / ALICE / "ideas"
+    notes.mkdir(parents=True)
+
+    def found(query: str) -> list[str]:
+        return [hit["source"] for hit in cli.json("search", "--user", "alice", query)["hits"]]
+
+    (notes / "a.md").write_text("# 想法\n\n紫色的大象會飛\n")
+    wait_until(lambda: "ideas/a.md" in found("紫色的大象"), "a new file is found")
+    temporary = tmp_path / "new.md"
+    temporary.write_text("# 想法\n\n綠色的鯨魚唱歌\n")
+    temporary.rename(notes / "a.md")
+    wait_until(lambda: "ideas/a.md" in found("綠色的鯨魚") and not found("紫色的大象"), "an atomic save is found")
+    (notes / "a.md").rename(notes / "b.md")
+    wait_until(lambda: found("綠色的鯨魚") == ["ideas/b.md"], "a rename is found")
+    (notes / "b.md").unlink()
+    wait_until(lambda: not found("綠色的鯨魚"), "a deletion is found")
+
+
+@pytest.mark.slow
+def test_the_daemon_catches_up_with_what_happened_while_it_was_off(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "你好")
+    (cli.folder / ALICE / "later.md").write_text("The heron waits by the river.\n")
+    process = cli.start("watch")
+    try:
+        wait_until(lambda: cli.json("search", "--user", "alice", "heron")["hits"], "the file is found")
+        wait_until(lambda: "later.md" in cli.git("log", "--name-only", "--format="), "the file is committed", 30)
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(5) == 0
+
+
+@pytest.mark.slow
+def test_a_second_daemon_is_refused(cli: Cli, daemon: subprocess.Popen[str]) -> None:
+    second = cli.run("watch")
+    assert second.returncode == 1
+    assert str(daemon.pid) in second.stderr
+    daemon.terminate()
+    assert daemon.wait(5) == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "line"),
+    [
+        ("主題", "我喜歡暗色主題"),
+        ("暗色主题", "我喜歡暗色主題"),
+        ("React組件", "React 元件與組件的差別在哪裡"),
+        ("deploying the website", "I deployed my site on Friday"),
+    ],
+)
+def test_four_kinds_of_query_find_their_line(cli: Cli, query: str, line: str) -> None:
+    """G2: two characters, Simplified on Traditional, mixed, English."""
+    turns = ["我喜歡暗色主題", "React 元件與組件的差別在哪裡", "I deployed my site on Friday", "今天想學排序演算法"]
+    for message in turns:
+        cli("turn", "--user", "alice", "--message", message)
+    assert line in cli.json("search", "--user", "alice", query)["hits"][0]["content"]
+
+
+def test_deleting_the_index_loses_nothing(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    before = cli.json("search", "--user", "alice", "暗色")["hits"]
+    for path in (cli.folder / ALICE).glob("index.db*"):
+        path.unlink()
+    cli("reindex", "--user", "alice")
+    assert cli.json("search", "--user", "alice", "暗色")["hits"] == before
+
+
+def test_a_backup_brings_everything_back(cli: Cli, tmp_path: Path) -> None:
+    """The restore drill: notes, conversations, history and search of the restored vault are those of the first."""
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題", "--reply", "好的" * 60)
+    cli("backup", str(tmp_path / "all.tar.gz"))
+    assert (tmp_path / "all.tar.gz").stat().st_mode & 0o777 == 0o600
+    cli("restore", str(tmp_path / "all.tar.gz"), str(tmp_path / "again"))
+    again = Cli(tmp_path / "again")
+    for words in (["history", "--user", "alice"], ["search", "--user", "alice", "暗色"]):
+        assert again.json(*words) == cli.json(*words)
+    assert again.git("status", "--porcelain") == ""
+    assert again.git("rev-parse", "HEAD") == cli.git("rev-parse", "HEAD")
+    (day,) = (cli.folder / ALICE / "conversations").iterdir()
+    assert (again.folder / ALICE / "conversations" / day.name).read_bytes() == day.read_bytes()
+    again("turn", "--user", "alice", "--message", "我改用亮色主題，以後都用亮色")
+    assert again.json("history", "--user", "alice", "theme")[0]["old"] == "dark"
+    assert "is not empty" in cli("restore", str(tmp_path / "all.tar.gz"), str(tmp_path / "again"), code=2)
+
+
+def test_export_is_one_folder_of_plain_files(cli: Cli, tmp_path: Path) -> None:
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    cli("export", "--user", "alice", str(tmp_path / "alice"))
+    names = {path.name for path in (tmp_path / "alice").rglob("*") if path.is_file()}
+    assert {"USER.md", "feedback.jsonl"} <= names
+    assert not any(name.startswith("index.db") for name in names)
+
+
+def test_a_renamed_user_keeps_notes_and_history(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    cli("user", "rename", "alice", "an")
+    assert cli("user", "list").strip() == "an"
+    assert cli.json("history", "--user", "an", "theme")[0]["new"] == "dark"
+    assert cli.json("search", "--user", "an", "暗色")["hits"]
+    assert cli.git("status", "--porcelain") == ""
+    assert "not in this vault" in cli("search", "--user", "alice", "暗色", code=1)

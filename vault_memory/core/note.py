@@ -1,0 +1,89 @@
+"""A Markdown note with YAML front matter: reading it, and writing one back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+FRONT_MATTER_LIMIT = 64_000
+"""Characters of front matter that are read; more is no front matter but a mistake (a file that opens with a rule)."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """`meta` is the front matter, `body` all that follows it, beginning at line `body_line` (1-based) of the file."""
+
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    body: str = ""
+    body_line: int = 1
+    problems: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The front matter's `title`, or empty."""
+        value = self.meta.get("title")
+        return str(value).strip() if isinstance(value, (str, int, float)) else ""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The front matter's `tags`, a list or words divided by commas or blanks, without `#`."""
+        value = self.meta.get("tags") or ()
+        if isinstance(value, str):
+            value = value.replace(",", " ").split()
+        if not isinstance(value, (list, tuple)):
+            return ()
+        return tuple(tag for item in value if isinstance(item, (str, int, float)) and (tag := str(item).lstrip("#")))
+
+
+def parse(text: str) -> Note:
+    """Divide a note into front matter and body. Broken front matter is told in `problems`; the body is whole all the same."""
+    text = text.removeprefix("\ufeff")
+    block = _front_matter(text)
+    if block is None:
+        return Note(body=text)
+    yaml, body = block
+    body_line = text[: len(text) - len(body)].count("\n") + 1
+    try:
+        meta = _load(yaml)
+    except ValueError as error:
+        return Note({}, body, body_line, (f"front matter (lines 1-{body_line - 1}) is no valid YAML: {error}",))
+    return Note(meta, body, body_line)
+
+
+def render(meta: Mapping[str, Any], body: str) -> str:
+    """A note's text: front matter (left out when `meta` is empty), then the body as it stands. Inverse of `parse`."""
+    if not meta:
+        return body
+    from frontmatter.default_handlers import YAMLHandler
+
+    yaml = YAMLHandler().export(dict(meta), allow_unicode=True, sort_keys=False, width=10_000)
+    return f"---\n{yaml}\n---\n{body}"
+
+
+def _front_matter(text: str) -> tuple[str, str] | None:
+    """(YAML, body) when the first line is `---` and a later line closes it."""
+    first, newline, rest = text.partition("\n")
+    if first.rstrip() != "---" or not newline:
+        return None
+    position = 0
+    for line in rest[:FRONT_MATTER_LIMIT].splitlines(keepends=True):
+        if line.rstrip() in ("---", "..."):
+            return rest[:position], rest[position + len(line) :]
+        position += len(line)
+    return None
+
+
+def _load(yaml: str) -> dict[str, Any]:
+    """The mapping of a YAML text, by python-frontmatter's safe loader. Raises ValueError with YAML's own reason."""
+    from frontmatter.default_handlers import YAMLHandler
+
+    try:
+        values = YAMLHandler().load(yaml)
+    except Exception as error:  # PyYAML raises its own errors and, on odd dates and deep nesting, several of Python's
+        raise ValueError(" ".join(str(error).split())[:200]) from error
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ValueError("it is not a list of `name: value` lines")
+    return {str(key): value for key, value in values.items()}

@@ -1,0 +1,99 @@
+"""From scored units to passages: the best unit, grown to its neighbours while they help, and one hit per said thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from vault_memory.core import tokens
+from vault_memory.core.rank import Scored
+
+GROW = ((0.85, 500), (0.8, 500), (0.7, 600), (0.3, 700), (0.0, 700))
+"""For each rank (the last for all further): a neighbour joins while its score is at least this share of the seed's, and the
+passage stays under this many characters."""
+HAN = 0.36
+"""Chinese says as much in this share of the characters."""
+SAME = 0.8
+"""Share of common words from which two units say the same."""
+
+
+@dataclass
+class Passage:
+    """Units `first` to `last` (positions in the scored list), grown from the best of them; `collapsed` repeat it elsewhere."""
+
+    seed: Scored
+    first: int
+    last: int
+    collapsed: list[str] = field(default_factory=list)
+
+
+def build(scored: Sequence[Scored], count: int) -> list[Passage]:
+    """The `count` best passages, best first. `scored` is in the order of files and lines; its `score` decides."""
+    order = sorted(
+        (i for i, unit in enumerate(scored) if unit.score > 0),
+        key=lambda i: (-scored[i].score, scored[i].candidate.kind == "conversation", scored[i].candidate.source, i),
+    )
+    used: set[int] = set()
+    passages: list[Passage] = []
+    for seed in order:
+        if len(passages) == count:
+            break
+        if seed in used:
+            continue
+        twin = next((p for p in passages if _repeats(scored[seed], p, scored)), None)
+        if twin:
+            used.add(seed)
+            twin.collapsed.append(f"{scored[seed].candidate.source}:{scored[seed].line}")
+            continue
+        share, cap = GROW[min(len(passages), len(GROW) - 1)]
+        passage = _grown(scored, seed, used, share, cap)
+        used.update(range(passage.first, passage.last + 1))
+        passages.append(passage)
+    return passages
+
+
+def _grown(scored: Sequence[Scored], seed: int, used: set[int], share: float, cap: int) -> Passage:
+    best = scored[seed]
+    if tokens.is_han(_text(best)):
+        cap = int(cap * HAN)
+    first = last = seed
+    size = best.length
+    while True:
+        sides = [i for i in (first - 1, last + 1) if _joins(scored, seed, i) and i not in used]
+        sides = [i for i in sides if scored[i].score >= share * best.score and size + scored[i].length <= cap]
+        if not sides:
+            return Passage(best, first, last)
+        side = max(sides, key=lambda i: scored[i].score)
+        first, last = min(first, side), max(last, side)
+        size += scored[side].length
+
+
+def _joins(scored: Sequence[Scored], seed: int, other: int) -> bool:
+    if not 0 <= other < len(scored) or scored[other].candidate.source != scored[seed].candidate.source:
+        return False
+    step = 1 if other > seed else -1
+    before = scored[other - step].candidate.position
+    return abs(scored[other].candidate.position - before) <= 1
+
+
+def _text(unit: Scored) -> str:
+    place = unit.candidate.units[unit.at]
+    return unit.candidate.text[place.start : place.end]
+
+
+def _repeats(unit: Scored, passage: Passage, scored: Sequence[Scored]) -> bool:
+    """Whether a unit of another file says what a passage says already."""
+    if unit.candidate.source == passage.seed.candidate.source:
+        return False
+    return any(_same(unit, scored[i]) for i in range(passage.first, passage.last + 1))
+
+
+def _same(one: Scored, other: Scored) -> bool:
+    if not set(one.matched) & set(other.matched):
+        return False
+    a, b = _grams(one), _grams(other)
+    return bool(a and b) and len(a & b) >= SAME * max(len(a), len(b))
+
+
+def _grams(unit: Scored) -> set[str]:
+    return set(tokens.expand(unit.candidate.stems[unit.at]).split())

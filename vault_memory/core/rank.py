@@ -1,0 +1,154 @@
+"""Scoring the units of an index's candidates against a question. Pure arithmetic on words; no index, no vectors.
+
+BM25 finds chunks; which of their lines answers is decided here. A line is rarely complete in itself: the subject stands in
+the title or in the line before. So that each term counts where it stands, and a little less in the lines around it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vault_memory.core import dates, tokens
+from vault_memory.core.candidate import Candidate, Candidates
+
+K1, B = 0.9, 0.4
+"""BM25's saturation and length normalisation (Robertson, Zaragoza 2009); low ones fit short texts."""
+NEAR = (0.6, 0.4, 0.3)
+"""What a term counts for the lines 1, 2, 3 away from where it stands."""
+AFTER = 1.2
+"""How much more it counts for the lines that follow than for those before."""
+HEAD = 1.5
+"""What a term counts that stands in the title, the headings or the date."""
+OWN = 0.2
+"""What a term counts more for the line itself."""
+DATE = 1.5
+"""How much more a date counts than a word of its rarity."""
+FITS = 1.2
+ASKS = 0.95
+
+
+@dataclass
+class Scored:
+    """Unit `at` of a candidate. `keyword` is its score, `matched` the terms that made it, best first."""
+
+    candidate: Candidate
+    at: int
+    keyword: float
+    matched: tuple[str, ...]
+    score: float = 0.0
+
+    @property
+    def line(self) -> int:
+        return self.candidate.units[self.at].line
+
+    @property
+    def length(self) -> int:
+        unit = self.candidate.units[self.at]
+        return unit.end - unit.start
+
+
+def units(question: str, terms: Sequence[str], found: Candidates) -> list[Scored]:
+    """Every unit of the candidates with its keyword score, in the order of files and lines."""
+    weights = weigh(terms, found)
+    lengths = [stems.count("  ") + 1 for candidate in found.chunks for stems in candidate.stems]
+    average = sum(lengths) / len(lengths) if lengths else 1.0
+    wants = _wanted(question)
+    scored: list[Scored] = []
+    for run in _runs(found.chunks):
+        scored.extend(_score_run(run, weights, average, wants))
+    return scored
+
+
+def weigh(terms: Sequence[str], found: Candidates) -> dict[str, float]:
+    """The inverse document frequency of each term that stands anywhere, dates raised."""
+    weights = {}
+    for term in terms:
+        frequency = found.frequency.get(term, 0)
+        if frequency:
+            idf = math.log(1 + (found.total - frequency + 0.5) / (frequency + 0.5))
+            weights[term] = idf * (DATE if term.startswith(dates.MARK) else 1.0)
+    return weights
+
+
+def _runs(chunks: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Candidates, in file order, divided where neighbouring chunks are missing."""
+    runs: list[list[Candidate]] = []
+    for candidate in chunks:
+        last = runs[-1][-1] if runs else None
+        if last and last.source == candidate.source and last.position + 1 == candidate.position:
+            runs[-1].append(candidate)
+        else:
+            runs.append([candidate])
+    return runs
+
+
+def _score_run(
+    run: Sequence[Candidate], weights: Mapping[str, float], average: float, wants: re.Pattern[str] | None
+) -> list[Scored]:
+    places = [(candidate, at) for candidate in run for at in range(len(candidate.units))]
+    own = [_saturated(candidate.stems[at], weights, average) for candidate, at in places]
+    scored = []
+    for i, (candidate, at) in enumerate(places):
+        counts = {term: HEAD for term in weights if _holds(candidate.head, term)}
+        for distance in range(-len(NEAR), len(NEAR) + 1):
+            j = i + distance
+            if 0 <= j < len(own):
+                share = 1.0 if distance == 0 else NEAR[abs(distance) - 1] * (AFTER if distance < 0 else 1.0)
+                for term, value in own[j].items():
+                    if counts.get(term, 0.0) < share * value:
+                        counts[term] = share * value
+        parts = {term: weights[term] * (value + OWN * own[i].get(term, 0.0)) for term, value in counts.items()}
+        score = sum(parts.values())
+        if score:
+            unit = candidate.units[at]
+            text = candidate.text[unit.start : unit.end]
+            if wants and wants.search(text):
+                score *= FITS
+            if text.rstrip().endswith(("?", "？")):
+                score *= ASKS
+        matched = tuple(sorted(own[i], key=lambda term: (-parts[term], term)))
+        scored.append(Scored(candidate, at, score, matched))
+    return scored
+
+
+def _saturated(stems: str, weights: Mapping[str, float], average: float) -> dict[str, float]:
+    """BM25's part of each term for one unit."""
+    norm = K1 * (1 - B + B * (stems.count("  ") + 1) / average)
+    found = {}
+    for term in weights:
+        if term in stems and (times := _times(stems, term)):
+            found[term] = times * (K1 + 1) / (times + norm)
+    return found
+
+
+def _times(stems: str, term: str) -> int:
+    return stems.count(term) if tokens.is_cut(term) else stems.count(f" {term} ")
+
+
+def _holds(stems: str, term: str) -> bool:
+    return term in stems and (tokens.is_cut(term) or f" {term} " in stems)
+
+
+_WHEN = re.compile(r"\bwhen\b|\bwhat (?:day|date|year|month|time)\b|什么时候|何时|哪一?年|哪一?天|几月|几号|日期|时间", re.I)
+_HOW_MANY = re.compile(r"\bhow (?:many|much|long|often|old|far)\b|多少|几[个次位岁年月天种]|多[长久大高远]", re.I)
+_TIME = re.compile(
+    r"\d{3,4}|\d+\s*[年月日号號]|\b(?:yesterday|today|tomorrow|ago|last|next|week|month|year|weekend|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b|昨|今天|明天|前天|上周|下周|上个?月|去年|世纪|時期|时期",
+    re.I,
+)
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|once|twice|few|several)\b"
+    r"|[一二三四五六七八九十百千万两]",
+    re.I,
+)
+
+
+def _wanted(question: str) -> re.Pattern[str] | None:
+    """What the answer to a question for a time or a number looks like."""
+    folded = tokens.fold(question)
+    if _WHEN.search(folded):
+        return _TIME
+    return _NUMBER if _HOW_MANY.search(folded) else None

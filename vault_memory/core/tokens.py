@@ -1,0 +1,121 @@
+"""Words of a text as the index knows them, in Chinese and English alike.
+
+A text is folded (NFKC, case, Traditional to Simplified), then cut: a Latin run is a word and is stemmed, a Han run has no
+blanks to cut at, so that its pairs of neighbouring characters stand for words. SQLite's own tokenisers find nothing inside
+running Chinese (unicode61) or miss its two-character words (trigram).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from vault_memory.core import dates
+from vault_memory.core.fold import simplify
+from vault_memory.core.stem import stem
+
+VERSION = 1
+"""Changes when a text's tokens change; an index of another version is built anew."""
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Chinese characters, as a regular expression's class. Kana and Hangul are cut into pairs like them."""
+
+_CJK = HAN + "\u3005\u3040-\u30ff\uac00-\ud7af"
+_RUN = re.compile(rf"[{_CJK}]+|[a-z]\+\+|[a-z]#|\d+(?:[.,]\d+)+|[^\W{_CJK}_]+(?:['’][a-z]+)?")
+_HAN_RUN = re.compile(rf"[{_CJK}]")
+
+STOP = frozenset(
+    "a about am an and any are as at be been being but by can could d did do does doing for from get had has have having"
+    " he her hers him his i if in into is it its just ll m me my of on or our ours re s she should so some such t than"
+    " that the their theirs them then there these they this those to too us ve very was we were will with would you your"
+    " yours don didn doesn isn wasn".split()
+)
+"""English words that carry no subject; neither indexed nor asked for."""
+
+_QUESTION = frozenset("how many much what when where which who whom whose why kind type name ever".split())
+_QUESTION_HAN = re.compile(
+    "什么时候|为什么|什么样|是什么|什么|怎么样|怎么|怎样|如何|哪一个|哪一年|哪一种|哪里|哪儿|哪些|哪个|哪位|哪一|哪|"
+    "何时|何地|何处|何人|何种|谁|多少|几个|几次|几|是否|有没有|吗|呢|请问|一下"
+)
+
+
+def fold(text: str) -> str:
+    """The text as it is compared: NFKC, lower case, Simplified characters."""
+    if text.isascii():
+        return text.lower()
+    return simplify(unicodedata.normalize("NFKC", text).casefold())
+
+
+def stems(text: str) -> str:
+    """The text's words in order, each between blanks (` gina open store `); a Han run stands as one word.
+
+    This is what the index keeps beside a unit: `count` finds a query's terms in it without cutting it again.
+    """
+    words = [*_words(fold(text)), *dates.mentions(text)]
+    return f" {'  '.join(words)} " if words else ""
+
+
+def expand(line: str) -> str:
+    """`stems` as FTS5 indexes them: each Han run as its characters and pairs."""
+    return " ".join(" ".join(_grams(word)) if _HAN_RUN.match(word) else word for word in line.split())
+
+
+def query(text: str) -> list[str]:
+    """A question's search terms, each once: dates, stems, Han pairs (a single character only when it stands alone)."""
+    folded = fold(text)
+    terms: dict[str, None] = dict.fromkeys(dates.mentions(text))
+    for strict in (True, False):
+        kept = _QUESTION_HAN.sub(" ", folded) if strict else folded
+        for word in _words(kept, _QUESTION if strict else frozenset()):
+            if _HAN_RUN.match(word):
+                terms.update(dict.fromkeys(_pairs(word)))
+            else:
+                terms[word] = None
+        if any(not term.startswith(dates.MARK) for term in terms):
+            break
+    return list(terms)
+
+
+def count(text: str) -> int:
+    """About how many tokens a language model sees: one per Han character, one per four others."""
+    han = len(_HAN_RUN.findall(text))
+    return han + (len(text) - han + 3) // 4
+
+
+def is_han(text: str) -> bool:
+    """Whether a text is Chinese for the greater part of its meaning (a Han character weighs as three letters)."""
+    han = len(_HAN_RUN.findall(text))
+    return han * 3 > len(text) - han
+
+
+def _words(folded: str, unwanted: frozenset[str] = frozenset()) -> list[str]:
+    words = []
+    for run in _RUN.findall(folded):
+        if _HAN_RUN.match(run):
+            words.append(run)
+            continue
+        word = _known(run)
+        if word and run not in unwanted:
+            words.append(word)
+    return words
+
+
+@lru_cache(maxsize=65_536)
+def _known(run: str) -> str:
+    """The stem of a Latin run, empty for a stop word."""
+    word = re.split("['’]", run)[0] if not run[0].isdigit() else run.replace(",", "")
+    return "" if word in STOP else stem(word)[:64]
+
+
+def _pairs(word: str) -> list[str]:
+    return [word[i : i + 2] for i in range(len(word) - 1)] if len(word) > 1 else [word]
+
+
+def _grams(word: str) -> list[str]:
+    return [*word, *_pairs(word)] if len(word) > 1 else [word]
+
+
+def is_cut(term: str) -> bool:
+    """Whether a term is a piece of a Han run, to be found inside it, and not a word between blanks."""
+    return _HAN_RUN.match(term) is not None

@@ -1,0 +1,130 @@
+"""The command line: one door. Each command reads its words, calls one service, and renders what comes back.
+
+The commands live in modules by subject and are imported when they are called, so that `search` never pays for `watch`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+
+from vault_memory import __version__
+from vault_memory.errors import VaultMemoryError
+from vault_memory.services.vault import Vault, open_vault
+
+_COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("setup", "Make a folder a vault, or complete one that is there."),
+    "turn": ("turn", "Record a turn of conversation and learn from it."),
+    "search": ("find", "Search a user's memory."),
+    "reindex": ("find", "Rebuild the search index from the files."),
+    "history": ("audit", "Show who changed which preference, when and why."),
+    "status": ("health", "Show what is indexed, pending and failed."),
+    "doctor": ("health", "Check the vault, and mend what is safe to mend."),
+    "heartbeat": ("health", "Run the scheduled jobs that are due."),
+    "watch": ("daemon", "Follow every edit: index it, commit it."),
+    "user": ("users", "List users, give one another id."),
+    "export": ("users", "Copy one user's files into a plain folder."),
+    "backup": ("copies", "Write the whole vault into one file."),
+    "restore": ("copies", "Bring a vault back from a backup."),
+    "hook": ("setup", "What the vault's git hooks call."),
+}
+"""Command → (module of this package, one line of help)."""
+
+
+@dataclass
+class Context:
+    """What every command needs: how to find the vault."""
+
+    vault_path: str | None = None
+    flags: dict[str, Any] = field(default_factory=dict)
+
+    def open(self) -> Vault:
+        """The vault that the person means; settings given as flags win."""
+        return open_vault(self.vault_path, **self.flags)
+
+
+pass_context = click.make_pass_decorator(Context, ensure=True)
+
+
+class _Commands(click.Group):
+    """A group whose commands are imported on their first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name in _COMMANDS if name != "hook"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"{__name__}.{_COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name not in _COMMANDS:
+            import difflib
+
+            near = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"there is no command {name!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--vault", "vault_path", metavar="DIR", help="The vault; else the folder you stand in, upwards.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+@click.version_option(__version__, prog_name="vault-memory")
+@click.pass_context
+def cli(ctx: click.Context, vault_path: str | None, debug: bool) -> None:
+    """Memory for AI assistants, in a folder of Markdown that you own.
+
+    The vault is the one that --vault names; else the one you stand in (like git, upwards from the current folder); else
+    the one that VAULT_MEMORY_VAULT names.
+    """
+    ctx.obj = Context(vault_path)
+
+
+def main() -> None:
+    """Run the command line and end the process: 0 fine, 1 a run-time error, 2 a wrong call, 130 interrupted."""
+    debug = "--debug" in sys.argv[1:]
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character must not make a command fail.
+        getattr(stream, "reconfigure", lambda **_: None)(encoding="utf-8", errors="replace")
+    try:
+        sys.exit(cli.main(standalone_mode=False) or 0)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except VaultMemoryError as error:
+        if debug:
+            raise
+        click.echo(f"vault-memory: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader, `head` say, has seen enough
+        sys.exit(0)
+    except OSError as error:
+        if debug:
+            raise
+        name = f"{error.filename}: " if error.filename else ""
+        click.echo(f"vault-memory: {name}{error.strerror or error}; --debug shows where", err=True)
+        sys.exit(1)
+    except Exception as error:
+        if debug:
+            raise
+        click.echo(f"vault-memory: a fault of the program itself ({type(error).__name__}: {error}); --debug shows where", err=True)
+        sys.exit(1)

@@ -1,0 +1,36 @@
+"""How the commands print: plain lines, tables for a terminal, JSON with real characters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+
+def print_json(value: Any) -> None:
+    """One JSON value, indented, real characters."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table for people; the last column takes what width is left."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, heading in enumerate(headings):
+        table.add_column(heading, overflow="fold", no_wrap=number == 0)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)  # a pipe has no width; 80 columns would fold what a person greps for
+    console.print(table)
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 note`, `2 notes`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
