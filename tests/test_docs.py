@@ -118,13 +118,15 @@ def test_the_tour_of_the_readme_works_as_pasted(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_demo_shows_the_promise_and_never_replays_twice(tmp_path: Path) -> None:
     """`make demo`, as in a fresh clone whose .venv is ready."""
-    for name in ("Makefile", "docs", "pyproject.toml", "constraints.txt"):
+    for name in ("Makefile", ".gitignore", "docs", "pyproject.toml", "constraints.txt"):
         (tmp_path / name).symlink_to(ROOT / name)
+    shell("git init -q && git add Makefile && git -c user.name=x -c user.email=x commit -q -m clone", tmp_path)
     (tmp_path / ".venv").symlink_to(sys.prefix)
     make = "make --no-print-directory --assume-old=.venv/.ready demo"
     output = shell(make, tmp_path)
     for expected in ("vault-memory init my-vault", "8 turns replayed", "主題偏好：dark", "memory(alice): theme = dark"):
         assert expected in output
+    assert shell("git log --format=%s", tmp_path) == "clone\n", "the demo's vault is a repository of its own"
     lines = sum(1 for file in (tmp_path / "my-vault/memory/alice/conversations").iterdir() for _ in file.open())
     assert lines == 8
     again = shell(make, tmp_path)
