@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from vault_memory.adapters.history import Entry
 from vault_memory.core import layout
-from vault_memory.core.profile import FIELDS
+from vault_memory.core.fields import FIELDS
 from vault_memory.errors import UsageError
 from vault_memory.services.vault import Vault
 
@@ -32,8 +33,6 @@ def history(vault: Vault, user_id: str, key: str | None = None, *, limit: int = 
     vault.known_user(user_id)
     if key is not None and key not in FIELDS:
         raise UsageError(f"{key!r} is no key of the profile; the keys are {', '.join(FIELDS)}")
-    wanted = {"Vault-Key": key} if key else {"Vault-Key": None}
-    entries = vault.history.log([layout.user_dir(user_id) / layout.PROFILE], limit=limit, trailers=wanted)
     return [
         PreferenceChange(
             commit=entry.commit,
@@ -47,5 +46,15 @@ def history(vault: Vault, user_id: str, key: str | None = None, *, limit: int = 
             reason=entry.reason,
             source=entry.trailers.get("Vault-Source", ""),
         )
-        for entry in entries
+        for entry in _entries(vault, user_id, key, limit)
     ]
+
+
+def _entries(vault: Vault, user_id: str, key: str | None, limit: int) -> list[Entry]:
+    """The commits on a user's preferences; those from before a renaming too, under the id of that time."""
+    path = layout.user_dir(user_id) / layout.PROFILE
+    found = vault.history.log([path], limit=limit, trailers={"Vault-Key": key})
+    if len(found) < limit:
+        for renaming in vault.history.log([path], limit=1, trailers={"Vault-Renamed-From": None}):
+            found += _entries(vault, renaming.trailers["Vault-Renamed-From"], key, limit - len(found))
+    return found

@@ -8,37 +8,54 @@ from pathlib import PurePosixPath
 from vault_memory.adapters.history import Author, Draft, FileChange
 from vault_memory.core import layout, trailers
 from vault_memory.core.preference import Change, ChangeOp
-from vault_memory.core.profile import FIELDS, Item, Profile
+from vault_memory.core.fields import FIELDS
+from vault_memory.core.profile import Item, Profile
 from vault_memory.services.vault import Vault
 
 
-def commit_person_edits(vault: Vault, user_id: str | None = None, paths: Iterable[PurePosixPath] | None = None) -> int:
-    """Commit every edit that nobody has committed yet, in one user's folder or in the whole vault; return how many files.
+def commit_person_edits(vault: Vault, scope: str, paths: Iterable[PurePosixPath] | None = None) -> int:
+    """Commit every edit in a scope that nobody has committed yet; return how many files. The caller holds a user's lock.
 
-    `paths` (vault-relative) narrows the look to those files. A profile gives one commit per preference, any other file
-    one commit. The caller holds the user's lock when it is about to write to the same files.
+    Without that lock the assistant's text could be on disk and not yet in its draft, and be taken for the person's. `paths`
+    (vault-relative) narrows the look to those files. A profile gives one commit per preference, all the other files one
+    commit together.
     """
-    prefix = layout.user_dir(user_id) if user_id is not None else None
     author = vault.history.person()
     drafts: list[Draft] = []
-    edits = 0
-    for path, before, after in vault.history.uncommitted(paths):
-        if prefix is not None and not path.is_relative_to(prefix):
+    others: list[FileChange] = []
+    for change in vault.history.uncommitted(paths):
+        if _scope_of(change.path) != scope:
             continue
-        edits += 1
-        place = layout.place_of(path)
-        if place and place.scope != layout.SHARED and place.source == layout.PROFILE and before and after:
-            drafts += _profile_drafts(vault, author, path, place.scope, before, after)
+        is_profile = scope != layout.SHARED and change.path == layout.user_dir(scope) / layout.PROFILE
+        if is_profile and change.before and change.after:
+            drafts += _profile_drafts(vault, author, scope, change.path, change.before, change.after)
         else:
-            verb = "add" if before is None else "delete" if after is None else "edit"
-            drafts.append(Draft(f"{verb} {path}", author, (FileChange(path, before, after),)))
+            others.append(change)
+    if others:
+        drafts.append(Draft(_summary(others), author, tuple(others)))
     if drafts:
         vault.history.commit(drafts)
-    return edits
+    return len({change.path for draft in drafts for change in draft.changes})
+
+
+def _scope_of(path: PurePosixPath) -> str:
+    """Whose folder a path lies in, whatever kind of file it is."""
+    parts = path.parts
+    is_users = len(parts) > 2 and parts[0] == layout.MEMORY_DIR and layout.is_user_id(parts[1])
+    return parts[1] if is_users else layout.SHARED
+
+
+def _summary(changes: list[FileChange]) -> str:
+    """`edit notes/idea.md`; `add 12 files, delete 1 file` for many."""
+    verbs = ["add" if c.before is None else "delete" if c.after is None else "edit" for c in changes]
+    if len(changes) == 1:
+        return f"{verbs[0]} {changes[0].path}"
+    counts = [(verb, verbs.count(verb)) for verb in ("add", "edit", "delete") if verb in verbs]
+    return ", ".join(f"{verb} {count} {'file' if count == 1 else 'files'}" for verb, count in counts)
 
 
 def _profile_drafts(
-    vault: Vault, author: Author, path: PurePosixPath, user_id: str, before: bytes, after: bytes
+    vault: Vault, author: Author, user_id: str, path: PurePosixPath, before: bytes, after: bytes
 ) -> list[Draft]:
     """One draft per preference that differs; the last one brings the file to exactly the person's bytes."""
     changes = hand_changes(Profile.decode(before, vault.config.locale), Profile.decode(after, vault.config.locale))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
-from vault_memory.adapters import files, scan
+from vault_memory.adapters import files
 from vault_memory.adapters.history import Draft, FileChange
 from vault_memory.core import layout, trailers
 from vault_memory.core.profile import Profile
@@ -49,11 +50,12 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
             locks.enter_context(vault.lock(user_id))
         commit_person_edits(vault, old)
         moved: list[FileChange] = []
-        for source in scan.files_in(vault.root / old_dir):
-            path = old_dir / source
-            content = vault.history.blob(path)
-            if content is not None:
-                moved += [FileChange(path, content, None), FileChange(new_dir / source, None, content)]
+        for folder, _, names in os.walk(vault.root / old_dir):
+            for name in names:
+                source = Path(folder, name).relative_to(vault.root / old_dir)
+                content = vault.history.blob(old_dir / source)
+                if content is not None:
+                    moved += [FileChange(old_dir / source, content, None), FileChange(new_dir / source, None, content)]
         os.rename(vault.root / old_dir, vault.root / new_dir)
         message = trailers.render(
             f"user({new}): renamed from {old}", "", {"Vault-User": new, "Vault-Renamed-From": old}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from vault_memory.core.extraction.lexicon import Lexicon
 
 ENV_VAULT = "VAULT_MEMORY_VAULT"
+OPEN_INDEXES = 64
 LOCK_TIMEOUT_S = 30.0
 """How long a writer waits for another one of the same user before it gives up."""
 
@@ -40,6 +42,8 @@ class Vault:
     embedder: Embedder
     now: Callable[[], datetime] = _local_now
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _opening: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     def user_ids(self) -> list[str]:
         """Ids of the users who have a folder, sorted."""
@@ -82,10 +86,16 @@ class Vault:
             yield
 
     def index(self, scope: str) -> Index:
-        """The index of a scope, opened (or made) on first use. Raises `IndexUnusable`."""
+        """The index of a scope, made on first use; the latest `OPEN_INDEXES` stay open. Raises `IndexUnusable`."""
         from vault_memory.adapters.index.sqlite import SqliteIndex
 
-        return SqliteIndex.open(self.index_path(scope), self.embedder)
+        with self._opening:
+            index = self._indexes.pop(scope, None) or SqliteIndex(self.index_path(scope))
+            self._indexes[scope] = index
+            if len(self._indexes) > OPEN_INDEXES:
+                # Only let go, not closed: another thread may be reading it. It closes with its last user.
+                del self._indexes[next(iter(self._indexes))]
+        return index
 
     def index_path(self, scope: str) -> Path:
         """The database of a scope: beside the user's notes, or in the folder that `index_dir` names."""
