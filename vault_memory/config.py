@@ -54,6 +54,13 @@ def _check_zone(name: str) -> str | None:
     return None if zone_or_none(name) else f"{name!r} is no IANA time zone, such as Asia/Taipei"
 
 
+def _check_schedule(table: Mapping[str, str]) -> str | None:
+    for name, when in table.items():
+        if not re.fullmatch(r"off|([01]?\d|2[0-3]):[0-5]\d|[1-9]\d{0,4}[smh]", when):
+            return f"{name}: {when!r} is neither a time (03:00) nor an interval (30s, 15m, 2h) nor off"
+    return None
+
+
 @dataclass(frozen=True)
 class Config:
     """All settings of one vault; lengths of time and sizes carry their unit in the name."""
@@ -69,6 +76,10 @@ class Config:
     git_sign: bool = _field(False, "sign the assistant's commits with the person's git signing set-up")
 
     lexicon: dict[str, Any] = _field({}, "your own technologies and style words; see docs/extraction.md")
+
+    schedule: dict[str, str] = _field(
+        {}, "when jobs run, by name: 03:00, an interval such as 15m, or off; see docs/daemon.md", check=_check_schedule
+    )
 
     watch_settle_ms: int = _field(400, "quiet time after an edit before it is indexed", low=0, high=60_000)
     watch_commit_quiet_ms: int = _field(5_000, "quiet time before an edit is committed as the person's", low=0)

@@ -88,7 +88,8 @@ class Watcher:
         logging.getLogger("watchdog").addHandler(self._overflow)
         self._observer = Observer()
         self._observer.start()
-        self.tend()
+        for folder, inode in self._folders():
+            self._watch(self._observer, folder, inode)
         self.audit()
 
     def stop(self) -> None:
@@ -113,8 +114,10 @@ class Watcher:
                 self._observer.unschedule(watch)
                 del self._watches[folder]
         for folder, inode in there.items():
-            if folder not in self._watches:
-                self._watch(folder, inode)
+            if folder not in self._watches and self._watch(self._observer, folder, inode):
+                # What was written into the folder before its watch stood is told by nobody else.
+                path = PurePosixPath(folder.relative_to(self.root).as_posix())
+                self.hints.put(Hint(path, is_folder=True))
 
     def audit(self) -> None:
         """Find out whether the system's events can be trusted: every folder is watched, and the drive is a local one."""
@@ -132,16 +135,13 @@ class Watcher:
             else ""
         )
 
-    def _watch(self, folder: Path, inode: int) -> None:
-        assert self._observer is not None
-        is_root = folder == self.root
+    def _watch(self, observer: BaseObserver, folder: Path, inode: int) -> bool:
         try:
-            watch = self._observer.schedule(self._events, str(folder), recursive=not is_root, event_filter=_EVENTS)
+            watch = observer.schedule(self._events, str(folder), recursive=folder != self.root, event_filter=_EVENTS)
         except OSError:
-            return  # gone already, or no watch to be had: `audit` sees it
+            return False  # gone already, or no watch to be had: `audit` sees it
         self._watches[folder] = watch, inode
-        # What was written into the folder before its watch stood is told by nobody else.
-        self.hints.put(EVERYTHING if is_root else Hint(PurePosixPath(folder.name), is_folder=True))
+        return True
 
     def _folders(self) -> Iterator[tuple[Path, int]]:
         """The root itself (not deeper: it holds `.git`) and each visible folder in it (as deep as it goes), with inodes."""

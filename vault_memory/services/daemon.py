@@ -1,20 +1,354 @@
-"""The daemon: keeps index and history up to date while a person edits. `Daemon(vault).run(stop)` until `stop` is set."""
+"""The daemon: keeps index and history up to date while people edit. `Daemon(vault).run(stop)`, until `stop` is set.
+
+    watcher ── hints ──→ index worker: settles, reconciles ──┬──→ vectors worker: embeds what has no vector yet
+                         heartbeat worker: scheduled jobs    └──→ commit worker: settles longer, commits as the person
+
+Two clocks: an edit is indexed after `watch_settle_ms` of quiet and committed after `watch_commit_quiet_ms`. Whatever
+the watcher missed is found by a full look, at the start and from time to time.
+"""
 
 from __future__ import annotations
 
+import os
+import queue
 import threading
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import PurePosixPath
 
-if TYPE_CHECKING:
-    from vault_memory.services.vault import Vault
+from vault_memory.adapters.watcher import EVERYTHING, Hint, Watcher
+from vault_memory.core import layout
+from vault_memory.core.settle import Settle
+from vault_memory.errors import VaultMemoryError
+from vault_memory.services.daemon_record import DaemonRecord, lock_path, only_daemon, write_record
+from vault_memory.services.heartbeat import heartbeat
+from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.reconcile import embed, reconcile
+from vault_memory.services.vault import Vault
+
+TICK_S = 1.0
+"""How often an idle worker looks up: to stop, to tend the watcher."""
+COMMIT_CAP_S = 300.0
+"""A file that is written all day long is committed this often."""
+CROWD = 500
+"""So many files stirring at once (a `git checkout`) are looked at by scope, not one by one."""
+SPARE = 1000
+"""A full look that took 1 s is not repeated within 1000 s: looking takes a thousandth of the time at most."""
+BACK_OFF_S = 1.0, 60.0
+"""Pause after a first failure, doubled up to the longest."""
+STOP_S = 1.5
+
+Look = tuple[str, PurePosixPath | None]
+"""A scope and a vault-relative path in it; None: all of the scope."""
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something worth a line in a log: `kind` is one of started, indexed, removed, failed, held, committed, trouble, well, stopped."""
+
+    kind: str
+    where: str
+    message: str
 
 
 class Daemon:
-    """One per vault, held by a file lock; a second raises `errors.Busy` that names the first one's process id."""
+    """One per vault, held by a file lock; `tell` is called (from several threads) with whatever happens.
 
-    def __init__(self, vault: Vault) -> None:
+    `look_s` seconds lie between full looks while the system tells of changes, `poll_s` while it does not, `beat_s`
+    between looks at the schedule. `ready` is set when all is caught up that happened before the start.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        tell: Callable[[Happening], None] = lambda happening: None,
+        *,
+        look_s: float = 60.0,
+        poll_s: float = 5.0,
+        beat_s: float = 20.0,
+    ) -> None:
         self.vault = vault
+        self.ready = threading.Event()
+        self._look_s, self._poll_s, self._beat_s = look_s, poll_s, beat_s
+        self._tell = tell
+        self._stop = threading.Event()
+        self._record = DaemonRecord()
+        self._record_lock = threading.Lock()
+        self._failures: dict[str, int] = {}
+        self._to_commit: queue.SimpleQueue[Hint] = queue.SimpleQueue()
+        self._to_embed: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def run(self, stop: threading.Event) -> None:
-        """Catch up with what happened meanwhile, then follow every edit, until `stop` is set (then ends within 2 s)."""
-        raise NotImplementedError
+        """Catch up, then follow every edit until `stop` is set; returns within 2 s of that.
+
+        Raises `Busy`, naming the process, when another daemon watches this vault.
+        """
+        self._stop = stop
+        with ExitStack() as held:
+            held.enter_context(only_daemon(self.vault.root))
+            self._record.started = self._now()
+            self._note("started", "daemon", f"process {self._record.pid} watches {self.vault.root}")
+            work = {"index": self._index, "commit": self._commit, "vectors": self._embed, "heartbeat": self._beat}
+            workers = [
+                threading.Thread(target=self._keep, args=item, name=f"vault-memory {item[0]}", daemon=True)
+                for item in work.items()
+            ]
+            for worker in workers:
+                worker.start()
+            lock, beat = _inode(lock_path(self.vault.root)), time.monotonic()
+            while not stop.wait(TICK_S):
+                if self._is_there() and _inode(lock_path(self.vault.root)) != lock:
+                    held.close()  # somebody deleted `.vault-memory/`, which anybody may, or put another vault here
+                    held.enter_context(only_daemon(self.vault.root))
+                    lock = _inode(lock_path(self.vault.root))
+                    self._save()
+                if time.monotonic() - beat > self._beat_s:
+                    beat = time.monotonic()
+                    self._save()
+            deadline = time.monotonic() + STOP_S
+            for worker in workers:
+                worker.join(max(0.0, deadline - time.monotonic()))
+            self._record.state = "stopped"
+            self._note("stopped", "daemon", "stopped")
+
+    # The workers. Each one raises what it cannot deal with, and is then started again after a pause.
+
+    def _keep(self, name: str, work: Callable[[], None]) -> None:
+        pause, longest = BACK_OFF_S
+        while not self._stop.is_set():
+            began = time.monotonic()
+            try:
+                work()
+            except Exception as error:
+                if time.monotonic() - began > longest:
+                    pause = BACK_OFF_S[0]
+                with self._record_lock:
+                    self._record.restarts[name] = self._record.restarts.get(name, 0) + 1
+                self._trouble(name, error)
+                self._stop.wait(pause)
+                pause = min(2 * pause, longest)
+
+    def _index(self) -> None:
+        config = self.vault.config
+        settle: Settle[Look] = Settle(config.watch_settle_ms / 1000, config.watch_cap_ms / 1000)
+        watcher = Watcher(self.vault.root)
+        try:
+            watcher.start()  # first watch, then look: what changes in between is seen twice and not missed
+            next_look = 0.0
+            while not self._stop.is_set():
+                if time.monotonic() >= next_look or self._is_asked_to_look():
+                    next_look = self._look_at_everything(watcher, settle)
+                for hint in _heard(watcher.hints, settle):
+                    self._to_commit.put(hint)
+                    for look in self._looks(hint):
+                        settle.stir(look, time.monotonic())
+                if len(settle) > CROWD:
+                    for scope in {scope for scope, _ in settle.clear()}:
+                        settle.stir((scope, None), time.monotonic())
+                for scope, paths in _by_scope(settle.take(time.monotonic())).items():
+                    self._bring_up(scope, paths, settle)
+                watcher.tend()
+        finally:
+            watcher.stop()
+
+    def _look_at_everything(self, watcher: Watcher, settle: Settle[Look]) -> float:
+        """Find what the watcher missed; returns when (of the steady clock) to do so again."""
+        began = time.monotonic()
+        watcher.audit()
+        settle.clear()
+        for scope in self._scopes():
+            self._bring_up(scope, None, settle)
+        if self._stop.is_set():
+            return began
+        state = "polling" if watcher.polling else "watching"
+        if not self.ready.is_set():
+            self._to_commit.put(EVERYTHING)
+            self.ready.set()
+        if (state, watcher.polling) != (self._record.state, self._record.polling):
+            self._record.state, self._record.polling = state, watcher.polling
+            self._note(state, "daemon", watcher.polling or "caught up; every edit is followed from here on")
+        self._well("index")
+        took = time.monotonic() - began
+        return began + took + max(self._poll_s if watcher.polling else self._look_s, SPARE * took)
+
+    def _bring_up(self, scope: str, paths: list[PurePosixPath] | None, settle: Settle[Look]) -> None:
+        """Reconcile a scope, or these files of it; what fails is tried again later without holding up the other scopes."""
+        name = label(scope)
+        base = layout.scope_dir(scope)
+        sources = None if paths is None else [path.relative_to(base).as_posix() for path in paths]
+        try:
+            report = reconcile(self.vault, scope, sources, stop=self._stop)
+        except (VaultMemoryError, OSError) as error:
+            count = self._failures[scope] = self._failures.get(scope, 0) + 1
+            pause = min(BACK_OFF_S[0] * 2**count, BACK_OFF_S[1])
+            settle.stir((scope, None), time.monotonic() + pause)
+            self._trouble(name, error)
+            return
+        self._failures.pop(scope, None)
+        self._well(name)
+        if report.indexed:
+            self._note("indexed", name, _listed(report.indexed))
+            self._to_embed.put(scope)
+        if report.removed:
+            self._note("removed", name, _listed(report.removed))
+        for source in report.failed.keys() & {*report.indexed, *(sources or ())}:
+            self._note("failed", name, f"{source}: {report.failed[source]}")
+        if paths is None:
+            self._hold(scope, len(report.held))
+
+    def _hold(self, scope: str, count: int) -> None:
+        """Remember how many deletions of a scope wait for the person's word."""
+        before = self._record.held.get(label(scope), 0)
+        if count and count != before:
+            self._record.held[label(scope)] = count
+            self._note("held", label(scope), f"{count} files are gone: `vault-memory resume` if you deleted them")
+        elif before and not count:
+            del self._record.held[label(scope)]
+            self._to_commit.put(EVERYTHING)
+
+    def _commit(self) -> None:
+        settle: Settle[Look] = Settle(self.vault.config.watch_commit_quiet_ms / 1000, COMMIT_CAP_S)
+        while not self._stop.is_set():
+            for hint in _heard(self._to_commit, settle):
+                settle.stir((owner(hint.path), None if hint.is_folder else hint.path), time.monotonic())
+            for scope, paths in _by_scope(settle.take(time.monotonic())).items():
+                try:
+                    self._commit_edits(scope, paths)
+                except Exception:
+                    self._to_commit.put(EVERYTHING)
+                    raise
+                self._well("commit")
+
+    def _commit_edits(self, scope: str, paths: list[PurePosixPath] | None) -> None:
+        if not self._is_there() or self._record.held:
+            return  # a mass deletion is not committed either before the person has confirmed it
+        with ExitStack() as lock:
+            if scope != layout.SHARED:
+                lock.enter_context(self.vault.lock(scope))
+            count = commit_person_edits(self.vault, scope, paths)
+        if count:
+            self._note("committed", label(scope), f"{count} edited {'file' if count == 1 else 'files'} as the person's")
+
+    def _embed(self) -> None:
+        for scope in self._scopes():
+            self._to_embed.put(scope)
+        while not self._stop.is_set():
+            try:
+                scope = self._to_embed.get(timeout=TICK_S)
+            except queue.Empty:
+                continue
+            before, left = 0, embed(self.vault, scope)
+            while left and left != before and not self._stop.is_set():
+                before, left = left, embed(self.vault, scope)
+            self._well("vectors")
+
+    def _beat(self) -> None:
+        while not self._stop.is_set() and not self.ready.wait(TICK_S):
+            pass  # first things first
+        while not self._stop.is_set():
+            for outcome in heartbeat(self.vault) if self._is_there() else ():
+                self._note("job" if outcome.ok else "trouble", outcome.job, outcome.said)
+            self._well("heartbeat")
+            self._stop.wait(self._beat_s)
+
+    # What hints mean.
+
+    def _scopes(self) -> list[str]:
+        return self.vault.scopes() if self._is_there() else []
+
+    def _is_there(self) -> bool:
+        """Whether the vault is still where it was: nothing is to be written into a folder that is none."""
+        return (self.vault.root / layout.SETTINGS_FILE).is_file()
+
+    def _is_asked_to_look(self) -> bool:
+        """Whether one of the vault's git hooks, or a command, left a note since the last look."""
+        try:
+            (self.vault.root / layout.STATE_DIR / "rescan").unlink()
+        except OSError:
+            return False
+        return True
+
+    def _looks(self, hint: Hint) -> Iterable[Look]:
+        if not hint.is_folder:
+            place = layout.place_of(hint.path)
+            return [(place.scope, hint.path)] if place else []
+        if hint == EVERYTHING or hint.path == PurePosixPath(layout.MEMORY_DIR):
+            return [(scope, None) for scope in self._scopes()]
+        return [(owner(hint.path), None)]
+
+    # What others are told.
+
+    def _trouble(self, where: str, error: Exception) -> None:
+        text = str(error) if isinstance(error, VaultMemoryError) else f"{type(error).__name__}: {error}"
+        with self._record_lock:
+            self._record.problems[where] = text
+        self._note("trouble", where, text)
+
+    def _well(self, where: str) -> None:
+        with self._record_lock:
+            was_ill = self._record.problems.pop(where, None)
+        if was_ill:
+            self._note("well", where, "works again")
+
+    def _note(self, kind: str, where: str, message: str) -> None:
+        self._save()
+        self._tell(Happening(kind, where, message))
+
+    def _save(self) -> None:
+        if self._is_there():
+            with self._record_lock:
+                self._record.beat = self._now()
+                write_record(self.vault.root, self._record)
+
+    def _now(self) -> str:
+        return self.vault.now().isoformat(timespec="seconds")
+
+
+def owner(path: PurePosixPath) -> str:
+    """The scope that a path of the vault, indexed or not, belongs to."""
+    parts = path.parts
+    is_users = len(parts) > 1 and parts[0] == layout.MEMORY_DIR and layout.is_user_id(parts[1])
+    return parts[1] if is_users else layout.SHARED
+
+
+def label(scope: str) -> str:
+    """A scope as a person is told of it."""
+    return str(layout.user_dir(scope)) if scope else "shared notes"
+
+
+def _heard(hints: queue.SimpleQueue[Hint], settle: Settle[Look]) -> Iterator[Hint]:
+    """What is in the queue; waits for the first hint until something in `settle` is at rest, but no longer than a tick."""
+    due = settle.next_due()
+    wait = TICK_S if due is None else min(TICK_S, max(0.0, due - time.monotonic()))
+    try:
+        yield hints.get(timeout=wait)
+        while True:
+            yield hints.get_nowait()
+    except queue.Empty:
+        return
+
+
+def _by_scope(looks: Iterable[Look]) -> dict[str, list[PurePosixPath] | None]:
+    """What to look at in each scope; None is all of it."""
+    scopes: dict[str, list[PurePosixPath] | None] = {}
+    for scope, path in looks:
+        paths = scopes.setdefault(scope, [])
+        if path is None:
+            scopes[scope] = None
+        elif paths is not None:
+            paths.append(path)
+    return scopes
+
+
+def _listed(sources: tuple[str, ...]) -> str:
+    more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
+    return ", ".join(sources[:3]) + more
+
+
+def _inode(path: os.PathLike[str]) -> int:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0

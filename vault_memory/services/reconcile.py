@@ -136,6 +136,8 @@ class _Run:
 
     def remove(self, gone: list[str], total: int, confirmed: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Forget files that are still gone; returns (removed, held). A file that came back elsewhere has only moved."""
+        if self.stop.is_set():
+            return (), ()  # what only moved may be among those not read yet
         gone = [source for source in gone if source in self.known]
         again = scan.look(self.vault.root, self.scope, gone)
         gone = [source for source in gone if source not in again.files and source not in again.unseen]

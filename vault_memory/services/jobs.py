@@ -1,0 +1,68 @@
+"""The jobs of the heartbeat, all of them: a new part adds its line to `JOBS`.
+
+A job is idempotent and may be interrupted anywhere. It raises when it could not do all of its work, and is then tried
+again soon. `schedule` in `vault-memory.toml` moves a job or turns it off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vault_memory.errors import HistoryError, VaultMemoryError
+from vault_memory.services.reconcile import embed, reconcile
+from vault_memory.services.vault import Vault
+
+
+@dataclass(frozen=True)
+class Job:
+    """`when` is a schedule as `core.schedule` reads it; `run` returns a line on what was done."""
+
+    name: str
+    when: str
+    help: str
+    run: Callable[[Vault], str]
+
+
+def _check_everything(vault: Vault) -> str:
+    files = repaired = 0
+    failed: list[str] = []
+    for scope in vault.scopes():
+        try:
+            report = reconcile(vault, scope, full_hash=True)
+        except VaultMemoryError as error:
+            failed.append(str(error))
+            continue
+        files += report.unchanged + len(report.indexed)
+        repaired += len(report.indexed) + len(report.removed)
+    if failed:
+        raise VaultMemoryError("; ".join(failed))
+    return f"{files} files read, {repaired} of them were not as the index had them"
+
+
+def _embed_waiting(vault: Vault) -> str:
+    left = 0
+    for scope in vault.scopes():
+        before, left_here = None, embed(vault, scope)
+        while left_here and left_here != before:
+            before, left_here = left_here, embed(vault, scope)
+        left += left_here
+    return f"{left} passages still wait for their vector" if left else "every passage has its vector"
+
+
+def _commit_waiting(vault: Vault) -> str:
+    if not vault.history.state().waiting:
+        return "nothing waits"
+    flushed = vault.history.flush()
+    if flushed.waiting:
+        raise HistoryError(f"{flushed.waiting} commits wait: {flushed.paused}")
+    return f"{len(flushed.commits)} waiting commits made"
+
+
+JOBS = (
+    Job("commits", "1m", "make the commits that had to wait for a rebase, a merge or a lock", _commit_waiting),
+    Job(
+        "vectors", "15m", "compute the vectors that an endpoint could not give when they were asked for", _embed_waiting
+    ),
+    Job("full-check", "03:00", "read every file anew and compare it with the index", _check_everything),
+)
