@@ -13,8 +13,8 @@ GROW = ((0.85, 500), (0.8, 500), (0.7, 600), (0.3, 700), (0.0, 700))
 passage stays under this many characters."""
 HAN = 0.36
 """Chinese says as much in this share of the characters."""
-SAME = 0.8
-"""Share of common words from which two units say the same."""
+RECORD = "conversation"
+"""The kind of note nobody reads when the same words stand in a log."""
 
 
 @dataclass
@@ -31,23 +31,32 @@ def build(scored: Sequence[Scored], count: int) -> list[Passage]:
     """The `count` best passages, best first. `scored` is in the order of files and lines; its `score` decides."""
     order = sorted(
         (i for i, unit in enumerate(scored) if unit.score > 0),
-        key=lambda i: (-scored[i].score, scored[i].candidate.kind == "conversation", scored[i].candidate.source, i),
+        key=lambda i: (-scored[i].score, scored[i].candidate.source, i),
     )
+    read = [i for i in order if scored[i].candidate.kind != RECORD]
     used: set[int] = set()
     passages: list[Passage] = []
-    for seed in order:
+    for found in order:
         if len(passages) == count:
             break
-        if seed in used:
+        if found in used:
             continue
-        twin = next((p for p in passages if _repeats(scored[seed], p, scored)), None)
+        seed = found
+        if scored[found].candidate.kind == RECORD:
+            seed = next((i for i in read if _same(scored[found], scored[i])), found)
+        twin = next((p for p in passages if _repeats(found, p, scored) or p.first <= seed <= p.last), None)
         if twin:
-            used.add(seed)
-            twin.collapsed.append(f"{scored[seed].candidate.source}:{scored[seed].line}")
+            used.add(found)
+            twin.collapsed.append(_name(scored[found]))
+            continue
+        if seed in used:
             continue
         share, cap = GROW[min(len(passages), len(GROW) - 1)]
         passage = _grown(scored, seed, used, share, cap)
         used.update(range(passage.first, passage.last + 1))
+        if seed != found:
+            used.add(found)
+            passage.collapsed.append(_name(scored[found]))
         passages.append(passage)
     return passages
 
@@ -81,19 +90,19 @@ def _text(unit: Scored) -> str:
     return unit.candidate.text[place.start : place.end]
 
 
-def _repeats(unit: Scored, passage: Passage, scored: Sequence[Scored]) -> bool:
+def _name(unit: Scored) -> str:
+    return f"{unit.candidate.source}:{unit.line}"
+
+
+def _repeats(found: int, passage: Passage, scored: Sequence[Scored]) -> bool:
     """Whether a unit of another file says what a passage says already."""
-    if unit.candidate.source == passage.seed.candidate.source:
+    if scored[found].candidate.source == passage.seed.candidate.source:
         return False
-    return any(_same(unit, scored[i]) for i in range(passage.first, passage.last + 1))
+    return any(_same(scored[found], scored[i]) for i in range(passage.first, passage.last + 1))
 
 
 def _same(one: Scored, other: Scored) -> bool:
-    if not set(one.matched) & set(other.matched):
-        return False
-    a, b = _grams(one), _grams(other)
-    return bool(a and b) and len(a & b) >= SAME * max(len(a), len(b))
-
-
-def _grams(unit: Scored) -> set[str]:
-    return set(tokens.expand(unit.candidate.stems[unit.at]).split())
+    """Whether the words of one stand within the other, as a log's line holds what was said and who said it."""
+    days = {one.candidate.day, other.candidate.day} - {""}
+    a, b = one.candidate.stems[one.at], other.candidate.stems[other.at]
+    return len(days) < 2 and bool(a and b) and (a in b or b in a)

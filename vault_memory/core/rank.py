@@ -132,7 +132,9 @@ def _holds(stems: str, term: str) -> bool:
     return term in stems and (tokens.is_cut(term) or f" {term} " in stems)
 
 
-_WHEN = re.compile(r"\bwhen\b|\bwhat (?:day|date|year|month|time)\b|什么时候|何时|哪一?年|哪一?天|几月|几号|日期|时间", re.I)
+_WHEN = re.compile(
+    r"\bwhen\b|\bwhat (?:day|date|year|month|time)\b|什么时候|何时|哪一?年|哪一?天|几月|几号|日期|时间", re.I
+)
 _HOW_MANY = re.compile(r"\bhow (?:many|much|long|often|old|far)\b|多少|几[个次位岁年月天种]|多[长久大高远]", re.I)
 _TIME = re.compile(
     r"\d{3,4}|\d+\s*[年月日号號]|\b(?:yesterday|today|tomorrow|ago|last|next|week|month|year|weekend|"

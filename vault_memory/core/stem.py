@@ -19,10 +19,8 @@ _STEP_2 = {
     "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble", "logi": "log",
 }  # fmt: skip
 _STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
-_STEP_4 = {
-    suffix: ""
-    for suffix in "al ance ence er ic able ible ant ement ment ent ou ism ate iti ous ive ize sion tion".split()
-}
+_STEP_4_SUFFIXES = "al ance ence er ic able ible ant ement ment ent ou ism ate iti ous ive ize sion tion"
+_STEP_4 = dict.fromkeys(_STEP_4_SUFFIXES.split(), "")
 
 
 def stem(word: str) -> str:

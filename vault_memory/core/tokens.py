@@ -25,15 +25,17 @@ _CJK = HAN + "\u3005\u3040-\u30ff\uac00-\ud7af"
 _RUN = re.compile(rf"[{_CJK}]+|[a-z]\+\+|[a-z]#|\d+(?:[.,]\d+)+|[^\W{_CJK}_]+(?:['’][a-z]+)?")
 _HAN_RUN = re.compile(rf"[{_CJK}]")
 
-STOP = frozenset(
-    "a about am an and any are as at be been being but by can could d did do does doing for from get had has have having"
-    " he her hers him his i if in into is it its just ll m me my of on or our ours re s she should so some such t than"
-    " that the their theirs them then there these they this those to too us ve very was we were will with would you your"
-    " yours don didn doesn isn wasn".split()
-)
+_STOP = """
+    a about am an and any are as at be been being but by can could d did didn do does doesn doing don for from get had has
+    have having he her hers him his i if in into is isn it its just ll m me my of on or our ours re s she should so some
+    such t than that the their theirs them then there these they this those to too us ve very was wasn we were will with
+    would you your yours
+"""
+STOP = frozenset(_STOP.split())
 """English words that carry no subject; neither indexed nor asked for."""
 
-_QUESTION = frozenset("how many much what when where which who whom whose why kind type name ever".split())
+_ASKING = "how many much what when where which who whom whose why kind type name ever"
+_QUESTION = frozenset(_ASKING.split())
 _QUESTION_HAN = re.compile(
     "什么时候|为什么|什么样|是什么|什么|怎么样|怎么|怎样|如何|哪一个|哪一年|哪一种|哪里|哪儿|哪些|哪个|哪位|哪一|哪|"
     "何时|何地|何处|何人|何种|谁|多少|几个|几次|几|是否|有没有|吗|呢|请问|一下"

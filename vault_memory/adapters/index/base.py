@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vault_memory.adapters.embedding.base import Embedder
+from vault_memory.adapters.embedding.base import Embedder, Vector
+from vault_memory.core.candidate import Candidates, Filter
 from vault_memory.core.document import Document
 
 
@@ -28,15 +29,15 @@ class FileState:
 
 @dataclass(frozen=True)
 class Stats:
-    """How much an index holds; `pending` chunks have no vector of `space` yet."""
+    """How much an index holds. `pending` tells for each space of vectors how many chunks have none in it yet; `scanned_by`
+    is what finds the nearest ones in a cold process: `sqlite-vec`, or `numpy` where no wheel of it exists."""
 
     files: int
-    chunks: int
-    pending: int
     failed: int
+    chunks: int
     bytes: int
-    space: str
-    vectors_by: str
+    pending: Mapping[str, int]
+    scanned_by: str
 
 
 class Index(Protocol):
@@ -64,6 +65,19 @@ class Index(Protocol):
 
     def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
         """Give up to `limit` chunks their vector; returns how many are left without one."""
+        ...
+
+    def search(
+        self,
+        terms: Sequence[str],
+        vector: tuple[str, Vector] | None = None,
+        only: Filter | None = None,
+        limit: int = 24,
+    ) -> Candidates:
+        """The `limit` best chunks by `terms` (see `tokens.query`) and the `limit` nearest to `vector` (its space, itself).
+
+        A space that the index does not hold finds nothing; vectors of another are never compared with it.
+        """
         ...
 
     def stats(self) -> Stats: ...

@@ -1,3 +1,295 @@
-"""The index of one scope in one SQLite database (apsw): FTS5 for words, vectors beside them."""
+"""The index of one scope in one SQLite database (apsw): FTS5 for words, int8 vectors scanned by sqlite-vec or numpy."""
 
 from __future__ import annotations
+
+import hashlib
+import threading
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from vault_memory.adapters.embedding.base import Embedder, Vector
+from vault_memory.adapters.index import database, vectors
+from vault_memory.adapters.index.base import FileState, Stats
+from vault_memory.adapters.index.database import rows, value
+from vault_memory.core import dates, tokens
+from vault_memory.core.candidate import Candidate, Candidates, Filter
+from vault_memory.core.document import Chunk, Document, Unit
+from vault_memory.core.passage import RECORD
+from vault_memory.errors import Busy, IndexUnusable
+
+_STATE = "content_hash, size, mtime_ns, ctime_ns, inode, problem"
+
+
+class SqliteIndex:
+    """`Index` at `path`; the file is made at the first use, and made anew when it is damaged or of another version."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._vectors = vectors.Scan()
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def files(self) -> dict[str, FileState]:
+        with self._open() as db:
+            return {source: FileState(*state) for source, *state in rows(db, f"SELECT source, {_STATE} FROM files")}
+
+    def replace(self, entries: Iterable[tuple[Document, FileState]]) -> None:
+        with self._open() as db, db:
+            for document, state in entries:
+                file_id = self._put_file(db, document, state)
+                self._put_chunks(db, file_id, document)
+
+    def mark(self, states: Mapping[str, FileState]) -> None:
+        with self._open() as db, db:
+            for source, state in states.items():
+                db.execute(
+                    f"INSERT INTO files(source, kind, title, day, tags, {_STATE}) VALUES(?,'','','','',?,?,?,?,?,?)"
+                    " ON CONFLICT(source) DO UPDATE SET content_hash=excluded.content_hash, size=excluded.size,"
+                    " mtime_ns=excluded.mtime_ns, ctime_ns=excluded.ctime_ns, inode=excluded.inode, problem=excluded.problem",
+                    (source, *_state_row(state)),
+                )
+
+    def remove(self, sources: Iterable[str]) -> None:
+        with self._open() as db, db:
+            db.executemany("DELETE FROM files WHERE source = ?", ((source,) for source in sources))
+
+    def _put_file(self, db: apsw.Connection, document: Document, state: FileState) -> int:
+        day = document.day.isoformat() if document.day else ""
+        tags = "".join(f"\n{tag}\n" for tag in document.tags)
+        row = (document.source, document.kind, document.title, day, tags, *_state_row(state))
+        sql = (
+            f"INSERT INTO files(source, kind, title, day, tags, {_STATE}) VALUES(?,?,?,?,?,?,?,?,?,?,?)"
+            " ON CONFLICT(source) DO UPDATE SET kind=excluded.kind, title=excluded.title, day=excluded.day,"
+            " tags=excluded.tags, content_hash=excluded.content_hash, size=excluded.size, mtime_ns=excluded.mtime_ns,"
+            " ctime_ns=excluded.ctime_ns, inode=excluded.inode, problem=excluded.problem RETURNING file_id"
+        )
+        return int(value(db, sql, row))
+
+    def _put_chunks(self, db: apsw.Connection, file_id: int, document: Document) -> None:
+        """Chunks whose text stayed keep their row, words and vectors, wherever in the file they moved."""
+        kept: dict[bytes, list[int]] = {}
+        for chunk_id, identity in rows(db, "SELECT chunk_id, identity FROM chunks WHERE file_id = ?", (file_id,)):
+            kept.setdefault(identity, []).append(chunk_id)
+        head_words = _head(document)
+        for position, chunk in enumerate(document.chunks):
+            head = tokens.stems(chunk.heading) + head_words
+            identity = _identity(document.title, head, chunk)
+            if ids := kept.get(identity):
+                db.execute(
+                    "UPDATE chunks SET position=?, line_start=?, line_end=? WHERE chunk_id=?",
+                    (position, chunk.start, chunk.end, ids.pop()),
+                )
+            else:
+                self._insert(db, file_id, position, chunk, head, identity)
+        gone = [(chunk_id,) for ids in kept.values() for chunk_id in ids]
+        db.executemany("DELETE FROM chunks WHERE chunk_id = ?", gone)
+
+    def _insert(
+        self, db: apsw.Connection, file_id: int, position: int, chunk: Chunk, head: str, identity: bytes
+    ) -> None:
+        stems = [tokens.stems(chunk.text[unit.start : unit.end]) for unit in chunk.units]
+        twin = value(db, "SELECT chunk_id FROM chunks WHERE identity = ? LIMIT 1", (identity,))
+        db.execute(
+            "INSERT INTO chunks(file_id, position, line_start, line_end, heading, text, units, head, stems, identity)"
+            " VALUES(?,?,?,?,?,?,?,?,?,?)",
+            (
+                file_id, position, chunk.start, chunk.end, chunk.heading, chunk.text,
+                _pack(chunk.units, chunk.start), head, "\n".join(stems), identity,
+            ),
+        )  # fmt: skip
+        chunk_id = db.last_insert_rowid()
+        own = " ".join(map(tokens.expand, stems))
+        db.execute("INSERT INTO words(rowid, own, head) VALUES(?,?,?)", (chunk_id, own, tokens.expand(head)))
+        if twin:
+            db.execute(
+                "INSERT INTO vectors(space_id, chunk_id, embedding)"
+                " SELECT space_id, ?, embedding FROM vectors WHERE chunk_id = ?",
+                (chunk_id, twin),
+            )
+
+    # -- vectors -------------------------------------------------------------------------------------------------------
+
+    def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
+        with self._open() as db:
+            space_id = vectors.space_id(db, embedder.space, embedder.dimension)
+            waiting = rows(
+                db,
+                "SELECT c.chunk_id, f.title, c.heading, c.text FROM chunks c JOIN files f USING(file_id) WHERE NOT EXISTS"
+                " (SELECT 1 FROM vectors v WHERE v.chunk_id = c.chunk_id AND v.space_id = ?) LIMIT ?",
+                (space_id, limit),
+            )
+        if waiting:
+            found = embedder.embed([_embedded_text(*names) for _, *names in waiting], "document")
+            packed = vectors.packed(found, len(waiting), embedder.dimension)
+            with self._open() as db, db:
+                vectors.add(db, space_id, [chunk_id for chunk_id, *_ in waiting], packed)
+        with self._open() as db:
+            return vectors.pending(db, embedder.space)
+
+    # -- search --------------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        terms: Sequence[str],
+        vector: tuple[str, Vector] | None = None,
+        only: Filter | None = None,
+        limit: int = 24,
+    ) -> Candidates:
+        with self._open() as db:
+            condition, values = _where(only or Filter())
+            total = int(value(db, "SELECT count(*) FROM chunks"))
+            frequency = {term: _frequency(db, term) for term in terms}
+            keyword = _by_words(db, [term for term in terms if frequency[term]], condition, values, limit)
+            cosines: dict[int, float] = {}
+            if vector:
+                cosines = self._vectors.nearest(db, *vector, list(keyword), condition, values, limit)
+            return Candidates(_fetch(db, keyword, cosines), frequency, total, vector[0] if cosines and vector else "")
+
+    def stats(self) -> Stats:
+        with self._open() as db:
+            [(files, failed)] = rows(db, "SELECT count(*), count(nullif(problem, '')) FROM files")
+            chunks = value(db, "SELECT count(*) FROM chunks")
+            held = vectors.spaces(db)
+        size = sum(p.stat().st_size for p in (self.path, Path(f"{self.path}-wal")) if p.exists())
+        return Stats(files, chunks, failed, size, held, "sqlite-vec" if database.vec_library() else "numpy")
+
+    def close(self) -> None:
+        """Close this thread's connection; those of other threads close with their threads."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.close()
+            self._local.connection = None
+
+    @contextmanager
+    def _open(self) -> Iterator[apsw.Connection]:
+        """This thread's connection. apsw's errors leave as ours; a damaged database is emptied first."""
+        if getattr(self._local, "connection", None) is None or self._local.file != _file_id(self.path):
+            self.close()
+            self._local.connection = database.connect(self.path)
+            self._local.file = _file_id(self.path)
+        try:
+            yield self._local.connection
+        except (apsw.BusyError, apsw.LockedError) as error:
+            raise Busy(f"{self.path} is being written by another process: try again") from error
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            self.close()
+            database.remove(self.path)
+            raise IndexUnusable(
+                f"{self.path} was damaged and has been emptied: `vault-memory reindex` fills it again"
+            ) from error
+        except apsw.ReadOnlyError as error:
+            raise IndexUnusable(f"{self.path} cannot be written: check the disk and the file's permissions") from error
+        except (apsw.FullError, apsw.IOError) as error:
+            raise IndexUnusable(f"{self.path} cannot be written ({error}): is the disk full?") from error
+
+
+def _by_words(
+    db: apsw.Connection, terms: Sequence[str], condition: str, values: Sequence[object], limit: int
+) -> dict[int, float]:
+    """BM25 of the best chunks by id. Ties are cut by place, not by id, so that a rebuilt index answers the same."""
+    if not terms:
+        return {}
+    match = " OR ".join(f'"{term}"' for term in terms)
+    found = rows(
+        db,
+        "SELECT w.rowid, -bm25(words, 1.0, 1.0) FROM words w"
+        f" WHERE words MATCH ? {condition and f'AND w.rowid IN ({condition})'} ORDER BY bm25(words, 1.0, 1.0) LIMIT ?",
+        (match, *values, 3 * limit),
+    )
+    ids = ",".join(str(chunk_id) for chunk_id, _ in found)
+    places = {
+        chunk_id: (kind == RECORD, *place)
+        for chunk_id, kind, *place in rows(
+            db,
+            f"SELECT chunk_id, kind, source, position FROM chunks JOIN files USING(file_id) WHERE chunk_id IN ({ids})",
+        )
+    }
+    found.sort(key=lambda row: (-round(row[1], 9), places[row[0]]))
+    read = [row for row in found if not places[row[0]][0]][:limit]
+    records = [row for row in found if places[row[0]][0]][: limit // 2]
+    return dict(read + records)
+
+
+def _where(only: Filter) -> tuple[str, list[object]]:
+    """A query of the chunk ids that a filter lets through, empty when it lets all through; and its values."""
+    tests, values = [], list[object]()
+    if only.kinds:
+        tests.append(f"kind IN ({','.join('?' * len(only.kinds))})")
+        values.extend(only.kinds)
+    if only.since:
+        tests.append("day >= ?")
+        values.append(only.since.isoformat())
+    if only.until:
+        tests.append("day <> '' AND day <= ?")
+        values.append(only.until.isoformat())
+    for tag in only.tags:
+        tests.append("instr(tags, ?)")
+        values.append(f"\n{tag}\n")
+    if not tests:
+        return "", []
+    return f"SELECT chunk_id FROM chunks JOIN files USING(file_id) WHERE {' AND '.join(tests)}", values
+
+
+def _frequency(db: apsw.Connection, term: str) -> int:
+    return int(value(db, "SELECT doc FROM terms WHERE term = ?", (term,)) or 0)
+
+
+def _fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float]) -> list[Candidate]:
+    ids = ",".join(str(chunk_id) for chunk_id in {**keyword, **cosines})
+    found = rows(
+        db,
+        "SELECT chunk_id, source, kind, day, position, text, line_start, units, stems, head"
+        f" FROM chunks JOIN files USING(file_id) WHERE chunk_id IN ({ids}) ORDER BY source, position",
+    )
+    return [
+        Candidate(
+            chunk_id, source, kind, day, position, text, _unpack(units, start), stems.split("\n") if units else (), head,
+            keyword.get(chunk_id, 0.0), cosines.get(chunk_id),
+        )
+        for chunk_id, source, kind, day, position, text, start, units, stems, head in found
+    ]  # fmt: skip
+
+
+def _head(document: Document) -> str:
+    days = f" {'  '.join(dates.of_day(document.day))} " if document.day else ""
+    return tokens.stems(document.title) + days
+
+
+def _identity(title: str, head: str, chunk: Chunk) -> bytes:
+    """Of all that shapes a chunk's words, units and vector, and of nothing else: not of where it stands."""
+    units = [(unit.line - chunk.start, unit.start, unit.end) for unit in chunk.units]
+    return hashlib.sha256(repr((title, head, chunk.heading, chunk.text, units)).encode("utf-8", "replace")).digest()[
+        :16
+    ]
+
+
+def _embedded_text(title: str, heading: str, text: str) -> str:
+    names = [title, *(name for name in heading.split(" > ") if name != title)]
+    return "\n".join([" > ".join(filter(None, names)), text])
+
+
+def _pack(units: Sequence[Unit], first: int) -> bytes:
+    return array("I", [n for unit in units for n in (unit.line - first, unit.start, unit.end)]).tobytes()
+
+
+def _unpack(packed: bytes, first: int) -> list[Unit]:
+    numbers = array("I", packed)
+    return [Unit(numbers[i] + first, numbers[i + 1], numbers[i + 2]) for i in range(0, len(numbers), 3)]
+
+
+def _state_row(state: FileState) -> tuple[bytes, int, int, int, int, str]:
+    return (state.content_hash, state.size, state.mtime_ns, state.ctime_ns, state.inode, state.problem)
+
+
+def _file_id(path: Path) -> tuple[int, int] | None:
+    """Device and inode: another file at the same path means that somebody deleted the index."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino

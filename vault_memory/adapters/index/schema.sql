@@ -1,0 +1,22 @@
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE files(
+  file_id INTEGER PRIMARY KEY, source TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, title TEXT NOT NULL, day TEXT NOT NULL,
+  tags TEXT NOT NULL, content_hash BLOB NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+  ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL, problem TEXT NOT NULL);
+-- An id is never used again: matrices in memory, and whoever holds an id, may lag behind.
+CREATE TABLE chunks(
+  chunk_id INTEGER PRIMARY KEY AUTOINCREMENT, file_id INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
+  position INTEGER NOT NULL, line_start INTEGER NOT NULL, line_end INTEGER NOT NULL, heading TEXT NOT NULL,
+  text TEXT NOT NULL, units BLOB NOT NULL, head TEXT NOT NULL, stems TEXT NOT NULL, identity BLOB NOT NULL);
+CREATE INDEX chunks_file ON chunks(file_id, position);
+CREATE INDEX chunks_identity ON chunks(identity);
+CREATE TABLE spaces(space_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
+CREATE TABLE vectors(
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT, space_id INTEGER NOT NULL, chunk_id INTEGER NOT NULL,
+  embedding BLOB NOT NULL, UNIQUE(chunk_id, space_id));
+CREATE VIRTUAL TABLE words USING fts5(own, head, content='', contentless_delete=1, detail=full, tokenize='ascii');
+CREATE VIRTUAL TABLE terms USING fts5vocab(words, row);
+CREATE TRIGGER chunk_goes AFTER DELETE ON chunks BEGIN
+  DELETE FROM words WHERE rowid = old.chunk_id;
+  DELETE FROM vectors WHERE chunk_id = old.chunk_id;
+END;

@@ -1,0 +1,196 @@
+"""Vectors in an index: int8, one table, the nearest found by an exact scan.
+
+The first search of a process scans with sqlite-vec's distance function (10,000 x 256: 7 ms, nothing to load). A process that
+searches again is a long-lived one: it keeps a float32 matrix, 4 to 6 times faster, and reads only what was added since.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from vault_memory.adapters.embedding.base import Vector
+from vault_memory.adapters.index import database
+from vault_memory.adapters.index.database import rows, value
+from vault_memory.errors import EndpointError
+
+if TYPE_CHECKING:
+    import numpy
+
+STALE = 0.1
+"""Share of rows whose chunk is gone above which a matrix is read anew."""
+
+
+def space_id(db: apsw.Connection, name: str, dimension: int) -> int:
+    """The id of a space, made when it is new."""
+    found = value(db, "SELECT space_id FROM spaces WHERE name = ? AND dimension = ?", (name, dimension))
+    if found is None:
+        with db:
+            db.execute("DELETE FROM vectors WHERE space_id IN (SELECT space_id FROM spaces WHERE name = ?)", (name,))
+            db.execute("INSERT OR REPLACE INTO spaces(name, dimension) VALUES(?, ?)", (name, dimension))
+        return db.last_insert_rowid()
+    return int(found)
+
+
+def spaces(db: apsw.Connection) -> dict[str, int]:
+    """How many chunks have no vector yet, for each space."""
+    return {name: pending(db, name) for (name,) in rows(db, "SELECT name FROM spaces ORDER BY space_id")}
+
+
+def pending(db: apsw.Connection, space: str) -> int:
+    held = value(db, "SELECT count(*) FROM vectors JOIN spaces USING(space_id) WHERE name = ?", (space,))
+    return int(value(db, "SELECT count(*) FROM chunks") - held)
+
+
+def drop(db: apsw.Connection, space: str) -> None:
+    """Forget a space and its vectors."""
+    with db:
+        db.execute("DELETE FROM vectors WHERE space_id IN (SELECT space_id FROM spaces WHERE name = ?)", (space,))
+        db.execute("DELETE FROM spaces WHERE name = ?", (space,))
+
+
+def add(db: apsw.Connection, space: int, chunk_ids: Sequence[int], embeddings: Sequence[bytes]) -> None:
+    """Store vectors of chunks that still exist; inside the caller's transaction."""
+    db.executemany(
+        "INSERT OR REPLACE INTO vectors(space_id, chunk_id, embedding)"
+        " SELECT ?, chunk_id, ? FROM chunks WHERE chunk_id = ?",
+        ((space, embedding, chunk_id) for chunk_id, embedding in zip(chunk_ids, embeddings, strict=True)),
+    )
+
+
+def packed(found: Sequence[Vector], count: int, dimension: int) -> list[bytes]:
+    """Vectors as they are stored. Raises `EndpointError` when there are too few, or one is short, zero or no number."""
+    if len(found) != count:
+        raise EndpointError(f"the embedding model gave {len(found)} vectors for {count} texts: nothing was stored")
+    return [quantised(vector, dimension) for vector in found]
+
+
+def quantised(vector: Vector, dimension: int) -> bytes:
+    """A vector as int8, its largest number 127. Cosines do not see the scale, and change by less than .005."""
+    if len(vector) != dimension:
+        raise EndpointError(f"the embedding model gave {len(vector)} dimensions instead of {dimension}: check its name")
+    largest = max(map(abs, vector))
+    if not (0 < largest < math.inf) or not math.isfinite(sum(vector)):
+        raise EndpointError("the embedding model gave a vector of zeros or of no numbers: nothing was stored")
+    return array("b", [round(x * 127 / largest) for x in vector]).tobytes()
+
+
+class Scan:
+    """The nearest vectors of a query, by SQL at first and by a matrix from the second search on."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._searches = 0
+        self._matrices: dict[str, _Matrix] = {}
+
+    def nearest(
+        self,
+        db: apsw.Connection,
+        space: str,
+        vector: Vector,
+        also: Sequence[int],
+        condition: str,
+        values: Sequence[object],
+        limit: int,
+    ) -> dict[int, float]:
+        """Cosines of the `limit` nearest chunks and of the chunks `also`, by chunk id.
+
+        `condition` is an SQL query of the chunk ids that may answer, with its `values`; empty lets all through.
+        """
+        held = rows(db, "SELECT space_id, dimension FROM spaces WHERE name = ?", (space,))
+        if not held:
+            return {}
+        space_id, dimension = held[0]
+        query = quantised(vector, dimension)
+        self._searches += 1
+        if database.vec_library() and (self._searches == 1 or condition):
+            return _scan(db, space_id, query, also, condition, values, limit)
+        with self._lock:
+            matrix = self._matrices.setdefault(space, _Matrix())
+            matrix.refresh(db, space_id, dimension)
+            return matrix.nearest(db, query, also, condition, values, limit)
+
+
+def _scan(
+    db: apsw.Connection,
+    space: int,
+    query: bytes,
+    also: Sequence[int],
+    condition: str,
+    values: Sequence[object],
+    limit: int,
+) -> dict[int, float]:
+    distance = "1 - vec_distance_cosine(vec_int8(embedding), vec_int8(?))"
+    found = rows(
+        db,
+        f"SELECT chunk_id, {distance} AS cosine FROM vectors WHERE space_id = ?"
+        f" {condition and f'AND chunk_id IN ({condition})'} ORDER BY cosine DESC LIMIT ?",
+        (query, space, *values, limit),
+    )
+    ids = ",".join(map(str, also))
+    found += rows(
+        db, f"SELECT chunk_id, {distance} FROM vectors WHERE space_id = ? AND chunk_id IN ({ids})", (query, space)
+    )
+    return dict(found)
+
+
+class _Matrix:
+    """All vectors of one space in memory, of unit length, with the chunk id of each row."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.rows: numpy.ndarray[Any, Any] | None = None
+        self.ids: numpy.ndarray[Any, Any] | None = None
+
+    def refresh(self, db: apsw.Connection, space: int, dimension: int) -> None:
+        """Read what was added since the last search; all of it when much of what is held is gone."""
+        import numpy
+
+        newest = value(db, "SELECT max(sequence) FROM vectors") or 0
+        if newest == self.last and self.rows is not None:
+            return
+        live = value(db, "SELECT count(*) FROM vectors WHERE space_id = ?", (space,))
+        if (
+            self.rows is None
+            or self.rows.shape[1] != dimension
+            or len(self.rows) > live * (1 + STALE)
+            or newest < self.last
+        ):
+            self.rows, self.ids, self.last = numpy.empty((0, dimension), numpy.float32), numpy.empty(0, numpy.int64), 0
+        new = rows(
+            db, "SELECT chunk_id, embedding FROM vectors WHERE space_id = ? AND sequence > ?", (space, self.last)
+        )
+        self.last = newest
+        if new:
+            fresh = numpy.frombuffer(b"".join(row[1] for row in new), numpy.int8).reshape(len(new), dimension)
+            unit = fresh.astype(numpy.float32)
+            unit /= numpy.linalg.norm(unit, axis=1, keepdims=True)
+            self.rows = numpy.concatenate([self.rows, unit])
+            self.ids = numpy.concatenate([self.ids, numpy.array([row[0] for row in new], numpy.int64)])
+
+    def nearest(
+        self,
+        db: apsw.Connection,
+        query: bytes,
+        also: Sequence[int],
+        condition: str,
+        values: Sequence[object],
+        limit: int,
+    ) -> dict[int, float]:
+        import numpy
+
+        if self.rows is None or self.ids is None or not len(self.rows):
+            return {}
+        asked = numpy.frombuffer(query, numpy.int8).astype(numpy.float32)
+        cosines = self.rows @ (asked / numpy.linalg.norm(asked))
+        if condition:
+            allowed = [row[0] for row in rows(db, condition, values)]
+            cosines[~numpy.isin(self.ids, numpy.array(allowed, numpy.int64))] = -2
+        best = numpy.argpartition(-cosines, min(limit, len(cosines) - 1))[:limit]
+        asked_for = numpy.flatnonzero(numpy.isin(self.ids, numpy.array(list(also), numpy.int64)))
+        return {int(self.ids[at]): float(cosines[at]) for at in (*best, *asked_for) if cosines[at] > -2}
