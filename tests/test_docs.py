@@ -14,7 +14,7 @@ import click
 import pytest
 
 from vault_memory.core.conversation import parse_line
-from vault_memory.core.profile import FIELDS, SECTIONS
+from vault_memory.core.fields import FIELDS, SECTIONS
 from vault_memory.interfaces.cli import cli
 
 ROOT = Path(__file__).parent.parent
@@ -53,18 +53,17 @@ def test_every_command_and_option_is_documented() -> None:
 
 
 def test_every_profile_field_is_in_the_format() -> None:
-    rows = {
-        tuple(cell.strip(" `*") for cell in line.split("|")[1:6]) for line in read("docs/vault-format.md").split("\n")
-    }
+    lines = read("docs/vault-format.md").splitlines()
+    rows = [[cell.strip(" `*") for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
     for field in FIELDS.values():
         if field.key == "note":
             continue
         row = next((row for row in rows if row[0] == field.key), None)
         assert row is not None, f"docs/vault-format.md lacks {field.key}"
-        assert row[1:4] == field.labels
+        assert tuple(row[1:4]) == field.labels
         assert not field.values or row[4].replace("`", "").split() == list(field.values)
     for labels in SECTIONS.values():
-        assert ("", *labels) in {row[:4] for row in rows}
+        assert ["", *labels] in [row[:4] for row in rows]
 
 
 def test_links_between_pages_lead_somewhere() -> None:
