@@ -86,7 +86,13 @@ def test_the_sample_conversation_is_made_of_turns() -> None:
 def shell(script: str, folder: Path) -> str:
     """Run a script as a person would who pastes it, on a machine where git knows nobody."""
     environ = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "VAULT_MEMORY_"))}
-    environ |= {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
+    environ |= {
+        "HOME": str(folder),
+        "XDG_CONFIG_HOME": str(folder),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "LC_ALL": "C.UTF-8",
+        "TMPDIR": str(folder),
+    }
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder, env=environ, text=True, capture_output=True, timeout=120,
