@@ -87,7 +87,9 @@ def test_row_7_the_daily_log_has_an_entry_for_every_interaction(cli: Cli) -> Non
     assert len(re.findall(r"^## \d\d:\d\d$", text, re.MULTILINE)) == 2
     assert "- 請求：寫一個排序函式\n- 模組：coding-agent\n" in text
     memory = (cli.folder / ALICE / "MEMORY.md").read_text()
-    assert re.search(r"## \d{4}-\d\d-\d\d \d\d:\d\d\n- 任務：寫一個排序函式\n- 模組：coding-agent\n- 結果：失敗\n", memory)
+    assert re.search(
+        r"## \d{4}-\d\d-\d\d \d\d:\d\d\n- 任務：寫一個排序函式\n- 模組：coding-agent\n- 結果：失敗\n", memory
+    )
     assert "謝謝" not in memory
 
 

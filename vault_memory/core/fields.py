@@ -110,15 +110,20 @@ def comparable(value: str) -> str:
     return "".join(simplify(unicodedata.normalize("NFKC", value).casefold()).split())
 
 
+def one_line(text: str) -> str:
+    """The text on one line: every run of blanks is one blank, control and format characters are out."""
+    kept = (" " if char.isspace() else char for char in text if char.isspace() or unicodedata.category(char)[0] != "C")
+    return " ".join("".join(kept).split())
+
+
 def clean(value: str, form: Form = "scalar") -> str:
     """A value fit for one line of the profile: blanks folded, control characters out, cut at `MAX_VALUE` characters.
 
     Members of a list lose the characters that separate members, so that what is written is what is read again.
     """
-    value = "".join(" " if c.isspace() else c for c in value if c.isspace() or unicodedata.category(c)[0] != "C")
     if form != "scalar":
         value = SEPARATORS.sub(" ", value)
-    value = " ".join(value.split())[:MAX_VALUE].strip()
+    value = one_line(value)[:MAX_VALUE].strip()
     while STRONG_TAIL.search(value):
         value = STRONG_TAIL.sub("", value)
     return value

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from vault_memory.core.fields import LOCALES
+from vault_memory.core.fields import LOCALES, one_line
 
 REQUEST_CHARS = 150
 """Most characters of a message that an entry quotes; the whole message stands in the conversation record."""
@@ -31,7 +31,7 @@ _MEMORY_TITLE = ("長期記憶", "长期记忆", "Long-term memory")
 
 def daily_entry(at: datetime, request: str, skill: str | None, learned: Sequence[str], locale: str) -> str:
     """One entry of the daily log; `learned` are the summaries of the preferences of this turn."""
-    bullets = [(_REQUEST, _one_line(request)), (_SKILL, skill or ""), (_LEARNED, "；".join(learned))]
+    bullets = [(_REQUEST, _shortened(request)), (_SKILL, skill or ""), (_LEARNED, "；".join(learned))]
     return _entry(f"{at:%H:%M}", bullets, locale)
 
 
@@ -39,7 +39,7 @@ def memory_entry(at: datetime, request: str, skill: str | None, exit_code: int |
     """One entry of MEMORY.md: what was asked, by which module it was done, how it ended."""
     outcome = "unknown" if exit_code is None else "ok" if exit_code == 0 else "failed"
     place = LOCALES.index(locale)
-    bullets = [(_TASK, _one_line(request)), (_SKILL, skill or ""), (_RESULT, _OUTCOMES[outcome][place])]
+    bullets = [(_TASK, _shortened(request)), (_SKILL, skill or ""), (_RESULT, _OUTCOMES[outcome][place])]
     return _entry(f"{at:%Y-%m-%d %H:%M}", bullets, locale)
 
 
@@ -66,6 +66,6 @@ def _entry(heading: str, bullets: Sequence[tuple[tuple[str, str, str], str]], lo
     return "\n".join([f"## {heading}", *lines]) + "\n"
 
 
-def _one_line(text: str) -> str:
-    folded = " ".join(text.split())
-    return folded if len(folded) <= REQUEST_CHARS else folded[:REQUEST_CHARS] + "…"
+def _shortened(text: str) -> str:
+    line = one_line(text[: 10 * REQUEST_CHARS])
+    return line if len(line) <= REQUEST_CHARS else line[:REQUEST_CHARS] + "…"

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 
 from vault_memory.adapters.history import Author, Draft, FileChange
 from vault_memory.core import layout, trailers
-from vault_memory.core.preference import Change, ChangeOp
 from vault_memory.core.fields import FIELDS
+from vault_memory.core.preference import Change, ChangeOp
 from vault_memory.core.profile import Item, Profile
 from vault_memory.services.vault import Vault
 

@@ -136,8 +136,12 @@ def find_vault(start: Path | None = None, *, given: str | None = None, environ: 
 
 
 def open_vault(
-    path: str | Path | None = None, *, now: Callable[[], datetime] | None = None,
-    environ: Mapping[str, str] = os.environ, embedder: Embedder | None = None, **flags: Any,
+    path: str | Path | None = None,
+    *,
+    now: Callable[[], datetime] | None = None,
+    environ: Mapping[str, str] = os.environ,
+    embedder: Embedder | None = None,
+    **flags: Any,
 ) -> Vault:
     """Open the vault at `path`, or the one that `find_vault` finds. `flags` override settings by their field name.
 

@@ -30,7 +30,6 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("users", "Copy one user's files into a plain folder."),
     "backup": ("copies", "Write the whole vault into one file."),
     "restore": ("copies", "Bring a vault back from a backup."),
-    "hook": ("setup", "What the vault's git hooks call."),
 }
 """Command → (module of this package, one line of help)."""
 
@@ -54,7 +53,7 @@ class _Commands(click.Group):
     """A group whose commands are imported on their first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name in _COMMANDS if name != "hook"]
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
@@ -126,5 +125,8 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
-        click.echo(f"vault-memory: a fault of the program itself ({type(error).__name__}: {error}); --debug shows where", err=True)
+        click.echo(
+            f"vault-memory: a fault of the program itself ({type(error).__name__}: {error}); --debug shows where",
+            err=True,
+        )
         sys.exit(1)

@@ -40,14 +40,14 @@ def turn(
     vault = context.open()
     if file is not None:
         if message is not None or reply or skill or exit_code is not None:
-            raise UsageError("--jsonl takes its turns from the file: leave --message, --reply, --skill and --exit-code out")
+            raise UsageError(
+                "--jsonl takes its turns from the file: leave --message, --reply, --skill and --exit-code out"
+            )
         _replay(vault, file, user_id, record=not off_record)
         return
     if user_id is None or message is None:
         raise UsageError("name the person and what was said: --user ID --message TEXT, or a file with --jsonl FILE")
-    recorded = record_turn(
-        vault, user_id, message, reply, skill=skill, exit_code=exit_code, record=not off_record
-    )
+    recorded = record_turn(vault, user_id, message, reply, skill=skill, exit_code=exit_code, record=not off_record)
     _index(vault, user_id, recorded.sources)
     _show(user_id, recorded)
 

@@ -1,0 +1,108 @@
+"""One user's USER.md and feedback.jsonl, read together and changed together.
+
+Whoever changes a preference (a turn, `pref set`, `restore`) does the same: under the user's lock, commit the person's own
+edits first, read both files, decide, and hand drafts to history. What they share stands here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from vault_memory.adapters import files
+from vault_memory.adapters.history import Author, Draft, FileChange
+from vault_memory.core import layout, trailers
+from vault_memory.core.extraction import privacy
+from vault_memory.core.preference import Change, Evidence, Signal, counts_in, merge
+from vault_memory.core.profile import Profile, new_profile
+from vault_memory.services.vault import Vault
+
+
+@dataclass(frozen=True)
+class ProfileFiles:
+    """What stands on disk. `stored` is None for a user without USER.md; `profile` is then the one to begin with."""
+
+    vault: Vault
+    user_id: str
+    stored: bytes | None
+    profile: Profile
+    feedback: bytes
+
+    @classmethod
+    def read(cls, vault: Vault, user_id: str, today: date) -> ProfileFiles:
+        """Read both files; the caller holds the user's lock when it means to change them."""
+        config = vault.config
+        stored = files.read(vault.path(user_id, layout.PROFILE))
+        if stored is None:
+            profile = new_profile(
+                config.locale, language=config.locale, timezone=config.timezone, joined=today.isoformat()
+            )
+        else:
+            profile = Profile.decode(stored, config.locale)
+        return cls(vault, user_id, stored, profile, files.read(vault.path(user_id, layout.FEEDBACK)) or b"")
+
+    def merge(self, signals: Sequence[Signal]) -> tuple[list[Change], list[Evidence]]:
+        """What these signals change, by the merge policy and by the evidence so far."""
+        return merge(self.profile, signals, counts_in(_rows_newest_first(self.feedback, {s.key for s in signals})))
+
+    def drafts(self, changes: Iterable[Change], author: Author, source: str) -> list[Draft]:
+        """One commit per change, after one that creates USER.md if it is not there. `source` is the turn's line, or empty."""
+        drafts = []
+        before = self.profile.encode()
+        if self.stored is None:
+            created = FileChange(self._path(layout.PROFILE), None, before)
+            drafts.append(Draft(f"memory({self.user_id}): create {layout.PROFILE}", author, (created,)))
+        for change in changes:
+            after = change.profile.encode()
+            drafts.append(
+                Draft(self._message(change, source), author, (FileChange(self._path(layout.PROFILE), before, after),))
+            )
+            before = after
+        return drafts
+
+    def with_evidence(self, evidence: Iterable[Evidence], source: str, at: datetime) -> FileChange:
+        """feedback.jsonl with a line for each signal added."""
+        told = {"source": source, "created_at": at.isoformat(timespec="seconds")}
+        lines = [json.dumps(item.row() | told, ensure_ascii=False).encode() + b"\n" for item in evidence]
+        gap = b"" if self.feedback.endswith(b"\n") or not self.feedback else b"\n"
+        return FileChange(self._path(layout.FEEDBACK), self.feedback or None, self.feedback + gap + b"".join(lines))
+
+    def _message(self, change: Change, source: str) -> str:
+        fields = {
+            "Vault-User": self.user_id,
+            "Vault-Key": change.key,
+            "Vault-Op": change.op,
+            "Vault-Old": change.old,
+            "Vault-New": change.new,
+            "Vault-Strength": change.strength,
+        }
+        if source:
+            fields["Vault-Source"] = source
+        reason = privacy.without_private(change.quote)[0]
+        return trailers.render(f"memory({self.user_id}): {change.summary()}", reason, fields)
+
+    def _path(self, source: str) -> Any:
+        return layout.user_dir(self.user_id) / source
+
+
+def own_zone(vault: Vault, user_id: str) -> str | None:
+    """The time zone that the user's profile names, if it names one."""
+    stored = files.read(vault.path(user_id, layout.PROFILE))
+    value = Profile.decode(stored).get("timezone") if stored else None
+    return value if isinstance(value, str) else None
+
+
+def _rows_newest_first(data: bytes, keys: set[str]) -> Iterator[Mapping[str, Any]]:
+    """The evidence on some keys, last line first; a line that a person broke is passed over, and stays in the file."""
+    marks = [json.dumps(key).encode() for key in keys]
+    for line in reversed(data.splitlines()) if marks else ():
+        if any(mark in line for mark in marks):
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(row, dict):
+                yield row
