@@ -1,36 +1,191 @@
-"""What is indexed, pending and failed, whether a daemon runs, how git stands: the truth about a vault, at a glance."""
+"""The truth about a vault, at a glance: what is indexed, pending and failed, whether a daemon runs, how git stands."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import contextlib
+import os
+import time
+from dataclasses import dataclass, field
 
-if TYPE_CHECKING:
-    from vault_memory.services.vault import Vault
+from vault_memory.adapters import scan
+from vault_memory.adapters.history import HistoryState
+from vault_memory.adapters.index.base import FileState, Stats
+from vault_memory.core import layout
+from vault_memory.core.change import Stat, is_mass_deletion
+from vault_memory.errors import VaultMemoryError
+from vault_memory.services.daemon_record import DaemonRecord, is_running, read_record
+from vault_memory.services.heartbeat import Outcome, outcomes
+from vault_memory.services.reconcile import differences
+from vault_memory.services.vault import Vault
+
+STALE_S = 60
+"""A file that has been newer on disk than in the index for longer than this makes a vault unhealthy."""
+BIG_BYTES = 8_000_000
+"""A user's tracked files above this are reported; 10 MB is what one user should stay below."""
 
 
 @dataclass(frozen=True)
 class ScopeStatus:
-    """One scope's files against its index; sizes in bytes. `pending` files differ from what was indexed."""
+    """One scope's files against its index; sizes in bytes.
+
+    `pending` files are not yet, or no longer, as the index has them; `stale` are those among them that changed more than
+    a minute ago. `failed` says of a file what is wrong with it, `held` are deletions that wait for `resume`, and
+    `vectors_pending` passages can be found by their words only.
+    """
 
     scope: str
-    indexed: int
-    pending: int
-    failed: dict[str, str]
-    held: int
-    vectors_pending: int
-    index_bytes: int
-    tracked_bytes: int
+    indexed: int = 0
+    pending: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    failed: dict[str, str] = field(default_factory=dict)
+    held: tuple[str, ...] = ()
+    vectors_pending: int = 0
+    index_bytes: int = 0
+    tracked_bytes: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class DaemonStatus:
+    """Whether a daemon runs, and what it last told of itself (None: there never was one)."""
+
+    running: bool
+    record: DaemonRecord | None
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """A job of the heartbeat, its schedule in this vault, and how it last went (None: not yet)."""
+
+    name: str
+    when: str
+    help: str
+    last: Outcome | None
 
 
 @dataclass(frozen=True)
 class Status:
-    """The whole vault. `unhealthy` lists what a person should look after; empty means all is well."""
+    """The whole vault. `unhealthy` says in words what somebody should look after; when it is empty, all is well.
 
+    `vectors_by` is what compares vectors: `sqlite-vec`, or `numpy` where that cannot be loaded.
+    """
+
+    root: str
     scopes: tuple[ScopeStatus, ...]
+    daemon: DaemonStatus
+    history: HistoryState
+    jobs: tuple[JobStatus, ...]
+    vectors_by: str
+    degraded: tuple[str, ...]
     unhealthy: tuple[str, ...]
 
 
 def status(vault: Vault, user_id: str | None = None) -> Status:
-    """Look at the vault now; with `user_id` only at that user's scope. Changes nothing."""
-    raise NotImplementedError
+    """Look at the vault now, or at one user's scope of it. Changes nothing."""
+    scopes = vault.scopes() if user_id is None else [vault.known_user(user_id)]
+    looked = tuple(_scope(vault, scope) for scope in scopes)
+    history = vault.history.state()
+    daemon = DaemonStatus(is_running(vault.root), read_record(vault.root))
+    jobs = tuple(JobStatus(job.name, when, job.help, last) for job, when, last in outcomes(vault))
+    return Status(
+        str(vault.root),
+        scopes=looked,
+        daemon=daemon,
+        history=history,
+        jobs=jobs,
+        vectors_by=vectors_by(),
+        degraded=tuple(_degraded(looked, daemon)),
+        unhealthy=tuple(_unhealthy(looked, daemon, history, jobs)),
+    )
+
+
+def vectors_by() -> str:
+    """What compares vectors in a cold process."""
+    from vault_memory.adapters.index.database import vec_library
+
+    return "sqlite-vec" if vec_library() else "numpy"
+
+
+def _scope(vault: Vault, scope: str) -> ScopeStatus:
+    found = scan.scan(vault.root, scope)
+    known: dict[str, FileState] = {}
+    stats: Stats | None = None
+    problem = ""
+    if vault.index_path(scope).exists():
+        try:
+            index = vault.index(scope)
+            known, stats = index.files(), index.stats()
+        except VaultMemoryError as error:
+            problem = str(error)
+    change = differences(found, known)
+    # A file read just after it was written is recorded without a time, to be read again: it is not pending for that.
+    pending = [s for s in (*change.added, *change.modified) if not _is_as_recorded(known.get(s), found.files[s])]
+    now = time.time()
+    return ScopeStatus(
+        scope,
+        indexed=len(known),
+        pending=(*pending, *change.removed),
+        stale=tuple(s for s in pending if s not in found.problems and now - found.files[s].ctime_ns / 1e9 > STALE_S),
+        failed={source: state.problem for source, state in known.items() if state.problem} | found.problems,
+        held=change.removed if is_mass_deletion(len(change.removed), len(known)) else (),
+        vectors_pending=stats.pending.get(vault.embedder.space, stats.chunks) if stats else 0,
+        index_bytes=stats.bytes if stats else 0,
+        tracked_bytes=_tracked_bytes(vault, scope, found),
+        problem=problem,
+    )
+
+
+def _is_as_recorded(state: FileState | None, stat: Stat) -> bool:
+    return state is not None and Stat(state.size, stat.mtime_ns, state.ctime_ns, state.inode) == stat
+
+
+def _tracked_bytes(vault: Vault, scope: str, found: scan.Scan) -> int:
+    """Bytes of a scope's files that git tracks: not the archive, not the conversations."""
+    apart = ("archive/", "conversations/")
+    total = sum(stat.size for source, stat in found.files.items() if not source.startswith(apart))
+    if scope != layout.SHARED:
+        with contextlib.suppress(FileNotFoundError):
+            total += os.lstat(vault.root / layout.user_dir(scope) / layout.FEEDBACK).st_size
+    return total
+
+
+def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus) -> list[str]:
+    """What works less well than it could, without anything being wrong."""
+    found = []
+    if waiting := sum(scope.vectors_pending for scope in scopes):
+        found.append(f"{waiting} passages have no vector yet: they are found by their words only")
+    if vectors_by() == "numpy":
+        found.append("sqlite-vec cannot be loaded here: vectors are compared by numpy, a cold search takes longer")
+    if daemon.running and daemon.record and daemon.record.polling:
+        found.append(f"edits are found by polling: {daemon.record.polling}")
+    return found
+
+
+def _unhealthy(
+    scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, history: HistoryState, jobs: tuple[JobStatus, ...]
+) -> list[str]:
+    found = []
+    for scope in scopes:
+        name = f"memory/{scope.scope}" if scope.scope else "shared notes"
+        if scope.problem:
+            found.append(f"{name}: {scope.problem}")
+        if scope.held:
+            found.append(
+                f"{name}: {len(scope.held)} files are gone at once: `vault-memory resume` if you deleted them, else put "
+                "them back"
+            )
+        if scope.stale:
+            found.append(
+                f"{name}: {len(scope.stale)} files changed more than a minute ago and are not indexed ({scope.stale[0]}): "
+                "`vault-memory reindex`, and keep `vault-memory watch` running"
+            )
+        if scope.tracked_bytes > BIG_BYTES:
+            found.append(
+                f"{name}: {scope.tracked_bytes / 1e6:.1f} MB of notes: move old ones into archive/ (limit 10 MB)"
+            )
+    if daemon.running and daemon.record:
+        found += [f"daemon, {where}: {problem}" for where, problem in daemon.record.problems.items()]
+    if history.waiting:
+        found.append(f"{history.waiting} commits wait: {history.paused or 'they are made at the next write'}")
+    found += [f"job {job.name}: {job.last.said}" for job in jobs if job.last and not job.last.ok and job.last.finished]
+    return found
