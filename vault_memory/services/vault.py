@@ -8,18 +8,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.adapters import files
-from vault_memory.adapters.embedding.base import Embedder
-from vault_memory.adapters.history import History
-from vault_memory.adapters.index.base import Index
 from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.errors import InvalidId, NotAVault, NotFound
 
 if TYPE_CHECKING:
+    from vault_memory.adapters.embedding.base import Embedder
+    from vault_memory.adapters.history import History
+    from vault_memory.adapters.index.base import Index
     from vault_memory.core.extraction.lexicon import Lexicon
 
 ENV_VAULT = "VAULT_MEMORY_VAULT"
@@ -34,16 +35,35 @@ def _local_now() -> datetime:
 
 @dataclass(frozen=True)
 class Vault:
-    """An open vault: its root, its settings and the outside things that the services use. Safe to share by threads."""
+    """An open vault: its root, its settings and the outside things that the services use. Safe to share by threads.
+
+    Each outside thing is made when it is first asked for, so that a search does not pay for git.
+    """
 
     root: Path
     config: Config
-    history: History
-    embedder: Embedder
     now: Callable[[], datetime] = _local_now
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    given_embedder: Embedder | None = field(default=None, repr=False)
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
     _opening: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+
+    @cached_property
+    def history(self) -> History:
+        """The vault's git history. Raises `HistoryError` where there is none."""
+        from vault_memory.adapters.history import History
+
+        config = self.config
+        return History(
+            self.root, person_name=config.git_person_name, person_email=config.git_person_email, sign=config.git_sign
+        )
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """What makes vectors here: the one that was given, else the offline one."""
+        from vault_memory.adapters.embedding.offline import OfflineEmbedder
+
+        return self.given_embedder or OfflineEmbedder()
 
     def user_ids(self) -> list[str]:
         """Ids of the users who have a folder, sorted."""
@@ -149,16 +169,7 @@ def open_vault(
     """
     root = find_vault(given=str(path) if path is not None else None, environ=environ)
     config = Config.load(root / layout.SETTINGS_FILE, environ, **flags)
-    history = History(
-        root, person_name=config.git_person_name, person_email=config.git_person_email, sign=config.git_sign
-    )
-    return Vault(root, config, history, embedder or _embedder(config), now or _local_now, environ)
-
-
-def _embedder(config: Config) -> Embedder:
-    from vault_memory.adapters.embedding.offline import OfflineEmbedder
-
-    return OfflineEmbedder()
+    return Vault(root, config, now or _local_now, environ, embedder)
 
 
 def _checked(path: Path, told_by: str) -> Path:

@@ -25,6 +25,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("health", "Show what is indexed, pending and failed."),
     "doctor": ("health", "Check the vault, and mend what is safe to mend."),
     "heartbeat": ("health", "Run the scheduled jobs that are due."),
+    "resume": ("health", "Confirm that many files were deleted on purpose."),
     "watch": ("daemon", "Follow every edit: index it, commit it."),
     "user": ("users", "List users, give one another id."),
     "export": ("users", "Copy one user's files into a plain folder."),

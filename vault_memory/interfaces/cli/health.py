@@ -1,0 +1,96 @@
+"""`status`, `doctor`, `heartbeat`, `resume`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from vault_memory.interfaces.cli import Context, pass_context
+from vault_memory.interfaces.cli.output import plural, print_json
+
+
+@click.command()
+@click.option("--user", "user_id", metavar="ID", help="Only this user's notes.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@pass_context
+def status(context: Context, user_id: str | None, as_json: bool) -> None:
+    """Show what is indexed, pending and failed, whether a daemon runs, and how git stands."""
+    from vault_memory.services.status import status as look
+
+    found = look(context.open(), user_id)
+    if as_json:
+        print_json(asdict(found) | {"healthy": not found.unhealthy})
+        return
+    click.echo(f"vault    {found.root}")
+    record = found.daemon.record
+    running = f"{record.state}, process {record.pid}, since {record.started}" if found.daemon.running and record else ""
+    click.echo(f"daemon   {running or ('starting' if found.daemon.running else 'not running')}")
+    git = f"branch {found.history.branch or '(detached)'}, commit {(found.history.head or 'none')[:8]}"
+    click.echo(f"git      {git}" + (f", {plural(found.history.waiting, 'commit')} waiting" if found.history.waiting else ""))
+    for scope in found.scopes:
+        parts = [f"{scope.indexed:,} indexed"]
+        parts += [f"{len(scope.pending):,} pending"] if scope.pending else []
+        parts += [f"{len(scope.failed):,} failed"] if scope.failed else []
+        parts += [f"{scope.vectors_pending:,} without vector"] if scope.vectors_pending else []
+        click.echo(f"{scope.scope or '(shared)':<8} {', '.join(parts)}; index {scope.index_bytes / 1e6:.1f} MB")
+        for source, problem in scope.failed.items():
+            click.echo(f"         failed: {source}: {problem}")
+    for job in found.jobs:
+        if job.last:
+            click.echo(f"job      {job.name} ({job.when}): {job.last.said}, {job.last.started:%Y-%m-%d %H:%M}")
+    for line in found.degraded:
+        click.echo(f"degraded {line}")
+    for line in found.unhealthy:
+        click.secho(f"unhealthy {line}", fg="red")
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="Mend what is safe to mend.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@pass_context
+def doctor(context: Context, fix: bool, as_json: bool) -> None:
+    """Check the vault and its surroundings; ends with 1 when something is wrong."""
+    from vault_memory.services.doctor import doctor as check
+
+    findings = check(context.open(), fix=fix)
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            click.echo(f"{'ok   ' if finding.ok else 'WRONG'} {finding.name}: {finding.message}")
+            if not finding.ok:
+                hint = " (`vault-memory doctor --fix` does it)" if finding.fixable and not fix else ""
+                click.echo(f"      → {finding.next_step}{hint}")
+    if not all(finding.ok for finding in findings):
+        raise SystemExit(1)
+
+
+@click.command()
+@click.option("--now", "force", is_flag=True, help="Run now, due or not.")
+@click.argument("job", required=False)
+@pass_context
+def heartbeat(context: Context, force: bool, job: str | None) -> None:
+    """Run the scheduled jobs that are due, or JOB alone; the daemon does this by itself."""
+    from vault_memory.services.heartbeat import heartbeat as beat
+
+    outcomes = beat(context.open(), job, force=force)
+    for outcome in outcomes:
+        click.echo(f"{'ok   ' if outcome.ok else 'WRONG'} {outcome.job}: {outcome.said}")
+    if not outcomes:
+        click.echo("nothing was due")
+    if not all(outcome.ok for outcome in outcomes):
+        raise SystemExit(1)
+
+
+@click.command()
+@pass_context
+def resume(context: Context) -> None:
+    """Say that the many files that are gone were meant to go: take them out of the index and out of git's last state."""
+    from vault_memory.services.reconcile import reconcile
+
+    vault = context.open()
+    for scope in vault.scopes():
+        removed = reconcile(vault, scope, confirm_deletions=True).removed
+        if removed:
+            click.echo(f"{scope or '(shared)'}: {plural(len(removed), 'file')} forgotten")
