@@ -53,7 +53,9 @@ def scan(root: Path, scope: str) -> Scan:
 def look(root: Path, scope: str, sources: Iterable[str]) -> Scan:
     """The same for some sources only; one that is not there, or may not be indexed, is missing from `files`."""
     found = Scan()
-    base = root / layout.scope_dir(scope)
+    base = _folder(root, scope)
+    if base is None:
+        return found
     for source in sources:
         if layout.place_of(layout.scope_dir(scope) / source) != layout.Place(scope, source):
             continue
@@ -109,7 +111,7 @@ def _walk(found: Scan, folder: str, prefix: str, scope: str) -> None:
         return
     if prefix and any(entry.name == layout.SETTINGS_FILE for entry in entries):
         return
-    has_records = scope != layout.SHARED and prefix == "conversations/"
+    has_records = scope != layout.SHARED and prefix.startswith("conversations/")
     for entry in entries:
         name = entry.name
         if name.startswith("."):

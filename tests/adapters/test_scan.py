@@ -1,0 +1,150 @@
+"""What a walk over real files finds, and what it leaves alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vault_memory.adapters import scan
+from vault_memory.core import layout
+
+NAMES = st.sampled_from(
+    ["a.md", "b.jsonl", ".hidden.md", "c.txt", "memory", "alice", "conversations", "x.md", ".git", "d"]
+)
+TREES = st.lists(st.lists(NAMES, min_size=1, max_size=5), max_size=15)
+
+
+def put(root: Path, path: str, text: str = "text") -> Path:
+    place = root / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+    return place
+
+
+@given(tree=TREES)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_names_are_those_of_the_layout(tmp_path_factory: pytest.TempPathFactory, tree: list[list[str]]) -> None:
+    """The walk chooses by name without building paths, for speed; here it must agree with `layout.place_of`."""
+    root = tmp_path_factory.mktemp("vault")
+    for parts in [["memory", "alice", "a.md"], *tree]:
+        try:
+            put(root, "/".join(parts))
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            continue  # the same name as a file and as a folder
+    files = [PurePosixPath(p.relative_to(root).as_posix()) for p in root.rglob("*") if p.is_file()]
+    places = {place for path in files if (place := layout.place_of(path))}
+    scopes = {place.scope for place in places} | {layout.SHARED}
+    found = {layout.Place(scope, source) for scope in scopes for source in scan.scan(root, scope).files}
+    assert found == places
+    for scope in scopes:
+        sources = [place.source for place in places if place.scope == scope]
+        assert scan.look(root, scope, sources).files == scan.scan(root, scope).files
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    """A link may lead out of the vault, to another user, nowhere, or round in a circle."""
+    outside = put(tmp_path, "outside/secret.md")
+    root = tmp_path / "vault"
+    put(root, "memory/bob/USER.md")
+    alice = put(root, "memory/alice/USER.md").parent
+    (alice / "out.md").symlink_to(outside)
+    (alice / "dangling.md").symlink_to(alice / "nothing.md")
+    (alice / "folder").symlink_to(outside.parent)
+    (alice / "loop").symlink_to(alice)
+    (alice / "bob").symlink_to(root / "memory/bob")
+    (alice / "picture.png").symlink_to(outside)
+    found = scan.scan(root, "alice")
+    assert set(found.problems) == {"out.md", "dangling.md", "folder", "loop", "bob"}
+    assert set(found.files) == {"USER.md", *found.problems}
+    assert "link" in found.problems["loop"]
+    assert scan.look(root, "alice", ["folder/secret.md", "bob/USER.md", "out.md"]).problems.keys() == {"out.md"}
+    with pytest.raises(OSError):
+        scan.read(root, "alice", "out.md", 100)
+
+
+def test_a_user_whose_folder_is_a_link_has_no_files(tmp_path: Path) -> None:
+    put(tmp_path, "memory/bob/USER.md")
+    (tmp_path / "memory/alice").symlink_to(tmp_path / "memory/bob")
+    assert scan.scan(tmp_path, "alice").files == {}
+    assert scan.look(tmp_path, "alice", ["USER.md"]).files == {}
+
+
+def test_pipes_and_sockets_are_named_and_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a socket's path must be short
+    put(tmp_path, "memory/alice/USER.md")
+    os.mkfifo("memory/alice/pipe.md")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("memory/alice/socket.md")
+        found = scan.scan(tmp_path, "alice")
+    assert set(found.problems) == {"pipe.md", "socket.md"}
+    with pytest.raises(OSError, match="regular"):
+        scan.read(tmp_path, "alice", "pipe.md", 100)
+
+
+def test_names_that_are_not_utf8_are_told(tmp_path: Path) -> None:
+    folder = put(tmp_path, "memory/alice/USER.md").parent
+    with open(os.fsencode(folder) + b"/\xff.md", "wb") as file:
+        file.write(b"text")
+    found = scan.scan(tmp_path, "alice")
+    assert found.problems == {"\ufffd.md": "the file's name is not UTF-8: rename it"}
+
+
+def test_a_vault_inside_a_vault_is_left_to_itself(tmp_path: Path) -> None:
+    put(tmp_path, layout.SETTINGS_FILE)
+    put(tmp_path, "notes/mine.md")
+    put(tmp_path, f"notes/other/{layout.SETTINGS_FILE}")
+    put(tmp_path, "notes/other/deep/theirs.md")
+    assert set(scan.scan(tmp_path, layout.SHARED).files) == {"notes/mine.md"}
+    assert scan.look(tmp_path, layout.SHARED, ["notes/other/deep/theirs.md", "notes/mine.md"]).files.keys() == {
+        "notes/mine.md"
+    }
+
+
+def test_nothing_there_is_nothing_found(tmp_path: Path) -> None:
+    assert scan.scan(tmp_path, "alice").files == {}
+    found = scan.look(tmp_path, "alice", ["gone.md", "no/such/folder.md", "n" * 300 + ".md", "../../etc/passwd.md"])
+    assert found.files == {}
+    with pytest.raises(FileNotFoundError):
+        scan.read(tmp_path, "alice", "gone.md", 100)
+
+
+def test_a_closed_folder_is_unseen_and_not_empty() -> None:
+    with tempfile.TemporaryDirectory() as name, nobody(Path(name)) as root:
+        folder = put(root, "memory/alice/closed/a.md").parent
+        folder.chmod(0)
+        found = scan.scan(root, "alice")
+        folder.chmod(0o700)
+    assert found.unseen == ["closed"]
+    assert "cannot be listed" in found.problems["closed"]
+
+
+@contextmanager
+def nobody(folder: Path) -> Iterator[Path]:
+    """Act as a user whom permissions bind, in a folder that is theirs; for root is not bound by any."""
+    me = os.geteuid()
+    if me == 0:
+        os.chown(folder, 65534, 65534)
+        os.seteuid(65534)
+    try:
+        yield folder
+    finally:
+        os.seteuid(me)
+
+
+def test_a_big_file_is_hashed_whole_and_kept_in_part(tmp_path: Path) -> None:
+    data = os.urandom(3_000_000)
+    place = put(tmp_path, "memory/alice/big.md")
+    place.write_bytes(data)
+    content = scan.read(tmp_path, "alice", "big.md", 1000)
+    assert content.data == data[:1000]
+    assert content.content_hash == hashlib.sha256(data).digest()
+    assert content.stat == scan.scan(tmp_path, "alice").files["big.md"]
