@@ -45,7 +45,10 @@ class Signal:
 
 @dataclass(frozen=True)
 class Change:
-    """One change of one key, and the whole profile right after it. `old` and `new` are empty where there is no value."""
+    """One change of one key, and the whole profile right after it. `old` and `new` are empty where there is no value.
+
+    `undoes` is the commit that a restoration takes back, if it takes back one.
+    """
 
     key: str
     op: ChangeOp
@@ -54,6 +57,7 @@ class Change:
     strength: Strength
     quote: str
     profile: Profile
+    undoes: str = ""
 
     def summary(self) -> str:
         """`theme = dark`, `languages += Python`, `tools -= Docker`, `theme = dark (strong)`."""
@@ -61,6 +65,8 @@ class Change:
             return f"{self.key} = {self.new} (strong)"
         if self.op == "weaken":
             return f"{self.key} = {self.new} (no longer strong)"
+        if self.op == "restore":
+            return f"{self.key} = {self.new or '(nothing)'} (restored)"
         if self.op == "remove":
             return f"{self.key} -= {self.old}"
         return f"{self.key} {'+=' if self.op == 'add' else '='} {self.new}"

@@ -14,7 +14,10 @@ from vault_memory.services.vault import Vault
 
 @dataclass(frozen=True)
 class PreferenceChange:
-    """One commit on one preference. `reason` is the clause that caused it, `source` the line of the conversation record."""
+    """One commit on one preference.
+
+    `reason` is the clause that caused it, `source` the line of the conversation record, `undoes` the commit it took back.
+    """
 
     commit: str
     at: datetime
@@ -26,6 +29,7 @@ class PreferenceChange:
     strength: str
     reason: str
     source: str
+    undoes: str
 
 
 def history(vault: Vault, user_id: str, key: str | None = None, *, limit: int = 20) -> list[PreferenceChange]:
@@ -45,6 +49,7 @@ def history(vault: Vault, user_id: str, key: str | None = None, *, limit: int = 
             strength=entry.trailers.get("Vault-Strength", ""),
             reason=entry.reason,
             source=entry.trailers.get("Vault-Source", ""),
+            undoes=entry.trailers.get("Vault-Undoes", ""),
         )
         for entry in _entries(vault, user_id, key, limit)
     ]

@@ -79,8 +79,8 @@ class ProfileFiles:
             "Vault-New": change.new,
             "Vault-Strength": change.strength,
         }
-        if source:
-            fields["Vault-Source"] = source
+        fields |= {"Vault-Source": source} if source else {}
+        fields |= {"Vault-Undoes": change.undoes} if change.undoes else {}
         reason = privacy.without_private(change.quote)[0]
         return trailers.render(f"memory({self.user_id}): {change.summary()}", reason, fields)
 

@@ -21,6 +21,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "turn": ("turn", "Record a turn of conversation and learn from it."),
     "search": ("find", "Search a user's memory."),
     "reindex": ("find", "Rebuild the search index from the files."),
+    "pref": ("pref", "See, set and restore preferences."),
+    "undo": ("pref", "Take back the last preference learned."),
     "history": ("audit", "Show who changed which preference, when and why."),
     "status": ("health", "Show what is indexed, pending and failed."),
     "doctor": ("health", "Check the vault, and mend what is safe to mend."),

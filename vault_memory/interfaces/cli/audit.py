@@ -20,9 +20,11 @@ def history(context: Context, user_id: str, limit: int, as_json: bool, key: str 
     """Show who changed which preference, when and why, newest first; with KEY, of that one (theme, say)."""
     from vault_memory.services.audit import history as read
 
-    entries = read(context.open(), user_id, key, limit=limit)
+    vault = context.open()
+    entries = read(vault, user_id, key, limit=limit)
+    zone = vault.config.zone()
     if as_json:
-        print_json([asdict(entry) | {"at": entry.at.isoformat()} for entry in entries])
+        print_json([asdict(entry) | {"at": entry.at.astimezone(zone).isoformat()} for entry in entries])
         return
     if not entries:
         click.echo("no preference has changed yet")
@@ -30,7 +32,7 @@ def history(context: Context, user_id: str, limit: int, as_json: bool, key: str 
     print_table(
         ["when", "who", "key", "change", "why", "where", "commit"],
         [
-            [f"{e.at:%Y-%m-%d %H:%M}", e.author, e.key, _change(e.op, e.old, e.new), e.reason or e.strength, e.source, e.commit[:8]]
+            [f"{e.at.astimezone(zone):%Y-%m-%d %H:%M}", e.author, e.key, _change(e.op, e.old, e.new), e.reason or e.strength, e.source, e.commit[:8]]
             for e in entries
         ],
     )  # fmt: skip

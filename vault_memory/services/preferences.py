@@ -1,0 +1,175 @@
+"""What a person does with preferences directly: set, unset, restore, undo, and ask where one comes from.
+
+All of it is authored as the person, goes through the same files and the same commits as what is learned, and leaves
+evidence, so that the history of a preference is one list whoever changed it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vault_memory.adapters import files
+from vault_memory.core import layout
+from vault_memory.core.conversation import parse_line
+from vault_memory.core.fields import FIELDS, NOTE, clean, same
+from vault_memory.core.preference import Change, Evidence, Signal
+from vault_memory.core.profile import Profile
+from vault_memory.errors import Busy, Changed, NotFound, UsageError
+from vault_memory.services.audit import PreferenceChange, history
+from vault_memory.services.person_edits import commit_person_edits, hand_changes
+from vault_memory.services.profile_files import ProfileFiles, own_zone
+from vault_memory.services.vault import Vault
+
+_ATTEMPTS = 20
+_UNDO_REACH = 1000
+"""How many changes back `undo` looks for one that still stands."""
+
+
+@dataclass(frozen=True)
+class Preference:
+    """One value of the profile. `strong` is what the profile's JSON calls `suggested_default`."""
+
+    key: str
+    value: str
+    strong: bool
+
+
+@dataclass(frozen=True)
+class Blame:
+    """Where a standing value comes from: the change that brought it, and the turn's own words (None: not from a turn)."""
+
+    change: PreferenceChange
+    said: str | None
+
+
+def preferences(vault: Vault, user_id: str) -> list[Preference]:
+    """Every value of the user's profile, in the order of its fields."""
+    profile = Profile.decode(files.read(vault.path(vault.known_user(user_id), layout.PROFILE)) or b"")
+    return [Preference(key, item.value, item.strong) for key in FIELDS for item in profile.items(key)]
+
+
+def set_preference(vault: Vault, user_id: str, key: str, value: str) -> list[Change]:
+    """Set a scalar, or add to a list, as the person's own word. Raises `UsageError` for what the key cannot hold."""
+    row = FIELDS[_known(key)]
+    if not clean(value, "scalar" if key == NOTE else row.form):
+        raise UsageError(f"{key} needs a value; `vault-memory pref unset {key}` takes one away")
+    if row.values and value not in row.values:
+        raise UsageError(f"{value!r} is no value of {key}: use one of {', '.join(row.values)}")
+    op = "set" if row.form == "scalar" else "add"
+    return _signal(vault, vault.new_user(user_id), Signal(key, op, value, "manual"))  # type: ignore[arg-type]
+
+
+def unset_preference(vault: Vault, user_id: str, key: str, value: str | None = None) -> list[Change]:
+    """Take a value away; without `value` all values of the key. Raises `NotFound` if it is not there."""
+    standing = [p.value for p in preferences(vault, user_id) if p.key == _known(key)]
+    gone = [v for v in standing if value is None or same(v, value)]
+    if not gone:
+        raise NotFound(f"{key} {'has no value' if value is None else f'does not hold {value!r}'}: nothing to unset")
+    return _signal(vault, user_id, *(Signal(key, "remove", v, "manual") for v in gone))
+
+
+def restore_preference(vault: Vault, user_id: str, key: str, commit: str) -> list[Change]:
+    """Bring one key back to what it was at a commit; everything else stays. Raises `NotFound` for an unknown commit."""
+    vault.known_user(user_id)
+    then = Profile.decode(vault.history.blob(layout.user_dir(user_id) / layout.PROFILE, commit) or b"")
+    return _bring_back(vault, user_id, _known(key), then, f"restore {key} to {commit[:12]}")
+
+
+def commit_at(vault: Vault, user_id: str, moment: datetime) -> str:
+    """The last commit on the user's profile up to a moment. Raises `NotFound` if there was none yet."""
+    entries = vault.history.log([layout.user_dir(vault.known_user(user_id)) / layout.PROFILE], limit=1, until=moment)
+    if not entries:
+        raise NotFound(f"{user_id} had no profile yet at {moment:%Y-%m-%d %H:%M}: choose a later date")
+    return entries[0].commit
+
+
+def undo(vault: Vault, user_id: str) -> list[Change]:
+    """Take back the last thing that the assistant learned and that was not taken back yet. Raises `NotFound` if nothing is left."""
+    undone: set[str] = set()
+    for change in history(vault, user_id, limit=_UNDO_REACH):
+        if change.op == "restore" and change.undoes:
+            undone.add(change.undoes)
+        elif change.strength != "manual" and change.commit not in undone:
+            path = layout.user_dir(user_id) / layout.PROFILE
+            before = Profile.decode(vault.history.blob(path, f"{change.commit}^") or b"")
+            reason = f"undo {change.commit[:12]}"
+            return _bring_back(vault, user_id, change.key, before, reason, undoes=change.commit)
+    raise NotFound(f"nothing that was learned of {user_id} is left to undo")
+
+
+def blame(vault: Vault, user_id: str, key: str) -> list[Blame]:
+    """For each standing value of a key: the change that brought it. Empty when nothing stands or nobody set it by a commit."""
+    entries = history(vault, user_id, _known(key), limit=_UNDO_REACH)
+    found = []
+    for preference in preferences(vault, user_id):
+        if preference.key == key:
+            change = next((e for e in entries if same(e.new, preference.value) and e.op in ("set", "add", "restore")), None)
+            if change:
+                found.append(Blame(change, _said(vault, user_id, change.source)))
+    return found
+
+
+def _known(key: str) -> str:
+    if key not in FIELDS:
+        raise UsageError(f"{key!r} is no key of the profile; the keys are {', '.join(FIELDS)}")
+    return key
+
+
+def _signal(vault: Vault, user_id: str, *signals: Signal) -> list[Change]:
+    return _change(vault, user_id, lambda state: state.merge(signals))
+
+
+def _bring_back(
+    vault: Vault, user_id: str, key: str, then: Profile, reason: str, undoes: str = ""
+) -> list[Change]:
+    def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence]]:
+        after = state.profile.with_items(key, then.items(key))
+        # One step: a list that comes back whole is one restoration, not a change per member.
+        steps = hand_changes(state.profile, after)
+        if not steps:
+            return [], []
+        old, new = ("、".join(i.value for i in p.items(key)) for p in (state.profile, after))
+        restored = Change(key, "restore", old, new, "manual", reason, after, undoes)
+        told = [
+            Evidence(key, "restore", step.new or step.old, "manual", True, step.new, 1 if step.new else 0, reason)
+            for step in steps
+        ]
+        return [restored], told
+
+    return _change(vault, user_id, decide)
+
+
+def _change(
+    vault: Vault, user_id: str, decide: Callable[[ProfileFiles], tuple[list[Change], list[Evidence]]]
+) -> list[Change]:
+    now = vault.now().astimezone(vault.config.zone(own_zone(vault, user_id)))
+    folder = layout.user_dir(user_id)
+    for _ in range(_ATTEMPTS):
+        try:
+            with vault.lock(user_id):
+                commit_person_edits(vault, user_id, [folder / layout.PROFILE, folder / layout.FEEDBACK])
+                state = ProfileFiles.read(vault, user_id, now.date())
+                changes, evidence = decide(state)
+                drafts = state.drafts(changes, vault.history.person(), "")
+                if drafts and evidence:
+                    told = state.with_evidence(evidence, "", now)
+                    drafts[-1] = replace(drafts[-1], changes=(*drafts[-1].changes, told))
+                vault.history.commit(drafts)
+                return changes
+        except Changed:
+            continue
+    raise Busy(f"the profile of {user_id!r} keeps changing: try again when the editor has come to rest")
+
+
+def _said(vault: Vault, user_id: str, source: str) -> str | None:
+    """The person's words on a line of a conversation record, if the record is still there."""
+    name, _, number = source.rpartition(":")
+    lines = (files.read(vault.path(user_id, name)) or b"").split(b"\n") if name and number.isdigit() else []
+    try:
+        message = parse_line(lines[int(number) - 1].decode("utf-8", "replace")).get("user_message")
+    except (IndexError, ValueError, json.JSONDecodeError):
+        return None
+    return message if isinstance(message, str) else None
