@@ -2,7 +2,8 @@
 
 The traps of this trade, and what is done about each:
 - an exception in a handler ends watchdog's thread: ours only puts a path into a queue;
-- the kernel's queue overflows and events are lost: watchdog logs it, we listen to the log and hint at everything;
+- the kernel's queue overflows and events are lost: watchdog logs it, we listen to the log and `tend` starts afresh (its
+  own repair leaves a moment without any watch);
 - `fs.inotify.max_user_watches` is reached and folders stay unwatched, silently: `audit` compares the watches that the
   kernel lists with the folders there are, and asks for polling;
 - network drives tell nothing of what others write: polling;
@@ -85,6 +86,7 @@ class Watcher:
 
     def start(self) -> None:
         """Set the watches; whatever changes after this returned is hinted at, if not `polling`."""
+        self._overflow = _Overflow(self.hints)
         logging.getLogger("watchdog").addHandler(self._overflow)
         self._observer = Observer()
         self._observer.start()
@@ -102,7 +104,7 @@ class Watcher:
 
     def tend(self) -> None:
         """Mend what broke and watch what is new. Cheap: to be called about once a second."""
-        if self._observer is None or not self._observer.is_alive():
+        if self._observer is None or not self._observer.is_alive() or self._overflow.seen:
             self.stop()
             self.start()
             self.hints.put(EVERYTHING)
@@ -181,9 +183,11 @@ class _Overflow(logging.Handler):
     def __init__(self, hints: queue.SimpleQueue[Hint]) -> None:
         super().__init__(logging.WARNING)
         self.hints = hints
+        self.seen = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.hints.put(EVERYTHING)
+        self.seen = True
+        self.hints.put(EVERYTHING)  # so that whoever waits for a hint wakes, and tends
 
 
 def _below(folder: Path | str) -> Iterator[tuple[str, int]]:
