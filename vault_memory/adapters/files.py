@@ -22,6 +22,7 @@ from vault_memory.errors import Busy, Changed, Unwritable, UsageError
 _TEMP_SUFFIX = ".vault-memory.tmp"
 _TEMP_NAME = re.compile(r"\..*\.(?P<pid>\d+)-\d+\.vault-memory\.tmp")
 _NAME_BYTES = 255  # the longest name Linux, macOS and Windows file systems take
+_TEMP_TAIL_BYTES = 50
 _LOCK_POLL_S = 0.005
 _serial = itertools.count()
 
@@ -157,11 +158,12 @@ def is_temporary(name: str) -> bool:
     return name.endswith(_TEMP_SUFFIX) and _TEMP_NAME.fullmatch(name) is not None
 
 
-def stale_temporaries(folder: Path) -> list[Path]:
-    """Temporary files in one folder whose writer is dead."""
-    with os.scandir(folder) as entries:
+def stale_temporaries(path: Path) -> list[Path]:
+    """Temporary files for `path` whose writer is dead."""
+    stem = _temp_stem(path)
+    with os.scandir(path.parent) as entries:
         names = [entry.name for entry in entries if is_temporary(entry.name)]
-    return [folder / name for name in names if not _alive(name)]
+    return [path.with_name(name) for name in names if name.startswith(stem + ".") and not _alive(name)]
 
 
 def _alive(temp_name: str) -> bool:
@@ -202,9 +204,11 @@ def _make_folders(folder: Path) -> None:
 
 
 def _temp_path(path: Path) -> Path:
-    tail = f".{os.getpid()}-{next(_serial)}{_TEMP_SUFFIX}"
-    stem = os.fsencode(path.name)[: _NAME_BYTES - len(tail) - 1]
-    return path.with_name("." + stem.decode("utf-8", "ignore") + tail)
+    return path.with_name(f"{_temp_stem(path)}.{os.getpid()}-{next(_serial)}{_TEMP_SUFFIX}")
+
+
+def _temp_stem(path: Path) -> str:
+    return "." + os.fsencode(path.name)[: _NAME_BYTES - _TEMP_TAIL_BYTES].decode("utf-8", "ignore")
 
 
 def _write_temp(path: Path, content: bytes) -> Path:

@@ -7,24 +7,33 @@ any process: it waits while the person rebases, merges or holds git's lock.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.history import git, log
+from vault_memory.adapters.history.filters import Filters
 from vault_memory.adapters.history.index_step import IndexStep
 from vault_memory.adapters.history.intents import Intent, IntentLog, ends
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, Entry, FileChange, Flushed, HistoryState
-from vault_memory.adapters.history.objects import Objects, commit_body, object_id
-from vault_memory.adapters.history.repository import Repository
-from vault_memory.errors import HistoryError, UsageError, VaultMemoryError
+from vault_memory.adapters.history.objects import FILES, Objects
+from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, identity
+from vault_memory.adapters.history.repository import Repository, is_ours
+from vault_memory.errors import Changed, HistoryError, NotFound, UsageError, VaultMemoryError
 
 LOCK_TIMEOUT_S = 30.0
 _NOBODY = Author("vault owner", "owner@localhost")
-_ATTEMPTS = 20
+_PATIENCE_S = 2.0
+"""How long a flush stands by while another git holds the locks; a commit in an editor holds them for minutes."""
+_POLL_S = 0.02
+
+
+class _Outrun(Exception):
+    """Another git holds a lock or has just moved what was planned on: worth another try soon."""
 
 
 def _now() -> datetime:
@@ -50,20 +59,21 @@ class History:
     ) -> None:
         self._repository = Repository(root)
         self._objects = Objects(self._repository.common_dir / "objects")
+        self._filters = Filters(self._repository, self._objects)
+        self._planner = Planner(self._repository, self._objects, self._filters, sign)
         self._intents = IntentLog(self.git_dir / "vault-memory" / "intents")
         self._fallback = Author(person_name or _NOBODY.name, person_email or _NOBODY.email)
-        self._sign = sign
         self._now = now
         self._step = step
 
     @classmethod
-    def create(cls, root: Path, *, nested: bool = False) -> History:
-        """The history of `root`, which is made a git repository (branch main) unless it lies in one.
+    def create(cls, root: Path) -> History:
+        """The history of `root`, which is made a git repository (branch main) unless it lies in one that wants its files.
 
-        `nested` makes one of its own even inside another repository.
+        A folder that the larger repository ignores gets one of its own.
         """
         repository = Repository(root)
-        if not repository.exists() or (nested and repository.top != repository.root):
+        if not repository.exists() or (repository.prefix.parts and cls(root).ignored(PurePosixPath("USER.md"))):
             git.run(repository.root, "init", "--quiet", "--initial-branch=main")
         return cls(root)
 
@@ -97,38 +107,33 @@ class History:
         if not drafts:
             return
         with self._lock():
-            self._recover()
             for change in changes.values():
                 found = files.read(self.root / change.path)
                 if found not in (change.before, change.after):
                     raise files.changed(self.root / change.path, found)
             head = self._repository.head()
-            tree = self._objects.tree_of(head.commit)
-            bases = {path: self._blob_at(tree, path) for path in changes}
             now = self._now()
-            intent = self._intents.add(drafts, f"{int(now.timestamp())} {now:%z}", head.commit, bases)
+            when = f"{int(now.timestamp())} {now:%z}"
+            intent = self._intents.add(drafts, when, head.commit, self._bases(changes, head.commit))
             self._step("intent written")
             self._write_files(intent)
 
     def flush(self) -> Flushed:
         """Turn the waiting drafts into commits, in order; those that cannot be now go on waiting, and `paused` says why."""
         with self._lock():
-            self._recover()
             pending = self._intents.pending()
             if not pending:
                 return Flushed()
-            reason = self._repository.paused()
-            if reason is None:
-                for _ in range(_ATTEMPTS):
-                    done = self._try_flush(pending)
-                    if isinstance(done, Flushed):
-                        return done
-                    time.sleep(0.01)  # git, run by somebody else, was faster: look again
-                    reason = done
-                    if self._repository.paused():
-                        reason = self._repository.paused()
-                        break
-            return Flushed((), self._intents.count(), reason)
+            give_up = time.monotonic() + _PATIENCE_S
+            while True:
+                try:
+                    return self._try_flush(pending)
+                except CannotCommit as reason:
+                    return Flushed((), self._intents.count(), str(reason))
+                except _Outrun as reason:
+                    if time.monotonic() > give_up:
+                        return Flushed((), self._intents.count(), str(reason))
+                    time.sleep(_POLL_S)
 
     # Reading ------------------------------------------------------------------------------------------------------
 
@@ -139,8 +144,6 @@ class History:
 
     def person(self) -> Author:
         """Who the person is: git's identity here, else the configured one, else "vault owner"."""
-        import os
-
         settings = self._repository.settings()
         name = os.environ.get("GIT_AUTHOR_NAME") or settings.get("author.name") or settings.get("user.name")
         email = os.environ.get("GIT_AUTHOR_EMAIL") or settings.get("author.email") or settings.get("user.email")
@@ -157,16 +160,16 @@ class History:
         Files under the vault that git ignores are left out, and so is what waits to be committed here already. With
         `paths` only these files are looked at, without starting a process for a tracked one.
         """
-        waiting = ends(draft for intent in self._intents.pending() for draft in intent.drafts)
+        waiting = self._waiting()
         tree = self._objects.tree_of(self._repository.head().commit)
         found = []
-        for path in self._status() if paths is None else paths:
+        for path in self._status() if paths is None else filter(self._is_note, paths):
             on_disk = files.read(self.root / path)
             if path in waiting:
                 before = waiting[path].after
             else:
                 blob = self._blob_at(tree, path)
-                if on_disk is not None and blob == object_id("blob", on_disk):
+                if blob == self._filters.blob(self._repository.prefix / path, on_disk):
                     continue
                 before = self._objects.read(blob)[1] if blob else None
             if on_disk != before and not (before is None and paths is not None and self.ignored(path)):
@@ -175,7 +178,11 @@ class History:
 
     def ignored(self, path: PurePosixPath) -> bool:
         """Whether git ignores an untracked file of that name."""
-        return bool(git.run(self.root, "check-ignore", "-z", "--stdin", stdin=str(path).encode() + b"\0", ok=(0, 1)))
+        plain = {
+            "GIT_LITERAL_PATHSPECS": "0"
+        }  # `check-ignore` refuses them; ./ keeps a leading colon from meaning anything
+        name = b"./" + os.fsencode(path) + b"\0"
+        return bool(git.run(self.root, "check-ignore", "-z", "--stdin", stdin=name, extra=plain, ok=(0, 1)))
 
     def log(
         self,
@@ -190,13 +197,10 @@ class History:
             return []
         return log.entries(self.root, paths, limit=limit, since=since, trailers=trailers or {})
 
-    # ---------------------------------------------------------------------------------------------------------------
-
-    def _lock(self) -> AbstractContextManager[None]:
-        return files.lock(self.git_dir / "vault-memory" / "lock", LOCK_TIMEOUT_S)
+    # Staging ------------------------------------------------------------------------------------------------------
 
     def _check(self, path: PurePosixPath) -> None:
-        if path.is_absolute() or not path.parts or any(p in ("..", "") or p.lower() == ".git" for p in path.parts):
+        if path.is_absolute() or not path.parts or any(p == ".." or p.lower() == ".git" for p in path.parts):
             raise UsageError(f"{str(path)!r} is no path inside the vault: use one relative to {self.root}")
         place = self.root
         for part in path.parts:
@@ -208,105 +212,163 @@ class History:
             if (place / ".git").exists():
                 raise HistoryError(f"{path} lies in another git repository ({place}): commit it there")
 
-    def _blob_at(self, tree: str, path: PurePosixPath) -> str | None:
-        entry = self._objects.find(tree, self._repository.prefix / path)
-        return entry.id if entry else None
-
-    def _resolve(self, rev: str) -> str | None:
-        if rev == "HEAD":
-            return self._repository.head().commit
-        out = git.run(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}")
-        return out.decode().strip()
-
-    def _status(self) -> list[PurePosixPath]:
-        out = git.run(
-            self.root,
-            "status",
-            "--porcelain=v1",
-            "-z",
-            "--untracked-files=all",
-            "--no-renames",
-            "--",
-            ".",
-            timeout_s=120,
-        )
-        rows = [row for row in out.decode("utf-8", "surrogateescape").split("\0") if row]
-        paths = [PurePosixPath(row[3:]).relative_to(self._repository.prefix) for row in rows if "U" not in row[:2]]
-        return [p for p in paths if (self.root / p).is_file() or not (self.root / p).exists()]
+    def _bases(self, paths: Iterable[PurePosixPath], head: str | None) -> dict[PurePosixPath, str | None]:
+        """The blob that HEAD will hold at each path when all that waits is committed."""
+        tree, waiting = self._objects.tree_of(head), self._waiting()
+        return {
+            path: self._filters.blob(self._repository.prefix / path, waiting[path].after)
+            if path in waiting
+            else self._blob_at(tree, path)
+            for path in paths
+        }
 
     def _write_files(self, intent: Intent) -> None:
         written: list[FileChange] = []
         try:
             for change in intent.ends().values():
-                place = self.root / change.path
-                if files.read(place) != change.after:
-                    if change.after is None:
-                        files.remove(place, change.before or b"")
-                    else:
-                        files.replace(place, change.after, change.before)
+                if files.read(self.root / change.path) != change.after:
+                    self._write(change)
                     written.append(change)
                 self._step("file written")
         except VaultMemoryError:
-            for change in reversed(written):
-                place = self.root / change.path
-                if change.before is None:
-                    files.remove(place, change.after or b"")
-                else:
-                    files.replace(place, change.before, change.after)
-            self._intents.keep(intent, ())
+            if self._take_back(written):
+                self._intents.keep(intent, ())
+            else:  # not even that could be written: the text stays on disk, so it must stay known as what it is
+                self._intents.mark_written(intent)
             raise
         self._intents.mark_written(intent)
         self._step("intent marked")
 
-    def _recover(self) -> None:
-        for intent in self._intents.pending():
-            if not intent.is_written:
-                for change in intent.ends().values():
-                    place = self.root / change.path
-                    if files.read(place) == change.before:
-                        if change.after is None:
-                            files.remove(place, change.before or b"")
-                        else:
-                            files.replace(place, change.after, change.before)
-                self._intents.mark_written(intent)
+    def _write(self, change: FileChange) -> None:
+        if change.after is not None:
+            files.replace(self.root / change.path, change.after, change.before)
+        elif change.before is not None:
+            files.remove(self.root / change.path, change.before)
 
-    def _try_flush(self, pending: list[Intent]) -> Flushed | str:
-        """One attempt: the result, or why it must be tried again."""
-        head = self._repository.head()
-        tree, parent = self._objects.tree_of(head.commit), head.commit
+    def _take_back(self, written: Sequence[FileChange]) -> bool:
+        try:
+            for path, before, after in reversed(written):
+                with contextlib.suppress(Changed):  # saved by the person on top of ours: theirs stays
+                    self._write(FileChange(path, after, before))
+        except VaultMemoryError:
+            return False
+        return True
+
+    # Recovery -----------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[None]:
+        """The vault's lock, taken, and what a killed holder left behind made good."""
+        with files.lock(self.git_dir / "vault-memory" / "lock", LOCK_TIMEOUT_S):
+            self._release_own_locks()
+            for intent in self._intents.unwritten():
+                self._finish_writing(intent)
+            try:
+                yield
+            finally:
+                self._objects.forget()
+
+    def _release_own_locks(self) -> None:
+        """Remove git locks that a killed flush of ours left; nobody holds them, for we hold the vault's."""
+        ours = self.git_dir / "vault-memory"
+        if (ours / "index.new").exists():
+            IndexStep.release(self._repository)
+        if (ours / "ref.new").exists():
+            for lock in (self._repository.common_dir / "refs").rglob("*.lock"):
+                if is_ours(ours / "ref.new", lock):
+                    lock.unlink()
+            (ours / "ref.new").unlink()
+
+    def _finish_writing(self, intent: Intent) -> None:
+        for change in intent.ends().values():
+            self._put_back_displaced(change)
+            if files.read(self.root / change.path) == change.before:
+                self._write(change)
+        self._intents.mark_written(intent)
+
+    def _put_back_displaced(self, change: FileChange) -> None:
+        """A kill right after the exchange leaves what it displaced under a temporary name: it may be a person's save."""
+        place = self.root / change.path
+        if not place.parent.is_dir():
+            return
+        for temp in files.stale_temporaries(place):
+            displaced = temp.read_bytes()
+            if displaced != change.before and not (change.after or b"").startswith(displaced):
+                files.replace(place, displaced, files.read(place))
+            temp.unlink()
+
+    # Committing ---------------------------------------------------------------------------------------------------
+
+    def _try_flush(self, pending: list[Intent]) -> Flushed:
+        """One attempt. Raises `CannotCommit` when it must wait for the person, `_Outrun` when another git was faster."""
+        self._refuse_while_paused()
         index = IndexStep(self._repository)
-        top = self._repository.prefix
-        entries: dict[PurePosixPath, tuple[str, str] | None] = {}
-        commits = []
-        for intent in pending:
-            committer = f"{ASSISTANT.name} <{ASSISTANT.email}> {intent.when}"
-            for draft in intent.drafts:
-                for change in draft.changes:
-                    blob = self._objects.add("blob", change.after) if change.after is not None else None
-                    tree = self._objects.put(tree, top / change.path, blob)
-                    entries[top / change.path] = ("100644", blob) if blob else None
-                author = f"{draft.author.name} <{draft.author.email}> {intent.when}"
-                body = commit_body(tree, [parent] if parent else [], author, committer, draft.message)
-                parent = self._objects.add("commit", body)
-                commits.append(parent)
-        assert parent is not None
+        plan = self._planner.plan(pending, index, self.person)
         self._objects.write()
         self._step("objects written")
-        index.prepare(entries)
-        self._step("index prepared")
-        if not index.lock():
-            return "index.lock is held by another git"
+        if plan.changes or plan.commits:
+            index.prepare(plan.changes, plan.folders)
+            self._step("index prepared")
+            self._move(plan, index, pending[-1].when)
+        for intent, left in plan.left:
+            self._intents.keep(intent, left)
+            self._step("intent struck off")
+        waiting = sum(len(left) for _, left in plan.left)
+        return Flushed(tuple(plan.commits), waiting, next(iter(plan.blocked.values())) if waiting else None)
+
+    def _move(self, plan: Plan, index: IndexStep, when: str) -> None:
+        """Branch and index to the new commits, under both of git's locks, taken last and held for a moment."""
         try:
-            if not index.is_current() or self._repository.paused():
-                return "the index changed meanwhile"
-            who = f"{ASSISTANT.name} <{ASSISTANT.email}> {pending[-1].when}"
-            if not self._repository.move(head, parent, f"vault-memory: {len(commits)} commits", who):
-                return "the branch moved meanwhile"
-            self._step("branch moved")
+            if not index.lock():
+                raise _Outrun(f"{index.lock_file} is held by another git; if none is running, delete it")
+            self._step("index locked")
+            self._refuse_while_paused()
+            if not index.is_current():
+                raise _Outrun("git's index keeps changing")
+            if plan.commits:
+                count = len(plan.commits)
+                note = f"vault-memory: {count} commit{'s' if count > 1 else ''}"
+                if not self._repository.move(plan.head, plan.commits[-1], note, identity(ASSISTANT, when), self._step):
+                    raise _Outrun(f"the branch {plan.head.branch} keeps moving, or its lock is held by another git")
+                self._step("branch moved")
             index.publish()
+            self._step("index published")
         finally:
             index.unlock()
-        self._step("index published")
-        for intent in pending:
-            self._intents.keep(intent, ())
-        return Flushed(tuple(commits))
+
+    def _refuse_while_paused(self) -> None:
+        if reason := self._repository.paused():
+            raise CannotCommit(reason)
+
+    # Looking ------------------------------------------------------------------------------------------------------
+
+    def _waiting(self) -> dict[PurePosixPath, FileChange]:
+        return ends(draft for intent in self._intents.pending() for draft in intent.drafts)
+
+    def _blob_at(self, tree: str, path: PurePosixPath) -> str | None:
+        entry = self._objects.find(tree, self._repository.prefix / path)
+        return entry.id if entry and entry.mode in FILES else None
+
+    def _resolve(self, rev: str) -> str | None:
+        if rev == "HEAD":
+            return self._repository.head().commit
+        try:
+            out = git.run(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}")
+        except HistoryError as error:
+            raise NotFound(f"there is no commit {rev!r} in {self.root}: `git log` shows those there are") from error
+        return out.decode().strip()
+
+    def _status(self) -> list[PurePosixPath]:
+        """Files that differ from HEAD or are new, but for those in conflict, which the person has yet to settle."""
+        options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
+        out = git.run(self.root, "status", *options, "--", ".", timeout_s=120)
+        rows = [
+            row for row in os.fsdecode(out).split("\0") if row and "U" not in row[:2] and row[:2] not in ("AA", "DD")
+        ]
+        paths = [PurePosixPath(row[3:]).relative_to(self._repository.prefix) for row in rows]
+        return [path for path in paths if self._is_note(path)]
+
+    def _is_note(self, path: PurePosixPath) -> bool:
+        place = self.root / path
+        is_file = place.is_file() and not place.is_symlink()
+        return (is_file or not os.path.lexists(place)) and not files.is_temporary(path.name)

@@ -69,6 +69,10 @@ class IntentLog:
         """All intents, oldest first."""
         return [_load(self._folder / name) for name in self._names()]
 
+    def unwritten(self) -> list[Intent]:
+        """Those whose files a killed writer may not have written."""
+        return [_load(self._folder / name) for name in self._names() if name.endswith(".staged")]
+
     def count(self) -> int:
         """How many drafts wait."""
         return sum(len(intent.drafts) for intent in self.pending())

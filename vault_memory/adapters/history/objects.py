@@ -11,7 +11,7 @@ import hashlib
 import os
 import threading
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -19,7 +19,8 @@ from vault_memory.errors import HistoryError
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 FILE, EXECUTABLE, FOLDER, SUBMODULE = b"100644", b"100755", b"40000", b"160000"
-_MODES = (FILE, EXECUTABLE, FOLDER, SUBMODULE, b"120000")
+_MODES = (FILE, EXECUTABLE, FOLDER, SUBMODULE, b"120000", b"100664")  # the last from the oldest of gits
+FILES = (FILE, EXECUTABLE)
 _CACHED_TREES = 64
 
 
@@ -120,19 +121,24 @@ class Objects:
         self._new[name] = (kind, body)
         return name
 
-    def put(self, tree_id: str, path: PurePosixPath, blob: str | None) -> str:
-        """The id of the tree with the file at `path` set to a blob, keeping its mode, or taken out (None)."""
-        return self._put(tree_id, path.parts, blob) or EMPTY_TREE
+    def put(self, tree_id: str, blobs: Mapping[PurePosixPath, str | None]) -> str:
+        """The id of the tree with these files set to a blob, keeping their modes, or taken out (None)."""
+        return self._put(tree_id, [(path.parts, blob) for path, blob in blobs.items()]) or EMPTY_TREE
 
-    def _put(self, tree_id: str, parts: tuple[str, ...], blob: str | None) -> str | None:
-        name, rest = parts[0], parts[1:]
-        old = self._child(tree_id, name)
-        if rest:
-            below = old.id if old and old.mode == FOLDER else EMPTY_TREE
-            child, mode = self._put(below, rest, blob), FOLDER
-        else:
-            child, mode = blob, old.mode if old and old.mode in (FILE, EXECUTABLE) else FILE
-        body = _with_entry(self.tree(tree_id), os.fsencode(name), TreeEntry(mode, child) if child else None)
+    def _put(self, tree_id: str, blobs: Sequence[tuple[tuple[str, ...], str | None]]) -> str | None:
+        body = self.tree(tree_id)
+        below: dict[str, list[tuple[tuple[str, ...], str | None]]] = {}
+        for parts, blob in blobs:
+            old = self._child(tree_id, parts[0])
+            if parts[1:]:
+                below.setdefault(parts[0], []).append((parts[1:], blob))
+            else:
+                mode = old.mode if old and old.mode in FILES else FILE
+                body = _with_entry(body, os.fsencode(parts[0]), TreeEntry(mode, blob) if blob else None)
+        for name, inner in below.items():
+            old = self._child(tree_id, name)
+            child = self._put(old.id if old and old.mode == FOLDER else EMPTY_TREE, inner)
+            body = _with_entry(body, os.fsencode(name), TreeEntry(FOLDER, child) if child else None)
         return self.add("tree", body) if body else None
 
     def write(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -97,7 +98,7 @@ class Repository:
             self._settings = (stamp, {key: value for key, _, value in pairs})
         return self._settings[1]
 
-    def move(self, head: Head, commit: str, message: str, who: str) -> bool:
+    def move(self, head: Head, commit: str, message: str, who: str, step: Callable[[str], None]) -> bool:
         """Point HEAD's branch from `head.commit` to `commit`; False when the branch is not there any more.
 
         The ref's lock is git's own (`<ref>.lock`), so that no other git moves it meanwhile. It is made as a second name
@@ -113,6 +114,7 @@ class Repository:
         if not claim(draft, lock):
             return False
         try:
+            step("branch locked")
             if self.head() != head:
                 return False
             os.replace(lock, path)
