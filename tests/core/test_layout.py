@@ -1,0 +1,72 @@
+"""Names: whose they are, what they are, which are refused."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import PurePosixPath
+
+import pytest
+
+from vault_memory.core.layout import SHARED, Place, check_user_id, day_of, is_user_id, kind_of, place_of
+from vault_memory.errors import InvalidId
+
+
+@pytest.mark.parametrize("user_id", ["alice", "A", "a.b", "_x", "-y", "student-42_b", "a" * 64])
+def test_valid_ids(user_id: str) -> None:
+    assert check_user_id(user_id) == user_id
+
+
+@pytest.mark.parametrize(
+    "user_id",
+    ["", ".", "..", ".hidden", "../x", "a/b", "a\\b", "a b", "a\0", "a\n", "a" * 65, "名字", "con", "NUL.txt", "a."],
+)
+def test_invalid_ids(user_id: str) -> None:
+    assert not is_user_id(user_id)
+    with pytest.raises(InvalidId, match="user id"):
+        check_user_id(user_id)
+
+
+@pytest.mark.parametrize(
+    ("path", "scope", "kind"),
+    [
+        ("memory/alice/USER.md", "alice", "profile"),
+        ("memory/alice/MEMORY.md", "alice", "memory-log"),
+        ("memory/alice/archive/MEMORY-2025.md", "alice", "memory-log"),
+        ("memory/alice/LEARNING.md", "alice", "learning"),
+        ("memory/alice/daily/2026-01-30.md", "alice", "daily"),
+        ("memory/alice/archive/daily/2025-01-30.md", "alice", "daily"),
+        ("memory/alice/conversations/2026-01-30.jsonl", "alice", "conversation"),
+        ("memory/alice/memories/x.md", "alice", "memory"),
+        ("memory/alice/entities/Redis.md", "alice", "entity"),
+        ("memory/alice/mistakes/x.md", "alice", "mistake"),
+        ("memory/alice/ideas/x.md", "alice", "note"),
+        ("memory/alice/daily/deep/x.md", "alice", "note"),
+        ("notes/想法.md", SHARED, "note"),
+        ("Home.md", SHARED, "note"),
+    ],
+)
+def test_what_a_path_is(path: str, scope: str, kind: str) -> None:
+    place = place_of(PurePosixPath(path))
+    assert place is not None
+    assert (place.scope, kind_of(place)) == (scope, kind)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "memory/alice/feedback.jsonl", "memory/alice/index.db", ".obsidian/x.md", "memory/alice/.trash/x.md",
+        "memory/USER.md", "memory/.x/USER.md", "memory/名字/USER.md", "picture.png", "",
+    ],
+)  # fmt: skip
+def test_what_is_never_indexed(path: str) -> None:
+    assert place_of(PurePosixPath(path)) is None
+
+
+def test_the_day_of_a_file() -> None:
+    assert day_of("daily/2026-01-30.md") == date(2026, 1, 30)
+    assert day_of("daily/2026-13-30.md") is None
+    assert day_of("daily/notes.md") is None
+
+
+def test_a_place_is_a_value() -> None:
+    assert Place("alice", "USER.md") == Place("alice", "USER.md")

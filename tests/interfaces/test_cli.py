@@ -1,0 +1,198 @@
+"""The command line itself: how it finds its vault, what it says to wrong input, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cli
+
+ALICE = "memory/alice"
+
+
+def test_the_vault_is_found_like_gits_repository(cli: Cli, tmp_path: Path) -> None:
+    cli("turn", "--user", "alice", "--message", "你好")
+    inside, outside = Cli(cli.folder / ALICE / "daily"), Cli(tmp_path)
+    assert inside("user", "list") == "alice\n"
+    assert outside("--vault", "my-vault", "user", "list") == "alice\n"
+    assert outside("user", "list", VAULT_MEMORY_VAULT=str(cli.folder)) == "alice\n"
+    assert "no vault here" in outside("user", "list", code=2)
+    assert "is no vault" in outside("--vault", str(tmp_path), "user", "list", code=2)
+    assert "is no vault" in outside("user", "list", code=2, VAULT_MEMORY_VAULT=str(tmp_path))
+
+
+def test_init_is_idempotent_and_keeps_what_a_person_changed(cli: Cli) -> None:
+    home = cli.folder / "Home.md"
+    home.write_text("my own way in\n")
+    (cli.folder / "skills/coding-agent/SKILL.md").unlink()
+    before = cli.git("rev-parse", "HEAD")
+    assert "already" in cli("init")
+    assert home.read_text() == "my own way in\n"
+    assert not (cli.folder / "skills/coding-agent/SKILL.md").exists()
+    assert cli.git("rev-parse", "HEAD") == before
+
+
+def test_init_refuses_a_folder_that_is_somebody_elses(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.md").write_text("my note\n")
+    assert "--adopt" in Cli(tmp_path)("init", "notes", code=2)
+    assert os.listdir(tmp_path / "notes") == ["mine.md"]
+    (tmp_path / "file").write_text("x")
+    assert "is a file" in Cli(tmp_path)("init", "file", code=2)
+
+
+def test_an_adopted_vault_is_indexed_and_its_notes_are_left_alone(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    (notes / "ideas").mkdir(parents=True)
+    (notes / ".gitignore").write_text("*.pdf\n")
+    texts = {"ideas/heron.md": "# Heron\r\n\r\nThe heron waits by the river.\r\n", "城市.md": "# 城市\n\n安靜的巷子\n"}
+    for name, text in texts.items():
+        (notes / name).write_bytes(text.encode())
+    times = {name: (notes / name).stat().st_mtime_ns for name in texts}
+    Cli(tmp_path)("init", "--adopt", "notes")
+    for name, text in texts.items():
+        assert (notes / name).read_bytes() == text.encode()
+        assert (notes / name).stat().st_mtime_ns == times[name]
+    assert "*.pdf" in (notes / ".gitignore").read_text()
+    cli = Cli(notes)
+    assert "?? " in cli.git("status", "--porcelain"), "the person's notes are the person's to commit"
+    cli("turn", "--user", "alice", "--message", "你好")
+    found = json.loads(cli("search", "--user", "alice", "--scope", "shared", "--json", "安静的巷子"))
+    assert [hit["source"] for hit in found["hits"]][0] == "城市.md"
+    assert found["hits"][0]["scope"] == "shared"
+    assert json.loads(cli("search", "--user", "alice", "--json", "安静的巷子"))["hits"] == []
+    assert json.loads(cli("search", "--user", "alice", "--scope", "all", "--json", "heron river"))["hits"]
+
+
+@pytest.mark.parametrize("user", ["../x", "", ".hidden", "a" * 65, "a/b", "con", "名字", "a b"])
+def test_invalid_ids_are_refused_and_nothing_is_made(cli: Cli, user: str) -> None:
+    for words in (["turn", "--message", "hi"], ["search", "hi"], ["history"], ["export", "out"]):
+        assert "user id" in cli(*words[:1], "--user", user, *words[1:], code=2)
+    assert not (cli.folder / "memory").exists()
+
+
+def test_an_id_that_differs_only_in_case_is_refused(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "hi")
+    assert "only in case" in cli("turn", "--user", "Alice", "--message", "hi", code=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["serach"], "Did you mean 'search'?"),
+        (["search", "--user", "alice", "-k", "0", "x"], "1 to 100"),
+        (["search", "--user", "alice", "-k", "10000", "x"], "1 to 100"),
+        (["turn", "--user", "alice"], "--message"),
+        (["turn", "--jsonl", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["history", "--user", "alice", "colour"], "no key of the profile"),
+        (["restore", "nowhere.tar.gz", "x"], "nowhere.tar.gz"),
+        (["restore", "vault-memory.toml", "x"], "no whole backup"),
+    ],
+)
+def test_a_wrong_call_ends_with_2_and_says_what_to_do(cli: Cli, words: list[str], said: str) -> None:
+    cli("turn", "--user", "alice", "--message", "hi")
+    assert said in cli(*words, code=2)
+
+
+def test_an_unknown_user_is_not_found(cli: Cli) -> None:
+    assert "`vault-memory user list`" in cli("search", "--user", "bob", "x", code=1)
+    assert not (cli.folder / "memory").exists()
+
+
+@pytest.mark.parametrize("query", ["", "   ", "!?。，…", "🦜🦜", '"', "* AND (", "\ud83d"])
+def test_a_query_without_words_finds_nothing_and_is_no_error(cli: Cli, query: str) -> None:
+    cli("turn", "--user", "alice", "--message", "hi")
+    query = query.encode("utf-8", "surrogateescape" if query == "\udc80" else "replace").decode()
+    assert cli.json("search", "--user", "alice", query)["hits"] == []
+
+
+def test_notes_that_cannot_be_read_whole_are_indexed_and_reported(cli: Cli, tmp_path: Path) -> None:
+    cli("turn", "--user", "alice", "--message", "hi")
+    home = cli.folder / ALICE
+    (home / "latin.md").write_bytes(b"caf\xe9 heron\n")
+    (home / "broken.md").write_text("---\ntitle: [unclosed\n---\n\npelican in the body\n")
+    (tmp_path / "secret.md").write_text("cormorant outside\n")
+    (home / "link.md").symlink_to(tmp_path / "secret.md")
+    (home / "loop.md").symlink_to("loop.md")
+    with (home / "huge.md").open("w") as big:
+        big.write("flamingo at the start\n\n")
+        for _ in range(52):
+            big.write("pad " * 262_144)
+    cli("reindex", "--user", "alice")
+
+    def sources(query: str) -> list[str]:
+        return [hit["source"] for hit in cli.json("search", "--user", "alice", query)["hits"]]
+
+    assert "latin.md" in sources("heron")
+    assert "broken.md" in sources("pelican")
+    assert "huge.md" in sources("flamingo")
+    assert sources("cormorant") == []
+    assert (home / "latin.md").read_bytes() == b"caf\xe9 heron\n"
+    failed = next(s for s in json.loads(cli("status", "--json"))["scopes"] if s["scope"] == "alice")["failed"]
+    assert {"latin.md", "broken.md", "huge.md", "link.md"} <= failed.keys()
+
+
+def test_turns_are_replayed_from_a_file_or_not_at_all(cli: Cli) -> None:
+    rows = [
+        {"user_id": "alice", "user_message": "我喜歡暗色主題", "assistant_message": "好", "created_at": "2026-01-05T09:00:00+08:00"},
+        {"timestamp": "2026-01-06T09:00:00+08:00", "user": "I use Docker at work", "assistant": "ok", "backend": "x"},
+    ]  # fmt: skip
+    (cli.folder.parent / "turns.jsonl").write_text("\n".join(json.dumps(row) for row in rows) + "\n\n")
+    assert "2 turns replayed" in cli("turn", "--user", "bob", "--jsonl", "../turns.jsonl")
+    assert (cli.folder / ALICE / "daily/2026-01-05.md").exists()
+    assert (cli.folder / "memory/bob/conversations/2026-01-06.jsonl").exists()
+    bad = json.dumps(rows[0]) + "\n{broken\n"
+    assert "standard input:2" in cli("turn", "--jsonl", "-", stdin=bad, code=2)
+    assert "standard input:1: exit_code" in cli(
+        "turn", "--user", "a", "--jsonl", "-", stdin='{"exit_code": "x"}', code=2
+    )
+    assert "names no user_id" in cli("turn", "--jsonl", "-", stdin='{"user_message": "x"}', code=2)
+    assert len((cli.folder / ALICE / "conversations/2026-01-05.jsonl").read_text().splitlines()) == 1
+
+
+def test_off_the_record_leaves_no_trace(cli: Cli) -> None:
+    before = {p: p.stat().st_mtime_ns for p in cli.folder.rglob("*") if ".git" not in p.parts}
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題", "--off-record")
+    assert {p: p.stat().st_mtime_ns for p in cli.folder.rglob("*") if ".git" not in p.parts} == before
+    assert cli.git("log", "--oneline").count("\n") == 1
+
+
+def test_settings_that_are_wrong_are_all_named_at_once(cli: Cli) -> None:
+    (cli.folder / "vault-memory.toml").write_text('format = 1\nlocle = "en"\n[watch]\nsettle_ms = "soon"\n')
+    said = cli("user", "list", code=2)
+    assert "vault-memory.toml:2: unknown setting 'locle'; did you mean 'locale'?" in said
+    assert "vault-memory.toml:4: watch.settle_ms must be a whole number" in said
+
+
+def test_a_vault_of_a_newer_format_is_refused(cli: Cli) -> None:
+    (cli.folder / "vault-memory.toml").write_text("format = 99\n")
+    assert "upgrade vault-memory" in cli("user", "list", code=2)
+
+
+def test_tracebacks_are_for_those_who_ask(cli: Cli) -> None:
+    done = cli.run("--debug", "search", "--user", "bob", "x")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+
+
+def test_status_and_doctor_are_content_with_a_fresh_vault(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    assert json.loads(cli("status", "--json"))["unhealthy"] == []
+    assert "WRONG" not in cli("doctor")
+
+
+def test_a_cold_search_imports_neither_numpy_nor_scikit_learn(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "vault_memory", "search", "--user", "alice", "暗色"],
+        cwd=cli.folder, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert "暗色" in done.stdout
+    for heavy in ("numpy", "sklearn", "git", "rich", "yaml", "opencc"):
+        assert f"| {heavy}\n" not in done.stderr.replace(" ", "").replace("|", "| "), heavy

@@ -1,0 +1,78 @@
+"""Settings: one table, three places, all errors at once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from vault_memory.config import Config, describe
+from vault_memory.errors import ConfigError
+
+
+def load(tmp_path: Path, text: str, environ: dict[str, str] | None = None, **flags: object) -> Config:
+    file = tmp_path / "vault-memory.toml"
+    file.write_text(text, encoding="utf-8")
+    return Config.load(file, environ or {}, **flags)
+
+
+def test_a_flag_beats_the_environment_beats_the_file_beats_the_default(tmp_path: Path) -> None:
+    text, environ = "[watch]\nsettle_ms = 1\n", {"VAULT_MEMORY_WATCH_SETTLE_MS": "2"}
+    assert load(tmp_path, "").watch_settle_ms == 400
+    assert load(tmp_path, text).watch_settle_ms == 1
+    assert load(tmp_path, text, environ).watch_settle_ms == 2
+    assert load(tmp_path, text, environ, watch_settle_ms=3).watch_settle_ms == 3
+    assert load(tmp_path, text, environ, watch_settle_ms=None).watch_settle_ms == 2
+
+
+def test_a_missing_file_gives_the_defaults(tmp_path: Path) -> None:
+    assert Config.load(tmp_path / "nowhere.toml", {}) == Config()
+
+
+def test_all_errors_are_told_at_once_with_their_place(tmp_path: Path) -> None:
+    text = 'locle = "en"\n[watch]\n# settle_ms = 5\nsettle_ms = true\ncap_ms = 3\n[search]\nweight = "heavy"\n[odd]\nx = 1\n'
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, text, {"VAULT_MEMORY_TIMEZONE": "Mars/Base"})
+    said = str(caught.value).splitlines()
+    assert [re.split(r": ", line)[0] for line in said] == [
+        "vault-memory.toml:1",
+        "vault-memory.toml:4",
+        "vault-memory.toml:5",
+        "vault-memory.toml:7",
+        "vault-memory.toml:8",
+        "environment variable VAULT_MEMORY_TIMEZONE",
+    ]
+    assert "did you mean 'locale'?" in said[0]
+
+
+@pytest.mark.parametrize("text", ["locale = ", "a = 1\na = 2\n"])
+def test_a_file_that_is_no_toml_is_an_error_that_names_it(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"vault-memory\.toml is no valid TOML"):
+        load(tmp_path, text)
+
+
+def test_bytes_that_are_no_text_are_an_error_that_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "vault-memory.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        Config.load(tmp_path / "vault-memory.toml", {})
+
+
+@pytest.mark.parametrize(("text", "value"), [("1", True), ("yes", True), ("false", False)])
+def test_the_environment_speaks_text(tmp_path: Path, text: str, value: bool) -> None:
+    assert load(tmp_path, "", {"VAULT_MEMORY_GIT_SIGN": text}).git_sign is value
+
+
+def test_the_zone_of_a_person_who_wrote_nonsense_is_the_vaults(tmp_path: Path) -> None:
+    config = load(tmp_path, "")
+    for name in ("", "nonsense", "../etc", "Asia", None):
+        assert config.zone(name).key == "Asia/Taipei"
+    assert config.zone("America/New_York").key == "America/New_York"
+
+
+def test_the_starter_vault_speaks_of_every_setting(tmp_path: Path) -> None:
+    starter = (Path(__file__).parents[1] / "vault/vault-memory.toml").read_text(encoding="utf-8")
+    for key, _, _ in describe():
+        assert re.search(rf"^#?\s*\[?{re.escape(key.rpartition('.')[2])}\b", starter, re.MULTILINE), key
+    uncommented = re.sub(r"^# (\w+ = )", r"\1", starter, flags=re.MULTILINE)
+    load(tmp_path, uncommented)
