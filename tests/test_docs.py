@@ -67,6 +67,16 @@ def test_every_profile_field_is_in_the_format() -> None:
         assert ["", *labels] in [row[:4] for row in rows]
 
 
+def test_every_room_is_in_the_picture_of_the_house() -> None:
+    rooms = {
+        f"{floor}/{path.stem}"
+        for floor in ("core", "adapters", "services")
+        for path in (ROOT / "vault_memory" / floor).iterdir()
+        if not path.stem.startswith("__")
+    }
+    assert rooms == set(re.findall(r"`((?:core|adapters|services)/\w+)`", read("docs/architecture.md")))
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     broken = [
         f"{page.name}: {target}"

@@ -64,6 +64,8 @@ def test_the_wheel_holds_the_starter_vault_and_the_hooks(wheel: Path) -> None:
         metadata = archive.read(next(n for n in names if n.endswith("METADATA"))).decode()
     prefix = "vault_memory/shipped/"
     assert {name.removeprefix(prefix) for name in names if name.startswith(prefix)} == shipped_files()
+    package = (p.relative_to(ROOT).as_posix() for p in (ROOT / "vault_memory").rglob("*") if p.is_file())
+    assert {name for name in package if "__pycache__" not in name} <= set(names), "data files too"
     tops = {name.split("/")[0] for name in names}
     assert tops == {"vault_memory", next(t for t in tops if t.endswith(".dist-info"))}, "neither tests nor docs"
     assert "License-Expression: MIT" in metadata and "Requires-Python: >=3.11" in metadata
