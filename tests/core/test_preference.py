@@ -144,3 +144,22 @@ def test_one_batch_is_the_same_as_one_by_one(signals: list[Signal]) -> None:
         single += told
     assert profile.text == (changes[-1].profile.text if changes else start.text)
     assert single == evidence
+
+
+def test_a_topic_named_again_comes_to_the_front_whatever_its_script() -> None:
+    """Issue "learning topics": newest first, no duplicates, never more than the bound."""
+    alice = Person()
+    for number in range(12):
+        alice.hears("recent_topics", f"主題 {number}", "observed")
+    assert alice.profile.get("recent_topics") == [f"主題 {n}" for n in range(11, 1, -1)]
+    assert alice.hears("recent_topics", "主题 5", "observed") == ["recent_topics += 主題 5"]
+    assert alice.profile.get("recent_topics") == [f"主題 {n}" for n in (5, 11, 10, 9, 8, 7, 6, 4, 3, 2)]
+    assert alice.hears("recent_topics", "主题5", "observed") == [], "it is the newest already"
+
+
+def test_a_list_that_is_not_bounded_keeps_its_order() -> None:
+    alice = Person()
+    for name in ("Python", "Go", "Rust"):
+        alice.hears("languages", name, "observed")
+    assert alice.hears("languages", "Python", "explicit") == []
+    assert alice.profile.get("languages") == ["Python", "Go", "Rust"]

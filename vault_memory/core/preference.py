@@ -6,7 +6,8 @@ signal in feedback.jsonl. The merge policy here is the only judge between them:
 - an observed mention fills an empty field or joins a list, and never replaces a different value;
 - an adjustment replaces a value that is not strong; against a strong one it takes one from its count;
 - an explicit statement, and the person's own hand, replace any value;
-- a value that explicit statements or adjustments have named three times is strong.
+- a value that explicit statements or adjustments have named three times is strong;
+- in a list that is kept newest first, what is named again comes to the front.
 
 What USER.md says wins over what the evidence counts: a person who deletes the mark of a strong preference has spoken.
 """
@@ -159,7 +160,8 @@ def _judge(profile: Profile, signal: Signal, counts: Mapping[tuple[str, str], in
         count += named
         if named and count >= STRONG_AFTER and not strong and form != "text":
             return change("strengthen", current, current, profile.put(key, current, strong=True)), count
-        return None, count
+        after = profile.put(key, current, strong=strong) if FIELDS[key].bound else profile
+        return (None if after == profile else change("add", current, current, after)), count
     if current and signal.strength == "observed":
         return None, count
     if strong and signal.strength == "adjustment":

@@ -129,7 +129,7 @@ class Profile:
     # Changing -----------------------------------------------------------------------------------------------------
 
     def put(self, key: str, value: str, *, strong: bool = False) -> Profile:
-        """Set a scalar, or add to a list (newest first for the bounded ones); an equal value only takes `strong`.
+        """Set a scalar, or add to a list; an equal member only takes `strong`, and in a bounded list comes to the front.
 
         Raises `ValueError` for an unknown key, an empty value or one that is not among the valid values.
         """
@@ -140,12 +140,15 @@ class Profile:
         items = list(self.items(key))
         if row.form == "scalar":
             return self._write(key, [new])
-        for place, item in enumerate(items):
-            if same(item.value, new.value):
-                items[place] = Item(item.value, strong)
-                return self if items[place] == item else self._write(key, items)
-        items = [new, *items] if row.bound else [*items, new]
-        return self._write(key, items[: row.bound] if row.bound else items)
+        place = next((n for n, item in enumerate(items) if same(item.value, new.value)), None)
+        if place is not None:
+            new = Item(items.pop(place).value, strong)
+        if row.bound:  # newest first
+            wanted = [new, *items][: row.bound]
+        else:
+            at = len(items) if place is None else place
+            wanted = [*items[:at], new, *items[at:]]
+        return self.with_items(key, wanted)
 
     def without(self, key: str, value: str | None = None) -> Profile:
         """Take a value (None: every value) away; a value that is not there changes nothing."""

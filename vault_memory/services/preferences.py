@@ -7,8 +7,7 @@ evidence, so that the history of a preference is one list whoever changed it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from vault_memory.adapters import files
@@ -17,13 +16,12 @@ from vault_memory.core.conversation import parse_line
 from vault_memory.core.fields import FIELDS, NOTE, clean, same
 from vault_memory.core.preference import Change, Evidence, Signal
 from vault_memory.core.profile import Profile
-from vault_memory.errors import Busy, Changed, NotFound, UsageError
+from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.audit import PreferenceChange, history
-from vault_memory.services.person_edits import commit_person_edits, hand_changes
-from vault_memory.services.profile_files import ProfileFiles, own_zone
+from vault_memory.services.person_edits import hand_changes
+from vault_memory.services.profile_files import ProfileFiles, change_profile
 from vault_memory.services.vault import Vault
 
-_ATTEMPTS = 20
 _UNDO_REACH = 1000
 """How many changes back `undo` looks for one that still stands."""
 
@@ -106,7 +104,9 @@ def blame(vault: Vault, user_id: str, key: str) -> list[Blame]:
     found = []
     for preference in preferences(vault, user_id):
         if preference.key == key:
-            change = next((e for e in entries if same(e.new, preference.value) and e.op in ("set", "add", "restore")), None)
+            change = next(
+                (e for e in entries if same(e.new, preference.value) and e.op in ("set", "add", "restore")), None
+            )
             if change:
                 found.append(Blame(change, _said(vault, user_id, change.source)))
     return found
@@ -119,12 +119,10 @@ def _known(key: str) -> str:
 
 
 def _signal(vault: Vault, user_id: str, *signals: Signal) -> list[Change]:
-    return _change(vault, user_id, lambda state: state.merge(signals))
+    return change_profile(vault, user_id, lambda state: state.merge(signals), vault.history.person())[0]
 
 
-def _bring_back(
-    vault: Vault, user_id: str, key: str, then: Profile, reason: str, undoes: str = ""
-) -> list[Change]:
+def _bring_back(vault: Vault, user_id: str, key: str, then: Profile, reason: str, undoes: str = "") -> list[Change]:
     def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence]]:
         after = state.profile.with_items(key, then.items(key))
         # One step: a list that comes back whole is one restoration, not a change per member.
@@ -139,29 +137,7 @@ def _bring_back(
         ]
         return [restored], told
 
-    return _change(vault, user_id, decide)
-
-
-def _change(
-    vault: Vault, user_id: str, decide: Callable[[ProfileFiles], tuple[list[Change], list[Evidence]]]
-) -> list[Change]:
-    now = vault.now().astimezone(vault.config.zone(own_zone(vault, user_id)))
-    folder = layout.user_dir(user_id)
-    for _ in range(_ATTEMPTS):
-        try:
-            with vault.lock(user_id):
-                commit_person_edits(vault, user_id, [folder / layout.PROFILE, folder / layout.FEEDBACK])
-                state = ProfileFiles.read(vault, user_id, now.date())
-                changes, evidence = decide(state)
-                drafts = state.drafts(changes, vault.history.person(), "")
-                if drafts and evidence:
-                    told = state.with_evidence(evidence, "", now)
-                    drafts[-1] = replace(drafts[-1], changes=(*drafts[-1].changes, told))
-                vault.history.commit(drafts)
-                return changes
-        except Changed:
-            continue
-    raise Busy(f"the profile of {user_id!r} keeps changing: try again when the editor has come to rest")
+    return change_profile(vault, user_id, decide, vault.history.person())[0]
 
 
 def _said(vault: Vault, user_id: str, source: str) -> str | None:

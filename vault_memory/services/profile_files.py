@@ -7,18 +7,23 @@ edits first, read both files, decide, and hand drafts to history. What they shar
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.adapters.history import Author, Draft, FileChange
+from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
 from vault_memory.core import layout, trailers
 from vault_memory.core.extraction import privacy
 from vault_memory.core.preference import Change, Evidence, Signal, counts_in, merge
 from vault_memory.core.profile import Profile, new_profile
+from vault_memory.errors import Busy, Changed
+from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.vault import Vault
+
+_ATTEMPTS = 20
+"""How often a write is redone when a person's save lands in the middle of it; each redo takes the save in."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,39 @@ class ProfileFiles:
 
     def _path(self, source: str) -> Any:
         return layout.user_dir(self.user_id) / source
+
+
+Decision = tuple[Sequence[Change], Sequence[Evidence]]
+
+
+def change_profile(
+    vault: Vault, user_id: str, decide: Callable[[ProfileFiles], Decision], author: Author, source: str = ""
+) -> tuple[list[Change], Flushed]:
+    """Let `decide` look at the files and commit what it wants changed, one commit per change, evidence with the last.
+
+    A person's save that lands meanwhile is committed as the person's, and `decide` looks again. `source` is the turn's
+    line, if it was a turn. Raises `Busy` when the file never rests.
+    """
+    now = vault.now().astimezone(vault.config.zone(own_zone(vault, user_id)))
+    folder = layout.user_dir(user_id)
+    for _ in range(_ATTEMPTS):
+        try:
+            with vault.lock(user_id):
+                commit_person_edits(vault, user_id, [folder / layout.PROFILE, folder / layout.FEEDBACK])
+                state = ProfileFiles.read(vault, user_id, now.date())
+                changes, evidence = decide(state)
+                drafts = state.drafts(changes, author, source) if changes else []
+                if evidence:
+                    told = state.with_evidence(evidence, source, now)
+                    if drafts:
+                        drafts[-1] = replace(drafts[-1], changes=(*drafts[-1].changes, told))
+                    else:
+                        about = ", ".join(dict.fromkeys(item.key for item in evidence))
+                        drafts.append(Draft(f"log({user_id}): {about} named again", author, (told,)))
+                return list(changes), vault.history.commit(drafts)
+        except Changed:
+            continue
+    raise Busy(f"the profile of {user_id!r} keeps changing: try again when the editor has come to rest")
 
 
 def own_zone(vault: Vault, user_id: str) -> str | None:
