@@ -75,7 +75,17 @@ class Config:
     git_conversations: str = _field("never", "whether conversation records enter git", choices=("never", "daily"))
     git_sign: bool = _field(False, "sign the assistant's commits with the person's git signing set-up")
 
+    off_record: list[str] = _field([], "ids of users of whom no turn is ever kept")
+
     lexicon: dict[str, Any] = _field({}, "your own technologies and style words; see docs/extraction.md")
+
+    llm_enabled: bool = _field(False, "let a language model look for preferences that the rules missed, after each turn")
+    llm_base_url: str = _field("", "an OpenAI-compatible endpoint, without /chat/completions: http://localhost:11434/v1")
+    llm_model: str = _field("", "name of the model at that endpoint")
+    llm_key_env: str = _field("", "name of the environment variable that holds the endpoint's key; empty: it needs none")
+    llm_timeout_s: float = _field(20.0, "longest time for one look in seconds, retries included", low=0.1, high=600)
+    llm_max_tokens: int = _field(2048, "longest answer of the model, in tokens", low=64, high=100_000)
+    llm_temperature: float = _field(0.0, "0: always the likeliest answer; higher: more varied ones", low=0, high=2)
 
     schedule: dict[str, str] = _field(
         {}, "when jobs run, by name: 03:00, an interval such as 15m, or off; see docs/daemon.md", check=_check_schedule
@@ -132,7 +142,7 @@ class Config:
 _FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 _TYPES = get_type_hints(Config)
 # A key of these tables is a setting of its own; any other table is the value of one setting.
-_TABLES = ("git", "watch", "search")
+_TABLES = ("git", "llm", "watch", "search")
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}
 """Field name → key in the file: `watch_settle_ms` → `watch.settle_ms`."""
 

@@ -21,6 +21,7 @@ def entries(
     *,
     limit: int,
     since: datetime | None,
+    until: datetime | None = None,
     trailers: Mapping[str, str | None],
     timeout_s: float = 30.0,
 ) -> list[Entry]:
@@ -28,6 +29,8 @@ def entries(
     args = ["log", "-z", f"--format=format:{_FORMAT}", f"--max-count={limit}"]
     if since is not None:
         args.append(f"--since={since.isoformat()}")
+    if until is not None:
+        args.append(f"--until={until.isoformat()}")
     if trailers:
         args += ["--extended-regexp", "--all-match"]
         args += [f"--grep=^{key}: {'' if value is None else re.escape(value) + '$'}" for key, value in trailers.items()]
