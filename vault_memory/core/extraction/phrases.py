@@ -1,11 +1,12 @@
-"""The little language of the lexicon files: phrases instead of regular expressions.
+"""The little language of the lexicon files: phrases, a readable part of regular expressions.
 
-A phrase list is text; a comma or a new line ends a phrase, `#` starts a comment. Inside a phrase
-  `…`      is a gap of at most twelve characters of the same clause,
-  `(a|b)`  is one of several, `(a|b)?` one or none,
-  a blank  also matches a hyphen.
+A phrase list is text; a comma or a new line ends a phrase, `#` starts a comment line. Inside a phrase
+  `…`          is a gap of at most sixteen characters of the same clause,
+  `(a|b)`      is one of several; `(a|b)?` and `x?` may be absent; `(a|b)*` stands up to four times, `(a|b)+` at least once,
+  `(?=a|b)`    must follow, `(?!a|b)` must not; `.` is any one character; `$` is the end of the clause,
+  a blank      also matches a hyphen.
 A Latin word is matched as a whole word, Han characters anywhere; case, width and script (Traditional or Simplified) do not
-matter. No phrase can be written that takes more than linear time in the length of the text.
+matter. Repetition is bounded, so that no phrase can take more than linear time in the length of the text.
 """
 
 from __future__ import annotations
@@ -15,27 +16,39 @@ from collections.abc import Iterable
 
 from vault_memory.core.fold import fold
 
-_LATIN = re.compile(r"[a-z0-9]")
-GAP = r"[^,;。!?\n]{0,12}?"
+GAP = r"[^,;。!?\n]{0,16}?"
+_WORD = "[a-z0-9_]"
+_TOKEN = re.compile(r"\(\?[=!]|\)[*+?]| \?|.", re.DOTALL)
+_MEANING = {
+    "…": GAP,
+    " ": r"[ \-]{1,3}",
+    " ?": r"[ \-]{0,3}",
+    "(": "(?:",
+    ")*": "){0,4}",
+    ")+": "){1,4}",
+    **{token: token for token in ("(?=", "(?!", ")?", ")", "|", "?", ".", "$")},
+}
 
 
 def split(text: str) -> list[str]:
-    """The phrases of one list, folded, in order."""
-    lines = (line.partition("#")[0] if not line.lstrip().startswith("#") else "" for line in fold(text).splitlines())
-    return [phrase.strip() for line in lines for phrase in line.split(",") if phrase.strip()]
+    """The phrases of one list, folded, in order; a comma inside brackets does not end a phrase."""
+    phrases, depth, at = [], 0, 0
+    lines = "\n".join(line for line in fold(text).splitlines() if not line.lstrip().startswith("#"))
+    for place, char in enumerate(f"{lines}\n"):
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "\n" or (char == "," and depth == 0):
+            phrases.append(lines[at:place].strip())
+            at, depth = place + 1, 0
+    return [phrase for phrase in phrases if phrase]
 
 
 def pattern(phrases: Iterable[str]) -> str:
     """One regular expression for any of the phrases, longest first; a list without phrases matches nothing."""
     ordered = sorted(set(phrases), key=len, reverse=True)
-    latin = [_expression(phrase) for phrase in ordered if _LATIN.match(phrase.lstrip("("))]
-    other = [_expression(phrase) for phrase in ordered if not _LATIN.match(phrase.lstrip("("))]
-    branches = []
-    if latin:
-        branches.append(rf"(?<![a-z0-9_])(?:{'|'.join(latin)})")
-    if other:
-        branches.append("|".join(other))
-    return f"(?:{'|'.join(branches)})" if branches else "(?!)"
+    if not ordered:
+        return "(?!)"
+    alternatives = "|".join(_expression(phrase) for phrase in ordered)
+    return f"(?<!{_WORD}(?={_WORD}))(?:{alternatives})(?!(?<={_WORD}){_WORD})"
 
 
 def compiled(text: str) -> re.Pattern[str]:
@@ -44,16 +57,4 @@ def compiled(text: str) -> re.Pattern[str]:
 
 
 def _expression(phrase: str) -> str:
-    body = "".join(_piece(char) for char in phrase)
-    ends_latin = _LATIN.match(phrase.rstrip(")?|")[-1:])
-    return body + (r"(?![a-z0-9_])" if ends_latin else "")
-
-
-def _piece(char: str) -> str:
-    if char == "…":
-        return GAP
-    if char == " ":
-        return r"[ \-]{1,3}"
-    if char == "(":
-        return "(?:"
-    return char if char in ")|?" else re.escape(char)
+    return "".join(_MEANING.get(token) or re.escape(token) for token in _TOKEN.findall(phrase))

@@ -1,0 +1,197 @@
+"""Clauses of a message, and how each is meant: by whom, as a wish or a question, for good or for once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from vault_memory.core.extraction.lexicon import Lexicon
+from vault_memory.core.extraction.masking import Message
+from vault_memory.core.preference import Strength
+
+Words = Callable[[str], re.Pattern[str]]
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A stretch of speech between two commas, with what the rules need to know of it.
+
+    `start` and `end` are offsets into the message; `sentence` numbers its sentence.
+    """
+
+    text: str
+    start: int
+    end: int
+    sentence: int
+    others: bool
+    """Somebody else is the subject."""
+    hypothetical: bool
+    asks_to_know: bool
+    """A question about the world; a wish dressed as a question is none."""
+    once: bool
+    past: bool
+    sarcastic: bool
+    likes: bool
+    standing: bool
+    asks: bool
+    corrects: bool
+    first_person: bool
+
+    @property
+    def meant(self) -> bool:
+        """Whether the person speaks of himself or herself, now and in earnest."""
+        return not (self.others or self.hypothetical or self.past or self.sarcastic)
+
+    @property
+    def wish(self) -> Strength | None:
+        """The strength of a wish in this clause; None where nothing is wished."""
+        if not self.meant or self.asks_to_know or self.once:
+            return None
+        if self.likes or self.standing:
+            return "explicit"
+        return "adjustment" if self.asks or self.corrects else None
+
+
+_SENTENCE = re.compile(r"[。!?;\n]+|\.(?=\s|$|[\u4e00-\u9fff])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)|~{2,}|…{1,}|\.{2,}")
+_CLAUSE = re.compile(
+    r",(?!\d{3})|:(?=\s|[\u4e00-\u9fff])|—+| - |--+|\(|\)|(?<=\s)(?=(?:but|however|though|although|while|whereas|because|since|so|and then|and please|and (?:i|my|we|you|also|keep|make|use|give|add|call|reply|answer|explain|don't|no)|then|unless|except)\s)|(?=但是|可是|不过|然后|所以|因为|而且|并且|还有|另外|而我|但我|只是|却|不然|否则)"
+)
+_INTERJECTION = re.compile(
+    r"^(?:no|nope|nah|wait|hmm|ok|okay|oh|well|sorry|actually|yes|yeah|hey|hi|btw|唉|欸|诶|哎|嗯|好|对|不|不是|喔|哦|呃|等等|那个|请问|hello)$"
+)
+_ENDS_AS_QUESTION = re.compile(r"(?:吗|么|嘛|咩|呢|没有|吗啊|没|先)(?:[\s~～!?.啊呀]|[^\w\s])*$")
+_SUBORDINATE = re.compile(
+    r"(?:(?:之后|以后|过后|后|的时候|时候|的时|时|之前|以前|的话|完)$)|^(?:and |but |so |then )?(?:when|while|once|after|as soon as|every time|since|although|though|even though|whenever|in case) (?:i|we|the|it|my|a|this|he|she|they)\b|^(?:当|等|自从|每当|虽然|尽管)(?!我需要)"
+)
+_STRONG_QUESTION = re.compile(
+    r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还)|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|点解|点样|边个|边度|差在|好奇|想知道|想问|请问|还是(?=.{1,12}(?:好|比较|呢|$))"
+)
+_NOT_ASKING = re.compile(
+    r"不管|无论|不论|随便|no matter|whatever|什么都|怎样都|怎么都|没什么|whichever|that's what|this is how|that's how|是什么都|it's what|what i (?:want|need|like|prefer|mean|meant|asked|said|use)|which is|which i|where (?:i|possible|needed|necessary)|why not|why don't (?:you|we)|how about|what about|who cares|when(?:ever)? "
+)
+
+
+def clauses(message: Message, lexicon: Lexicon) -> list[Clause]:
+    """The clauses of what the person said, in order. Subjects, conditions and 'from now on' carry over to what follows."""
+    result: list[Clause] = []
+    for number, (start, end, mark) in enumerate(_spans(message.said)):
+        result.extend(_of_sentence(message.said, number, start, end, mark, lexicon))
+    return result
+
+
+def _spans(said: str) -> Iterator[tuple[int, int, str]]:
+    start = 0
+    for mark in _SENTENCE.finditer(said):
+        if said[start : mark.start()].strip():
+            yield start, mark.start(), mark[0]
+        start = mark.end()
+    if said[start:].strip():
+        yield start, len(said), ""
+
+
+def _of_sentence(said: str, number: int, start: int, end: int, mark: str, lexicon: Lexicon) -> list[Clause]:
+    parts = list(_parts(said, start, end))
+    words = lexicon.words
+    whole = said[start:end]
+    others = hypothetical = once = standing = likes = sarcastic = past = corrects = False
+    sarcastic = bool(words("words.mood.sarcasm").search(whole))
+    standing_after = bool(words("words.wish.standing").search(said[parts[-1][0] : parts[-1][1]])) and len(parts) > 1
+    facts = []
+    for at, stop in parts:
+        text = said[at:stop]
+        last = stop == parts[-1][1]
+        speaker = _speaker(text, words)
+        others = speaker == "others" if speaker else others
+        if words("words.mood.polite_if").search(text):
+            conditional = False
+        else:
+            conditional = bool(words("words.mood.hypothetical").search(text))
+        subordinate = bool(_SUBORDINATE.search(text)) and not words("words.wish.standing").search(text)
+        hypothetical = conditional or (hypothetical and not _ORDER.match(text))
+        once = once or bool(words("words.mood.once").search(text))
+        now = bool(words("words.mood.now").search(text))
+        was = bool(words("words.mood.past").search(text))
+        past = (was and not (now and _is_later(text, words))) or (past and not now and speaker is None)
+        this_stands = bool(words("words.wish.standing").search(text))
+        standing = standing or this_stands
+        likes_here = bool(words("words.wish.likes").search(text))
+        likes = likes_here
+        corrects = corrects or bool(words("words.wish.corrects").search(text))
+        polite = bool(words("words.mood.polite_question").search(text))
+        asking = _asks_to_know(text, mark if last else "", polite, words)
+        ordered = bool(words("words.wish.orders").match(_LEAD.sub("", text)))
+        facts.append(
+            Clause(
+                text,
+                at,
+                stop,
+                number,
+                others,
+                hypothetical or subordinate,
+                asking,
+                once,
+                past,
+                sarcastic,
+                likes,
+                standing or (standing_after and not was),
+                ordered or bool(words("words.wish.asks").search(text)),
+                corrects,
+                speaker == "me",
+            )
+        )
+    return facts
+
+
+_LEAD = re.compile(
+    r"^[\s,]*(?:(?:and|but|so|then|also|plus|ok|okay|hey|well|oh|just|btw|pls|那|那就|就|也|还有|还|然后|另外|所以|但|但是|不过|而且|并且|你|你就|同埋|仲有|都|我想|阿|啊|欸|诶|呃|嗯|you can|you could|you should|you|to|from now on|以后|之后|今后|往后)[\s,]*){0,4}"
+)
+_ORDER = re.compile(r"\s*(?:请|麻烦|帮我|就|给我|please|then |make|use|add|give|keep)")
+
+
+def _parts(said: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    at = start
+    for mark in _CLAUSE.finditer(said, start, end):
+        if said[at : mark.start()].strip():
+            yield _strip(said, at, mark.start())
+        at = mark.end()
+    if said[at:end].strip():
+        yield _strip(said, at, end)
+
+
+def _strip(said: str, start: int, end: int) -> tuple[int, int]:
+    text = said[start:end]
+    return start + len(text) - len(text.lstrip()), end - (len(text) - len(text.rstrip()))
+
+
+def _speaker(text: str, words: Words) -> str | None:
+    """`me`, `others` or None: the first subject of the clause; a person helped or told is no subject."""
+    mine = words("words.speaker.me").search(text)
+    for other in words("words.speaker.others").finditer(text):
+        if _BENEFICIARY.search(text[: other.start()]):
+            continue
+        if mine and mine.start() < other.start() and not _POSSESSIVE.fullmatch(text[mine.end() : other.start()]):
+            return "me"
+        return "others"
+    return "me" if mine else None
+
+
+_BENEFICIARY = re.compile(
+    r"(?:帮|给|替|为|和|跟|与|教|同|让|对|比|像|for|with|help|helping|to|than|unlike|like|by|of|and)"
+    r"(?: (?:my|the|our|a|an|his|her))?(?:我|我们|我的|我们的)? ?$"
+)
+_POSSESSIVE = re.compile(r"(?:们|的|那|这|家|班|系|校|之前|以前|公司|学校|个|位|隔壁|一|有|听|看|常|\s)*")
+
+
+def _is_later(text: str, words: Words) -> bool:
+    """Whether «now» comes after «before» in the same clause: the present is what counts."""
+    was, now = words("words.mood.past").search(text), list(words("words.mood.now").finditer(text))
+    return bool(was and now and now[-1].start() > was.start())
+
+
+def _asks_to_know(text: str, mark: str, polite: bool, words: Words) -> bool:
+    if _STRONG_QUESTION.search(_NOT_ASKING.sub("", text)):
+        return True
+    marked = "?" in mark or bool(_ENDS_AS_QUESTION.search(text))
+    opens = bool(words("words.mood.question").match(text))
+    return (marked or opens) and not polite

@@ -1,0 +1,207 @@
+"""The lexicon: the words the rules know, read from the shipped `lexicon/*.toml` and a person's additions.
+
+`load_lexicon(extra)` takes the `[lexicon]` table of a vault's settings: `languages`, `frameworks` and `tools` (lists of
+"Name: alias, alias"), and tables that mirror the files, such as `styles.theme.dark.named = "…"`; they only ever add words.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from typing import Any
+
+from vault_memory.core.extraction import phrases
+from vault_memory.core.fold import fold
+
+CATEGORIES = ("languages", "frameworks", "tools")
+_FILES = ("words", "styles", "technologies", "roles", "subjects", "people")
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one value of a scalar key is wished for."""
+
+    key: str
+    value: str
+    named: re.Pattern[str]
+    asked: re.Pattern[str]
+    negated: str
+
+
+@dataclass(frozen=True)
+class Technology:
+    """A technology standing in a text: canonical name, list it belongs to, offsets."""
+
+    name: str
+    category: str
+    start: int
+    end: int
+
+
+class Lexicon:
+    """Word lists compiled once; immutable, safe to share between threads."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+        self._compiled: dict[str, re.Pattern[str]] = {}
+
+    def words(self, path: str) -> re.Pattern[str]:
+        """The matcher of one phrase list, such as `words.speaker.me`."""
+        found = self._compiled.get(path)
+        if found is None:
+            found = self._compiled[path] = phrases.compiled(self._text(path))
+        return found
+
+    @cached_property
+    def styles(self) -> tuple[Style, ...]:
+        return tuple(
+            Style(
+                key,
+                value,
+                phrases.compiled(rows.get("named", "")),
+                phrases.compiled(rows.get("asked", "")),
+                rows.get("negated", ""),
+            )
+            for key, values in self._data["styles"].items()
+            for value, rows in values.items()
+            if isinstance(rows, dict)
+        )
+
+    def sections(self, path: str) -> tuple[str, ...]:
+        """The names of the lists in one table, such as the time zones of `people.zone`."""
+        value: Any = self._data
+        for step in path.split("."):
+            value = value[step]
+        return tuple(value)
+
+    @cached_property
+    def names(self) -> dict[str, tuple[str, str]]:
+        """Folded name or alias of a technology → (canonical name, category)."""
+        return {
+            alias: (line.partition(":")[0].strip() if "::" not in line else line.strip(), category)
+            for category in CATEGORIES
+            for line in _lines(self._data["technologies"][category])
+            for alias in _aliases(line)
+        }
+
+    def technologies(self, folded: str, written: str) -> list[Technology]:
+        """The technologies named in a text, given folded and as written (same length); ordinary words are left out."""
+        return [
+            Technology(*self.names[_squeeze(found[1])], found.start(), found.end())
+            for found in self._name_pattern.finditer(folded)
+            if self._is_meant(found, folded, written)
+        ]
+
+    @cached_property
+    def _name_pattern(self) -> re.Pattern[str]:
+        ordered = sorted(self.names, key=len, reverse=True)
+        names = "|".join(re.escape(name).replace(r"\ ", r"[ \-]?") for name in ordered)
+        return re.compile(
+            rf"(?<![a-z0-9_.@/\-])({names})(?:(?: ?|-)v?\d+(?:\.\d+){{0,2}})?(?![a-z0-9_+#@]|-[a-z]|\.[a-z0-9]|'(?!s)[a-z])"
+        )
+
+    @cached_property
+    def _ambiguous(self) -> dict[str, re.Pattern[str] | None]:
+        """Canonical or alias spelling (folded) of every name that is also a word → what shows the word."""
+        unless = {
+            fold(name.strip()): phrases.compiled(rest)
+            for name, _, rest in (line.partition(":") for line in _lines(self._data["technologies"]["unless"]))
+        }
+        listed = dict.fromkeys(phrases.split(self._data["technologies"]["ambiguous"]))
+        return {**listed, **unless}
+
+    def _is_meant(self, found: re.Match[str], folded: str, written: str) -> bool:
+        name = _squeeze(found[1])
+        if name not in self._ambiguous:
+            return True
+        start, end = found.span()
+        near = slice(max(0, start - 24), end + 24)
+        unless = self._ambiguous[name]
+        if unless and any(
+            hit.start() + near.start < end and hit.end() + near.start > start for hit in unless.finditer(folded[near])
+        ):
+            return False
+        if name not in self._listed:
+            return True
+        if name in self._spelled and written[start].isupper() and start and not _SENTENCE_START.search(folded[:start]):
+            return True
+        before = self._cue_before.search(folded, max(0, start - 20), start)
+        return bool(before) or bool(self._cue_after.match(folded, end))
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        return frozenset(phrases.split(self._data["technologies"]["ambiguous"]))
+
+    @cached_property
+    def _spelled(self) -> frozenset[str]:
+        return frozenset(phrases.split(self._data["technologies"]["spelled"]))
+
+    @cached_property
+    def _cue_before(self) -> re.Pattern[str]:
+        return re.compile(rf"{self.words('technologies.cue_before').pattern} ?$")
+
+    @cached_property
+    def _cue_after(self) -> re.Pattern[str]:
+        return re.compile(rf" ?(?:{self.words('technologies.cue_after').pattern}|$|[,，。.!?;）)、/])")
+
+    def _text(self, path: str) -> str:
+        value: Any = self._data
+        for step in path.split("."):
+            value = value.get(step, "")
+        return value if isinstance(value, str) else ""
+
+
+_SENTENCE_START = re.compile(r"(?:^|[.!?\n。]) *$")
+
+
+def _lines(text: str) -> Iterator[str]:
+    return (line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#"))
+
+
+def _aliases(line: str) -> list[str]:
+    if "::" in line:  # Code::Blocks
+        head, _, rest = line.rpartition(": ") if ": " in line else (line, "", "")
+    else:
+        head, _, rest = line.partition(":")
+    return [_squeeze(fold(head.strip())), *(_squeeze(alias) for alias in phrases.split(rest))]
+
+
+def _squeeze(name: str) -> str:
+    return name.replace("-", " ").strip() if " " in name or "-" in name else name
+
+
+@cache
+def _shipped() -> dict[str, Any]:
+    folder = resources.files(__package__) / "lexicon"
+    return {name: tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8")) for name in _FILES}
+
+
+@cache
+def default_lexicon() -> Lexicon:
+    """The shipped words alone."""
+    return Lexicon(_shipped())
+
+
+def load_lexicon(extra: Mapping[str, Any] | None = None) -> Lexicon:
+    """The shipped words and a person's additions (the `[lexicon]` table of the settings)."""
+    if not extra:
+        return default_lexicon()
+    technologies = {name: "\n".join(extra[name]) for name in CATEGORIES if name in extra}
+    rest = {name: value for name, value in extra.items() if name not in CATEGORIES}
+    return Lexicon(_joined(_shipped(), {"technologies": technologies, **rest}))
+
+
+def _joined(base: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Both trees; where both have a phrase list, its lines one after the other."""
+    result = dict(base)
+    for name, value in extra.items():
+        mine = base.get(name)
+        if isinstance(value, Mapping):
+            result[name] = _joined(mine if isinstance(mine, Mapping) else {}, value)
+        else:
+            result[name] = f"{mine}\n{value}" if isinstance(mine, str) else value
+    return result

@@ -1,0 +1,170 @@
+"""What in a message is the person speaking: code, pastes, quotations and links are blanked, every offset kept."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from vault_memory.core.extraction.lexicon import Lexicon, Technology
+from vault_memory.core.fold import fold
+
+HEAD, TAIL = 3000, 1500
+"""Characters read at the two ends of a long message: what is wished stands before or after what is pasted."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message as written and as read: the same length, `said` folded and blank where somebody else speaks."""
+
+    written: str
+    said: str
+    technologies: list[Technology]
+
+
+def read(user_msg: str, lexicon: Lexicon) -> Message:
+    """The message with what is not the person's speech blanked; at most `HEAD + TAIL` characters of it."""
+    written = user_msg
+    if len(user_msg) > HEAD + TAIL:
+        written = f"{user_msg[:HEAD]}\n\n{user_msg[-TAIL:]}"
+    said = fold(_UNSEEN.sub(" ", written)).translate(_TYPOGRAPHIC)
+    for stage in (_code, _pastes, _quotations, _links):
+        said = stage(said)
+    technologies = lexicon.technologies(said, written)
+    for left, right in pairwise(technologies):  # «React, Node and Mongo» is one phrase, not two clauses
+        gap = said[left.end : right.start]
+        if re.fullmatch(r" ?, ?(?:and |or |plus |跟|和)?", gap):
+            said = said[: left.end] + gap.replace(",", "、") + said[right.start :]
+    return Message(written, said, technologies)
+
+
+def gives_orders_to_the_system(text: str) -> bool:
+    """Whether a text tries to write the profile, to grant rights or to pose as the system (LABELS: injection)."""
+    return bool(_INJECTION.search(fold(text[:HEAD] + "\n" + text[-TAIL:])))
+
+
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_TYPOGRAPHIC = str.maketrans(
+    {"’": "'", "‘": "'", "，": ",", "；": ";", "！": "!", "？": "?", "：": ":", "（": "(", "）": ")"}
+)
+
+_INJECTION = re.compile(
+    r"(?:ignore|disregard|forget|override|bypass) (?:all |any |the |your |my |every |everything )*(?:previous|prior|above|earlier|preceding|existing|safety|system|instructions?|rules|guidelines|prompts?)"
+    r"|(?:忽略|无视|忘掉|忘记|绕过|跳过|覆盖|不要理会|不用理)(?:掉|了|你)?(?:前面|之前|以上|上面|先前|所有|一切|全部|系统|你的|任何|原本|既有)[^。\n]{0,6}(?:规则|指令|指示|提示|设定|限制|检查|命令|守则|prompt|内容)"
+    r"|(?:^|\n|[>。;,] ?)(?:\[|<|#+ ?)?(?:system|assistant|developer|admin|root|系统|系统提示|系统讯息|系统消息|系统指令|管理员)(?: ?(?:prompt|message|note|notice|override|update|instruction|提示|讯息|消息|指令|公告|通知|更新|命令))?(?:\]|>)? ?[:：]"
+    r"|</?(?:user|system|assistant|admin|profile|memory|instruction|im_start|im_end|relevant|recent|active|conversation)[\w|-]*>?|\[/?(?:inst|system|admin)|<\|"
+    r"|(?:user|memory|soul|agents|profile)\.md|user[_-]?profile|is_?admin|admin ?= ?true|role ?[:=] ?[\"']?(?:admin|root|instructor|teacher|owner|superuser|ta\b)|sudo mode|developer mode|god mode|jailbreak|dan mode|开发者模式|越狱|上帝模式|root 权限"
+    r"|(?:you are|you're|act as|now) (?:now )?(?:the |an |my )?(?:admin|administrator|root|system|dan|unrestricted)\b"
+    r"|(?:你|您)(?:现在|从现在起|已经)?(?:是|成为|变成|扮演)(?:了)?(?:一个|一位)?(?:系统)?(?:管理员|超级用户|root|admin|没有限制|不受限)"
+    r"|(?:grant|give|assign|elevate|escalate)[^.\n]{0,20}(?:admin|root|instructor|teacher|full|write|elevated|owner|superuser) (?:rights?|access|privileges?|permissions?|role)"
+    r"|(?:给|授予|赋予|提升|开通|开启|取得|拥有)[^。\n]{0,10}(?:管理员|最高|所有|完整|root|admin|教师|老师|助教|写入)(?:的)?(?:权限|权力|身份|身分|角色)"
+    r"|(?:write|append|store|save|add|insert|record|put|set|update|inject|persist)[^.\n]{0,60}(?:to|in|into|on)(?: the| my| your| his| her| this)? ?(?:\w+ )?(?:user file|profile|long[ -]?term memory|memory file|system prompt|permanent memory|database of users|vault)\b"
+    r"|(?:写|存|记|加|录|塞|填|更新|注入|登记|登录)[^。\n]{0,30}(?:进|入|到|至|在)[^。\n]{0,8}(?:档案|用户资料|使用者资料|用户档案|个人档案|个人资料|profile|长期记忆|系统记忆|记忆库|系统提示|资料档|设定档里的使用者)"
+    r"|(?:user|student|用户|使用者|学生)[^。.\n]{0,14}(?:has been verified|is verified|is an? (?:admin|instructor|teacher|staff)|已验证|已授权|是管理员|是老师|是助教)"
+    r"|(?:全部|一律|always|automatically)[^。.\n]{0,12}(?:给?我?(?:满分|通过|及格)|approve (?:my|all)|pass all (?:my|of)|(?:mark|grade) (?:my|all|every))"
+)
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_INLINE = re.compile(r"`[^`\n]{1,200}`")
+_CODE_LINE = re.compile(
+    r"^[ \t]*(?:"
+    r"(?:import|from|def|class|return|const|let|var|public|private|protected|static|void|int|float|double|char|bool|function|func|fn|async|await|package|using|include|export|elif|else|try|except|catch|raise|throw|print|console|echo|sudo|npm|pip|yarn|git|docker|cd|ls|mkdir|curl|select|insert|update|delete from|create table|alter table|where|from|group by|order by|join)\b[^\n]{0,400}[(){};=<>:/\"'.*\-][^\n]{0,400}"
+    r"|[\w.\[\]\"']{1,60} ?(?:=|\+=|-=|:=|==|=>|->) ?[^\n]{1,400}"
+    r"|[^\n]{0,400}[{};]"
+    r"|(?://|/\*|\*/|<!--|<[a-z/!]|\}|\{|\)|\]|@\w|\$ |>>> |\.\.\. |\+\+\+|---|@@|#include|#define|#!|% )[^\n]{0,400}"
+    r"|(?:traceback|file \"|at [\w.$]{1,60}\(|[\w.]{0,40}(?:error|exception|warning)\b ?:|npm (?:warn|err)|warn(?:ing)?\b|error\b|info\b|debug\b|fatal\b|failed\b|\[(?:error|warn|info|debug|fatal)|\d{4}-\d\d-\d\d[ t]\d\d:|\d\d:\d\d:\d\d)[^\n]{0,400}"
+    r"|#{1,6} [^\n]{0,400}|(?:select|insert|update|delete) [^\n]{1,300}(?:from|into|set) [^\n]{0,200}"
+    r"|\|[^\n]{0,400}\|"
+    r"|(?:[-*+] |\d{1,2}[.)] )?[\"']?[\w-]{1,40}[\"']? ?: ?[\"'{\[\d][^\n]{0,300}[,\"'\]}]"
+    r")[ \t]*$",
+    re.MULTILINE,
+)
+_STATEMENT_START = re.compile(
+    r"^[ \t]*(?:import|from|let|return|using|update|select|where|try|delete|join|else|include|print|warning|error|warn|info|failed|debug|class|int|public|private|package|export|async|file|git|docker|npm|pip)\b"
+)
+_PROSE = re.compile(r"[\u4e00-\u9fff]|\b(?:i|my|me|please|you|the)\b")
+
+_QUOTES = re.compile(
+    r"“[^”]{0,3000}(?:”|\Z)|「[^」]{0,3000}(?:」|\Z)|『[^』]{0,3000}(?:』|\Z)|《[^》]{0,80}》|\"[^\"]{1,3000}\"|(?<![a-z0-9])'[^'\n]{2,300}'(?![a-z0-9])"
+)
+_OWN_QUOTE = re.compile(
+    r"(?:叫我|称呼我(?:为|作)?|喊我|唤我|我叫|名字是|改成|改为|换成|设成|设为|调成|切换成|切成|切到|切回|换回|转成|都用|就用|请用|要用|改用|主题用|主题是|偏好|喜欢|习惯|记住|记下|记得|幫我记|帮我记(?:下|一下|住)?|记一下|"
+    r"call me|name is|go by|switch to|set to|change to|set (?:it|the theme) to|to|use|using|prefer|like|in|remember|note)(?: that| this)? ?:? ?$"
+)
+_ORDER_OF_ANOTHER = re.compile(
+    r"(?:说|写|问|讲|道|要求|规定|says?|said|writes?|wrote|reads?|asked|asks|told|quote|原话|原文|注明|写着|寫|标题|title)[^,。\n]{0,12}$"
+)
+_LINKS = re.compile(
+    r"(?:https?://|www\.)[^\s\u4e00-\u9fff,]{1,400}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{1,60}|(?<![\w/])(?:~|\.{1,2})?/[\w.\-]{1,80}(?:/[\w.\-]{0,80}){0,12}|(?<![\w.])[\w\-]{1,60}(?:/[\w.\-]{1,60})*\.(?:py|js|ts|tsx|jsx|java|cpp|cc|c|h|hpp|rs|go|rb|php|md|txt|json|ya?ml|toml|css|scss|html?|vue|sql|csv|ipynb|sh|log|cfg|ini|lock|xml|pdf|docx?|pptx?|png|jpe?g|zip|exe)(?![\w])"
+)
+_PASTE_CUE = re.compile(
+    r"(?:here(?:'s| is| are)|below is|see below|following|pasted?|pasting|this is (?:the|what|an?)|as follows|says|reads|writes|it said|output|readme|error message|the log|the (?:assignment|prompt|brief|spec|email|message|text|paragraph|article|abstract|rubric|syllabus|requirements?|instructions)|"
+    r"如下|以下|下面|贴上|贴给|原文|内容是|内容为|写道|题目|作业说明|说明是|要求是|需求是|规格|这段|这篇|这封|文章|翻译|讯息|报错|错误讯息|输出|是这样写的|是这样|他说|老师说|说的是|讯息是|公告|信件|邮件)[^\n:]{0,40}: ?(?:\n|$)",
+    re.MULTILINE,
+)
+_TASK_TEXT = re.compile(
+    r"(?:翻译|翻成|译成|译为|改写|润饰|润色|校对|摘要|总结|纠正|修正|修改|检查|改一下|校稿|translat\w*|rephras\w*|paraphras\w*|proofread\w*|summari[sz]\w*|rewrit\w*|correct|fix the grammar|edit|polish|check (?:the|my) grammar)[^:\n]{0,40}: ?(?=\S)"
+)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "".join("\n" if char == "\n" else " " for char in match[0])
+
+
+def _code(said: str) -> str:
+    said = _FENCE.sub(_blank, said)
+    said = _INLINE.sub(_keep_short_name, said)
+    return "\n".join(" " * len(line) if _is_code(line) else line for line in said.split("\n"))
+
+
+def _keep_short_name(match: re.Match[str]) -> str:
+    """A technology or a single word in back-ticks is still said: the ticks go, the word stays."""
+    inner = match[0][1:-1]
+    return (
+        f" {inner} "
+        if re.fullmatch(r"[a-z][a-z0-9.+#]{0,14}", inner) and inner not in ("dark", "light")
+        else _blank(match)
+    )
+
+
+def _is_code(line: str) -> bool:
+    if not _CODE_LINE.match(line):
+        return False
+    if re.search(r"[\u4e00-\u9fff]", line) and not re.match(r"[ \t]*(?://|#|/\*|<!--|print|console)", line):
+        return (
+            bool(re.search(r"[{};]\s*$|^\s*[\w.]+ ?= ?|\w\(.*\)", line))
+            and len(re.findall(r"[\u4e00-\u9fff]", line)) < 8
+        )
+    return not (_STATEMENT_START.match(line) and _PROSE.search(line) and not re.search(r"[{}();=<>]", line))
+
+
+def _pastes(said: str) -> str:
+    """Blanks what follows «here is the README:» up to the next empty line followed by speech, and e-mail quotes."""
+    said = re.sub(r"^[ \t]*>[^\n]*$", _blank, said, flags=re.MULTILINE)
+    cue = _PASTE_CUE.search(said)
+    if cue and said[cue.end() :].strip():
+        rest = said[cue.end() :]
+        stop = rest.rfind("\n\n")
+        tail = rest[stop:] if stop >= 0 and len(rest) - stop < 240 and rest[:stop].strip() else ""
+        said = said[: cue.end()] + re.sub(r"[^\n]", " ", rest[: len(rest) - len(tail)]) + tail
+    task = _TASK_TEXT.search(said)
+    if task:
+        end = said.find("\n", task.end())
+        end = len(said) if end < 0 else end
+        said = said[: task.end()] + " " * (end - task.end()) + said[end:]
+    return said
+
+
+def _quotations(said: str) -> str:
+    def masked(match: re.Match[str]) -> str:
+        before = said[max(0, match.start() - 30) : match.start()]
+        own = len(match[0]) <= 42 and _OWN_QUOTE.search(before) and not _ORDER_OF_ANOTHER.search(before)
+        if own:
+            return f" {match[0][1:-1]} " if match[0][-1] in "”」』》\"'" and len(match[0]) > 1 else match[0]
+        return _blank(match)
+
+    return _QUOTES.sub(masked, said)
+
+
+def _links(said: str) -> str:
+    return _LINKS.sub(_blank, said)

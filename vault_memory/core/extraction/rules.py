@@ -1,0 +1,105 @@
+"""Rule extraction, stage by stage: from a message to what it says about its person.
+
+1. `masking`: cap the length, refuse orders to the system, blank code, pastes and quotations (offsets are kept);
+2. `clauses`: cut into clauses, each with its speaker, mood, time and wish;
+3. `styles`, `person`, `technology`, `topics`: what each clause says, key by key;
+4. here: later words win over earlier ones, doubles go, and «remember …» becomes a note where no key took it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import groupby
+from types import MappingProxyType
+
+from vault_memory.core.extraction import masking, person, styles, technology, topics
+from vault_memory.core.extraction.clauses import Clause, clauses
+from vault_memory.core.extraction.lexicon import Lexicon, default_lexicon
+from vault_memory.core.extraction.privacy import is_private
+from vault_memory.core.extraction.secrets import redact
+from vault_memory.core.fold import fold
+from vault_memory.core.preference import Signal
+
+QUOTE = 120
+"""Characters of the clause kept as the reason."""
+_NOTHING: Mapping[str, str | list[str]] = MappingProxyType({})
+
+
+def extract(
+    user_msg: str,
+    assistant_msg: str = "",
+    existing: Mapping[str, str | list[str]] = _NOTHING,
+    lexicon: Lexicon | None = None,
+) -> list[Signal]:
+    """The preferences heard in one turn, in the order of the message.
+
+    `assistant_msg` is the reply the person reacts to: context only, never a source. `existing` is the profile before the
+    turn; it decides what can be removed. Pure and deterministic; the time is bounded whatever the length of the message.
+    """
+    words = lexicon or default_lexicon()
+    if not user_msg.strip() or masking.gives_orders_to_the_system(user_msg):
+        return []
+    message = masking.read(user_msg, words)
+    heard: list[Signal] = []
+    for _, group in groupby(clauses(message, words), key=lambda clause: clause.sentence):
+        sentence = list(group)
+        found = list(_of_sentence(sentence, message, words, existing, bool(assistant_msg.strip())))
+        if not any(signal.key != "recent_topics" for signal in found) and (
+            kept := topics.note(sentence, message, words)
+        ):
+            found = [replace(kept, quote=_quote(message, sentence[0].start, sentence[-1].end))]
+        heard.extend(found)
+    return _resolved(heard)
+
+
+def _of_sentence(
+    sentence: list[Clause],
+    message: masking.Message,
+    lexicon: Lexicon,
+    existing: Mapping[str, str | list[str]],
+    in_reply: bool,
+) -> Iterator[Signal]:
+    mine = False
+    end = sentence[-1].end
+    for clause in sentence:
+        mine = (mine or clause.first_person) and not clause.others
+        named = [item for item in message.technologies if clause.start <= item.start < clause.end]
+        following = message.said[clause.end : end]
+        found = [
+            *styles.wishes(clause, lexicon, existing, in_reply),
+            *person.statements(clause, message, lexicon, existing),
+            *technology.roles(clause, named, lexicon, existing, mine),
+            *topics.subjects(clause, following, named, message, lexicon),
+        ]
+        quote = _quote(message, clause.start, clause.end)
+        yield from (replace(signal, quote=quote) for signal in found)
+
+
+def _quote(message: masking.Message, start: int, end: int) -> str:
+    written = message.written[start:end].strip()
+    return "" if is_private(written) else redact(written).text[:QUOTE]
+
+
+def _resolved(heard: list[Signal]) -> list[Signal]:
+    """Each value once; of several values of a scalar key the last one; nothing both added and removed."""
+    last: dict[str, Signal] = {}
+    for signal in heard:
+        if signal.op == "set":
+            last[signal.key] = signal
+    removed = {(signal.key, fold(signal.value)) for signal in heard if signal.op == "remove"}
+    result: list[Signal] = []
+    seen: set[tuple[str, str]] = set()
+    for signal in heard:
+        identity = (signal.key, fold(signal.value))
+        if identity in seen:
+            continue
+        if signal.op == "set" and last[signal.key] != signal:
+            continue
+        if signal.op == "remove" and signal.key in last:
+            continue
+        if signal.op == "add" and identity in removed:
+            continue
+        seen.add(identity)
+        result.append(signal)
+    return result

@@ -1,0 +1,127 @@
+"""Wishes of style: theme, length and form of answers, comments, examples, design.
+
+One matcher for all rows of `lexicon/styles.toml`: a style is wished for where its name stands in a clause that wishes, or
+where a phrase wishes by itself; the negation before or after it decides the value; a clause that speaks of something else
+(the row's `unless`) gives nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.lexicon import Lexicon, Style
+from vault_memory.core.preference import Signal
+
+
+@dataclass(frozen=True)
+class _Hit:
+    style: Style
+    start: int
+    end: int
+    asked: bool
+
+
+def wishes(clause: Clause, lexicon: Lexicon, existing: Mapping[str, object], in_reply: bool) -> Iterator[Signal]:
+    """The style signals of one clause, without their quotes; at most one per key."""
+    by_key: dict[str, list[_Hit]] = {}
+    for hit in _hits(clause, lexicon):
+        by_key.setdefault(hit.style.key, []).append(hit)
+    for key, hits in by_key.items():
+        if signal := _judge(key, hits, clause, lexicon, existing, in_reply):
+            yield signal
+
+
+def _hits(clause: Clause, lexicon: Lexicon) -> Iterator[_Hit]:
+    for style in lexicon.styles:
+        for pattern, asked in ((style.asked, True), (style.named, False)):
+            for found in pattern.finditer(clause.text):
+                yield _Hit(style, found.start(), found.end(), asked)
+
+
+def _judge(
+    key: str, hits: list[_Hit], clause: Clause, lexicon: Lexicon, existing: Mapping[str, object], in_reply: bool
+) -> Signal | None:
+    if clause.others or clause.hypothetical or clause.sarcastic:
+        return None
+    if _something_else(key, hits, clause, lexicon):
+        return None
+    wanted: list[tuple[bool, int, str]] = []
+    for hit in hits:
+        sign = polarity(
+            clause.text, hit.start, hit.end, lexicon, [other.end for other in hits if other.style != hit.style]
+        )
+        stored = existing.get(key) == hit.style.value
+        if stored and not clause.asks_to_know and (sign < 0 or _taken_back(clause, lexicon)) and not hit.style.negated:
+            return Signal(key, "remove", hit.style.value, "explicit")
+        if stored and clause.past and _taken_back(clause, lexicon):
+            return Signal(key, "remove", hit.style.value, "explicit")
+        value = hit.style.value if sign > 0 else hit.style.negated if sign < 0 else ""
+        if value and _is_wished(hit, clause, in_reply, sign):
+            wanted.append((sign > 0, hit.end, value))
+    if not wanted:
+        return None
+    value = max(wanted)[2]
+    return Signal(key, "set", value, "explicit" if clause.likes or clause.standing else "adjustment")
+
+
+def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
+    if not clause.meant or clause.asks_to_know or clause.once:
+        return False
+    if hit.asked:
+        return not _REPORTED.search(clause.text[: hit.start])
+    if clause.wish is None and sign > 0:
+        return False
+    if hit.style.key == "response_style" and not (clause.likes or clause.standing):
+        return bool(_REPLY.search(clause.text[: hit.start])) or _is_bare(clause.text[hit.end :]) or in_reply
+    return True
+
+
+def _something_else(key: str, hits: list[_Hit], clause: Clause, lexicon: Lexicon) -> bool:
+    """Whether the clause names an artefact or a feature outside the hits."""
+    if key == "response_style" and _REPLY.search(clause.text):
+        return False
+    return any(
+        not any(hit.start <= found.start() and found.end() <= hit.end for hit in hits)
+        for found in lexicon.words(f"styles.{key}.unless").finditer(clause.text)
+    )
+
+
+def _taken_back(clause: Clause, lexicon: Lexicon) -> bool:
+    return bool(lexicon.words("words.negation.retracts").search(clause.text))
+
+
+def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int]) -> int:
+    """+1 wished, -1 negated, 0 only weakened. Two negations make a demand; «not too long» means the same as «too long»."""
+    if _COMPLAINT.match(text[start:end]):
+        return 1
+    since = max([start - 28, 0, *(stop for stop in breaks if stop <= start)])
+    before = lexicon.words("words.negation.neutral").sub(lambda found: " " * len(found[0]), text[since:start])
+    if lexicon.words("words.negation.weakening").search(text[since:end]):
+        return 0
+    negations = sum(1 for _ in lexicon.words("words.negation.before").finditer(before))
+    tail = lexicon.words("words.negation.after").search(text, end, end + 14)
+    if tail and tail.start() - end <= 4:
+        negations += 1
+    return 1 if negations % 2 == 0 else -1
+
+
+_COMPLAINT = re.compile(
+    r"太|有点|过于|好(?=[长短])|too |a bit |kinda |kind of |way too|so (?=long|short)|不够|唔够|讲得不够"
+)
+_REPLY = re.compile(
+    r"回答|回复|回覆|回应|解释|说明(?!书|文件)|讲解|答案|你(?:的)?(?:讲|说|答|回)|(?:^|[请就都再])(?:讲|说|答|回|教)|(?<![a-z])(?:answer|answers|reply|replies|response|responses|explanation|explanations|explain|explaining|responding|answering|describe)(?![a-z])"
+)
+_REPORTED = re.compile(
+    r"(?:我|i)(?:已经|刚|之前)?(?:把|加了|写了|改了|做了)|(?:^|\s)i (?:added|wrote|made|changed|removed)"
+)
+_PARTICLES = re.compile(
+    r"[\s的地得啦吧呢啊喔哦唷嘛了一点些下好吗行可以就请谢你我.!~?]|please|pls|thanks|thank you|for me|ok|okay|now|instead|next time|then"
+)
+
+
+def _is_bare(rest: str) -> bool:
+    """Whether nothing but particles follows: «請詳細一點» wishes of the answer, «詳細介紹 React» is a task."""
+    return len(_PARTICLES.sub("", rest)) <= 2

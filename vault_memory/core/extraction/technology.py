@@ -1,0 +1,125 @@
+"""Technologies: what the person does with each one named. Prefers, chooses, uses, owns, has left, never knew."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon, Technology
+from vault_memory.core.fold import fold
+from vault_memory.core.preference import Op, Signal, Strength
+
+LISTS = (*CATEGORIES, "preferred_frameworks")
+_NEVER_A_LANGUAGE = frozenset({"SQL", "CSS", "HTML", "GraphQL", "LaTeX", "Sass"})
+
+
+def roles(
+    clause: Clause, named: list[Technology], lexicon: Lexicon, existing: Mapping[str, object], mine: bool
+) -> Iterator[Signal]:
+    """The technology signals of one clause. `named` are those standing in it; `mine`: the sentence speaks of the person."""
+    for group in _groups(named, clause):
+        before = clause.text[max(0, group[0].start - clause.start - 60) : group[0].start - clause.start]
+        after = clause.text[group[-1].end - clause.start :][:40]
+        for technology in group:
+            yield from _signals(technology, before, after, clause, lexicon, existing, mine)
+
+
+def _signals(
+    technology: Technology,
+    before: str,
+    after: str,
+    clause: Clause,
+    lexicon: Lexicon,
+    existing: Mapping[str, object],
+    mine: bool,
+) -> Iterator[Signal]:
+    if clause.others or clause.hypothetical or clause.sarcastic:
+        return
+    left = _follows(lexicon, "drop", before) or _precedes(lexicon, "drop", after)
+    if (left or clause.past) and not clause.asks_to_know:
+        if left:
+            yield from _removals(technology, existing)
+        return
+    if _from_to(before, after):
+        yield from _removals(technology, existing)
+        return
+    if clause.past or _follows(lexicon, "compared", before, 6) or _precedes(lexicon, "compared", after):
+        return
+    if _follows(lexicon, "never", before) or _precedes(lexicon, "never", after):
+        return
+    if technology.name in _NEVER_A_LANGUAGE:
+        return
+    key = technology.category
+    preferred = _follows(lexicon, "prefer", before) or _precedes(lexicon, "prefer", after)
+    preferred = preferred or (clause.standing and not clause.asks_to_know and _USED.search(before) is not None)
+    if preferred and not clause.asks_to_know and not clause.once and not _OPINION.search(before):
+        yield Signal("preferred_frameworks" if key == "frameworks" else key, "add", technology.name, "explicit")
+        return
+    if _follows(lexicon, "own", before, 2) and not _NOT_OWN.search(before):
+        yield Signal(key, "add", technology.name, "observed")
+        return
+    if clause.asks_to_know or _REQUEST.search(before):
+        return
+    chosen = _follows(lexicon, "choice", before, 6) or _precedes(lexicon, "choice", after)
+    used = mine and (_follows(lexicon, "use", before, 6) or _STACK.match(after) is not None)
+    if chosen or used:
+        yield Signal(key, "add", technology.name, "observed")
+
+
+def _removals(technology: Technology, existing: Mapping[str, object]) -> Iterator[Signal]:
+    for key in LISTS:
+        stored = existing.get(key)
+        if isinstance(stored, (list, tuple)) and any(fold(str(item)) == fold(technology.name) for item in stored):
+            yield Signal(key, "remove", technology.name, "explicit")
+
+
+def _groups(named: list[Technology], clause: Clause) -> Iterator[list[Technology]]:
+    """Technologies joined by «and», 和, commas share what is said of them."""
+    group: list[Technology] = []
+    for technology in named:
+        if group and not _JOINT.fullmatch(clause.text[group[-1].end - clause.start : technology.start - clause.start]):
+            yield group
+            group = []
+        group.append(technology)
+    if group:
+        yield group
+
+
+_JOINT = re.compile(r" ?(?:、|,|/|\+|&|and|with|plus|跟|和|与|同|加|配|搭|搭配|,? ?and|还有|以及)* ?")
+
+
+@lru_cache(maxsize=64)
+def _at_end(pattern: str, gap: int) -> re.Pattern[str]:
+    return re.compile(rf"{pattern}[^,;]{{0,{gap}}}$")
+
+
+def _follows(lexicon: Lexicon, role: str, before: str, gap: int = 10) -> bool:
+    return bool(_at_end(lexicon.words(f"roles.{role}.before").pattern, gap).search(before))
+
+
+def _precedes(lexicon: Lexicon, role: str, after: str) -> bool:
+    found = lexicon.words(f"roles.{role}.after").search(after)
+    return bool(found) and not after[: found.start()].strip(" 的是我就,了") if found else False
+
+
+def _from_to(before: str, after: str) -> bool:
+    return bool(_FROM.search(before) and _TO.match(after))
+
+
+_FROM = re.compile(r"(?:从|由|from|off|away from|把|ditched|dropped|left|replaced|swapped|traded)(?: my)? ?$")
+_TO = re.compile(r" ?(?:换|转|改|搬|移|跳|迁|to |for |with |onto |over to |→|->|跳槽)")
+_USED = re.compile(r"(?:用|写|以|走|in|use|using|with|to) ?(?:vanilla |plain |pure )?$")
+_OPINION = re.compile(
+    r"(?:喜欢|like|love|enjoy) ?(?:how|that|what|the way|the idea|when|to know|的是)|would (?:like|love) to (?:know|learn|understand)|like to (?:know|learn|ask|understand)"
+)
+_NOT_OWN = re.compile(
+    r"(?:my|our) (?:professor|teacher|friend|classmate|roommate|teammate|boss|class|school|course|brother|sister|question)"
+)
+_REQUEST = re.compile(
+    r"(?:帮我|给我|帮忙|write me|give me|show me|make me|can you|could you|translate|convert|rewrite this|请).{0,16}$"
+)
+_STACK = re.compile(
+    r" ?(?:on the (?:back|front)|for the (?:back|front)|backend|frontend|后端|前端|做后端|做前端|当后端|当前端)"
+)

@@ -1,0 +1,246 @@
+"""Free text: what the person asks to be taught, builds, is weak or strong at, and asks to be remembered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.lexicon import Lexicon, Technology
+from vault_memory.core.extraction.masking import Message
+from vault_memory.core.extraction.privacy import is_private
+from vault_memory.core.preference import Signal
+
+LONGEST = 60
+"""Characters of a topic, a project, a weakness."""
+LONGEST_NOTE = 120
+
+
+def subjects(
+    clause: Clause, following: str, named: list[Technology], message: Message, lexicon: Lexicon
+) -> Iterator[Signal]:
+    """Topics, projects, weaknesses and strengths of one clause; `following` is the rest of its sentence."""
+    if clause.hypothetical or clause.sarcastic or is_private(message.written[clause.start : clause.end]):
+        return
+    if not clause.others:
+        yield from _judged(clause, named, message, lexicon)
+        yield from _project(clause, following, message, lexicon)
+    yield from _topic(clause, named, message, lexicon)
+
+
+# --- topics -----------------------------------------------------------------------------------------------------------
+
+
+def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: Lexicon) -> Iterator[Signal]:
+    text = clause.text
+    if clause.past or (clause.others and not clause.asks_to_know):
+        return
+    words = lexicon.words
+    if _DEBUGGING.search(text) or _ABOUT_OTHERS.search(text):
+        return
+    span = None
+    if compared := words("subjects.frames.compare").search(text):
+        span = (0, compared.start()) if _JOINED.search(text[: compared.start()]) else (compared.end(), len(text))
+        if not _JOINED.search(text[span[0] : span[1]]):
+            span = None
+        elif compared[0] in ("vs", "versus"):
+            span = (0, len(text))
+    if span is None and (asked := words("subjects.frames.teach_before").search(text)):
+        span = (asked.end(), len(text))
+    if span is None and (asked := words("subjects.frames.teach_after").search(text)):
+        span = (0, asked.start())
+    if span is None:
+        return
+    start, end = _trim(text, *span)
+    value = text[start:end]
+    technical = words("subjects.technical").search(value) or any(
+        clause.start + start <= technology.start < clause.start + end for technology in named
+    )
+    foreign = (
+        not value.isascii()
+        and _LATIN_TERM.search(value)
+        or (value.isascii() and _HAN.search(text) and _LATIN_TERM.search(value))
+    )
+    if not value or not (technical or foreign) or words("subjects.not_technical").search(text):
+        return
+    if not clause.asks_to_know and not _asks_to_be_taught(text, clause):
+        return
+    yield Signal("recent_topics", "add", _written(message, clause, start, end, LONGEST), "observed")
+
+
+def _asks_to_be_taught(text: str, clause: Clause) -> bool:
+    return clause.asks or bool(_TEACH.search(text))
+
+
+_TEACH = re.compile(
+    r"教|解释|讲|说明|介绍|学|了解|认识|搞懂|弄懂|理解|科普|复习|入门|研究|differ|teach|explain|learn|understand|study|walk|describe|define|intro|overview|eli5|go over|compare|comparison|vs|versus|tell me|brush|primer|rundown|curious|reading"
+)
+_DEBUGGING = re.compile(
+    r"报错|出错|错误讯息|坏掉|不能跑|跑不动|没反应|没有用|为什么我|怎么我|我的.{1,20}(?:为什么|怎么)|why (?:is|does|do|are|isn't|doesn't|won't|can't) (?:my|it|this|the)|my .{1,20} (?:doesn't|won't|keeps|isn't)|not working|doesn't work|won't (?:run|compile)|crash|broken|this (?:line|code|error|function|loop|snippet)|这(?:行|段|个错|个函|个 bug|句|题)|那(?:行|段)|第.{1,3}(?:行|题|段)|line \d"
+)
+_ABOUT_OTHERS = re.compile(r"(?:你|妳)(?:是|叫)(?:什么|谁)|who are you|your name|教我(?:妹|弟|爸|妈|朋友)")
+_JOINED = re.compile(r"跟|和|与|同|(?<![a-z])(?:and|vs|versus|or|from|to|with)(?![a-z])|、|/|还是|,")
+_LATIN_TERM = re.compile(
+    r"(?<![a-z])(?!(?:my|the|this|that|you|me|it|is|are|ok|app|lol|btw|please|thanks|homework|deadline|final|midterm|project|ta|office|hour|meeting|gpa|email|demo|presentation|report|quiz|exam)(?![a-z]))[a-z][a-z0-9\-.+#/]{1,}"
+)
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_HEAD = re.compile(
+    r"(?:[\s,:的了呢啊吧]|所以|请问|想问一?下?|想问|那|那个|这个|到底|究竟|你知道|一下|关于|有关|其实|欸|诶|老师|助教|同学|请|帮我|麻烦|可以|可唔可以|可不可以|能不能|能否|我|你|再|怎么|如何|点样|什么是|啥是|给我听?|跟我|我想|想|用|写|"
+    r"(?:what|how|why|when|where|is|are|does|do|a|an|the|about|exactly|actually|even|so|ok|okay|hey|please|me|to|us|again|some|between|of|with|you|can|could|using|in|is the|also|and|basics|concept|idea|difference|quick|bit|really|wait|like)(?![a-z0-9+#.]))+"
+)
+_CUT = re.compile(
+    r"\s*(?:到底|究竟|[吗呢啊吧啦嘛呀么]|(?:又|都|还|才|也)?是(?:怎么|什么|啥|如何|干嘛|做什么|在干|指|为什么)|是(?=$)|怎么(?:回事|运作|用|写)|的?(?:意思|概念|原理|差别|差异|区别|不同)?(?:是什么|为何|给我听|给我)|一下|可以吗|好吗|谢谢|好不好|请|(?<![a-z])(?:please|pls|thanks|thank you|to me|for me|works?|mean(?:s)?|do(?:es)?|again|exactly|actually|is|are|in simple terms|simply|like i'm.*|step by step|used for|for dummies|differ|and when|and why|under the hood|internally|behind the scenes|from scratch|because|when|so that|before|for (?:my|the|tomorrow|an?)|in detail|first|i'm|but|lol|by any chance|real quick|quickly|properly|in general|for a beginner|for beginners|at all|anyway|tho|though)(?![a-z]).*|一步一步.*|逐步.*|详细.*|简单(?:讲|说|解释).*|的?时候.*|(?:我|讲|说|解释|教)(?:看|听|不|完|都|真|想|好|还|没|一直|总|完全|给|一).*|差(?:在|别|异|哪|咩).*|有(?:什么|何|咩|乜).*|哪里.*|为什么.*|怎么.*|如何.*|点解.*|点样.*|系(?:乜|咩|点).*|的$)"
+)
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without question words at either end."""
+    head = _HEAD.match(text, start, end)
+    start = head.end() if head else start
+    cut = _CUT.search(text, start + 1 if start < end else start, end)
+    while cut and not text[start : cut.start()].strip():
+        cut = _CUT.search(text, cut.end(), end)
+    end = cut.start() if cut else end
+    while start < end and text[end - 1] in " ,.:!?~'\"的、":
+        end -= 1
+    return start, end
+
+
+def _written(message: Message, clause: Clause, start: int, end: int, longest: int) -> str:
+    return message.written[clause.start + start : clause.start + end].strip()[:longest].strip()
+
+
+# --- projects ---------------------------------------------------------------------------------------------------------
+
+
+def _project(clause: Clause, following: str, message: Message, lexicon: Lexicon) -> Iterator[Signal]:
+    text = clause.text
+    if clause.past and not clause.first_person or clause.asks_to_know and not clause.first_person:
+        return
+    made = lexicon.words("subjects.frames.making").search(text)
+    if (
+        not made
+        or _TASK.search(text[: made.end()])
+        or lexicon.words("words.negation.before").search(text[max(0, made.start() - 6) : made.start()])
+    ):
+        return
+    start, end = made.end(), len(text)
+    built = lexicon.words("subjects.built").search(text, made.start())
+    if not built:
+        later = lexicon.words("subjects.built").search(following[:80])
+        if not later:
+            return
+        end = min(len(text) + len(following), len(text) + later.end() + 1)
+    value = message.written[clause.start + start : clause.start + end].strip(" ,，。:：的一")
+    if len(value) < 2:
+        value = message.written[clause.start + made.start() : clause.start + end].strip()
+    yield Signal("current_projects", "add", value[:LONGEST].strip(), "observed")
+
+
+_TASK = re.compile(
+    r"帮我|请|麻烦|给我|可以(?:帮|教)|教我|怎么|如何|help me|can you|could you|please|how (?:do|to|can)|should i|teach me|想像|老师(?:要|叫)|作业要"
+)
+
+
+# --- weaknesses and strengths -----------------------------------------------------------------------------------------
+
+
+def _judged(clause: Clause, named: list[Technology], message: Message, lexicon: Lexicon) -> Iterator[Signal]:
+    text = clause.text
+    if clause.past or (clause.asks_to_know and not clause.first_person) or clause.once:
+        return
+    for key, before, after in (
+        ("weaknesses", "weak_before", ("weak_tail", "weak")),
+        ("strengths", "strong_before", ("strong",)),
+    ):
+        span = None
+        if found := lexicon.words(f"subjects.frames.{before}").search(text):
+            span = (found.end(), len(text))
+            positive = re.search(r"never been|was never|(?:^|[^a-z])not ", found[0])
+            if (
+                key == "weaknesses"
+                and re.search(r"(?:good|great|comfortable) (?:at|with|in)", found[0])
+                and not positive
+            ):
+                span = None
+        if span is None:
+            for name in after:
+                if found := lexicon.words(f"subjects.frames.{name}").search(text):
+                    span = (0, found.start())
+                    break
+        if not span or not found:
+            continue
+        if key == "weaknesses" and not _LASTING.search(found[0]) and not _LASTING.search(text):
+            continue
+        if key == "strengths" and re.search(
+            r"(?:不|没|唔|not|never|isn't|aren't|n't)\s*(?:太|很|算|是|very|so|really|that|a|exactly)?\s*$",
+            text[: found.start()] + "",
+        ):
+            continue
+        if key == "strengths" and re.search(r"不(?:是)?$|不太$|没有?$", text[: found.start()]):
+            continue
+        start, end = _trim_judged(text, *span)
+        value = text[start:end]
+        known = (
+            lexicon.words("subjects.technical").search(value)
+            or lexicon.words("subjects.school").search(value)
+            or any(clause.start + start <= technology.start < clause.start + end for technology in named)
+        )
+        if not value or not known:
+            continue
+        yield Signal(key, "add", _written(message, clause, start, end, LONGEST), "observed")
+
+
+_LASTING = re.compile(
+    r"一直|总|永远|老是|每次|从来|始终|向来|一向|从小|弱|差|烂|擅长|苦手|罩门|死穴|短板|痛点|软肋|噩梦|恶梦|心魔|天敌|克星|不起来|学不会|没辙|没救|不行|不太行|最|头痛|菜|渣|苦|障碍|唔掂|唔叻|成日|次次|is|are|i'm|im|always|never|keep|suck|weak|struggle|constantly|been|blind|bad"
+)
+_JUDGED_HEAD = re.compile(
+    r"(?:[\s,:的]|我|自己|对于?|在|其实|就是|是|老实说|说真的|不过|但是?|讲真|跟你说|the|my|it's|its|with|at|in|that|honestly|tbh|and|but|so|because|stuff like|things like|anything (?:to do )?with|writing|doing|using)+(?![a-z])"
+)
+_JUDGED_CUT = re.compile(
+    r"\s*(?:这(?:块|一块|方面|部分|件事|个|题型|类|种|东西)|那(?:块|一块|方面|部分)|方面|的(?:部分|题目|东西|时候|地方|概念)|我|对我|就|都|又|却|还|倒|也|一直|总|真的|每次|老是|始终|从来|永远|完全|根本|上面?(?=$)|算|是|很|超|最|特别|(?<![a-z])(?:stuff|is|are|has|have|always|just|never|that|which|and (?:i|it)|so|since|because|no matter|lol|tbh|honestly|though|tho|please|i|in general|but|for some reason|ever|to be honest|if|when|yet|even)(?![a-z])).*"
+)
+
+
+def _trim_judged(text: str, start: int, end: int) -> tuple[int, int]:
+    head = _JUDGED_HEAD.match(text, start, end)
+    start = head.end() if head else start
+    cut = _JUDGED_CUT.search(text, min(start + 1, end), end)
+    end = cut.start() if cut else end
+    while start < end and text[end - 1] in " ,.:!?~的":
+        end -= 1
+    return start, end
+
+
+# --- notes ------------------------------------------------------------------------------------------------------------
+
+
+def note(sentence: list[Clause], message: Message, lexicon: Lexicon) -> Signal | None:
+    """An explicit «remember …» of a sentence that holds no other key."""
+    first = sentence[0]
+    end = sentence[-1].end
+    text = message.said[first.start : end]
+    asked = lexicon.words("subjects.remember.before").search(text)
+    if not asked or lexicon.words("subjects.remember.not_a_note").search(text[: asked.end() + 6]):
+        return None
+    opening = text[: asked.start()]
+    if len(_FILLER.sub("", opening)) > 4 or sentence[-1].asks_to_know or first.hypothetical or first.sarcastic:
+        return None
+    content = message.written[first.start + asked.end() : end].strip(" ,，:：、。")
+    if (
+        len(content) < 4
+        or is_private(message.written[first.start : end])
+        or _CLAIM.search(text)
+        or not _STATEMENT.search(text[asked.end() :])
+    ):
+        return None
+    return Signal("note", "add", content[:LONGEST_NOTE], "explicit")
+
+
+_FILLER = re.compile(
+    r"[\s,!:~]|对了|还有|另外|顺便|那|请|麻烦|帮我|你|可以|先|欸|诶|喔|ok|okay|also|and|btw|hey|oh|please|by the way|one more thing|so|just|可唔可以|唔该|拜托|嗯|好|以后|之后"
+)
+_CLAIM = re.compile(r"管理员|权限|admin|root|instructor|superuser|老师身份|助教身份|credentials?")
+_STATEMENT = re.compile(
+    r"[\u3400-\u9fff]{2,}|(?<![a-z])(?:is|are|am|was|use|uses|has|have|must|should|need|needs|will|called|named|on|every|always|only|our|my|i'm|the|we|due|at|in|by|=)(?![a-z])|->|:"
+)
