@@ -111,7 +111,7 @@ def append_line(path: Path, line: bytes) -> int:
                 size, lines, last = size + len(block), lines + block.count(b"\n"), block[-1:]
             torn = last != b"\n"
             try:
-                _write_all(fd, (b"\n" if torn else b"") + line + b"\n")
+                write_all(fd, (b"\n" if torn else b"") + line + b"\n")
                 os.fsync(fd)
             except OSError:
                 os.ftruncate(fd, size)
@@ -119,6 +119,7 @@ def append_line(path: Path, line: bytes) -> int:
         finally:
             os.close(fd)
         if is_new:
+            adopt(path)
             sync_folder(path.parent)
     return lines + torn + 1
 
@@ -129,17 +130,27 @@ def lock(path: Path, timeout_s: float = 10.0) -> Iterator[None]:
     import filelock  # 40 ms of import that a search does not need
 
     with _unwritable(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folders(path.parent)
         # Not a singleton: each caller has its own, so that two threads of one process exclude each other too.
         held = filelock.FileLock(path, timeout=timeout_s, poll_interval=_LOCK_POLL_S)
         try:
             held.acquire()
         except filelock.Timeout as error:
             raise Busy(f"{path} has been held by another process for {timeout_s:g} s: try again") from error
+        adopt(path)
     try:
         yield
     finally:
         held.release()
+
+
+def adopt(path: Path) -> None:
+    """Give what root has just made to the owner of its folder, lest a daemon run as root lock a person out of a vault."""
+    if os.name == "nt" or os.geteuid() != 0:
+        return
+    owner = path.parent.stat()
+    if owner.st_uid != 0:
+        os.chown(path, owner.st_uid, owner.st_gid)
 
 
 def sync_folder(folder: Path) -> None:
@@ -187,6 +198,8 @@ def changed(path: Path, found: bytes | None) -> Changed:
 def _unwritable(path: Path) -> Iterator[None]:
     try:
         yield
+    except FileNotFoundError as error:
+        raise changed(path, None) from error  # deleted by somebody since it was looked at
     except OSError as error:
         advice = {
             errno.ENOSPC: "free some space",
@@ -200,6 +213,7 @@ def _make_folders(folder: Path) -> None:
     missing = [f for f in (folder, *folder.parents) if not f.exists()]
     for each in reversed(missing):
         each.mkdir(exist_ok=True)
+        adopt(each)
         sync_folder(each.parent)
 
 
@@ -215,9 +229,11 @@ def _write_temp(path: Path, content: bytes) -> Path:
     temp = _temp_path(path)
     fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        _write_all(fd, content)
-        with contextlib.suppress(FileNotFoundError):
+        write_all(fd, content)
+        try:
             _keep_attributes(fd, os.stat(path))
+        except FileNotFoundError:
+            adopt(temp)
         os.fsync(fd)
     except BaseException:
         temp.unlink(missing_ok=True)
@@ -237,7 +253,8 @@ def _keep_attributes(fd: int, old: os.stat_result) -> None:
     os.fchmod(fd, stat.S_IMODE(old.st_mode))
 
 
-def _write_all(fd: int, content: bytes) -> None:
+def write_all(fd: int, content: bytes | memoryview) -> None:
+    """Write all of it to an open file; a single `os.write` may stop halfway."""
     view = memoryview(content)
     while view:
         view = view[os.write(fd, view) :]

@@ -59,8 +59,7 @@ class History:
     ) -> None:
         self._repository = Repository(root)
         self._objects = Objects(self._repository.common_dir / "objects")
-        self._filters = Filters(self._repository, self._objects)
-        self._planner = Planner(self._repository, self._objects, self._filters, sign)
+        self._sign = sign
         self._intents = IntentLog(self.git_dir / "vault-memory" / "intents")
         self._fallback = Author(person_name or _NOBODY.name, person_email or _NOBODY.email)
         self._now = now
@@ -90,9 +89,11 @@ class History:
     # Writing ------------------------------------------------------------------------------------------------------
 
     def commit(self, drafts: Iterable[Draft]) -> Flushed:
-        """`stage`, then `flush`."""
-        self.stage(drafts)
-        return self.flush()
+        """`stage`, then `flush`, with nobody in between."""
+        drafts = tuple(drafts)
+        with self._lock():
+            self._stage(drafts)
+            return self._flush()
 
     def stage(self, drafts: Iterable[Draft]) -> None:
         """Make the drafts durable, then write their files; from here on nothing of them can be lost.
@@ -101,39 +102,13 @@ class History:
         is raised and nothing is written. `Unwritable` likewise leaves every file as it was.
         """
         drafts = tuple(drafts)
-        changes = ends(drafts)
-        for path in changes:
-            self._check(path)
-        if not drafts:
-            return
         with self._lock():
-            for change in changes.values():
-                found = files.read(self.root / change.path)
-                if found not in (change.before, change.after):
-                    raise files.changed(self.root / change.path, found)
-            head = self._repository.head()
-            now = self._now()
-            when = f"{int(now.timestamp())} {now:%z}"
-            intent = self._intents.add(drafts, when, head.commit, self._bases(changes, head.commit))
-            self._step("intent written")
-            self._write_files(intent)
+            self._stage(drafts)
 
     def flush(self) -> Flushed:
         """Turn the waiting drafts into commits, in order; those that cannot be now go on waiting, and `paused` says why."""
         with self._lock():
-            pending = self._intents.pending()
-            if not pending:
-                return Flushed()
-            give_up = time.monotonic() + _PATIENCE_S
-            while True:
-                try:
-                    return self._try_flush(pending)
-                except CannotCommit as reason:
-                    return Flushed((), self._intents.count(), str(reason))
-                except _Outrun as reason:
-                    if time.monotonic() > give_up:
-                        return Flushed((), self._intents.count(), str(reason))
-                    time.sleep(_POLL_S)
+            return self._flush()
 
     # Reading ------------------------------------------------------------------------------------------------------
 
@@ -160,7 +135,7 @@ class History:
         Files under the vault that git ignores are left out, and so is what waits to be committed here already. With
         `paths` only these files are looked at, without starting a process for a tracked one.
         """
-        waiting = self._waiting()
+        waiting, filters = self._waiting(), Filters(self._repository, self._objects)
         tree = self._objects.tree_of(self._repository.head().commit)
         found = []
         for path in self._status() if paths is None else filter(self._is_note, paths):
@@ -169,7 +144,7 @@ class History:
                 before = waiting[path].after
             else:
                 blob = self._blob_at(tree, path)
-                if blob == self._filters.blob(self._repository.prefix / path, on_disk):
+                if blob == filters.blob(self._repository.prefix / path, on_disk):
                     continue
                 before = self._objects.read(blob)[1] if blob else None
             if on_disk != before and not (before is None and paths is not None and self.ignored(path)):
@@ -190,14 +165,32 @@ class History:
         *,
         limit: int = 20,
         since: datetime | None = None,
+        until: datetime | None = None,
         trailers: Mapping[str, str | None] | None = None,
     ) -> list[Entry]:
         """The newest commits, newest first: those that touch `paths`, and carry all `trailers` (None: any value)."""
         if self._repository.head().commit is None:
             return []
-        return log.entries(self.root, paths, limit=limit, since=since, trailers=trailers or {})
+        return log.entries(self.root, paths, limit=limit, since=since, until=until, trailers=trailers or {})
 
     # Staging ------------------------------------------------------------------------------------------------------
+
+    def _stage(self, drafts: tuple[Draft, ...]) -> None:
+        changes = ends(drafts)
+        if not drafts:
+            return
+        for path in changes:
+            self._check(path)
+        for change in changes.values():
+            found = files.read(self.root / change.path)
+            if found not in (change.before, change.after):
+                raise files.changed(self.root / change.path, found)
+        head = self._repository.head()
+        now = self._now()
+        when = f"{int(now.timestamp())} {now:%z}"
+        intent = self._intents.add(drafts, when, head.commit, self._bases(changes, head.commit))
+        self._step("intent written")
+        self._write_files(intent)
 
     def _check(self, path: PurePosixPath) -> None:
         if path.is_absolute() or not path.parts or any(p == ".." or p.lower() == ".git" for p in path.parts):
@@ -214,9 +207,9 @@ class History:
 
     def _bases(self, paths: Iterable[PurePosixPath], head: str | None) -> dict[PurePosixPath, str | None]:
         """The blob that HEAD will hold at each path when all that waits is committed."""
-        tree, waiting = self._objects.tree_of(head), self._waiting()
+        tree, waiting, filters = self._objects.tree_of(head), self._waiting(), Filters(self._repository, self._objects)
         return {
-            path: self._filters.blob(self._repository.prefix / path, waiting[path].after)
+            path: filters.blob(self._repository.prefix / path, waiting[path].after)
             if path in waiting
             else self._blob_at(tree, path)
             for path in paths
@@ -299,11 +292,26 @@ class History:
 
     # Committing ---------------------------------------------------------------------------------------------------
 
+    def _flush(self) -> Flushed:
+        pending = self._intents.pending()
+        if not pending:
+            return Flushed()
+        give_up = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                return self._try_flush(pending)
+            except CannotCommit as reason:
+                return Flushed((), self._intents.count(), str(reason))
+            except _Outrun as reason:
+                if time.monotonic() > give_up:
+                    return Flushed((), self._intents.count(), str(reason))
+                time.sleep(_POLL_S)
+
     def _try_flush(self, pending: list[Intent]) -> Flushed:
         """One attempt. Raises `CannotCommit` when it must wait for the person, `_Outrun` when another git was faster."""
         self._refuse_while_paused()
         index = IndexStep(self._repository)
-        plan = self._planner.plan(pending, index, self.person)
+        plan = Planner(self._repository, self._objects, self._sign).plan(pending, index, self.person)
         self._objects.write()
         self._step("objects written")
         if plan.changes or plan.commits:

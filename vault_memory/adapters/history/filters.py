@@ -21,11 +21,12 @@ _LINE_ENDS = re.compile(rb"^[^#\n]*\s(?:text\b|eol=|crlf\b)", re.MULTILINE)
 
 
 class Filters:
-    """The conversions of one repository. Paths are from its top."""
+    """The conversions of one repository, read once: make a new one for each task. Paths are from its top."""
 
     def __init__(self, repository: Repository, objects: Objects) -> None:
         self._repository = repository
         self._objects = objects
+        self._texts: dict[Path, bytes] = {}
 
     def blob(self, path: PurePosixPath, content: bytes | None) -> str | None:
         """The id of the blob that git would make of a file's bytes; None for no file."""
@@ -60,6 +61,11 @@ class Filters:
     def _attributes(self, path: PurePosixPath) -> bytes:
         """The text of every attributes file that may speak of a path."""
         home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
-        places = [self._repository.common_dir / "info" / "attributes", home / "git" / "attributes"]
+        named = self._repository.settings().get("core.attributesfile")
+        places = [self._repository.common_dir / "info" / "attributes"]
+        places += [Path(named).expanduser() if named else home / "git" / "attributes"]
         places += [self._repository.top / folder / ".gitattributes" for folder in path.parents]
-        return b"\n".join(filter(None, map(files.read, places)))
+        for place in places:
+            if place not in self._texts:
+                self._texts[place] = files.read(place) or b""
+        return b"\n".join(self._texts[place] for place in places)

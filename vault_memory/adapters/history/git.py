@@ -25,7 +25,7 @@ def start(folder: Path, *args: str, extra: Mapping[str, str] | None = None) -> s
     """Start git in `folder`; the caller writes to it and waits for it with `finish`."""
     try:
         return subprocess.Popen(
-            ["git", *args],
+            ["git", "-c", f"core.hooksPath={os.devnull}", *args],  # a person's hooks are for the person's commits
             cwd=folder,
             env=environment(extra),
             stdin=subprocess.PIPE,
@@ -38,7 +38,7 @@ def start(folder: Path, *args: str, extra: Mapping[str, str] | None = None) -> s
 
 def finish(process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float, ok: Sequence[int] = (0,)) -> bytes:
     """Give a started git its input and return its output; `HistoryError` with git's own words when it fails."""
-    command = " ".join(str(arg) for arg in list(process.args)[:3])  # type: ignore[arg-type]
+    command = " ".join(["git", *(str(arg) for arg in list(process.args)[3:5])])  # type: ignore[arg-type]
     try:
         out, err = process.communicate(stdin, timeout=timeout_s)
     except subprocess.TimeoutExpired as error:

@@ -21,7 +21,7 @@ _EXTENDED, _STAGE, _ASSUME_VALID, _NAME_LENGTH = 0x4000, 0x3000, 0x8000, 0x0FFF
 _INTENT_TO_ADD = 0x2000
 _KNOWN = {b"TREE", b"REUC"}
 _LINK_BYTES = 1 << 20  # more than the bitmaps of a split index of millions take
-_NODE = re.compile(rb"([^\0]*)\0(-?\d+) (\d+)\n")
+_NODE = re.compile(rb"([^\0]*)\0(?:-1|(\d+)) (\d+)\n(?(2).{20})", re.DOTALL)
 CONFLICT = "conflict"
 """Stands for the blob of a path that is in conflict, or whose entry has a flag (skip-worktree) that is not ours to judge."""
 
@@ -140,7 +140,7 @@ class IndexFile:
             if (
                 whole
                 and not whole[1]
-                and int(whole[2]) in (-1, self._count)
+                and int(whole[2] or self._count) == self._count
                 and not (at - 12) % 8
                 and self._ends_well(at)
             ):
@@ -174,8 +174,8 @@ class IndexFile:
 
     def patched(
         self, updates: Mapping[bytes, Update | None], folders: Mapping[bytes, tuple[str | None, str | None]]
-    ) -> bytes:
-        """The bytes of the index with these entries set, or taken out (None).
+    ) -> list[bytes | memoryview]:
+        """The index with these entries set, or taken out (None), in pieces: joined it would be copied once more.
 
         `folders` gives, for every folder above a changed path ("" is the top), the tree that HEAD held there and the one
         it holds now (None: no such folder); git's cache of trees is kept valid by it.
@@ -193,19 +193,19 @@ class IndexFile:
         # Two new names may belong at one place: the sort is stable on it, so put them in order of their names first.
         splices.sort(key=lambda splice: (splice[0], splice[1] - splice[0], splice[2][62:]))
 
-        parts, at = [], 12
+        old, at = memoryview(self._data), 12
+        parts: list[bytes | memoryview] = [self._data[:8] + int(self._count + sum(grown.values())).to_bytes(4, "big")]
         for start, end, entry in splices:
-            parts += [self._data[at:start], entry]
+            parts += [old[at:start], entry]
             at = end
-        parts.append(self._data[at : self._end])
-        entries = b"".join(parts)
-        head = self._data[:8] + int(self._count + sum(grown.values())).to_bytes(4, "big")
-        extensions = self._extensions
-        if b"TREE" in extensions:
-            extensions = extensions | {b"TREE": _patched_tree(extensions[b"TREE"], folders, grown)}
-        tail = [kind + len(body).to_bytes(4, "big") + body for kind, body in extensions.items()]
-        body = b"".join([head, entries, *tail])
-        return body + hashlib.sha1(body, usedforsecurity=False).digest()
+        parts.append(old[at : self._end])
+        for kind, body in self._extensions.items():
+            new = _patched_tree(body, folders, grown) if kind == b"TREE" else body
+            parts += [kind + len(new).to_bytes(4, "big"), new]
+        checksum = hashlib.sha1(usedforsecurity=False)
+        for part in parts:
+            checksum.update(part)
+        return [*parts, checksum.digest()]
 
 
 def _entry(name: bytes, update: Update) -> bytes:
@@ -235,62 +235,61 @@ def _patched_tree(
     folder below it on the way to the change stays valid too; else it is marked -1, and git works it out when it needs it.
     """
     nodes = _nodes(body, set(folders))
-    parts, at = [], 0
     stale = {folder for folder in folders if not _is_fresh(folder, folders, nodes)}
-    for folder, (start, end, name, count, below, tree) in sorted(nodes.items(), key=lambda item: item[1][0]):
-        parts.append(body[at:start])
-        if count < 0 or any(each == folder or _is_below(each, folder) for each in stale):
-            parts.append(b"%s\0-1 %d\n" % (name, below))
+    parts, at = [], 0
+    for folder, node in sorted(nodes.items(), key=lambda item: item[1].start):
+        parts.append(body[at : node.start])
+        tree = folders[folder][1]
+        if tree is None or node.count is None or any(_is_in(each, folder) for each in stale):
+            parts.append(b"%s\0-1 %d\n" % (node.name, node.below))
         else:
-            more = sum(n for path, n in grown.items() if _is_below(path, folder))
-            parts.append(b"%s\0%d %d\n" % (name, count + more, below) + bytes.fromhex(folders[folder][1] or tree))
-        at = end
+            count = node.count + sum(more for path, more in grown.items() if _is_in(path, folder))
+            parts.append(b"%s\0%d %d\n" % (node.name, count, node.below) + bytes.fromhex(tree))
+        at = node.end
     return b"".join([*parts, body[at:]])
 
 
-_Node = tuple[int, int, bytes, int, int, str]
-"""(start, end, own name, entries, subfolders, id of the tree)"""
+@dataclass(frozen=True)
+class _Node:
+    start: int
+    end: int
+    name: bytes
+    count: int | None
+    below: int
+    tree: str
 
 
 def _nodes(body: bytes, wanted: set[bytes]) -> dict[bytes, _Node]:
-    """The nodes of the wanted folders by their whole names. Folders that lead to none are skipped without being named."""
+    """The nodes of the wanted folders by their whole names; what lies below any other folder is passed over."""
     found: dict[bytes, _Node] = {}
-    match = _NODE.match
-    at = 0
+    rows = _NODE.finditer(body)
 
-    def visit(above: bytes | None) -> None:
-        nonlocal at
-        row = match(body, at)
-        if row is None:
-            raise UnknownIndex("a cache of trees that cannot be read")
-        name = row[1]
-        folder = name if not above else above + b"/" + name
-        count, below = int(row[2]), int(row[3])
-        end = row.end() + (20 if count >= 0 else 0)
-        at = end
+    def visit(above: bytes) -> None:
+        row = next(rows)
+        folder = above + b"/" + row[1] if above else row[1]
+        below = int(row[3])
         if folder in wanted:
-            found[folder] = (row.start(), end, name, count, below, body[row.end() : end].hex())
+            count = None if row[2] is None else int(row[2])
+            found[folder] = _Node(row.start(), row.end(), row[1], count, below, row[0][-20:].hex())
             for _ in range(below):
                 visit(folder)
             return
         while below:
-            row = match(body, at)
-            if row is None:
-                raise UnknownIndex("a cache of trees that cannot be read")
-            below += int(row[3]) - 1
-            at = row.end() + (0 if row[2].startswith(b"-") else 20)
+            below += int(next(rows)[3]) - 1
 
-    visit(None)
+    try:
+        visit(b"")
+    except StopIteration:
+        raise UnknownIndex("a cache of trees that breaks off") from None
     return found
 
 
 def _is_fresh(
     folder: bytes, folders: Mapping[bytes, tuple[str | None, str | None]], nodes: Mapping[bytes, _Node]
 ) -> bool:
-    old, new = folders[folder]
     node = nodes.get(folder)
-    return node is not None and node[3] >= 0 and new is not None and node[5] == old
+    return node is not None and node.count is not None and node.tree == folders[folder][0]
 
 
-def _is_below(path: bytes, folder: bytes) -> bool:
-    return not folder or path.startswith(folder + b"/")
+def _is_in(path: bytes, folder: bytes) -> bool:
+    return not folder or path == folder or path.startswith(folder + b"/")

@@ -7,6 +7,7 @@ for a millisecond or two. A lock that was there before is somebody else's and is
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -54,11 +55,13 @@ class IndexStep:
             for path, entry in changes.items()
         }
         trees = {b"" if str(folder) == "." else os.fsencode(str(folder)): both for folder, both in folders.items()}
-        self._draft.write_bytes(self._parsed.patched(updates, trees))
+        with self._draft.open("wb", buffering=0) as draft:
+            for piece in self._parsed.patched(updates, trees):
+                files.write_all(draft.fileno(), piece)
+        files.adopt(self._draft)
         # An entry whose file is as young as the index is looked at again by git, since it may have changed within one
         # tick of the clock. A new index with a new time would end that suspicion for entries that we have not looked at.
-        times = self._index.stat()
-        os.utime(self._draft, ns=(times.st_atime_ns, times.st_mtime_ns))
+        shutil.copystat(self._index, self._draft)
 
     def _prepare_by_git(self, changes: Mapping[PurePosixPath, tuple[str, str] | None]) -> None:
         self._draft.unlink(missing_ok=True)

@@ -119,6 +119,7 @@ def _dump(intent: Intent) -> bytes:
             "message": draft.message,
             "author": list(draft.author),
             "changes": [[str(c.path), number(c.before), number(c.after)] for c in draft.changes],
+            "merges": draft.merges,
         }
         for draft in intent.drafts
     ]
@@ -151,4 +152,4 @@ def _draft(row: dict[str, Any], content: Any) -> Draft:
     changes = tuple(
         FileChange(PurePosixPath(p), content(before), content(after)) for p, before, after in row["changes"]
     )
-    return Draft(row["message"], Author(*row["author"]), changes)
+    return Draft(row["message"], Author(*row["author"]), changes, row["merges"])

@@ -32,12 +32,14 @@ class FileChange(NamedTuple):
 class Draft:
     """A commit to be: its whole message (see `core.trailers.render`), its author, and the files it changes.
 
-    The drafts of one call may form a chain over a file: each one's `before` is then its forerunner's `after`.
+    The drafts of one call may form a chain over a file: each one's `before` is then its forerunner's `after`. `merges` is
+    a commit that is merged in by it, as its second parent; where there is nothing to merge, the branch moves on to it.
     """
 
     message: str
     author: Author
     changes: tuple[FileChange, ...]
+    merges: str | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from vault_memory.adapters import files
 from vault_memory.errors import HistoryError
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -66,13 +67,15 @@ class Objects:
         from gitdb.exc import ODBError  # type: ignore[import-untyped]
 
         with self._guard:  # its windows on the pack files are shared by all threads
-            if self._packs is None:
-                self._packs = GitDB(str(self._folder))
-            try:
-                stream = self._packs.stream(bytes.fromhex(object_id))
-                return stream.type.decode(), stream.read()
-            except ODBError as error:
-                raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`") from error
+            for look in ("as listed", "anew"):  # packs come by a fetch and go by a repack
+                if self._packs is None or look == "anew":
+                    self._packs = GitDB(str(self._folder))
+                try:
+                    stream = self._packs.stream(bytes.fromhex(object_id))
+                    return stream.type.decode(), stream.read()
+                except (ODBError, OSError) as error:
+                    problem = error
+        raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`") from problem
 
     def tree(self, tree_id: str) -> bytes:
         """The body of a tree; the last few are kept, since a chat reads the same ones again and again."""
@@ -149,13 +152,15 @@ class Objects:
                 final = self._folder / name[:2] / name[2:]
                 if final.exists():
                     continue
-                final.parent.mkdir(exist_ok=True)
+                if not final.parent.exists():
+                    final.parent.mkdir(exist_ok=True)
+                    files.adopt(final.parent)
                 temp = final.with_name(f"tmp_obj_{os.getpid()}_{name[2:12]}")  # the prefix that `git gc` sweeps
                 fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o444)
                 pending.append((fd, temp, final))
+                files.adopt(temp)
                 data = zlib.compress(b"%s %d\0" % (kind.encode(), len(body)) + body, 1)
-                while data:
-                    data = data[os.write(fd, data) :]
+                files.write_all(fd, data)
             for fd, _, _ in pending:  # all are written by now, so the first fsync carries most of the others' work
                 os.fsync(fd)
             for _, temp, final in pending:

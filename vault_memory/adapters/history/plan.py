@@ -44,10 +44,10 @@ class Plan:
 class Planner:
     """Plans one flush. New objects gather in `objects`; nothing else is changed."""
 
-    def __init__(self, repository: Repository, objects: Objects, filters: Filters, sign: bool) -> None:
+    def __init__(self, repository: Repository, objects: Objects, sign: bool) -> None:
         self._repository = repository
         self._objects = objects
-        self._filters = filters
+        self._filters = Filters(repository, objects)
         self._sign = sign
 
     def plan(self, pending: Sequence[Intent], index: IndexStep, person: Callable[[], Author]) -> Plan:
@@ -70,13 +70,17 @@ class Planner:
                     plan.blocked.update(dict.fromkeys(paths, reasons[0]))
                     left.append(draft)
                     continue
-                by_hand = self._edits_before(draft, intent, tree)
-                for author, message, changes in ([(person(), *by_hand)] if by_hand else []) + [
-                    (draft.author, draft.message, draft.changes)
-                ]:
-                    tree = self._applied(tree, changes)
-                    tip = self._commit(tree, tip, author, intent.when, message)
+                if by_hand := self._edits_before(draft, intent, tree):
+                    message, edits = by_hand
+                    tree = self._applied(tree, edits)
+                    tip = self._commit(tree, tip, person(), intent.when, message)
                     plan.commits.append(tip)
+                if draft.merges and self._is_behind(tip, draft.merges, plan.head):
+                    tree, tip = self._objects.tree_of(draft.merges), draft.merges
+                else:
+                    tree = self._applied(tree, draft.changes)
+                    tip = self._commit(tree, tip, draft.author, intent.when, draft.message, draft.merges)
+                plan.commits.append(tip)
                 touched.update(paths)
             plan.left.append((intent, tuple(left)))
         self._tell_index(plan, touched, before, tree)
@@ -164,22 +168,30 @@ class Planner:
         return self._objects.put(tree, blobs)
 
     def _merged(self, change: FileChange, held: str | None) -> bytes | None:
-        """HEAD has moved on since the draft was staged: its text with our change in it, ours where both changed a line."""
+        """HEAD has moved on since the draft was staged: what it holds, with our change in it if it is not there yet."""
         theirs = self._content(held)
-        if change.after is None or theirs is None:
-            # Somebody changed what we delete, or deleted what we change: what lies on disk is what the person wants.
-            return files.read(self._repository.root / change.path)
+        on_disk = files.read(self._repository.root / change.path)
+        if change.after is None or theirs is None or on_disk is None or self._blob(change.path, on_disk) == held:
+            return on_disk  # the person has settled it: what lies on disk is what they want
         with tempfile.TemporaryDirectory(dir=self._repository.git_dir / "vault-memory") as folder:
             names = [Path(folder, name) for name in ("theirs", "base", "ours")]
             for name, content in zip(names, (theirs, change.before or b"", change.after), strict=True):
                 name.write_bytes(content)
             try:
-                return git.run(Path(folder), "merge-file", "--stdout", "--theirs", *map(str, names), ok=range(128))
+                return git.run(Path(folder), "merge-file", "--stdout", "--union", *map(str, names), ok=range(128))
             except HistoryError:  # not text
                 return change.after
 
-    def _commit(self, tree: str, parent: str | None, author: Author, when: str, message: str) -> str:
-        parents = [parent] if parent else []
+    def _is_behind(self, tip: str | None, other: str, head: Head) -> bool:
+        """Whether `other` holds all that HEAD does, and nothing has been planned on top of HEAD yet."""
+        if tip is None or tip != head.commit:
+            return tip is None
+        return git.run(self._repository.top, "merge-base", tip, other, ok=(0, 1)).decode().strip() == tip
+
+    def _commit(
+        self, tree: str, parent: str | None, author: Author, when: str, message: str, merged: str | None = None
+    ) -> str:
+        parents = [commit for commit in (parent, merged) if commit]
         if self._sign:
             return self._signed_commit(tree, parents, author, when, message)
         body = commit_body(tree, parents, identity(author, when), identity(ASSISTANT, when), message)

@@ -82,6 +82,23 @@ class Repository:
                 return f"{reason}: commits wait until it is finished"
         if self.head().ref is None:
             return "HEAD is detached: commits wait until a branch is checked out"
+        settings = self.settings()
+        if settings.get("extensions.objectformat", "sha1") != "sha1" or "extensions.refstorage" in settings:
+            return "this repository uses SHA-256 or reftable, which vault-memory cannot write"
+        return self._distrust()
+
+    def _distrust(self) -> str | None:
+        """Git's own refusal of a repository that belongs to another user, whose settings could run programs as us."""
+        me = os.geteuid() if hasattr(os, "geteuid") else None
+        if me is None or all(path.stat().st_uid == me for path in (self.top, self.git_dir)):
+            return None
+        try:
+            git.run(self.top, "rev-parse", "--git-dir")
+        except HistoryError:
+            return (
+                f"{self.top} belongs to another user: run vault-memory as that user, or trust it with "
+                f"`git config --global --add safe.directory {self.top}`"
+            )
         return None
 
     def settings(self) -> dict[str, str]:
@@ -109,6 +126,7 @@ class Repository:
         lock, draft = path.with_name(path.name + ".lock"), self.git_dir / "vault-memory" / "ref.new"
         path.parent.mkdir(parents=True, exist_ok=True)
         draft.write_bytes(commit.encode() + b"\n")
+        files.adopt(draft)
         with draft.open("rb") as written:
             os.fsync(written.fileno())
         if not claim(draft, lock):
@@ -173,3 +191,4 @@ def _log(path: Path, line: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as log:
         log.write(line)
+    files.adopt(path)
