@@ -49,9 +49,9 @@ tour:
 	@echo
 	git -C my-vault --no-pager log --max-count=1 --grep='Vault-Key: theme'
 	@echo
-	cd my-vault && vault-memory search --user alice '主题'
+	cd my-vault && vault-memory search --user alice -k 3 '暗色主题'
 	@echo
-	cd my-vault && vault-memory search --user alice 'fetch data in React'
+	cd my-vault && vault-memory search --user alice -k 3 'fetch data in React'
 	@echo
 	@echo 'Look around in ./my-vault, with Obsidian too. To have the command at hand: . .venv/bin/activate'
 
