@@ -74,6 +74,7 @@ class Config:
     git_person_email: str = _field("", "e-mail address beside git.person_name")
     git_conversations: str = _field("never", "whether conversation records enter git", choices=("never", "daily"))
     git_sign: bool = _field(False, "sign the assistant's commits with the person's git signing set-up")
+    git_remote: str = _field("", "remote that the scheduled `sync` brings this vault in step with; empty: none")
 
     off_record: list[str] = _field([], "ids of users of whom no turn is ever kept")
 

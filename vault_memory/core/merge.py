@@ -168,12 +168,7 @@ def _common(ours: list[str], theirs: list[str]) -> list[str]:
 
 def _matches(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int, int]]:
     """Runs of equal lines: (start in one, start in the other, length). Equal ends are taken off first, for speed."""
-    head = 0
-    while head < min(len(one), len(other)) and one[head] == other[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(one), len(other)) - head and one[-1 - tail] == other[-1 - tail]:
-        tail += 1
+    head, tail = _ends(one, other)
     middle = SequenceMatcher(None, one[head : len(one) - tail], other[head : len(other) - tail], autojunk=False)
     found = [(a + head, b + head, size) for a, b, size in middle.get_matching_blocks() if size]
     return [(0, 0, head), *found, (len(one) - tail, len(other) - tail, tail)]
@@ -206,13 +201,27 @@ def _settle(base: list[str], ours: list[str], theirs: list[str], journal: bool) 
         return ours, 0
     if ours == base:
         return theirs, 0
-    if not base:
-        return (_by_heading(ours, theirs) if journal else _closed(ours) + theirs), 0
     if len(base) == len(ours) == len(theirs) > 1:
         # Neighbouring lines, each changed by one side only, are no conflict.
         parts = [_settle([b], [o], [t], journal) for b, o, t in zip(base, ours, theirs, strict=True)]
         return [line for lines, _ in parts for line in lines], sum(count for _, count in parts)
-    return [OPEN + "\n", *_closed(ours), MIDDLE + "\n", *_closed(theirs), CLOSE + "\n"], 1
+    if journal and not base:
+        return _by_heading(ours, theirs), 0
+    head, tail = _ends(ours, theirs)
+    first, last = ours[:head], ours[len(ours) - tail :]
+    ours, theirs = ours[head : len(ours) - tail], theirs[head : len(theirs) - tail]
+    if not base:
+        return [*_closed(first), *_closed(ours), *_closed(theirs), *last], 0
+    block = [OPEN + "\n", *_closed(ours), MIDDLE + "\n", *_closed(theirs), CLOSE + "\n"]
+    return [*_closed(first), *block, *last], 1
+
+
+def _ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
+    """How many lines two texts share at their beginning, and then at their end."""
+    shortest = min(len(one), len(other))
+    head = next((at for at in range(shortest) if one[at] != other[at]), shortest)
+    tail = next((at for at in range(shortest - head) if one[-1 - at] != other[-1 - at]), shortest - head)
+    return head, tail
 
 
 def _closed(lines: list[str]) -> list[str]:
@@ -224,8 +233,8 @@ def _by_heading(ours: list[str], theirs: list[str]) -> list[str]:
     """The entries of both sides in the order of their headings (`## 14:05`, `## 2026-01-30 14:05`), equal ones once."""
     entries: list[list[str]] = []
     for lines in (ours, theirs):
-        for line in _closed(lines):
-            if line.startswith("## ") or line == lines[0]:
+        for number, line in enumerate(_closed(lines)):
+            if line.startswith("## ") or not number:
                 entries.append([])
             entries[-1].append(line)
     unique = list({"".join(entry).strip(): entry for entry in entries}.values())

@@ -2,56 +2,84 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from vault_memory.adapters.history import Author, Draft, FileChange
-from vault_memory.core import layout, trailers
+from vault_memory.core import layout, note, trailers
+from vault_memory.core.extraction import secrets
 from vault_memory.core.fields import FIELDS
 from vault_memory.core.preference import Change, ChangeOp
 from vault_memory.core.profile import Item, Profile
 from vault_memory.services.vault import Vault
 
+_LISTED = 20
+_TITLE_BYTES = 65_536
+_TITLE_CHARS = 80
 
-def commit_person_edits(vault: Vault, scope: str, paths: Iterable[PurePosixPath] | None = None) -> int:
-    """Commit every edit in a scope that nobody has committed yet; return how many files. The caller holds a user's lock.
 
-    Without that lock the assistant's text could be on disk and not yet in its draft, and be taken for the person's. `paths`
-    (vault-relative) narrows the look to those files. A profile gives one commit per preference, all the other files one
-    commit together.
+def commit_person_edits(vault: Vault, scope: str | None, paths: Iterable[PurePosixPath] | None = None) -> int:
+    """Commit every edit in a scope (None: in all) that nobody has committed yet; return how many files.
+
+    The caller holds the user's lock (every user's): without it the assistant's text could be on disk and not yet in its
+    draft, and be taken for the person's. `paths` (vault-relative) narrows the look to those files. A profile gives one
+    commit per preference, all the other files of a scope one commit together.
     """
     author = vault.history.person()
     drafts: list[Draft] = []
-    others: list[FileChange] = []
+    others: dict[str, list[FileChange]] = {}
     for change in vault.history.uncommitted(paths):
-        if _scope_of(change.path) != scope:
+        owner = scope_of(change.path)
+        if scope not in (None, owner):
             continue
-        is_profile = scope != layout.SHARED and change.path == layout.user_dir(scope) / layout.PROFILE
+        is_profile = owner != layout.SHARED and change.path == layout.user_dir(owner) / layout.PROFILE
         if is_profile and change.before and change.after:
-            drafts += _profile_drafts(vault, author, scope, change.path, change.before, change.after)
+            drafts += _profile_drafts(vault, author, owner, change.path, change.before, change.after)
         else:
-            others.append(change)
-    if others:
-        drafts.append(Draft(_summary(others), author, tuple(others)))
+            others.setdefault(owner, []).append(change)
+    drafts += [Draft(_message(changes), author, tuple(changes)) for changes in others.values()]
     if drafts:
         vault.history.commit(drafts)
     return len({change.path for draft in drafts for change in draft.changes})
 
 
-def _scope_of(path: PurePosixPath) -> str:
-    """Whose folder a path lies in, whatever kind of file it is."""
+def scope_of(path: PurePosixPath) -> str:
+    """Whose folder a vault-relative path lies in, whatever kind of file it is."""
     parts = path.parts
     is_users = len(parts) > 2 and parts[0] == layout.MEMORY_DIR and layout.is_user_id(parts[1])
     return parts[1] if is_users else layout.SHARED
 
 
-def _summary(changes: list[FileChange]) -> str:
-    """`edit notes/idea.md`; `add 12 files, delete 1 file` for many."""
-    verbs = ["add" if c.before is None else "delete" if c.after is None else "edit" for c in changes]
-    if len(changes) == 1:
-        return f"{verbs[0]} {changes[0].path}"
+def _message(changes: Sequence[FileChange]) -> str:
+    """`edit 想法 (notes/idea.md)`; for many `add 12 files, delete 1 file`, and then a line for each of the first ones."""
+    lines = [f"{_verb(change)} {_named(change)}" for change in changes]
+    if len(lines) == 1:
+        return trailers.render(lines[0])
+    verbs = [_verb(change) for change in changes]
     counts = [(verb, verbs.count(verb)) for verb in ("add", "edit", "delete") if verb in verbs]
-    return ", ".join(f"{verb} {count} {'file' if count == 1 else 'files'}" for verb, count in counts)
+    subject = ", ".join(f"{verb} {count} {'file' if count == 1 else 'files'}" for verb, count in counts)
+    more = [f"and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
+    return (
+        trailers.render(subject)
+        + "\n"
+        + "".join(f"- {trailers.single_line(line)}\n" for line in lines[:_LISTED] + more)
+    )
+
+
+def _verb(change: FileChange) -> str:
+    return "add" if change.before is None else "delete" if change.after is None else "edit"
+
+
+def _named(change: FileChange) -> str:
+    """A note by its title, if it has one, and its path."""
+    if change.path.suffix != ".md":
+        return str(change.path)
+    data = change.after if change.after is not None else change.before or b""
+    read = note.parse(data[:_TITLE_BYTES].decode("utf-8", "replace"))
+    heading = re.search(r"^# +(.+?)[ #]*$", read.body, re.MULTILINE)
+    title = trailers.single_line(secrets.redact(read.title or (heading[1] if heading else "")).text)
+    return f"{title[:_TITLE_CHARS]} ({change.path})" if title else str(change.path)
 
 
 def _profile_drafts(

@@ -53,6 +53,11 @@ def tip_of(root: Path, remote: str, branch: str) -> str | None:
     return out.split()[0].decode() if out.strip() else None
 
 
+def has(root: Path, commit: str) -> bool:
+    """Whether a commit is in this repository, and all that it stands on."""
+    return bool(git.run(root, "rev-list", "--max-count=1", "--ignore-missing", commit, "--", ok=(0, 128)).strip())
+
+
 def fetch(root: Path, remote: str, branch: str) -> str:
     """Fetch the remote's branch and return its commit."""
     _talk(root, "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--", remote, f"+refs/heads/{branch}:{_FETCHED}")
