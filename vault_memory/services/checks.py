@@ -15,6 +15,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.history import git
 from vault_memory.adapters.watcher import Watcher
 from vault_memory.core import layout
+from vault_memory.core.profile import Profile
 from vault_memory.errors import IndexUnusable
 from vault_memory.services import starter
 from vault_memory.services.create_vault import create_vault
@@ -124,6 +125,18 @@ def _notes(vault: Vault) -> Seen:
     return "every note can be read", ""
 
 
+def _profiles(vault: Vault) -> Seen:
+    found = [
+        f"{layout.user_dir(user_id) / layout.PROFILE}, {problem}"
+        for user_id in vault.user_ids()
+        for problem in Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"").problems()
+    ]
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        return f"{found[0]}{more}", "correct the line; until then it stays as you wrote it"
+    return "every field is understood", ""
+
+
 def _sizes(vault: Vault) -> Seen:
     big = [f"{s.scope}: {s.tracked_bytes / 1e6:.1f} MB" for s in status(vault).scopes if s.tracked_bytes > BIG_BYTES]
     if big:
@@ -189,6 +202,7 @@ CHECKS = (
     Check("vectors", _vectors),
     Check("index", _index, mend=_mend_index),
     Check("notes", _notes),
+    Check("profiles", _profiles),
     Check("sizes", _sizes),
     Check("watching", _watching),
     Check("leftovers", _leftovers, mend=_mend_leftovers),

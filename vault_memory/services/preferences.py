@@ -6,13 +6,11 @@ evidence, so that the history of a preference is one list whoever changed it.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 
 from vault_memory.adapters import files
 from vault_memory.core import layout
-from vault_memory.core.conversation import parse_line
 from vault_memory.core.fields import FIELDS, NOTE, clean, same
 from vault_memory.core.preference import Change, Evidence, Signal
 from vault_memory.core.profile import Profile
@@ -20,6 +18,7 @@ from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.audit import PreferenceChange, history
 from vault_memory.services.person_edits import hand_changes
 from vault_memory.services.profile_files import ProfileFiles, change_profile
+from vault_memory.services.turns import turn_at
 from vault_memory.services.vault import Vault
 
 _UNDO_REACH = 1000
@@ -142,10 +141,5 @@ def _bring_back(vault: Vault, user_id: str, key: str, then: Profile, reason: str
 
 def _said(vault: Vault, user_id: str, source: str) -> str | None:
     """The person's words on a line of a conversation record, if the record is still there."""
-    name, _, number = source.rpartition(":")
-    lines = (files.read(vault.path(user_id, name)) or b"").split(b"\n") if name and number.isdigit() else []
-    try:
-        message = parse_line(lines[int(number) - 1].decode("utf-8", "replace")).get("user_message")
-    except (IndexError, ValueError, json.JSONDecodeError):
-        return None
+    message = (turn_at(vault, user_id, source) or {}).get("user_message")
     return message if isinstance(message, str) else None

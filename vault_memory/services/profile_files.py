@@ -51,7 +51,8 @@ class ProfileFiles:
 
     def merge(self, signals: Sequence[Signal]) -> tuple[list[Change], list[Evidence]]:
         """What these signals change, by the merge policy and by the evidence so far."""
-        return merge(self.profile, signals, counts_in(_rows_newest_first(self.feedback, {s.key for s in signals})))
+        marks = {json.dumps(signal.key).encode() for signal in signals}
+        return merge(self.profile, signals, counts_in(_rows_newest_first(self.feedback, *marks)))
 
     def drafts(self, changes: Iterable[Change], author: Author, source: str) -> list[Draft]:
         """One commit per change, after one that creates USER.md if it is not there. `source` is the turn's line, or empty."""
@@ -71,9 +72,15 @@ class ProfileFiles:
     def with_evidence(self, evidence: Iterable[Evidence], source: str, at: datetime) -> FileChange:
         """feedback.jsonl with a line for each signal added."""
         told = {"source": source, "created_at": at.isoformat(timespec="seconds")}
+        evidence = [replace(item, quote=privacy.without_private(item.quote)[0]) for item in evidence]
         lines = [json.dumps(item.row() | told, ensure_ascii=False).encode() + b"\n" for item in evidence]
         gap = b"" if self.feedback.endswith(b"\n") or not self.feedback else b"\n"
         return FileChange(self._path(layout.FEEDBACK), self.feedback or None, self.feedback + gap + b"".join(lines))
+
+    def heard_in(self, source: str) -> list[Mapping[str, Any]]:
+        """The evidence that one turn has given so far."""
+        mark = json.dumps(source).encode()
+        return [row for row in _rows_newest_first(self.feedback, mark) if row.get("source") == source]
 
     def _message(self, change: Change, source: str) -> str:
         fields = {
@@ -133,9 +140,8 @@ def own_zone(vault: Vault, user_id: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _rows_newest_first(data: bytes, keys: set[str]) -> Iterator[Mapping[str, Any]]:
-    """The evidence on some keys, last line first; a line that a person broke is passed over, and stays in the file."""
-    marks = [json.dumps(key).encode() for key in keys]
+def _rows_newest_first(data: bytes, *marks: bytes) -> Iterator[Mapping[str, Any]]:
+    """The evidence on lines that hold one of `marks`, last line first; a line that a person broke is passed over."""
     for line in reversed(data.splitlines()) if marks else ():
         if any(mark in line for mark in marks):
             try:

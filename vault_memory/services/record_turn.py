@@ -8,6 +8,7 @@ the assistant's changes on top of them, one commit per preference and one for th
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -23,6 +24,7 @@ from vault_memory.errors import Busy, Changed
 from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.profile_files import ProfileFiles, own_zone
 from vault_memory.services.vault import Vault
+from vault_memory.services.withheld import count_withheld
 
 _ATTEMPTS = 20
 """How often a write is redone when a person's save lands in the middle of it; each redo takes the save in."""
@@ -65,26 +67,28 @@ def record_turn(
     backend: str | None = None,
     record: bool = True,
 ) -> Recorded:
-    """Keep a turn and learn from it. `record=False` is off the record: nothing at all is kept.
+    """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing at all is kept.
 
     Raises `InvalidId`, `Busy` when another writer holds the user's files too long, and `VaultMemoryError` for a disk or git
     fault; the turn is then in the conversation record unless the message says otherwise.
     """
     vault.new_user(user_id)
-    if not record:
+    if not record or user_id.casefold() in map(str.casefold, vault.config.off_record):
         return Recorded("")
     at = created_at or vault.now()
-    message, reply = secrets.redact(_utf8(user_message)), secrets.redact(_utf8(assistant_message))
+    gate = _Gate()
     turn = Turn(
-        conversation_id or f"conv_{uuid.uuid4().hex[:12]}", user_id, at, message.text, reply.text, reflection,
-        skill=skill, backend=backend, exit_code=exit_code,
+        gate(conversation_id) or f"conv_{uuid.uuid4().hex[:12]}", user_id, at, gate(user_message), gate(assistant_message),
+        gate(reflection), skill=gate(skill), backend=gate(backend), exit_code=exit_code,
     )  # fmt: skip
     local = at.astimezone(vault.config.zone(own_zone(vault, user_id)))
     conversation = layout.conversation_source(local.date())
     with vault.lock(user_id):
         line = files.append_line(vault.path(user_id, conversation), turn.line().encode())
     recorded = _Learner(vault, turn, f"{conversation}:{line}", local).learn()
-    return replace(recorded, withheld=_sum(message.counts, reply.counts, recorded.withheld))
+    gate.counts.update(recorded.withheld)
+    count_withheld(vault, user_id, gate.counts)
+    return replace(recorded, withheld=dict(gate.counts))
 
 
 @dataclass(frozen=True)
@@ -155,14 +159,22 @@ class _Learner:
         return FileChange(path, before, text.encode("utf-8", "surrogateescape"))
 
 
+class _Gate:
+    """Takes the secrets out of all that is to be kept of a turn, and counts them by category."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def __call__(self, value: Any) -> Any:
+        if isinstance(value, str):
+            redacted = secrets.redact(_utf8(value))
+            self.counts.update(redacted.counts)
+            return redacted.text
+        if isinstance(value, Mapping):
+            return {self(key): self(inner) for key, inner in value.items()}
+        return [self(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
 def _utf8(text: str) -> str:
     """The text without lone surrogates, which no file can hold; each becomes a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _sum(*counts: Mapping[str, int]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for part in counts:
-        for category, count in part.items():
-            total[category] = total.get(category, 0) + count
-    return total

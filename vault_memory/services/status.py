@@ -16,7 +16,9 @@ from vault_memory.errors import VaultMemoryError
 from vault_memory.services.daemon_record import DaemonRecord, is_running, read_record
 from vault_memory.services.heartbeat import Outcome, outcomes
 from vault_memory.services.reconcile import differences
+from vault_memory.services.second_look import Tally, tally
 from vault_memory.services.vault import Vault
+from vault_memory.services.withheld import withheld
 
 STALE_S = 60
 """A file that has been newer on disk than in the index for longer than this makes a vault unhealthy."""
@@ -30,7 +32,8 @@ class ScopeStatus:
 
     `pending` files are not yet, or no longer, as the index has them; `stale` are those among them that changed more than
     a minute ago. `failed` says of a file what is wrong with it, `held` are deletions that wait for `resume`, and
-    `vectors_pending` passages can be found by their words only.
+    `vectors_pending` passages can be found by their words only; `withheld` counts what was kept out of the user's
+    files, by category.
     """
 
     scope: str
@@ -42,6 +45,7 @@ class ScopeStatus:
     vectors_pending: int = 0
     index_bytes: int = 0
     tracked_bytes: int = 0
+    withheld: dict[str, int] = field(default_factory=dict)
     problem: str = ""
 
 
@@ -94,7 +98,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         history=history,
         jobs=jobs,
         vectors_by=vectors_by(),
-        degraded=tuple(_degraded(looked, daemon)),
+        degraded=tuple(_degraded(looked, daemon, tally(vault))),
         unhealthy=tuple(_unhealthy(looked, daemon, history, jobs)),
     )
 
@@ -131,6 +135,7 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
         vectors_pending=stats.pending.get(vault.embedder.space, stats.chunks) if stats else 0,
         index_bytes=stats.bytes if stats else 0,
         tracked_bytes=_tracked_bytes(vault, scope, found),
+        withheld=withheld(vault, scope) if scope != layout.SHARED else {},
         problem=problem,
     )
 
@@ -149,7 +154,7 @@ def _tracked_bytes(vault: Vault, scope: str, found: scan.Scan) -> int:
     return total
 
 
-def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus) -> list[str]:
+def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, looks: Tally) -> list[str]:
     """What works less well than it could, without anything being wrong."""
     found = []
     if waiting := sum(scope.vectors_pending for scope in scopes):
@@ -158,6 +163,8 @@ def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus) -> list[str
         found.append("sqlite-vec cannot be loaded here: vectors are compared by numpy, a cold search takes longer")
     if daemon.running and daemon.record and daemon.record.polling:
         found.append(f"edits are found by polling: {daemon.record.polling}")
+    if looks.failing:
+        found.append(f"preferences are learned by the rules alone, {looks.failing} second looks failed: {looks.why}")
     return found
 
 

@@ -34,6 +34,9 @@ def status(context: Context, user_id: str | None, as_json: bool) -> None:
         parts += [f"{len(scope.failed):,} failed"] if scope.failed else []
         parts += [f"{scope.vectors_pending:,} without vector"] if scope.vectors_pending else []
         click.echo(f"{scope.scope or '(shared)':<8} {', '.join(parts)}; index {scope.index_bytes / 1e6:.1f} MB")
+        if scope.withheld:
+            kinds = ", ".join(f"{category} {count:,}" for category, count in scope.withheld.items())
+            click.echo(f"         withheld: {kinds}")
         for source, problem in scope.failed.items():
             click.echo(f"         failed: {source}: {problem}")
     for job in found.jobs:

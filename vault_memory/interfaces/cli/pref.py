@@ -70,13 +70,16 @@ def unset(context: Context, user_id: str, key: str, value: str | None) -> None:
 @pass_context
 def blame(context: Context, user_id: str, as_json: bool, key: str) -> None:
     """Show who set KEY, when, and in which words."""
-    found = preferences.blame(context.open(), user_id, key)
+    vault = context.open()
+    found = preferences.blame(vault, user_id, key)
+    zone = vault.config.zone()
     if as_json:
-        print_json([asdict(b.change) | {"at": b.change.at.isoformat(), "said": b.said} for b in found])
+        print_json([asdict(b.change) | {"at": b.change.at.astimezone(zone).isoformat(), "said": b.said} for b in found])
         return
     for b in found:
+        when = f"{b.change.at.astimezone(zone):%Y-%m-%d %H:%M}"
         click.echo(f"{key} = {b.change.new}")
-        click.echo(f"  {b.change.author}, {b.change.at:%Y-%m-%d %H:%M}, commit {b.change.commit[:8]} ({b.change.strength})")
+        click.echo(f"  {b.change.author}, {when}, commit {b.change.commit[:8]} ({b.change.strength})")
         if b.said is not None:
             click.echo(f"  {b.change.source}: 「{b.said}」")
         elif b.change.reason:

@@ -50,6 +50,20 @@ def turn(
     recorded = record_turn(vault, user_id, message, reply, skill=skill, exit_code=exit_code, record=not off_record)
     _index(vault, user_id, recorded.sources)
     _show(user_id, recorded)
+    if vault.config.llm_enabled:
+        _look_again(vault, user_id, recorded.source)
+
+
+def _look_again(vault: Vault, user_id: str, source: str) -> None:
+    """Let the language model look too, now that everything of the turn is kept and told."""
+    from vault_memory.services.second_look import second_look
+
+    look = second_look(vault, user_id, source)
+    _index(vault, user_id, look.sources)
+    for change in look.changes:
+        click.echo(f"  {change.summary()}  「{change.quote}」 (second look)")
+    for reason in look.degraded:
+        click.echo(f"degraded: {reason}", err=True)
 
 
 def _show(user_id: str, recorded: Recorded) -> None:

@@ -1,0 +1,161 @@
+"""A chat model behind any OpenAI-compatible endpoint: one question, one answer, inside a box of time."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from vault_memory.errors import EndpointError
+
+if TYPE_CHECKING:
+    import httpx
+
+ATTEMPTS = 4
+FIRST_PAUSE_S = 0.5
+"""Before the second attempt; doubled before each further one, unless the endpoint says how long to wait."""
+MAX_ANSWER_BYTES = 1_000_000
+
+
+class _Passing(Exception):
+    """A failure that another attempt may mend; `after_s` is what the endpoint asks to wait, if it says."""
+
+    def __init__(self, message: str, after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.after_s = after_s
+
+
+@dataclass(frozen=True)
+class ChatModel:
+    """One model at one endpoint. `base_url` is what stands before `/chat/completions`.
+
+    `key_env` names the environment variable that holds the key ("": no key). `timeout_s` boxes a whole `answer`, its
+    attempts and pauses included. `transport` stands in for the network.
+    """
+
+    base_url: str
+    model: str
+    key_env: str = ""
+    timeout_s: float = 20.0
+    max_tokens: int = 2048
+    temperature: float = 0.0
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    transport: httpx.BaseTransport | None = field(default=None, repr=False)
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+
+    def answer(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> str:
+        """The model's answer to `messages` ({role, content}), asked to be JSON of that schema; not checked here.
+
+        Tries again after a lost connection, 429 and 5xx while time is left. Raises `EndpointError`, whose message names the
+        endpoint and never holds the key or what was sent.
+        """
+        import httpx
+
+        self._check()
+        deadline = time.monotonic() + self.timeout_s
+        body = {
+            "model": self.model,
+            "messages": list(messages),
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "strict": True, "schema": schema},
+            },
+        }
+        with httpx.Client(transport=self.transport, headers=self._headers()) as client:
+            for attempt in range(ATTEMPTS):
+                try:
+                    return self._ask(client, body, deadline)
+                except _Passing as failure:
+                    pause = failure.after_s
+                    if pause is None:
+                        pause = FIRST_PAUSE_S * 2**attempt * random.uniform(0.8, 1.2)
+                    if attempt + 1 == ATTEMPTS or time.monotonic() + pause >= deadline:
+                        raise self._error(f"{failure} ({attempt + 1} attempts)") from None
+                    self.sleep(pause)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _ask(self, client: httpx.Client, body: Mapping[str, Any], deadline: float) -> str:
+        import httpx
+
+        url = self.base_url.rstrip("/") + "/chat/completions"
+        received = bytearray()
+        try:
+            left = max(deadline - time.monotonic(), 0.001)
+            with client.stream("POST", url, json=body, timeout=left) as response:
+                if response.status_code != 200:
+                    raise self._refusal(response.status_code, response.headers.get("Retry-After", ""))
+                for part in response.iter_bytes():
+                    received += part
+                    if len(received) > MAX_ANSWER_BYTES:
+                        raise self._error(f"answered with more than {MAX_ANSWER_BYTES:,} bytes")
+                    if time.monotonic() > deadline:  # httpx times each read, not their sum
+                        raise self._error(f"did not finish within {self.timeout_s:g} s")
+        except httpx.TimeoutException:
+            raise self._error(f"did not answer within {self.timeout_s:g} s") from None
+        except httpx.TransportError as error:
+            raise _Passing(f"the connection failed: {type(error).__name__}") from None
+        except (httpx.InvalidURL, httpx.DecodingError) as error:
+            raise self._error(f"cannot be talked to: {type(error).__name__}") from None
+        return self._content(bytes(received))
+
+    def _refusal(self, status: int, retry_after: str) -> Exception:
+        if status == 429 or status >= 500:
+            return _Passing(f"answered {status}", _seconds(retry_after))
+        hints = {
+            401: f"check the key in {self.key_env}"
+            if self.key_env
+            else "it wants a key: name its variable in llm.key_env",
+            403: "the key may not use this model",
+            404: "check llm.base_url and llm.model",
+        }
+        return self._error(f"answered {status}; {hints.get(status, 'it does not take this request')}")
+
+    def _content(self, data: bytes) -> str:
+        try:
+            choice = json.loads(data)["choices"][0]
+            content = choice["message"]["content"]
+        except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+            raise self._error("answered what is no chat completion") from None
+        if choice.get("finish_reason") == "length":
+            raise self._error("was cut off: raise llm.max_tokens")
+        if not isinstance(content, str):
+            raise self._error("answered without a text")
+        return content
+
+    def _headers(self) -> dict[str, str]:
+        if not self.key_env:
+            return {}
+        key = self.environ.get(self.key_env, "").strip()
+        if not key:
+            raise EndpointError(f"the environment variable {self.key_env} holds no key: set it, or empty llm.key_env")
+        if not key.isascii() or not key.isprintable():
+            raise EndpointError(f"what the environment variable {self.key_env} holds cannot be a key")
+        return {"Authorization": f"Bearer {key}"}
+
+    def _check(self) -> None:
+        if not self.base_url or not self.model:
+            raise EndpointError("llm.base_url and llm.model must name an endpoint and its model")
+        if urlsplit(self.base_url).scheme not in ("http", "https"):
+            raise EndpointError("llm.base_url must begin with http:// or https://")
+
+    def _error(self, what: str) -> EndpointError:
+        place = urlsplit(self.base_url).netloc.rpartition("@")[2]  # never the password before an @
+        return EndpointError(f"the chat endpoint {place} {what}")
+
+
+def _seconds(retry_after: str) -> float | None:
+    """What a Retry-After header asks for: a number of seconds or a date; None when it says neither."""
+    if retry_after.isdecimal():
+        return float(retry_after)
+    try:
+        return max(parsedate_to_datetime(retry_after).timestamp() - time.time(), 0.0)
+    except ValueError:
+        return None
