@@ -6,7 +6,7 @@ key for `quiet_s`, but not longer than `cap_s` since it first stirred, so that a
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -40,6 +40,9 @@ class Settle(Generic[Key]):
         """All keys, at rest or not; they are forgotten."""
         keys, self._heard = list(self._heard), {}
         return keys
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._heard)
 
     def __len__(self) -> int:
         return len(self._heard)

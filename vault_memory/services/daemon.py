@@ -14,9 +14,10 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 from vault_memory.adapters.watcher import EVERYTHING, Hint, Watcher
 from vault_memory.core import layout
@@ -34,8 +35,9 @@ COMMIT_CAP_S = 300.0
 """A file that is written all day long is committed this often."""
 CROWD = 500
 """So many files stirring at once (a `git checkout`) are looked at by scope, not one by one."""
-SPARE = 1000
-"""A full look that took 1 s is not repeated within 1000 s: looking takes a thousandth of the time at most."""
+SPARE, SPARE_POLLING = 500, 20
+"""A full look that took 1 s is not repeated within 500 s (20 s when polling), so that looking costs next to nothing; but
+within ten times the usual pause it always is."""
 BACK_OFF_S = 1.0, 60.0
 """Pause after a first failure, doubled up to the longest."""
 STOP_S = 1.5
@@ -77,6 +79,7 @@ class Daemon:
         self._record = DaemonRecord()
         self._record_lock = threading.Lock()
         self._failures: dict[str, int] = {}
+        self._held: dict[str, int] = {}
         self._to_commit: queue.SimpleQueue[Hint] = queue.SimpleQueue()
         self._to_embed: queue.SimpleQueue[str] = queue.SimpleQueue()
 
@@ -148,7 +151,7 @@ class Daemon:
                     for scope in {scope for scope, _ in settle.clear()}:
                         settle.stir((scope, None), time.monotonic())
                 for scope, paths in _by_scope(settle.take(time.monotonic())).items():
-                    self._bring_up(scope, paths, settle)
+                    self._bring_up(scope, paths, settle, is_settled=not self._is_deleting(scope, settle))
                 watcher.tend()
         finally:
             watcher.stop()
@@ -159,7 +162,7 @@ class Daemon:
         watcher.audit()
         settle.clear()
         for scope in self._scopes():
-            self._bring_up(scope, None, settle)
+            self._bring_up(scope, None, settle, is_settled=not self.ready.is_set())
         if self._stop.is_set():
             return began
         state = "polling" if watcher.polling else "watching"
@@ -171,15 +174,23 @@ class Daemon:
             self._note(state, "daemon", watcher.polling or "caught up; every edit is followed from here on")
         self._well("index")
         took = time.monotonic() - began
-        return began + took + max(self._poll_s if watcher.polling else self._look_s, SPARE * took)
+        pause, spare = (self._poll_s, SPARE_POLLING) if watcher.polling else (self._look_s, SPARE)
+        return began + took + min(max(pause, spare * took), 10 * pause)
 
-    def _bring_up(self, scope: str, paths: list[PurePosixPath] | None, settle: Settle[Look]) -> None:
-        """Reconcile a scope, or these files of it; what fails is tried again later without holding up the other scopes."""
-        name = label(scope)
-        base = layout.scope_dir(scope)
+    def _bring_up(
+        self, scope: str, paths: list[PurePosixPath] | None, settle: Settle[Look], *, is_settled: bool
+    ) -> None:
+        """Reconcile a scope, or these files of it; what fails is tried again later without holding up the other scopes.
+
+        Whether a deletion is a mass deletion shows only when it is over and all of the scope is looked at. So a look
+        that may fall in the middle of one (not `is_settled`) removes nothing, and is repeated.
+        """
+        name, base = label(scope), layout.scope_dir(scope)
+        if paths and (scope in self._held or not all(os.path.lexists(self.vault.root / path) for path in paths)):
+            paths = None
         sources = None if paths is None else [path.relative_to(base).as_posix() for path in paths]
         try:
-            report = reconcile(self.vault, scope, sources, stop=self._stop)
+            report = reconcile(self.vault, scope, sources, defer_deletions=not is_settled, stop=self._stop)
         except (VaultMemoryError, OSError) as error:
             count = self._failures[scope] = self._failures.get(scope, 0) + 1
             pause = min(BACK_OFF_S[0] * 2**count, BACK_OFF_S[1])
@@ -195,43 +206,59 @@ class Daemon:
             self._note("removed", name, _listed(report.removed))
         for source in report.failed.keys() & {*report.indexed, *(sources or ())}:
             self._note("failed", name, f"{source}: {report.failed[source]}")
-        if paths is None:
+        if is_settled or not report.held:
             self._hold(scope, len(report.held))
+        else:
+            settle.stir((scope, None), time.monotonic())
+
+    def _is_deleting(self, scope: str, settle: Settle[Look]) -> bool:
+        """Whether files of a scope are being deleted right now: some that still stir are not there."""
+        paths = [path for where, path in settle if where == scope and path is not None]
+        return not all(os.path.lexists(self.vault.root / path) for path in paths)
 
     def _hold(self, scope: str, count: int) -> None:
         """Remember how many deletions of a scope wait for the person's word."""
-        before = self._record.held.get(label(scope), 0)
-        if count and count != before:
-            self._record.held[label(scope)] = count
-            self._note("held", label(scope), f"{count} files are gone: `vault-memory resume` if you deleted them")
-        elif before and not count:
-            del self._record.held[label(scope)]
+        before = self._held.pop(scope, 0)
+        if count:
+            self._held[scope] = count
+        elif before:
             self._to_commit.put(EVERYTHING)
+        if count != before:
+            with self._record_lock:
+                self._record.held = {label(scope): count for scope, count in self._held.items()}
+            what = f"{count} files are gone: `vault-memory resume` if you deleted them" if count else "none any more"
+            self._note("held", label(scope), what)
 
     def _commit(self) -> None:
-        settle: Settle[Look] = Settle(self.vault.config.watch_commit_quiet_ms / 1000, COMMIT_CAP_S)
+        settle: Settle[Hint] = Settle(self.vault.config.watch_commit_quiet_ms / 1000, COMMIT_CAP_S)
         while not self._stop.is_set():
             for hint in _heard(self._to_commit, settle):
-                settle.stir((owner(hint.path), None if hint.is_folder else hint.path), time.monotonic())
-            for scope, paths in _by_scope(settle.take(time.monotonic())).items():
+                settle.stir(hint, time.monotonic())
+            hints = settle.take(time.monotonic())
+            if hints and self._is_there():
                 try:
-                    self._commit_edits(scope, paths)
+                    self._commit_edits(hints)
                 except Exception:
                     self._to_commit.put(EVERYTHING)
                     raise
                 self._well("commit")
 
-    def _commit_edits(self, scope: str, paths: list[PurePosixPath] | None) -> None:
-        if not self._is_there() or self._record.held:
-            return  # a mass deletion is not committed either before the person has confirmed it
-        with ExitStack() as lock:
-            if scope != layout.SHARED:
-                lock.enter_context(self.vault.lock(scope))
-            count = commit_person_edits(self.vault, scope, paths)
-        if count:
-            self._note("committed", label(scope), f"{count} edited {'file' if count == 1 else 'files'} as the person's")
+    def _commit_edits(self, hints: list[Hint]) -> None:
+        """Commit what is at rest, scope by scope; a mass deletion not before the person has confirmed it."""
+        everywhere = any(hint.is_folder for hint in hints)
+        edits = self.vault.history.uncommitted(None if everywhere else [hint.path for hint in hints])
+        paths: dict[str, list[PurePosixPath]] = {}
+        for edit in edits:
+            paths.setdefault(owner(edit.path), []).append(edit.path)
+        for scope in paths.keys() - self._held:
+            with self.vault.lock(scope) if scope else nullcontext():
+                count = commit_person_edits(self.vault, scope, paths[scope])
+            if count:
+                files = "file" if count == 1 else "files"
+                self._note("committed", label(scope), f"{count} edited {files}, as the person's")
 
     def _embed(self) -> None:
+        self._let_it_catch_up()
         for scope in self._scopes():
             self._to_embed.put(scope)
         while not self._stop.is_set():
@@ -245,13 +272,16 @@ class Daemon:
             self._well("vectors")
 
     def _beat(self) -> None:
-        while not self._stop.is_set() and not self.ready.wait(TICK_S):
-            pass  # first things first
+        self._let_it_catch_up()
         while not self._stop.is_set():
             for outcome in heartbeat(self.vault) if self._is_there() else ():
                 self._note("job" if outcome.ok else "trouble", outcome.job, outcome.said)
             self._well("heartbeat")
             self._stop.wait(self._beat_s)
+
+    def _let_it_catch_up(self) -> None:
+        while not self._stop.is_set() and not self.ready.wait(TICK_S):
+            pass
 
     # What hints mean.
 
@@ -276,7 +306,7 @@ class Daemon:
             return [(place.scope, hint.path)] if place else []
         if hint == EVERYTHING or hint.path == PurePosixPath(layout.MEMORY_DIR):
             return [(scope, None) for scope in self._scopes()]
-        return [(owner(hint.path), None)]
+        return [(owner(hint.path / layout.PROFILE), None)]  # any name below the folder will do
 
     # What others are told.
 
@@ -307,9 +337,9 @@ class Daemon:
 
 
 def owner(path: PurePosixPath) -> str:
-    """The scope that a path of the vault, indexed or not, belongs to."""
+    """The scope in whose folder a path lies, whatever kind of file it is."""
     parts = path.parts
-    is_users = len(parts) > 1 and parts[0] == layout.MEMORY_DIR and layout.is_user_id(parts[1])
+    is_users = len(parts) > 2 and parts[0] == layout.MEMORY_DIR and layout.is_user_id(parts[1])
     return parts[1] if is_users else layout.SHARED
 
 
@@ -318,7 +348,7 @@ def label(scope: str) -> str:
     return str(layout.user_dir(scope)) if scope else "shared notes"
 
 
-def _heard(hints: queue.SimpleQueue[Hint], settle: Settle[Look]) -> Iterator[Hint]:
+def _heard(hints: queue.SimpleQueue[Hint], settle: Settle[Any]) -> Iterator[Hint]:
     """What is in the queue; waits for the first hint until something in `settle` is at rest, but no longer than a tick."""
     due = settle.next_due()
     wait = TICK_S if due is None else min(TICK_S, max(0.0, due - time.monotonic()))

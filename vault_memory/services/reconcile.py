@@ -30,7 +30,7 @@ class Report:
     """What became of the sources of a scope.
 
     `failed` maps a source to what is wrong with it (part of it may be indexed all the same). `held` are deletions that
-    were not applied because they are so many; `confirm_deletions` applies them.
+    were not applied, because they are so many (`confirm_deletions` applies them) or because they were to be deferred.
     """
 
     scope: str
@@ -48,19 +48,20 @@ def reconcile(
     *,
     full_hash: bool = False,
     confirm_deletions: bool = False,
+    defer_deletions: bool = False,
     stop: threading.Event | None = None,
 ) -> Report:
     """Index what changed in a scope; with `sources` look at those only.
 
     `full_hash` reads every file instead of trusting size, times and inode. Text can be found when this returns; vectors
     that an endpoint must compute follow with `embed`. Raises `Busy` or `IndexUnusable`; a file that cannot be read
-    raises nothing, it is in `failed`. When `stop` is set, what is read so far is kept and the rest is left for next time.
+    raises nothing, it is in `failed`. `defer_deletions` removes nothing, for a look that may fall in the middle of a
+    deletion. When `stop` is set, what is read so far is kept and the rest is left for next time.
     """
     if not (vault.root / layout.scope_dir(scope)).is_dir():
         return Report(scope)  # opening the index would make the folder of a user who is gone
     index = vault.index(scope)
-    known = index.files()
-    total = len(known)
+    known = everything = index.files()
     if sources is None:
         found = scan.scan(vault.root, scope)
     else:
@@ -70,14 +71,18 @@ def reconcile(
     change = differences(found, known)
     run = _Run(vault, scope, index, known, found, stop or threading.Event())
     run.read_all([*found.files] if full_hash else [*change.added, *change.modified])
-    removed, held = run.remove([*change.removed, *run.vanished], total, confirm_deletions)
+    lost, moved = run.gone([*change.removed, *run.vanished])
+    is_held = defer_deletions or (not confirm_deletions and is_mass_deletion(len(lost), len(everything)))
+    removed = moved if is_held else [*lost, *moved]
+    if removed:
+        index.remove(removed)
     standing = {source: state.problem for source, state in known.items() if state.problem and source in found.files}
     return Report(
         scope,
         indexed=tuple(run.indexed),
-        removed=removed,
+        removed=tuple(removed),
         failed={source: problem for source, problem in {**standing, **run.failed}.items() if problem},
-        held=held,
+        held=tuple(lost) if is_held else (),
         unchanged=len(found.files.keys() - run.indexed.keys() - run.failed.keys()) - len(run.vanished),
     )
 
@@ -134,19 +139,14 @@ class _Run:
             if not sources:
                 return
 
-    def remove(self, gone: list[str], total: int, confirmed: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Forget files that are still gone; returns (removed, held). A file that came back elsewhere has only moved."""
+    def gone(self, sources: list[str]) -> tuple[list[str], list[str]]:
+        """Which of these are no longer there at a second look: (lost, moved), for some came back under another name."""
         if self.stop.is_set():
-            return (), ()  # what only moved may be among those not read yet
-        gone = [source for source in gone if source in self.known]
-        again = scan.look(self.vault.root, self.scope, gone)
-        gone = [source for source in gone if source not in again.files and source not in again.unseen]
-        lost = [source for source in gone if self.known[source].content_hash not in self.hashes]
-        held = lost if not confirmed and is_mass_deletion(len(lost), total) else []
-        removed = [source for source in gone if source not in set(held)]
-        if removed:
-            self.index.remove(removed)
-        return tuple(removed), tuple(held)
+            return [], []  # what only moved may be among those not read yet
+        again = scan.look(self.vault.root, self.scope, sources)
+        gone = [source for source in sources if source in self.known and source not in {*again.files, *again.unseen}]
+        moved = [source for source in gone if self.known[source].content_hash in self.hashes]
+        return [source for source in gone if source not in set(moved)], moved
 
     def _read(self, source: str, seen: dict[str, Stat]) -> None:
         problem = self.found.problems.get(source)
