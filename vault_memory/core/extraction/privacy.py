@@ -1,20 +1,102 @@
-"""Private facts: health, religion, family, sexuality, money, addresses, birthdays, telephone numbers."""
+"""Private facts: health, religion, family, sexuality, money, addresses, birthdays, telephone and identity numbers.
+
+They may stand in the person's own conversation record and nowhere else. A sentence is the unit: what is private in it makes
+all of it private.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+
+from vault_memory.core.extraction import phrases
+from vault_memory.core.fold import fold
+
+PRIVATE = "[private]"
 
 
 def private_spans(text: str) -> list[tuple[int, int, str]]:
-    """(start, end, category) of each sentence that tells a private fact; offsets into `text`."""
-    return []
+    """(start, end, category) of each sentence that tells a private fact; offsets into `text`.
+
+    Categories: health, religion, family, sexuality, money, address, birthday, phone, email, number.
+    """
+    folded = fold(text)
+    return [
+        (start, end, category)
+        for start, end in _sentences(folded)
+        if (category := _category(folded[start:end])) is not None
+    ]
 
 
 def is_private(clause: str) -> bool:
-    """Whether the clause tells a private fact."""
+    """Whether a clause or sentence tells a private fact."""
     return bool(private_spans(clause))
 
 
 def without_private(text: str) -> tuple[str, Mapping[str, int]]:
-    """The text with each private sentence replaced by `[private]`, and how many of each category were."""
-    return text, {}
+    """The text with each private sentence replaced by `[private]`, and how many there were of each category."""
+    counts: Counter[str] = Counter()
+    pieces: list[str] = []
+    at = 0
+    for start, end, category in private_spans(text):
+        pieces += [text[at:start], PRIVATE]
+        counts[category] += 1
+        at = end
+    return "".join([*pieces, text[at:]]), dict(counts)
+
+
+_END = re.compile(r"[。!?;\n]+|(?<=[^\d\s])\.(?=\s|$)")
+_MINE = re.compile(
+    r"我|咱|俺|本人|家人|爸|妈|(?<![a-z])(?:i|i'm|i've|my|me|mine|we|our|im|mom|dad|mother|father|wife|husband|parents)(?![a-z])"
+)
+_FORMS = (
+    ("phone", re.compile(r"(?<![\w.\-])(?:09\d{2}[ \-]?\d{3}[ \-]?\d{3}|1[3-9]\d[ \-]?\d{4}[ \-]?\d{4}|\+\d{1,3}[ \-]?\(?\d{1,4}\)?(?:[ \-]?\d{2,4}){2,4}|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4}|0\d-\d{4}-?\d{4})(?![\w\-])")),
+    ("email", re.compile(r"(?:我的?|my|mail|信箱|邮箱|邮件|contact|reach me|寄给?我)[^\n]{0,20}?[\w.+\-]{1,64}@[\w\-]{1,64}\.[a-z]{2,}")),
+    ("address", re.compile(r"(?<!\w)\d{1,5} [a-z]{2,20}(?: [a-z]{2,20})? (?:street|st|avenue|ave|road|rd|lane|ln|boulevard|blvd|drive|court)(?![a-z])|[\u4e00-\u9fff](?:路|街|巷|弄)(?:[一二三四五六七八九十]段)?\d{1,4}(?:巷|弄|号)")),
+)  # fmt: skip
+
+
+def _sentences(folded: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for end in _END.finditer(folded):
+        if folded[start : end.start()].strip():
+            yield start + _blank(folded, start), end.start()
+        start = end.end()
+    if folded[start:].strip():
+        yield start + _blank(folded, start), len(folded)
+
+
+def _blank(folded: str, start: int) -> int:
+    found = re.compile(r"\s*").match(folded, start)
+    return len(found[0]) if found else 0
+
+
+def _category(sentence: str) -> str | None:
+    always, mine = _patterns()
+    if found := always.search(sentence):
+        return found.lastgroup
+    if _MINE.search(sentence) and (found := mine.search(sentence)):
+        return found.lastgroup
+    return next((category for category, form in _FORMS if form.search(sentence)), None)
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """One matcher for what is always private and one for what is when it is the person's own; groups are categories."""
+    text = (resources.files(__package__) / "lexicon" / "privacy.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(text)
+
+    def joined(which: str) -> re.Pattern[str]:
+        return re.compile(
+            "|".join(
+                f"(?P<{name}>{phrases.pattern(phrases.split(rows[which]))})"
+                for name, rows in tables.items()
+                if which in rows
+            )
+        )
+
+    return joined("always"), joined("mine")

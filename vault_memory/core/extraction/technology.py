@@ -9,7 +9,7 @@ from functools import lru_cache
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon, Technology
 from vault_memory.core.fold import fold
-from vault_memory.core.preference import Op, Signal, Strength
+from vault_memory.core.preference import Signal
 
 LISTS = (*CATEGORIES, "preferred_frameworks")
 _NEVER_A_LANGUAGE = frozenset({"SQL", "CSS", "HTML", "GraphQL", "LaTeX", "Sass"})
