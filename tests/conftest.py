@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tests.chat_server import ChatServer, chat_server
 from vault_memory.services.create_vault import create_vault
 from vault_memory.services.vault import Vault, open_vault
 
@@ -120,3 +121,10 @@ def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20.0) -
             return value
         time.sleep(0.05)
     raise AssertionError(f"waited {seconds} s in vain until {what}")
+
+
+@pytest.fixture
+def chat() -> Iterator[ChatServer]:
+    """A scripted chat endpoint."""
+    with chat_server() as server:
+        yield server
