@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePosixPath
 
-from vault_memory.adapters.history import Entry
+from vault_memory.adapters.history import Entry, lines, log
 from vault_memory.core import layout
 from vault_memory.core.fields import FIELDS
-from vault_memory.errors import UsageError
+from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.vault import Vault
 
 
@@ -63,3 +66,68 @@ def _entries(vault: Vault, user_id: str, key: str | None, limit: int) -> list[En
         for renaming in vault.history.log([path], limit=1, trailers={"Vault-Renamed-From": None}):
             found += _entries(vault, renaming.trailers["Vault-Renamed-From"], key, limit - len(found))
     return found
+
+
+@dataclass(frozen=True)
+class BlamedLine:
+    """One line of a file (1-based `number`) and the commit that wrote it (None: nobody has committed it yet)."""
+
+    number: int
+    text: str
+    entry: Entry | None
+
+
+def file_log(vault: Vault, path: PurePosixPath | None = None, *, limit: int = 20) -> list[Entry]:
+    """The newest commits on a file or folder (vault-relative), or on the whole vault; newest first, deleted files too.
+
+    Raises `NotFound` when there is no such path, on disk or in history.
+    """
+    found = vault.history.log([path] if path else None, limit=limit)
+    if path and not found and not os.path.lexists(vault.root / path):
+        raise NotFound(f"there is no {path} in this vault, and there never was")
+    return found
+
+
+def file_blame(vault: Vault, path: PurePosixPath) -> list[BlamedLine]:
+    """Each line of a file with the commit that wrote it. Raises `NotFound`."""
+    if not (vault.root / path).is_file():
+        raise NotFound(f"there is no file {path}: `vault-memory log {path}` shows whether there was one")
+    if vault.history.blob(path) is None:
+        raise NotFound(f"{path} is in no commit: it is new, or git ignores it")
+    rows = lines.blame(vault.history.root, path)
+    commits = list(dict.fromkeys(commit for commit, _ in rows if commit))
+    entries = {entry.commit: entry for entry in log.of_commits(vault.history.root, commits)}
+    return [BlamedLine(number, text, entries.get(commit or "")) for number, (commit, text) in enumerate(rows, 1)]
+
+
+def file_diff(vault: Vault, path: PurePosixPath, since: str = "", until: str = "") -> str:
+    """What changed in a file, as git shows it, from one commit or date to another.
+
+    Without `until` up to the file as it is on disk, without `since` from before its last commit. Raises `NotFound`.
+    """
+    if since:
+        start: str | None = resolve(vault, since)
+    else:
+        newest = file_log(vault, path, limit=1)
+        start = lines.parent(vault.history.root, newest[0].commit) if newest else None
+    return lines.diff(vault.history.root, path, start, resolve(vault, until) if until else None)
+
+
+def resolve(vault: Vault, when: str) -> str:
+    """The commit that a person means by a commit's name, or by a date: then the last one up to its end.
+
+    Raises `NotFound`.
+    """
+    if not re.match(r"\d{4}-\d{2}-\d{2}", when):
+        return vault.history.commit_named(when)
+    try:
+        moment = datetime.fromisoformat(when)
+    except ValueError as error:
+        raise UsageError(f"{when!r} is no date such as 2026-01-30 or 2026-01-30T14:00") from error
+    if len(when) == len("2026-01-30"):
+        moment = moment.replace(hour=23, minute=59, second=59)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=vault.config.zone())
+    commit = lines.commit_before(vault.history.root, moment)
+    if commit is None:
+        raise NotFound(f"the history begins after {when}: choose a later date")
+    return commit

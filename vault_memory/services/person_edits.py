@@ -31,13 +31,11 @@ def commit_person_edits(vault: Vault, scope: str | None, paths: Iterable[PurePos
     others: dict[str, list[FileChange]] = {}
     for change in vault.history.uncommitted(paths):
         owner = scope_of(change.path)
-        if scope not in (None, owner):
-            continue
-        is_profile = owner != layout.SHARED and change.path == layout.user_dir(owner) / layout.PROFILE
-        if is_profile and change.before and change.after:
-            drafts += _profile_drafts(vault, author, owner, change.path, change.before, change.after)
-        else:
-            others.setdefault(owner, []).append(change)
+        if scope in (None, owner):
+            by_key = edit_drafts(vault, author, *change)
+            drafts += by_key
+            if not by_key:
+                others.setdefault(owner, []).append(change)
     drafts += [Draft(_message(changes), author, tuple(changes)) for changes in others.values()]
     if drafts:
         vault.history.commit(drafts)
@@ -82,13 +80,14 @@ def _named(change: FileChange) -> str:
     return f"{title[:_TITLE_CHARS]} ({change.path})" if title else str(change.path)
 
 
-def _profile_drafts(
-    vault: Vault, author: Author, user_id: str, path: PurePosixPath, before: bytes, after: bytes
+def edit_drafts(
+    vault: Vault, author: Author, path: PurePosixPath, before: bytes | None, after: bytes | None
 ) -> list[Draft]:
-    """One draft per preference that differs; the last one brings the file to exactly the person's bytes."""
+    """For an edited USER.md one draft per preference that differs, else none; the last one ends with exactly `after`."""
+    user_id = scope_of(path)
+    if not before or not after or not user_id or path != layout.user_dir(user_id) / layout.PROFILE:
+        return []
     changes = hand_changes(Profile.decode(before, vault.config.locale), Profile.decode(after, vault.config.locale))
-    if not changes:
-        return [Draft(f"edit {path}", author, (FileChange(path, before, after),))]
     drafts, previous = [], before
     for number, change in enumerate(changes, 1):
         content = after if number == len(changes) else change.profile.encode()

@@ -129,6 +129,13 @@ class History:
         blob = self._blob_at(self._objects.tree_of(self._resolve(rev)), path)
         return self._objects.read(blob)[1] if blob else None
 
+    def commit_named(self, rev: str) -> str:
+        """The commit that a name (a hash or part of one, a branch, `HEAD~2`) stands for. Raises `NotFound`."""
+        found = self._resolve(rev)
+        if found is None:
+            raise NotFound(f"{self.root} has no commit yet")
+        return found
+
     def uncommitted(self, paths: Iterable[PurePosixPath] | None = None) -> list[FileChange]:
         """The person's edits that nobody has committed: from what HEAD holds to what is on disk.
 

@@ -34,9 +34,21 @@ def entries(
     if trailers:
         args += ["--extended-regexp", "--all-match"]
         args += [f"--grep=^{key}: {'' if value is None else re.escape(value) + '$'}" for key, value in trailers.items()]
-    args += ["--", *map(str, paths if paths is not None else ["."])]
-    out = git.run(folder, *args, timeout_s=timeout_s)
-    fields = out.decode("utf-8", "replace").split("\0")
+    if paths:
+        args.append("--full-history")  # or the side whose change a merge did not keep would be left out
+    return _read(folder, [*args, "--", *map(str, paths if paths is not None else ["."])], b"", timeout_s)
+
+
+def of_commits(folder: Path, commits: Sequence[str], timeout_s: float = 30.0) -> list[Entry]:
+    """The entries of these commits, in the order given."""
+    if not commits:
+        return []
+    args = ["log", "-z", f"--format=format:{_FORMAT}", "--no-walk=unsorted", "--stdin"]
+    return _read(folder, args, "".join(f"{commit}\n" for commit in commits).encode(), timeout_s)
+
+
+def _read(folder: Path, args: Sequence[str], stdin: bytes, timeout_s: float) -> list[Entry]:
+    fields = git.run(folder, *args, stdin=stdin, timeout_s=timeout_s).decode("utf-8", "replace").split("\0")
     return [_entry(fields[at : at + _FIELDS]) for at in range(0, len(fields) - _FIELDS + 1, _FIELDS)]
 
 

@@ -1,0 +1,43 @@
+"""A file line by line: which commit wrote each line, and what differs between two states of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+
+from vault_memory.adapters.history import git
+from vault_memory.adapters.history.objects import EMPTY_TREE
+
+TIMEOUT_S = 60.0
+
+
+def blame(root: Path, path: PurePosixPath) -> list[tuple[str | None, str]]:
+    """(commit, text) of each line as the file is on disk; None for a line that nobody has committed yet."""
+    out = git.run(root, "blame", "--porcelain", "--", str(path), timeout_s=TIMEOUT_S)
+    found: list[tuple[str | None, str]] = []
+    commit = ""
+    for line in out.split(b"\n"):
+        if line.startswith(b"\t"):
+            text = line[1:].decode("utf-8", "replace").rstrip("\r")
+            found.append((commit if commit.strip("0") else None, text))
+        elif len(words := line.split(b" ")) in (3, 4) and len(words[0]) == 40:
+            commit = words[0].decode("ascii", "replace")
+    return found
+
+
+def diff(root: Path, path: PurePosixPath, since: str | None, until: str | None) -> str:
+    """What changed in a file from one commit (None: before there was any) to another (None: as it is on disk)."""
+    ends = [since or EMPTY_TREE, *([until] if until else [])]
+    args = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
+    return git.run(root, *args, *ends, "--", str(path), timeout_s=TIMEOUT_S).decode("utf-8", "replace")
+
+
+def parent(root: Path, commit: str) -> str | None:
+    """The first parent of a commit; None for the very first one."""
+    return next(iter(git.run(root, "log", "-1", "--format=%P", commit, "--").decode().split()), None)
+
+
+def commit_before(root: Path, moment: datetime) -> str | None:
+    """The last commit of the branch up to a moment."""
+    args = ("rev-list", "--max-count=1", "--first-parent", f"--before={moment.isoformat()}", "HEAD", "--")
+    return git.run(root, *args, timeout_s=TIMEOUT_S).decode().strip() or None
