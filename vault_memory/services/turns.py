@@ -14,8 +14,10 @@ from vault_memory.services.vault import Vault
 def turn_at(vault: Vault, user_id: str, source: str) -> dict[str, Any] | None:
     """The record on a line, `conversations/2026-01-30.jsonl:12`; None if it is not there any more, or is none."""
     name, _, number = source.rpartition(":")
-    lines = (files.read(vault.path(user_id, name)) or b"").split(b"\n") if name and number.isdecimal() else []
-    return _turn(lines[int(number) - 1]) if 0 < int(number or 0) <= len(lines) else None
+    if not (name.startswith("conversations/") and layout.day_of(name) and number.isdecimal()):
+        return None  # a commit's trailer may say anything: it never leads into another user's folder
+    lines = (files.read(vault.path(user_id, name)) or b"").split(b"\n")
+    return _turn(lines[int(number) - 1]) if 0 < int(number) <= len(lines) else None
 
 
 def newest_turns(vault: Vault, user_id: str, limit: int) -> Iterator[tuple[str, dict[str, Any]]]:
