@@ -71,7 +71,7 @@ def _git(vault: Vault) -> Seen:
 
 
 def _hooks(vault: Vault) -> Seen:
-    folder = vault.root / git.run(vault.root, "rev-parse", "--git-path", "hooks").decode().strip()
+    folder = starter.hooks_folder(vault.history.git_dir)
     absent = [
         hook.name
         for hook in sorted(starter.shipped("hooks").iterdir())
@@ -183,9 +183,12 @@ def _leftovers(vault: Vault) -> Seen:
 
 
 def _stale(vault: Vault) -> Iterator[Path]:
-    for folder, folders, _ in os.walk(vault.root):
+    for folder, folders, names in os.walk(vault.root):
         folders[:] = [name for name in folders if name != ".git"]
-        yield from files.stale_temporaries(Path(folder))
+        # `.USER.md.4711-0.vault-memory.tmp` is what process 4711 was about to make USER.md.
+        written = {Path(folder, name[1:].rsplit(".", 3)[0]) for name in names if files.is_temporary(name)}
+        for path in sorted(written):
+            yield from files.stale_temporaries(path)
 
 
 def _mend_leftovers(vault: Vault) -> None:
