@@ -119,15 +119,16 @@ def test_the_daemon_sees_every_way_a_file_is_saved(cli: Cli, daemon: subprocess.
     notes = cli.folder / ALICE / "ideas"
     notes.mkdir(parents=True)
 
-    def found(query: str) -> list[str]:
-        return [hit["source"] for hit in cli.json("search", "--user", "alice", query)["hits"]]
+    def found(words: str) -> list[str]:
+        hits = cli.json("search", "--user", "alice", words)["hits"]
+        return [hit["source"] for hit in hits if words in hit["content"]]
 
     (notes / "a.md").write_text("# 想法\n\n紫色的大象會飛\n")
-    wait_until(lambda: "ideas/a.md" in found("紫色的大象"), "a new file is found")
+    wait_until(lambda: found("紫色的大象") == ["ideas/a.md"], "a new file is found")
     temporary = tmp_path / "new.md"
     temporary.write_text("# 想法\n\n綠色的鯨魚唱歌\n")
     temporary.rename(notes / "a.md")
-    wait_until(lambda: "ideas/a.md" in found("綠色的鯨魚") and not found("紫色的大象"), "an atomic save is found")
+    wait_until(lambda: found("綠色的鯨魚") == ["ideas/a.md"] and not found("紫色的大象"), "an atomic save is found")
     (notes / "a.md").rename(notes / "b.md")
     wait_until(lambda: found("綠色的鯨魚") == ["ideas/b.md"], "a rename is found")
     (notes / "b.md").unlink()

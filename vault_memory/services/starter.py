@@ -68,17 +68,20 @@ def _with_rules(own: bytes, ours: bytes) -> bytes:
     return b"\n".join([b"# vault-memory", *lacking, b"", own])
 
 
+def hooks_folder(git_dir: Path) -> Path:
+    """Where git looks for hooks; `git_dir` may be that of a linked working tree, whose repository's hooks are the ones."""
+    common = files.read(git_dir / "commondir")
+    return (git_dir / os.fsdecode(common).strip() if common else git_dir) / "hooks"
+
+
 def install_hooks(git_dir: Path) -> list[str]:
     """Install or upgrade our hooks in a repository's `hooks`; return one line for each thing that was done or left undone.
-
-    `git_dir` may be that of a linked working tree: its repository's hooks are the ones git runs.
 
     A hook of ours (it carries a version line) is upgraded when its text differs from the shipped one and its version is
     not newer. A person's own hook is kept: it is renamed to `<name>.local`, with its mode, and ours runs it last with
     the same arguments. Where both names are the person's, both stay and the line says so. An empty list: all is well.
     """
-    common = files.read(git_dir / "commondir")
-    target_dir = (git_dir / os.fsdecode(common).strip() if common else git_dir) / "hooks"
+    target_dir = hooks_folder(git_dir)
     target_dir.mkdir(exist_ok=True)
     done = []
     for path in sorted(shipped("hooks").iterdir()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -65,15 +66,30 @@ class _OtherVersion(Exception):
 
 
 def _ready(path: Path) -> apsw.Connection:
+    """A usable connection. Turning a new file to WAL needs it alone, and SQLite does not wait for that: so we do."""
+    deadline = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            return _opened(path)
+        except (apsw.BusyError, apsw.LockedError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _opened(path: Path) -> apsw.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = apsw.Connection(os.fspath(path))
     try:
         connection.set_busy_timeout(BUSY_MS)
+        # A deferred transaction that reads before it writes fails at once, busy time-out or not, when another wrote since.
+        connection.transaction_mode = "IMMEDIATE"
         _set_up(connection)
-        with connection:
-            if not connection.pragma("schema_version"):
-                connection.execute(_schema()).fetchall()
-                connection.execute("INSERT INTO meta VALUES('version', ?)", (VERSION,))
+        if not connection.pragma("schema_version"):
+            with connection:
+                if not connection.pragma("schema_version"):  # nobody else was faster
+                    connection.execute(_schema()).fetchall()
+                    connection.execute("INSERT INTO meta VALUES('version', ?)", (VERSION,))
         if _version(connection) != VERSION:
             raise _OtherVersion
     except BaseException:

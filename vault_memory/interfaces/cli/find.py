@@ -24,10 +24,16 @@ def search(
     context: Context, user_id: str, mode: str, top_k: int, scope: str, as_json: bool, explain: bool, query: str
 ) -> None:
     """Search a user's memory for QUERY, by words and by meaning."""
+    from vault_memory.core.layout import SHARED
+    from vault_memory.services.daemon_record import is_running
+    from vault_memory.services.reconcile import reconcile
     from vault_memory.services.search import search as find
 
     vault = context.open()
     vault.known_user(user_id)
+    if not is_running(vault.root):
+        for name in {"user": [user_id], "shared": [SHARED], "all": [user_id, SHARED]}[scope]:
+            reconcile(vault, name)  # nobody else keeps the index fresh
     result = find(vault, user_id, query, top_k, mode, scope)
     if as_json:
         rows = [
