@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from vault_memory.core import chunk, layout, note, tokens
+from vault_memory.core import chunk, conflict, layout, note, tokens
 
 LIMIT_BYTES = 4_000_000
 """What is read of one file; a bigger one is hardly a note, and must not hold up everybody else's."""
@@ -85,6 +85,7 @@ def read(source: str, kind: str, data: bytes) -> Document:
 def _markdown(source: str, kind: str, text: str, problems: list[str]) -> Document:
     parsed = note.parse(text)
     problems.extend(parsed.problems)
+    problems.extend(conflict.problems(text))
     lines = parsed.body.split("\n")
     if lines[-1] == "":
         lines.pop()  # a file's last newline ends its last line and begins no other

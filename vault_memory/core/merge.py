@@ -2,7 +2,7 @@
 
 Where the sides changed different things there is nothing to decide: a profile is merged by key, its lists by member, a
 journal by entry, records by line, and all other text by line. Where both changed the same lines, both texts stay, in a
-block that a person understands; `conflicts_in` finds it again.
+block that a person understands (`core.conflict`).
 """
 
 from __future__ import annotations
@@ -16,17 +16,13 @@ from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 from typing import Literal
 
-from vault_memory.core import layout
+from vault_memory.core import conflict, layout
 from vault_memory.core.fields import FIELDS, comparable
 from vault_memory.core.profile import Item, Profile
 
 Side = Literal["ours", "theirs"]
 Newer = Callable[[str], Side]
 """Which side changed a key of the profile last."""
-
-OPEN = "<<<<<<< 兩邊都改了這幾行：留下對的，再刪去三行記號 · two texts for the same lines: keep what is right, delete the 3 marks"
-MIDDLE = "======="
-CLOSE = ">>>>>>> 另一邊到此為止 · end of the other text"
 
 
 @dataclass(frozen=True)
@@ -144,19 +140,6 @@ def merge_profile(base: str | None, ours: str, theirs: str, newer: Newer | None 
     return Merged(text, tuple(clashes), merged.conflicts)
 
 
-def conflicts_in(text: str) -> list[tuple[int, int]]:
-    """The conflict blocks of a text, as their first and last line (1-based, inclusive)."""
-    found, start = [], 0
-    for number, line in enumerate(text.split("\n"), 1):
-        mark = line.rstrip()
-        if mark == OPEN and not start:
-            start = number
-        elif mark == CLOSE and start:
-            found.append((start, number))
-            start = 0
-    return found
-
-
 def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
@@ -212,8 +195,7 @@ def _settle(base: list[str], ours: list[str], theirs: list[str], journal: bool) 
     ours, theirs = ours[head : len(ours) - tail], theirs[head : len(theirs) - tail]
     if not base:
         return [*_closed(first), *_closed(ours), *_closed(theirs), *last], 0
-    block = [OPEN + "\n", *_closed(ours), MIDDLE + "\n", *_closed(theirs), CLOSE + "\n"]
-    return [*_closed(first), *block, *last], 1
+    return [*_closed(first), *conflict.block(_closed(ours), _closed(theirs)), *last], 1
 
 
 def _ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from vault_memory.adapters.watcher import Watcher
 from vault_memory.core import layout
 from vault_memory.core.profile import Profile
 from vault_memory.errors import IndexUnusable
-from vault_memory.services import starter
+from vault_memory.services import merge_driver, starter
 from vault_memory.services.create_vault import create_vault
 from vault_memory.services.daemon_record import is_running, read_record
 from vault_memory.services.jobs import JOBS
@@ -80,6 +80,15 @@ def _hooks(vault: Vault) -> Seen:
     if absent:
         return f"{', '.join(absent)} in {folder}: not installed, or not as shipped", "`vault-memory doctor --fix`"
     return f"installed in {folder}", ""
+
+
+def _merge_driver(vault: Vault) -> Seen:
+    if not merge_driver.is_installed(vault.root):
+        return (
+            "`git merge` would merge USER.md by lines, not by key",
+            "`vault-memory doctor --fix` names the merge driver",
+        )
+    return "git merges USER.md by key", ""
 
 
 def _vectors(vault: Vault) -> Seen:
@@ -202,6 +211,7 @@ CHECKS = (
     Check("permissions", _permissions),
     Check("git", _git),
     Check("hooks", _hooks, mend=lambda vault: starter.install_hooks(vault.history.git_dir)),
+    Check("merge driver", _merge_driver, mend=lambda vault: merge_driver.install(vault.root)),
     Check("vectors", _vectors),
     Check("index", _index, mend=_mend_index),
     Check("notes", _notes),

@@ -9,7 +9,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
 from vault_memory.core import layout
 from vault_memory.errors import UsageError
-from vault_memory.services import starter
+from vault_memory.services import merge_driver, starter
 from vault_memory.services.vault import open_vault
 
 
@@ -45,6 +45,7 @@ def create_vault(folder: Path, *, adopt: bool = False) -> Created:
     History.create(root)
     vault = open_vault(root)
     hooks = starter.install_hooks(vault.history.git_dir)
+    merge_driver.install(root)
     changes = []
     for path in written:
         content = files.read(root / path)

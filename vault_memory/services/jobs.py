@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from vault_memory.core import layout
 from vault_memory.errors import HistoryError, VaultMemoryError
+from vault_memory.services.interaction import compute_interaction
+from vault_memory.services.maintain import maintain
 from vault_memory.services.reconcile import embed, reconcile
+from vault_memory.services.sync import sync
 from vault_memory.services.vault import Vault
 
 
@@ -59,10 +63,37 @@ def _commit_waiting(vault: Vault) -> str:
     return f"{len(flushed.commits)} waiting commits made"
 
 
+def _sync(vault: Vault) -> str:
+    if not vault.config.git_remote:
+        return "git.remote is not set"
+    done = sync(vault)
+    for scope in done.scopes:
+        reconcile(vault, scope)
+    return "; ".join([f"{done.received} commits came, {done.sent} went", *done.notes])
+
+
+def _compute_interaction(vault: Vault) -> str:
+    changed: list[str] = []
+    failed: list[str] = []
+    for user_id in vault.user_ids():
+        try:
+            if compute_interaction(vault, user_id):
+                changed.append(user_id)
+                reconcile(vault, user_id, [layout.PROFILE])
+        except VaultMemoryError as error:
+            failed.append(f"{user_id}: {error}")
+    if failed:
+        raise VaultMemoryError("; ".join(failed))
+    return f"changed for {', '.join(changed)}" if changed else "nothing has changed"
+
+
 JOBS = (
     Job("commits", "1m", "make the commits that had to wait for a rebase, a merge or a lock", _commit_waiting),
     Job(
         "vectors", "15m", "compute the vectors that an endpoint could not give when they were asked for", _embed_waiting
     ),
+    Job("sync", "15m", "bring this vault and the remote that git.remote names to the same state", _sync),
+    Job("maintenance", "15m", "keep git's history fast and small, while nobody writes", maintain),
+    Job("interaction", "04:00", "compute from the logs how each person talks with the assistant", _compute_interaction),
     Job("full-check", "03:00", "read every file anew and compare it with the index", _check_everything),
 )

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.history import Author, Draft, FileChange
-from vault_memory.core import merge
+from vault_memory.core import conflict, merge
 from vault_memory.errors import Busy, Changed
 from vault_memory.services.person_edits import commit_person_edits, edit_drafts, scope_of
 from vault_memory.services.vault import Vault
@@ -40,7 +40,7 @@ def save_note(
                     vault.history.commit(drafts or [Draft(message, author, (FileChange(path, found, content),))])
             except Changed:
                 continue  # a save landed just now: it is taken in by the next round
-            return merge.conflicts_in(content.decode("utf-8", "replace"))
+            return conflict.conflicts_in(content.decode("utf-8", "replace"))
     raise Busy(f"{path} keeps changing: try again when the editor has come to rest")
 
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 
 from vault_memory.adapters import scan
 from vault_memory.adapters.history import HistoryState
+from vault_memory.adapters.history.upkeep import Growth, growth
 from vault_memory.adapters.index.base import FileState, Stats
-from vault_memory.core import layout
+from vault_memory.core import conflict, layout
 from vault_memory.core.change import Stat, is_mass_deletion
 from vault_memory.errors import VaultMemoryError
+from vault_memory.services.conflicts import decided, undecided
 from vault_memory.services.daemon_record import DaemonRecord, is_running, read_record
 from vault_memory.services.heartbeat import Outcome, outcomes
 from vault_memory.services.reconcile import differences
@@ -71,7 +73,8 @@ class JobStatus:
 class Status:
     """The whole vault. `unhealthy` says in words what somebody should look after; when it is empty, all is well.
 
-    `vectors_by` is what compares vectors: `sqlite-vec`, or `numpy` where that cannot be loaded.
+    `vectors_by` is what compares vectors: `sqlite-vec`, or `numpy` where that cannot be loaded. `growth` is the size of
+    git's history. `conflicts` wait for a person's decision; of the `decided` ones a sync kept the newer value.
     """
 
     root: str
@@ -80,6 +83,9 @@ class Status:
     history: HistoryState
     jobs: tuple[JobStatus, ...]
     vectors_by: str
+    growth: Growth
+    conflicts: tuple[str, ...]
+    decided: tuple[str, ...]
     degraded: tuple[str, ...]
     unhealthy: tuple[str, ...]
 
@@ -91,6 +97,12 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     history = vault.history.state()
     daemon = DaemonStatus(is_running(vault.root), read_record(vault.root))
     jobs = tuple(JobStatus(job.name, when, job.help, last) for job, when, last in outcomes(vault))
+    holding = [
+        layout.scope_dir(scope.scope) / source
+        for scope in looked
+        for source in {*scope.pending, *(s for s, problem in scope.failed.items() if conflict.PROBLEM in problem)}
+    ]
+    conflicts = tuple(undecided(vault, holding))
     return Status(
         str(vault.root),
         scopes=looked,
@@ -98,8 +110,11 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         history=history,
         jobs=jobs,
         vectors_by=vectors_by(),
+        growth=growth(vault.history.git_dir),
+        conflicts=conflicts,
+        decided=tuple(decided(vault)),
         degraded=tuple(_degraded(looked, daemon, tally(vault))),
-        unhealthy=tuple(_unhealthy(looked, daemon, history, jobs)),
+        unhealthy=(*_unhealthy(looked, daemon, history, jobs), *(f"conflict: {line}" for line in conflicts)),
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from vault_memory.adapters import files
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, git, remote
 from vault_memory.adapters.history.remote import Difference, Moment
-from vault_memory.core import layout, merge, trailers
+from vault_memory.core import conflict, layout, merge, trailers
 from vault_memory.core.merge import Clash, Side
 from vault_memory.core.profile import Profile
 from vault_memory.errors import Busy, Changed, HistoryError, UsageError
@@ -160,7 +160,7 @@ class _Merge:
         merged = merge.merge_file(path, base, mine, other, lambda key: self._newer(path, key))
         if merged is None:
             return self._beside(path, mine, other), []
-        for first, last in merge.conflicts_in(merged.text):
+        for first, last in conflict.conflicts_in(merged.text):
             self.notes.append(f"{path}: both sides changed the same lines; lines {first}-{last} hold both texts")
         if not merged.clashes:
             return [FileChange(path, mine, _bytes(merged.text))], []

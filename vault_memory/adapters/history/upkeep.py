@@ -41,6 +41,19 @@ def growth(git_dir: Path) -> Growth:
     return Growth(total, loose, packs)
 
 
+def outside_graph(root: Path) -> int:
+    """How many commits of HEAD came after the commit graph was written last."""
+    graph = _newest_graph(root)
+    since = [f"--since=@{int(graph)}"] if graph else []
+    return int(git.run(root, "rev-list", "--count", *since, "HEAD", "--"))
+
+
+def _newest_graph(root: Path) -> float:
+    info = root / git.run(root, "rev-parse", "--git-path", "objects/info").decode().strip()
+    files = [info / "commit-graph", info / "commit-graphs" / "commit-graph-chain"]
+    return max((file.stat().st_mtime for file in files if file.is_file()), default=0.0)
+
+
 def write_graph(root: Path) -> None:
     """Note for every commit its parents and, as a Bloom filter, the paths it changed: `git log -- PATH` then skips nearly all."""
     git.run(root, "commit-graph", "write", "--reachable", "--changed-paths", "--split", timeout_s=TIMEOUT_S)

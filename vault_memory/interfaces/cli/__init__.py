@@ -24,6 +24,9 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "pref": ("pref", "See, set and restore preferences."),
     "undo": ("pref", "Take back the last preference learned."),
     "history": ("audit", "Show who changed which preference, when and why."),
+    "log": ("audit", "Show the commits on any file, or on the whole vault."),
+    "blame": ("audit", "Show who wrote each line of a file, when and why."),
+    "diff": ("audit", "Show what changed in a file."),
     "status": ("health", "Show what is indexed, pending and failed."),
     "doctor": ("health", "Check the vault, and mend what is safe to mend."),
     "heartbeat": ("health", "Run the scheduled jobs that are due."),
@@ -32,9 +35,13 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "user": ("users", "List users, give one another id."),
     "export": ("users", "Copy one user's files into a plain folder."),
     "backup": ("copies", "Write the whole vault into one file."),
-    "restore": ("copies", "Bring a vault back from a backup."),
+    "restore": ("copies", "Bring back a file as it was, or a whole vault from a backup."),
+    "sync": ("copies", "Bring this vault and its remote to the same state."),
 }
 """Command → (module of this package, one line of help)."""
+
+_FOR_GIT = {"hook": "for_git", "merge-driver": "for_git"}
+"""Commands that git calls, not a person: they are not listed."""
 
 
 @dataclass
@@ -59,10 +66,11 @@ class _Commands(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        room = _FOR_GIT.get(cmd_name) or (_COMMANDS[cmd_name][0] if cmd_name in _COMMANDS else None)
+        if room is None:
             return None
-        module = importlib.import_module(f"{__name__}.{_COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, cmd_name)
+        module = importlib.import_module(f"{__name__}.{room}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -73,7 +81,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
-        if name not in _COMMANDS:
+        if name not in _COMMANDS and name not in _FOR_GIT:
             import difflib
 
             near = difflib.get_close_matches(name, self.list_commands(ctx), n=1)

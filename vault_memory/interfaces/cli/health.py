@@ -27,7 +27,11 @@ def status(context: Context, user_id: str | None, as_json: bool) -> None:
     running = f"{record.state}, process {record.pid}, since {record.started}" if found.daemon.running and record else ""
     click.echo(f"daemon   {running or ('starting' if found.daemon.running else 'not running')}")
     git = f"branch {found.history.branch or '(detached)'}, commit {(found.history.head or 'none')[:8]}"
-    click.echo(f"git      {git}" + (f", {plural(found.history.waiting, 'commit')} waiting" if found.history.waiting else ""))
+    click.echo(
+        f"git      {git}" + (f", {plural(found.history.waiting, 'commit')} waiting" if found.history.waiting else "")
+    )
+    size = found.growth
+    click.echo(f"history  {size.bytes / 1e6:.1f} MB, {size.loose:,} loose objects, {plural(size.packs, 'pack')}")
     for scope in found.scopes:
         parts = [f"{scope.indexed:,} indexed"]
         parts += [f"{len(scope.pending):,} pending"] if scope.pending else []
@@ -42,6 +46,8 @@ def status(context: Context, user_id: str | None, as_json: bool) -> None:
     for job in found.jobs:
         if job.last:
             click.echo(f"job      {job.name} ({job.when}): {job.last.said}, {job.last.started:%Y-%m-%d %H:%M}")
+    for line in found.decided:
+        click.echo(f"decided  {line}")
     for line in found.degraded:
         click.echo(f"degraded {line}")
     for line in found.unhealthy:
