@@ -31,8 +31,9 @@ def connect(path: Path) -> apsw.Connection:
     try:
         try:
             return _ready(path)
-        except (apsw.NotADBError, apsw.CorruptError, _OtherVersion):
-            return _anew(path)
+        except (apsw.NotADBError, apsw.CorruptError):
+            remove(path)
+            return _ready(path)
     except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
         connection = _read_only(path)
         if connection is None:
@@ -61,10 +62,6 @@ def remove(path: Path) -> None:
         Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
-class _OtherVersion(Exception):
-    pass
-
-
 def _ready(path: Path) -> apsw.Connection:
     """A usable connection. Turning a new file to WAL needs it alone, and SQLite does not wait for that: so we do."""
     deadline = time.monotonic() + BUSY_MS / 1000
@@ -85,22 +82,28 @@ def _opened(path: Path) -> apsw.Connection:
         # A deferred transaction that reads before it writes fails at once, busy time-out or not, when another wrote since.
         connection.transaction_mode = "IMMEDIATE"
         _set_up(connection)
-        if not connection.pragma("schema_version"):
+        if _version(connection) != VERSION:
             with connection:
-                if not connection.pragma("schema_version"):  # nobody else was faster
+                if _version(connection) != VERSION:  # nobody else was faster
+                    _empty(connection)
                     connection.execute(_schema()).fetchall()
                     connection.execute("INSERT INTO meta VALUES('version', ?)", (VERSION,))
-        if _version(connection) != VERSION:
-            raise _OtherVersion
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _anew(path: Path) -> apsw.Connection:
-    remove(path)
-    return _ready(path)
+def _empty(connection: apsw.Connection) -> None:
+    """Drop whatever another version laid out, in place: to delete the file would pull it from under other connections."""
+    for pattern in ("CREATE VIRTUAL %", "CREATE TABLE %"):  # the newest first: one may be a view of an older one
+        for name in rows(
+            connection,
+            "SELECT name FROM sqlite_master WHERE type='table' AND sql LIKE ? ORDER BY rowid DESC",
+            (pattern,),
+        ):
+            if not name[0].startswith("sqlite_"):
+                connection.execute(f'DROP TABLE IF EXISTS "{name[0]}"')
 
 
 def _read_only(path: Path) -> apsw.Connection | None:
