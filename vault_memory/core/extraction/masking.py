@@ -28,8 +28,9 @@ def read(user_msg: str, lexicon: Lexicon) -> Message:
     if len(user_msg) > HEAD + TAIL:
         written = f"{user_msg[:HEAD]}\n\n{user_msg[-TAIL:]}"
     said = fold(_UNSEEN.sub(" ", written)).translate(_TYPOGRAPHIC)
-    for stage in (_code, _pastes, _quotations, _links):
+    for stage in (_code, _pastes, _quotations):
         said = stage(said)
+    said = _LINKS.sub(lambda found: found[0] if found[0] in lexicon.names else _blank(found), said)
     technologies = lexicon.technologies(said, written)
     for left, right in pairwise(technologies):  # «React, Node and Mongo» is one phrase, not two clauses
         gap = said[left.end : right.start]
@@ -165,6 +166,3 @@ def _quotations(said: str) -> str:
 
     return _QUOTES.sub(masked, said)
 
-
-def _links(said: str) -> str:
-    return _LINKS.sub(_blank, said)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import groupby
 from types import MappingProxyType
 
-from vault_memory.core.extraction import masking, person, styles, technology, topics
+from vault_memory.core.extraction import masking, person, retraction, styles, technology, topics
 from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import Lexicon, default_lexicon
 from vault_memory.core.extraction.privacy import is_private
@@ -42,9 +42,15 @@ def extract(
         return []
     message = masking.read(user_msg, words)
     heard: list[Signal] = []
+    before = ""
     for _, group in groupby(clauses(message, words), key=lambda clause: clause.sentence):
         sentence = list(group)
         found = list(_of_sentence(sentence, message, words, existing, bool(assistant_msg.strip())))
+        if existing:
+            taken = list(_taken_back(sentence, before, message, words, existing))
+            if taken:
+                found = [signal for signal in found if signal.key not in topics.KEYS] + taken
+        before = message.written[sentence[0].start : sentence[-1].end + 1]
         if not any(signal.key != "recent_topics" for signal in found) and (
             kept := topics.note(sentence, message, words)
         ):
@@ -67,13 +73,27 @@ def _of_sentence(
         named = [item for item in message.technologies if clause.start <= item.start < clause.end]
         following = message.said[clause.end : end]
         found = [
-            *styles.wishes(clause, lexicon, existing, in_reply),
+            *styles.wishes(clause, named, lexicon, existing, in_reply),
             *person.statements(clause, message, lexicon, existing),
             *technology.roles(clause, named, lexicon, existing, mine),
             *topics.subjects(clause, following, named, message, lexicon),
         ]
         quote = _quote(message, clause.start, clause.end)
         yield from (replace(signal, quote=quote) for signal in found)
+
+
+def _taken_back(
+    sentence: list[Clause],
+    before: str,
+    message: masking.Message,
+    lexicon: Lexicon,
+    existing: Mapping[str, str | list[str]],
+) -> Iterator[Signal]:
+    start, end = sentence[0].start, sentence[-1].end
+    named = [item for item in message.technologies if start - len(before) <= item.start < end]
+    quote = _quote(message, start, end)
+    for signal in retraction.retractions(sentence, before, named, message, existing, lexicon):
+        yield replace(signal, quote=quote)
 
 
 def _quote(message: masking.Message, start: int, end: int) -> str:

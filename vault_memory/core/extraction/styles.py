@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from vault_memory.core.extraction.clauses import Clause
-from vault_memory.core.extraction.lexicon import Lexicon, Style
+from vault_memory.core.extraction.lexicon import Lexicon, Style, Technology
 from vault_memory.core.preference import Signal
 
 
@@ -24,11 +24,15 @@ class _Hit:
     asked: bool
 
 
-def wishes(clause: Clause, lexicon: Lexicon, existing: Mapping[str, object], in_reply: bool) -> Iterator[Signal]:
+def wishes(
+    clause: Clause, named: list[Technology], lexicon: Lexicon, existing: Mapping[str, object], in_reply: bool
+) -> Iterator[Signal]:
     """The style signals of one clause, without their quotes; at most one per key."""
     by_key: dict[str, list[_Hit]] = {}
     for hit in _hits(clause, lexicon):
         by_key.setdefault(hit.style.key, []).append(hit)
+    if named and not clause.likes:
+        by_key.pop("examples", None)  # «no more jQuery examples» is about jQuery
     for key, hits in by_key.items():
         if signal := _judge(key, hits, clause, lexicon, existing, in_reply):
             yield signal
@@ -72,7 +76,7 @@ def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
         return False
     if hit.asked:
         return not _REPORTED.search(clause.text[: hit.start])
-    if clause.wish is None and sign > 0:
+    if (clause.wish is None and sign > 0) or _ASSERTED.match(clause.text[hit.end :]):
         return False
     if hit.style.key == "response_style" and not (clause.likes or clause.standing):
         return bool(_REPLY.search(clause.text[: hit.start])) or _is_bare(clause.text[hit.end :]) or in_reply
@@ -113,6 +117,10 @@ _COMPLAINT = re.compile(
 )
 _REPLY = re.compile(
     r"回答|回复|回覆|回应|解释|说明(?!书|文件)|讲解|答案|你(?:的)?(?:讲|说|答|回)|(?:^|[请就都再])(?:讲|说|答|回|教)|(?<![a-z])(?:answer|answers|reply|replies|response|responses|explanation|explanations|explain|explaining|responding|answering|describe)(?![a-z])"
+)
+_ASSERTED = re.compile(
+    r" ?(?:的|模式|主题|版|背景|底)?(?:看久|看了|看得|看起来很|太|会|让|害|真的(?:很|太|好)|伤|刺|闪|对我?眼|什么的|比较(?:难|累|伤|刺|暗|吃)"
+    r"|(?:mode|theme)? ?(?:is|are|makes|hurts?|gives|burns?|kills?|was|strains)(?! (?:better|best|easier|fine|nicer|my|what|the way|good|great|perfect|all i|how i|it)))"
 )
 _REPORTED = re.compile(
     r"(?:我|i)(?:已经|刚|之前)?(?:把|加了|写了|改了|做了)|(?:^|\s)i (?:added|wrote|made|changed|removed)"

@@ -63,7 +63,8 @@ def _signals(
     if clause.asks_to_know or _REQUEST.search(before):
         return
     chosen = _follows(lexicon, "choice", before, 6) or _precedes(lexicon, "choice", after)
-    used = mine and (_follows(lexicon, "use", before, 6) or _STACK.match(after) is not None)
+    at_work = bool(lexicon.words("roles.work.sentence").search(clause.text)) and not _ABOUT.search(clause.text)
+    used = mine and (at_work or _follows(lexicon, "use", before, 6) or _STACK.match(after) is not None)
     if chosen or used:
         yield Signal(key, "add", technology.name, "observed")
 
@@ -116,6 +117,10 @@ _OPINION = re.compile(
 )
 _NOT_OWN = re.compile(
     r"(?:my|our) (?:professor|teacher|friend|classmate|roommate|teammate|boss|class|school|course|brother|sister|question)"
+)
+_ABOUT = re.compile(
+    r"看到|看了|在看|读到|听说|听到|想学|考虑|纠结|推荐|面试|职缺|影片|视频|文章|新闻|纪录片|应该|要不要|会不会|好奇|羡慕|据说|作业规定|"
+    r"(?<![a-z])(?:read|heard|saw|watched|watching|reading|article|video|thinking|considering|consider|wonder|should|might|maybe|interested|curious|recommend|job|interview|want to|would like to|wish|suppose|looks|tutorial|course)(?![a-z])"
 )
 _REQUEST = re.compile(
     r"(?:帮我|给我|帮忙|write me|give me|show me|make me|can you|could you|translate|convert|rewrite this|请).{0,16}$"

@@ -11,6 +11,7 @@ from vault_memory.core.extraction.masking import Message
 from vault_memory.core.extraction.privacy import is_private
 from vault_memory.core.preference import Signal
 
+KEYS = ("current_projects", "recent_topics", "weaknesses", "strengths", "note")
 LONGEST = 60
 """Characters of a topic, a project, a weakness."""
 LONGEST_NOTE = 120
@@ -61,20 +62,19 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
         and _LATIN_TERM.search(value)
         or (value.isascii() and _HAN.search(text) and _LATIN_TERM.search(value))
     )
-    if not value or not (technical or foreign) or words("subjects.not_technical").search(text):
+    academic = _TAUGHT.search(text[:start]) and _TERM.fullmatch(value)
+    if not value or not (technical or foreign or academic) or words("subjects.not_technical").search(text):
         return
-    if not clause.asks_to_know and not _asks_to_be_taught(text, clause):
+    if not clause.asks_to_know and not compared and not _TEACH.search(text):
         return
     yield Signal("recent_topics", "add", _written(message, clause, start, end, LONGEST), "observed")
-
-
-def _asks_to_be_taught(text: str, clause: Clause) -> bool:
-    return clause.asks or bool(_TEACH.search(text))
 
 
 _TEACH = re.compile(
     r"教|解释|讲|说明|介绍|学|了解|认识|搞懂|弄懂|理解|科普|复习|入门|研究|differ|teach|explain|learn|understand|study|walk|describe|define|intro|overview|eli5|go over|compare|comparison|vs|versus|tell me|brush|primer|rundown|curious|reading"
 )
+_TAUGHT = re.compile(r"(?<![a-z])(?:explain|teach me|help me understand|what(?:'s| is| are)) (?:the |a |an |about )*$|(?:什么是|解释|教我|捋一捋|讲讲)$")
+_TERM = re.compile(r"[a-z]{8,}(?: [a-z]{3,})?|[a-z]{3,} [a-z]{7,}")
 _DEBUGGING = re.compile(
     r"报错|出错|错误讯息|坏掉|不能跑|跑不动|没反应|没有用|为什么我|怎么我|我的.{1,20}(?:为什么|怎么)|why (?:is|does|do|are|isn't|doesn't|won't|can't) (?:my|it|this|the)|my .{1,20} (?:doesn't|won't|keeps|isn't)|not working|doesn't work|won't (?:run|compile)|crash|broken|this (?:line|code|error|function|loop|snippet)|这(?:行|段|个错|个函|个 bug|句|题)|那(?:行|段)|第.{1,3}(?:行|题|段)|line \d"
 )
