@@ -55,7 +55,7 @@ class Clause:
 
 _SENTENCE = re.compile(r"[。!?;\n]+|\.(?=\s|$|[\u4e00-\u9fff])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)|~{2,}|…{1,}|\.{2,}")
 _CLAUSE = re.compile(
-    r",(?!\d{3})|:(?=\s|[\u4e00-\u9fff])|—+| - |--+|\(|\)|(?<=\s)(?=(?:but|however|though|although|while|whereas|because|since|so|and then|and please|and (?:i|my|we|you|also|keep|make|use|give|add|call|reply|answer|explain|don't|no)|then|unless|except)\s)|(?=但是|可是|不过|然后|所以|因为|而且|并且|还有|另外|而我|但我|只是|却|不然|否则)"
+    r",(?!\d{3})|:(?=\s|[\u4e00-\u9fff])|—+| - |--+|\(|\)|~|(?<=\s)(?=(?:but|however|though|although|while|whereas|because|since|so|and then|and please|and (?:i|my|we|you|also|keep|make|use|give|add|call|reply|answer|explain|don't|no)|then|unless|except)\s)|(?=但是|可是|不过|然后|所以|因为|而且|并且|还有|另外|而我|但我|只是|却|不然|否则)"
 )
 _INTERJECTION = re.compile(
     r"^(?:no|nope|nah|wait|hmm|ok|okay|oh|well|sorry|actually|yes|yeah|hey|hi|btw|唉|欸|诶|哎|嗯|好|对|不|不是|喔|哦|呃|等等|那个|请问|hello)$"
@@ -95,14 +95,16 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, lexico
     words = lexicon.words
     whole = said[start:end]
     others = hypothetical = once = standing = likes = sarcastic = past = corrects = False
-    sarcastic = bool(words("words.mood.sarcasm").search(whole))
+    carried_back = False
+    sarcastic = bool(words("words.mood.sarcasm").search(whole) or _WRY.search(said))
     standing_after = bool(words("words.wish.standing").search(said[parts[-1][0] : parts[-1][1]])) and len(parts) > 1
     facts = []
     for at, stop in parts:
         text = said[at:stop]
         last = stop == parts[-1][1]
         speaker = _speaker(text, words)
-        others = speaker == "others" if speaker else others
+        others = speaker == "others" if speaker else others and not carried_back
+        carried_back = speaker == "others" and bool(_OWN_PART.search(text))
         if words("words.mood.polite_if").search(text):
             conditional = False
         else:
@@ -112,7 +114,9 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, lexico
         once = once or bool(words("words.mood.once").search(text))
         now = bool(words("words.mood.now").search(text))
         was = bool(words("words.mood.past").search(text))
-        past = (was and not (now and _is_later(text, words))) or (past and not now and speaker is None)
+        past = (was and not (now and _is_later(text, words))) or (
+            past and not now and speaker is None and not words("words.wish.asks").search(text)
+        )
         this_stands = bool(words("words.wish.standing").search(text))
         standing = standing or this_stands
         likes_here = bool(words("words.wish.likes").search(text))
@@ -143,6 +147,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, lexico
     return facts
 
 
+_WRY = re.compile("[🙃🙄😒]")
 _LEAD = re.compile(
     r"^[\s,]*(?:(?:and|but|so|then|also|plus|ok|okay|hey|well|oh|just|btw|pls|那|那就|就|也|还有|还|然后|另外|所以|但|但是|不过|而且|并且|你|你就|同埋|仲有|都|我想|阿|啊|欸|诶|呃|嗯|you can|you could|you should|you|to|from now on|以后|之后|今后|往后)[\s,]*){0,4}"
 )
@@ -166,7 +171,7 @@ def _strip(said: str, start: int, end: int) -> tuple[int, int]:
 
 def _speaker(text: str, words: Words) -> str | None:
     """`me`, `others` or None: the first subject of the clause; a person helped or told is no subject."""
-    mine = words("words.speaker.me").search(text)
+    mine = next((own for own in words("words.speaker.me").finditer(text) if not _TOLD.search(text[: own.start()])), None)
     for other in words("words.speaker.others").finditer(text):
         if _BENEFICIARY.search(text[: other.start()]):
             continue
@@ -180,6 +185,8 @@ _BENEFICIARY = re.compile(
     r"(?:帮|给|替|为|和|跟|与|教|同|让|对|比|像|for|with|help|helping|to|than|unlike|like|by|of|and)"
     r"(?: (?:my|the|our|a|an|his|her))?(?:我|我们|我的|我们的)? ?$"
 )
+_TOLD = re.compile(r"(?:叫|让|要|教|逼|推荐|催|劝|骂|笑|害|嫌|问|跟|对)$")
+_OWN_PART = re.compile(r"我(?:负责|是|自己|觉得|都|就|比较|还是|则|倒|个人|只|用|写|喜欢|偏好|习惯)")
 _POSSESSIVE = re.compile(r"(?:们|的|那|这|家|班|系|校|之前|以前|公司|学校|个|位|隔壁|一|有|听|看|常|\s)*")
 
 

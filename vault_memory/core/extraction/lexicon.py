@@ -127,18 +127,15 @@ class Lexicon:
             return False
         if name not in self._listed:
             return True
-        if name in self._spelled and written[start].isupper() and start and not _SENTENCE_START.search(folded[:start]):
-            return True
+        if len(name) > 1 and written[start].isupper():  # a capital inside a sentence, or before Han, is a name
+            if not _SENTENCE_START.search(folded[:start]) or _HAN_NEXT.match(folded, end):
+                return True
         before = self._cue_before.search(folded, max(0, start - 20), start)
         return bool(before) or bool(self._cue_after.match(folded, end))
 
     @cached_property
     def _listed(self) -> frozenset[str]:
         return frozenset(phrases.split(self._data["technologies"]["ambiguous"]))
-
-    @cached_property
-    def _spelled(self) -> frozenset[str]:
-        return frozenset(phrases.split(self._data["technologies"]["spelled"]))
 
     @cached_property
     def _cue_before(self) -> re.Pattern[str]:
@@ -155,6 +152,7 @@ class Lexicon:
         return value if isinstance(value, str) else ""
 
 
+_HAN_NEXT = re.compile(r" ?[\u3400-\u9fff]")
 _SENTENCE_START = re.compile(r"(?:^|[.!?\n。]) *$")
 
 

@@ -92,6 +92,7 @@ _OWN_QUOTE = re.compile(
     r"(?:叫我|称呼我(?:为|作)?|喊我|唤我|我叫|名字是|改成|改为|换成|设成|设为|调成|切换成|切成|切到|切回|换回|转成|都用|就用|请用|要用|改用|主题用|主题是|偏好|喜欢|习惯|记住|记下|记得|幫我记|帮我记(?:下|一下|住)?|记一下|"
     r"call me|name is|go by|switch to|set to|change to|set (?:it|the theme) to|to|use|using|prefer|like|in|remember|note)(?: that| this)? ?:? ?$"
 )
+_REPLACED_TEXT = re.compile(r"(?:[」”\"』]| )(?:改成|改为|换成|to|with) ?$|第.{1,3}[段行句页]")
 _ORDER_OF_ANOTHER = re.compile(
     r"(?:说|写|问|讲|道|要求|规定|says?|said|writes?|wrote|reads?|asked|asks|told|quote|原话|原文|注明|写着|寫|标题|title)[^,。\n]{0,12}$"
 )
@@ -159,7 +160,7 @@ def _pastes(said: str) -> str:
 def _quotations(said: str) -> str:
     def masked(match: re.Match[str]) -> str:
         before = said[max(0, match.start() - 30) : match.start()]
-        own = len(match[0]) <= 42 and _OWN_QUOTE.search(before) and not _ORDER_OF_ANOTHER.search(before)
+        own = len(match[0]) <= 42 and not _REPLACED_TEXT.search(before) and _OWN_QUOTE.search(before) and not _ORDER_OF_ANOTHER.search(before)
         if own:
             return f" {match[0][1:-1]} " if match[0][-1] in "”」』》\"'" and len(match[0]) > 1 else match[0]
         return _blank(match)

@@ -114,7 +114,7 @@ def _level(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping
         return None
     text = clause.text
     said = lexicon.words("people.level.beginner_said").search(text)
-    if said and not re.search(r"(?:不是|not|isn't)[^,]{0,4}$", text[: said.start()]):
+    if said and not re.search(r"(?:不是|not|isn't)[^,]{0,4}$|一半|班上|大部分|很多|如果|给", text[: said.start()]):
         return Signal("level", "set", "beginner", "explicit")
     me = lexicon.words("people.level.is_me").search(text)
     if not me:

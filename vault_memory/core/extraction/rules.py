@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
@@ -21,6 +22,7 @@ from vault_memory.core.extraction.secrets import redact
 from vault_memory.core.fold import fold
 from vault_memory.core.preference import Signal
 
+_MY = re.compile(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
 QUOTE = 120
 """Characters of the clause kept as the reason."""
 _NOTHING: Mapping[str, str | list[str]] = MappingProxyType({})
@@ -69,7 +71,7 @@ def _of_sentence(
     mine = False
     end = sentence[-1].end
     for clause in sentence:
-        mine = (mine or clause.first_person) and not clause.others
+        mine = (mine or clause.first_person or bool(_MY.search(clause.text))) and not clause.others
         named = [item for item in message.technologies if clause.start <= item.start < clause.end]
         following = message.said[clause.end : end]
         found = [

@@ -53,7 +53,7 @@ def _signals(
         return
     key = technology.category
     preferred = _follows(lexicon, "prefer", before) or _precedes(lexicon, "prefer", after)
-    preferred = preferred or (clause.standing and not clause.asks_to_know and _USED.search(before) is not None)
+    preferred = preferred or (clause.standing and clause.asks and not clause.asks_to_know and _USED.search(before) is not None)
     if preferred and not clause.asks_to_know and not clause.once and not _OPINION.search(before):
         yield Signal("preferred_frameworks" if key == "frameworks" else key, "add", technology.name, "explicit")
         return
@@ -111,7 +111,7 @@ def _from_to(before: str, after: str) -> bool:
 
 _FROM = re.compile(r"(?:从|由|from|off|away from|把|ditched|dropped|left|replaced|swapped|traded)(?: my)? ?$")
 _TO = re.compile(r" ?(?:换|转|改|搬|移|跳|迁|to |for |with |onto |over to |→|->|跳槽)")
-_USED = re.compile(r"(?:用|写|以|走|in|use|using|with|to) ?(?:vanilla |plain |pure )?$")
+_USED = re.compile(r"(?:用|给我|都给|写|以|走|in|use|using|with|to) ?(?:vanilla |plain |pure )?$")
 _OPINION = re.compile(
     r"(?:喜欢|like|love|enjoy) ?(?:how|that|what|the way|the idea|when|to know|的是)|would (?:like|love) to (?:know|learn|understand)|like to (?:know|learn|ask|understand)"
 )

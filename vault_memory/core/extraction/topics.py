@@ -63,6 +63,8 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
         or (value.isascii() and _HAN.search(text) and _LATIN_TERM.search(value))
     )
     academic = _TAUGHT.search(text[:start]) and _TERM.fullmatch(value)
+    if _OWN.search(value):
+        return
     if not value or not (technical or foreign or academic) or words("subjects.not_technical").search(text):
         return
     if not clause.asks_to_know and not compared and not _TEACH.search(text):
@@ -73,6 +75,7 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
 _TEACH = re.compile(
     r"教|解释|讲|说明|介绍|学|了解|认识|搞懂|弄懂|理解|科普|复习|入门|研究|differ|teach|explain|learn|understand|study|walk|describe|define|intro|overview|eli5|go over|compare|comparison|vs|versus|tell me|brush|primer|rundown|curious|reading"
 )
+_OWN = re.compile(r"我|(?<![a-z])(?:my|our|your|i)(?![a-z])")
 _TAUGHT = re.compile(r"(?<![a-z])(?:explain|teach me|help me understand|what(?:'s| is| are)) (?:the |a |an |about )*$|(?:什么是|解释|教我|捋一捋|讲讲)$")
 _TERM = re.compile(r"[a-z]{8,}(?: [a-z]{3,})?|[a-z]{3,} [a-z]{7,}")
 _DEBUGGING = re.compile(
@@ -192,10 +195,10 @@ def _judged(clause: Clause, named: list[Technology], message: Message, lexicon: 
 
 
 _LASTING = re.compile(
-    r"一直|总|永远|老是|每次|从来|始终|向来|一向|从小|弱|差|烂|擅长|苦手|罩门|死穴|短板|痛点|软肋|噩梦|恶梦|心魔|天敌|克星|不起来|学不会|没辙|没救|不行|不太行|最|头痛|菜|渣|苦|障碍|唔掂|唔叻|成日|次次|is|are|i'm|im|always|never|keep|suck|weak|struggle|constantly|been|blind|bad"
+    r"一直|总|永远|老是|每次|从来|始终|向来|一向|从小|弱|差|烂|擅长|苦手|罩门|死穴|短板|痛点|软肋|噩梦|恶梦|心魔|天敌|克星|不起来|学不会|没辙|没救|不太行|最|菜|渣|苦手|障碍|唔叻|就|forever|成日|次次|is|are|i'm|im|always|never|keep|suck|weak|struggle|constantly|been|blind|bad"
 )
 _JUDGED_HEAD = re.compile(
-    r"(?:[\s,:的]|我|自己|对于?|在|其实|就是|是|老实说|说真的|不过|但是?|讲真|跟你说|the|my|it's|its|with|at|in|that|honestly|tbh|and|but|so|because|stuff like|things like|anything (?:to do )?with|writing|doing|using)+(?![a-z])"
+    r"(?:[\s,:的]|只要|一?看到|看见|碰到|碰上|遇到|一写|一碰|每次|写|算|搞|我|自己|对于?|在|其实|就是|是|老实说|说真的|不过|但是?|讲真|跟你说|the|my|it's|its|with|at|in|that|honestly|tbh|and|but|so|because|stuff like|things like|anything (?:to do )?with|writing|doing|using)+(?![a-z])"
 )
 _JUDGED_CUT = re.compile(
     r"\s*(?:这(?:块|一块|方面|部分|件事|个|题型|类|种|东西)|那(?:块|一块|方面|部分)|方面|的(?:部分|题目|东西|时候|地方|概念)|我|对我|就|都|又|却|还|倒|也|一直|总|真的|每次|老是|始终|从来|永远|完全|根本|上面?(?=$)|算|是|很|超|最|特别|(?<![a-z])(?:stuff|is|are|has|have|always|just|never|that|which|and (?:i|it)|so|since|because|no matter|lol|tbh|honestly|though|tho|please|i|in general|but|for some reason|ever|to be honest|if|when|yet|even)(?![a-z])).*"
