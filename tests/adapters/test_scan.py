@@ -109,6 +109,18 @@ def test_a_vault_inside_a_vault_is_left_to_itself(tmp_path: Path) -> None:
     }
 
 
+def test_folders_deeper_than_the_stack(tmp_path: Path) -> None:
+    folder = put(tmp_path, "memory/alice/USER.md").parent
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(1200):  # one by one: the whole path would be too long for one call
+        os.mkdir("d", dir_fd=here)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(here)
+    assert set(scan.scan(tmp_path, "alice").files) == {"USER.md"}
+
+
 def test_nothing_there_is_nothing_found(tmp_path: Path) -> None:
     assert scan.scan(tmp_path, "alice").files == {}
     found = scan.look(tmp_path, "alice", ["gone.md", "no/such/folder.md", "n" * 300 + ".md", "../../etc/passwd.md"])

@@ -18,6 +18,7 @@ from vault_memory.core import layout
 from vault_memory.core.change import Stat
 
 _BLOCK = 1 << 20
+_NO_STAT = Stat(0, 0, 0, 0)
 
 
 @dataclass
@@ -46,7 +47,7 @@ def scan(root: Path, scope: str) -> Scan:
     found = Scan()
     folder = _folder(root, scope)
     if folder is not None:
-        _walk(found, str(folder), "", scope)
+        _walk(found, str(folder), scope)
     return found
 
 
@@ -99,52 +100,67 @@ def _folder(root: Path, scope: str) -> Path | None:
     return None
 
 
-def _walk(found: Scan, folder: str, prefix: str, scope: str) -> None:
-    try:
-        with os.scandir(folder) as listing:
-            entries = list(listing)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        found.unseen.append(prefix.rstrip("/"))
-        _cannot(found, prefix.rstrip("/") or ".", os.lstat(folder), f"the folder cannot be listed: {error.strerror}")
-        return
-    if prefix and any(entry.name == layout.SETTINGS_FILE for entry in entries):
-        return
-    has_records = scope != layout.SHARED and prefix.startswith("conversations/")
-    for entry in entries:
-        name = entry.name
-        if name.startswith("."):
-            continue
-        wanted = name.endswith(".md") or (has_records and name.endswith(".jsonl"))
+def _walk(found: Scan, folder: str, scope: str) -> None:
+    todo = [(folder, "")]
+    while todo:  # not by recursion: folders may be nested deeper than Python's stack
+        folder, prefix = todo.pop()
         try:
-            if entry.is_dir(follow_symlinks=False):
-                if prefix or scope != layout.SHARED or name != layout.MEMORY_DIR:
-                    _walk(found, entry.path, f"{prefix}{name}/", scope)
-            elif wanted or (entry.is_symlink() and entry.is_dir()):
-                _note(found, prefix + name, entry.stat(follow_symlinks=False))
-        except FileNotFoundError:
+            todo.extend(_list(found, folder, prefix, scope))
+        except (FileNotFoundError, NotADirectoryError):
             continue
-        except OSError:
-            found.unseen.append(prefix + name)
+        except OSError as error:
+            source = prefix.rstrip("/")
+            found.unseen.append(source)
+            _cannot(found, source or ".", _NO_STAT, f"the folder cannot be listed: {error.strerror}")
+
+
+def _list(found: Scan, folder: str, prefix: str, scope: str) -> list[tuple[str, str]]:
+    """Take in the files of one folder; returns the folders in it, each with its path and its prefix."""
+    if prefix and os.path.lexists(os.path.join(folder, layout.SETTINGS_FILE)):
+        return []
+    folders = []
+    has_records = scope != layout.SHARED and prefix.startswith("conversations/")
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = entry.name
+            if name.startswith("."):
+                continue
+            wanted = name.endswith(".md") or (has_records and name.endswith(".jsonl"))
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if prefix or scope != layout.SHARED or name != layout.MEMORY_DIR:
+                        folders.append((entry.path, f"{prefix}{name}/"))
+                elif wanted or (entry.is_symlink() and entry.is_dir()):
+                    _note(found, prefix + name, entry.stat(follow_symlinks=False))
+            except FileNotFoundError:
+                continue
+            except OSError:
+                found.unseen.append(prefix + name)
+    return folders
 
 
 def _note(found: Scan, source: str, status: os.stat_result) -> None:
     if not modes.S_ISREG(status.st_mode):
-        _cannot(found, source, status, _unreadable(status.st_mode))
+        _cannot(found, source, identity(status), _unreadable(status.st_mode))
         return
-    try:
-        source.encode()
-    except UnicodeEncodeError:
-        _cannot(found, source, status, "the file's name is not UTF-8: rename it")
+    if not source.isascii() and not _is_utf8(source):
+        _cannot(found, source, identity(status), "the file's name is not UTF-8: rename it")
         return
     found.files[source] = identity(status)
 
 
-def _cannot(found: Scan, source: str, status: os.stat_result, problem: str) -> None:
+def _cannot(found: Scan, source: str, stat: Stat, problem: str) -> None:
     shown = os.fsencode(source).decode("utf-8", "replace")
-    found.files[shown] = identity(status)
+    found.files[shown] = stat
     found.problems[shown] = problem
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_plain_way(base: Path, source: str) -> bool:

@@ -140,8 +140,8 @@ class Watcher:
     def _watch(self, observer: BaseObserver, folder: Path, inode: int) -> bool:
         try:
             watch = observer.schedule(self._events, str(folder), recursive=folder != self.root, event_filter=_EVENTS)
-        except OSError:
-            return False  # gone already, or no watch to be had: `audit` sees it
+        except (OSError, RecursionError):
+            return False  # gone already, no watch to be had, or too deep for watchdog: `audit` sees it
         self._watches[folder] = watch, inode
         return True
 
@@ -190,16 +190,21 @@ class _Overflow(logging.Handler):
         self.hints.put(EVERYTHING)  # so that whoever waits for a hint wakes, and tends
 
 
-def _below(folder: Path | str) -> Iterator[tuple[str, int]]:
+def _below(folder: Path) -> Iterator[tuple[str, int]]:
     """Every visible folder from `folder` down, with its inode; links are not followed."""
-    try:
-        yield str(folder), os.lstat(folder).st_ino
-        with os.scandir(folder) as listing:
-            entries = [e for e in listing if not e.name.startswith(".") and e.is_dir(follow_symlinks=False)]
-    except OSError:
-        return
-    for entry in entries:
-        yield from _below(entry.path)
+    todo = [(str(folder), folder.stat().st_ino)] if folder.exists() else []
+    while todo:
+        yield todo[-1]
+        path, _ = todo.pop()
+        try:
+            with os.scandir(path) as listing:
+                todo.extend(
+                    (entry.path, entry.inode())
+                    for entry in listing
+                    if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+                )
+        except OSError:
+            continue
 
 
 def _kernel_watches() -> set[int] | None:
