@@ -8,7 +8,6 @@ block that a person understands (`core.conflict`).
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -72,14 +71,16 @@ def merge_lines(base: str | None, ours: str, theirs: str, *, journal: bool = Fal
 
     `merge_lines(b, x, b)` and `merge_lines(b, x, x)` are x.
     """
+    if ours == theirs or theirs == base:
+        return Merged(ours)
+    if ours == base:
+        return Merged(theirs)
     one, other = _lines(ours), _lines(theirs)
     old = _common(one, other) if base is None else _lines(base)
     out: list[str] = []
     conflicts = 0
     for was, mine, yours in _regions(old, one, other):
         text, count = _settle(was, mine, yours, journal)
-        if text and out and not out[-1].endswith("\n"):
-            out[-1] += "\n"
         out += text
         conflicts += count
     return Merged("".join(out), conflicts=conflicts)
@@ -141,7 +142,8 @@ def merge_profile(base: str | None, ours: str, theirs: str, newer: Newer | None 
 
 
 def _lines(text: str) -> list[str]:
-    return re.findall(r"[^\n]*\n|[^\n]+", text)
+    """The lines with their breaks; a last one without is given one, so that any line may follow another."""
+    return [line + "\n" for line in text.removesuffix("\n").split("\n")] if text else []
 
 
 def _common(ours: list[str], theirs: list[str]) -> list[str]:
@@ -194,8 +196,8 @@ def _settle(base: list[str], ours: list[str], theirs: list[str], journal: bool) 
     first, last = ours[:head], ours[len(ours) - tail :]
     ours, theirs = ours[head : len(ours) - tail], theirs[head : len(theirs) - tail]
     if not base:
-        return [*_closed(first), *_closed(ours), *_closed(theirs), *last], 0
-    return [*_closed(first), *conflict.block(_closed(ours), _closed(theirs)), *last], 1
+        return [*first, *ours, *theirs, *last], 0
+    return [*first, *conflict.block(ours, theirs), *last], 1
 
 
 def _ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
@@ -206,25 +208,22 @@ def _ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
     return head, tail
 
 
-def _closed(lines: list[str]) -> list[str]:
-    """The lines, the last one with its line break."""
-    return [*lines[:-1], lines[-1] if lines[-1].endswith("\n") else lines[-1] + "\n"] if lines else []
-
-
 def _by_heading(ours: list[str], theirs: list[str]) -> list[str]:
     """The entries of both sides in the order of their headings (`## 14:05`, `## 2026-01-30 14:05`), equal ones once."""
+    lead: list[str] = []
     entries: list[list[str]] = []
     for lines in (ours, theirs):
-        for number, line in enumerate(_closed(lines)):
-            if line.startswith("## ") or not number:
-                entries.append([])
-            entries[-1].append(line)
-    unique = list({"".join(entry).strip(): entry for entry in entries}.values())
-    for entry in unique[:-1]:
-        if entry[-1].strip():
-            entry.append("\n")
-    unique.sort(key=lambda entry: next((line for line in entry if line.startswith("## ")), ""))
-    return [line for entry in unique for line in entry]
+        before: list[str] = []
+        current = before
+        for line in lines:
+            if line.startswith("## "):
+                current = []
+                entries.append(current)
+            current.append(line)
+        lead += [line for line in before if line not in lead]
+    tail = "\n" if entries and (ours[-1], theirs[-1]).count("\n") else ""
+    ordered = sorted({"".join(entry).rstrip("\n") + "\n" for entry in entries})
+    return [*lead, *_lines("\n".join(ordered) + tail)]
 
 
 def _created_at(line: str) -> str:

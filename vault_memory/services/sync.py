@@ -17,6 +17,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, git, remote
 from vault_memory.adapters.history.remote import Difference, Moment
 from vault_memory.core import conflict, layout, merge, trailers
+from vault_memory.core.change import is_mass_deletion
 from vault_memory.core.merge import Clash, Side
 from vault_memory.core.profile import Profile
 from vault_memory.errors import Busy, Changed, HistoryError, UsageError
@@ -93,6 +94,7 @@ def _take_in(vault: Vault, theirs: str | None) -> _Merge:
     for _ in range(_ATTEMPTS):
         try:
             with _all_locks(vault):
+                _refuse_mass_deletion(vault)
                 commit_person_edits(vault, None)
                 _flushed(vault)
                 merging = _Merge(vault, theirs or "")
@@ -103,6 +105,21 @@ def _take_in(vault: Vault, theirs: str | None) -> _Merge:
         except Changed:
             continue  # a person saved one of these files just now: their edit is committed first, then merged
     raise Busy("the notes keep changing: sync again when the editor has come to rest")
+
+
+def _refuse_mass_deletion(vault: Vault) -> None:
+    """Files that are gone by the dozen are not to be gone everywhere before the person has said so."""
+    gone: dict[str, set[str]] = {}
+    for change in vault.history.uncommitted():
+        if change.after is None and (place := layout.place_of(change.path)):
+            gone.setdefault(place.scope, set()).add(place.source)
+    for scope, sources in gone.items():
+        known = vault.index(scope).files() if vault.index_path(scope).exists() else {}
+        if is_mass_deletion(len(sources & known.keys()), len(known)):
+            raise HistoryError(
+                f"{len(sources)} files of {layout.scope_dir(scope)} are gone: `vault-memory resume` if you deleted them, "
+                "else put them back with `git restore`; then sync again"
+            )
 
 
 def _flushed(vault: Vault) -> None:
