@@ -55,7 +55,11 @@ class Vault:
 
         config = self.config
         return History(
-            self.root, person_name=config.git_person_name, person_email=config.git_person_email, sign=config.git_sign
+            self.root,
+            person_name=config.git_person_name,
+            person_email=config.git_person_email,
+            sign=config.git_sign,
+            now=self.now,
         )
 
     @cached_property
