@@ -188,16 +188,28 @@ class History:
             return
         for path in changes:
             self._check(path)
-        for change in changes.values():
-            found = files.read(self.root / change.path)
-            if found not in (change.before, change.after):
-                raise files.changed(self.root / change.path, found)
-        head = self._repository.head()
-        now = self._now()
-        when = f"{int(now.timestamp())} {now:%z}"
-        intent = self._intents.add(drafts, when, head.commit, self._bases(changes, head.commit))
-        self._step("intent written")
-        self._write_files(intent)
+        give_up = time.monotonic() + _PATIENCE_S
+        while True:
+            head = self._repository.head()
+            patient = time.monotonic() < give_up
+            if patient and self._repository.is_rewriting():
+                time.sleep(_POLL_S)  # it takes files back to old commits for a moment, and would stumble over ours
+                continue
+            for change in changes.values():
+                found = files.read(self.root / change.path)
+                if found not in (change.before, change.after):
+                    raise files.changed(self.root / change.path, found)
+            now = self._now()
+            when = f"{int(now.timestamp())} {now:%z}"
+            intent = self._intents.add(drafts, when, head.commit, self._bases(changes, head.commit))
+            self._step("intent written")
+            written = self._write_files(intent)
+            if patient and (self._repository.is_rewriting() or self._repository.head() != head):
+                self._take_back(intent, written)  # it began while we wrote: once more, when it is over
+                continue
+            self._intents.mark_written(intent)
+            self._step("intent marked")
+            return
 
     def _check(self, path: PurePosixPath) -> None:
         if path.is_absolute() or not path.parts or any(p == ".." or p.lower() == ".git" for p in path.parts):
@@ -222,7 +234,8 @@ class History:
             for path in paths
         }
 
-    def _write_files(self, intent: Intent) -> None:
+    def _write_files(self, intent: Intent) -> list[FileChange]:
+        """Write the files of an intent, all or none; those that had to be written are returned."""
         written: list[FileChange] = []
         try:
             for change in intent.ends().values():
@@ -231,13 +244,9 @@ class History:
                     written.append(change)
                 self._step("file written")
         except VaultMemoryError:
-            if self._take_back(written):
-                self._intents.keep(intent, ())
-            else:  # not even that could be written: the text stays on disk, so it must stay known as what it is
-                self._intents.mark_written(intent)
+            self._take_back(intent, written)
             raise
-        self._intents.mark_written(intent)
-        self._step("intent marked")
+        return written
 
     def _write(self, change: FileChange) -> None:
         if change.after is not None:
@@ -245,14 +254,16 @@ class History:
         elif change.before is not None:
             files.remove(self.root / change.path, change.before)
 
-    def _take_back(self, written: Sequence[FileChange]) -> bool:
+    def _take_back(self, intent: Intent, written: Sequence[FileChange]) -> None:
         try:
             for path, before, after in reversed(written):
                 with contextlib.suppress(Changed):  # saved by the person on top of ours: theirs stays
                     self._write(FileChange(path, after, before))
         except VaultMemoryError:
-            return False
-        return True
+            # Not even that can be written: the text stays on disk, so it must stay known as what it is.
+            self._intents.mark_written(intent)
+            raise
+        self._intents.keep(intent, ())
 
     # Recovery -----------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -23,6 +24,8 @@ _IN_PROGRESS = {
     "sequencer": "a cherry-pick or revert is in progress",
     "BISECT_LOG": "a bisect is in progress",
 }
+
+_STIRRED_NS = 3 * 10**9
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,15 @@ class Repository:
         if settings.get("extensions.objectformat", "sha1") != "sha1" or "extensions.refstorage" in settings:
             return "this repository uses SHA-256 or reftable, which vault-memory cannot write"
         return self._distrust()
+
+    def is_rewriting(self) -> bool:
+        """Whether git is in the midst of a rebase, merge and the like, which takes files of the vault back and forth.
+
+        One that has not stirred for some seconds has stopped for the person, and its files rest.
+        """
+        stamps = [_stamp(self.git_dir / name) for name in _IN_PROGRESS]
+        newest = max((stamp[0] for stamp in stamps if stamp), default=0)
+        return newest > 0 and abs(time.time_ns() - newest) < _STIRRED_NS
 
     def _distrust(self) -> str | None:
         """Git's own refusal of a repository that belongs to another user, whose settings could run programs as us."""

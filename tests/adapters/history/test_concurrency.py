@@ -1,0 +1,109 @@
+"""Several writers at once, a person with git among them: no lost line, no duplicate, nothing broken."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.adapters.history.conftest import USER, Vault
+from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
+from vault_memory.errors import Changed
+
+ROUNDS = 25
+
+# Adds lines to one file that the other writer adds to as well, and to one of its own.
+WRITER = """
+import sys
+from pathlib import Path, PurePosixPath
+from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
+from vault_memory.errors import Changed
+root, name, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+history = History(root)
+for number in range(rounds):
+    line = f"{name} {number}"
+    while True:
+        changes = []
+        for path in (PurePosixPath("shared.md"), PurePosixPath(f"memory/{name}/USER.md")):
+            place = root / path
+            before = place.read_bytes() if place.exists() else None
+            changes.append(FileChange(path, before, (before or b"") + line.encode() + b"\\n"))
+        try:
+            history.stage([Draft(line, ASSISTANT, tuple(changes))])
+            break
+        except Changed:
+            pass
+    history.flush()
+"""
+
+
+def start(vault: Vault, name: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(vault.root), name, str(ROUNDS)],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.slow
+def test_two_writers_while_a_person_commits_and_rebases(vault: Vault) -> None:
+    vault.add(b"begin")
+    vault.write(b"0\n", PurePosixPath("own.md"))
+    vault.git("add", "own.md")
+    vault.git("commit", "-qm", "person begins")
+    writers = [start(vault, name) for name in ("alice", "bob")]
+    own = 0
+    while any(writer.poll() is None for writer in writers):
+        vault.write(b"%d\n" % (own + 1), PurePosixPath("own.md"))
+        vault.git("add", "own.md", ok=False)
+        vault.git("commit", "-qm", f"person {own + 1}", "--", "own.md", ok=False)
+        own += 1
+        if own % 3 == 0:
+            vault.git("rebase", "-q", "--force-rebase", "HEAD~2", ok=False, GIT_EDITOR="true")
+            if (vault.history.git_dir / "rebase-merge").exists():
+                vault.git("rebase", "--abort", ok=False)
+    for writer in writers:
+        assert writer.wait() == 0, writer.stderr and writer.stderr.read().decode()
+    if vault.history.state().branch is None:  # a rebase that failed at its first step
+        vault.git("checkout", "-q", "main")
+    vault.git("commit", "-qam", "person ends", ok=False)
+    flushed = vault.history.flush()
+    assert flushed.paused is None, flushed.paused
+    wanted = {f"{name} {number}" for name in ("alice", "bob") for number in range(ROUNDS)}
+    lines = (vault.read(PurePosixPath("shared.md")) or b"").decode().splitlines()
+    assert sorted(lines) == sorted(wanted), "each line once"
+    ours = [subject for subject in vault.subjects() if subject in wanted]
+    assert sorted(ours) == sorted(wanted), "each commit once"
+    assert {author for subject, author in vault.authors().items() if subject in wanted} == {ASSISTANT.name}
+    vault.assert_clean()
+
+
+def test_threads_share_one_history(vault: Vault) -> None:
+    def work(name: str) -> None:
+        for number in range(8):
+            path = PurePosixPath("memory", name, "USER.md")
+            vault.history.commit([vault.draft(f"{name} {number}".encode(), path)])
+            assert vault.history.uncommitted([path]) == []
+
+    threads = [threading.Thread(target=work, args=(f"user{n}",)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(vault.subjects()) == 32
+    vault.assert_clean()
+
+
+def test_the_second_of_two_writers_is_told(vault: Vault) -> None:
+    vault.add(b"one")
+    mine, theirs = vault.draft(b"mine"), vault.draft(b"theirs")
+    vault.history.commit([mine])
+    with pytest.raises(Changed):
+        vault.history.commit([theirs])
+    again = Draft("again", ASSISTANT, (FileChange(USER, b"one\nmine\n", b"one\nmine\ntheirs\n"),))
+    vault.history.commit([again])
+    vault.assert_clean()

@@ -1,0 +1,186 @@
+"""`kill -9` at any step of a commit: the next one to come finds content, author and message, each once."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.adapters.history.conftest import PERSON, USER, Vault
+from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange, History
+
+DAILY = PurePosixPath("memory/alice/daily/2026-01-30.md")
+STEPS = [
+    "intent written",
+    "file written",
+    "intent marked",
+    "objects written",
+    "index prepared",
+    "index locked",
+    "branch locked",
+    "branch moved",
+    "index published",
+    "intent struck off",
+]
+
+# A turn of two preference drafts and a log draft by the assistant, over an edit that the person has not committed.
+WRITER = """
+import os, signal, sys
+from pathlib import Path
+from vault_memory.adapters.history import History
+from tests.adapters.history.test_crash import turn
+root, number, fatal = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+passed = 0
+def step(name):
+    global passed
+    passed += name == fatal.rpartition("#")[0]
+    if name == fatal.rpartition("#")[0] and passed == int(fatal.rpartition("#")[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+history = History(root, step=step)
+print("ready", flush=True)
+history.commit(turn(history, number))
+"""
+
+
+def turn(history: History, number: int) -> list[Draft]:
+    """The drafts of one turn, from what is on disk now."""
+
+    def grown(path: PurePosixPath, *lines: str) -> list[FileChange]:
+        place = history.root / path
+        contents = [place.read_bytes() if place.exists() else None]
+        for line in lines:
+            contents.append((contents[-1] or b"") + line.encode() + b"\n")
+        return [FileChange(path, before, after) for before, after in zip(contents, contents[1:], strict=False)]
+
+    first, second = grown(USER, f"first {number}", f"second {number}")
+    (log,) = grown(DAILY, f"log {number}")
+    return [
+        Draft(f"first {number}", ASSISTANT, (first,)),
+        Draft(f"second {number}", ASSISTANT, (second,)),
+        Draft(f"log {number}", ASSISTANT, (log,)),
+    ]
+
+
+def start(vault: Vault, number: int, fatal: str) -> subprocess.Popen[str]:
+    """A writer in a process of its own, which has just become ready."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(vault.root), str(number), fatal],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
+    )
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    return process
+
+
+def recover(vault: Vault, number: int) -> None:
+    """What the next turn does: it finds whatever was left, and adds its own."""
+    vault.history.commit([vault.draft(f"after {number}".encode(), PurePosixPath("memory/bob/USER.md"))])
+
+
+def assert_nothing_lost(vault: Vault, numbers: range) -> None:
+    """Every turn is there once or, killed before its intent was durable, not at all."""
+    vault.assert_clean()
+    authors = vault.authors()
+    subjects = vault.subjects()
+    assert len(set(subjects)) == len(subjects), "a commit is there twice"
+    user, daily = ((vault.read(path) or b"").decode().splitlines() for path in (USER, DAILY))
+    assert len(set(user)) == len(user) and len(set(daily)) == len(daily)
+    for number in numbers:
+        lines = [f"first {number}" in user, f"second {number}" in user, f"log {number}" in daily]
+        assert all(lines) or not any(lines), "half a turn"
+        for subject in (f"first {number}", f"second {number}", f"log {number}"):
+            assert authors.get(subject, ASSISTANT.name) == ASSISTANT.name
+            assert (subject in authors) == lines[0], "a line without its commit, or a commit without its line"
+    for commit in vault.git("log", f"--author={PERSON.name}", "--format=%H").split():
+        added = [row for row in vault.git("show", "--format=", commit).splitlines() if row.startswith("+")]
+        assert not [row for row in added if row[1:].split()[0] in ("first", "second", "log", "after")], (
+            "the assistant's words under the person's name"
+        )
+
+
+@pytest.fixture
+def edited(vault: Vault) -> Vault:
+    """A vault whose person has typed something that nobody has committed."""
+    vault.git("config", "user.name", PERSON.name)
+    vault.git("config", "user.email", PERSON.email)
+    vault.add(b"begin")
+    vault.write(b"begin\nby hand\n")
+    return vault
+
+
+@pytest.mark.parametrize("step", [f"{step}#1" for step in STEPS] + ["file written#2"])
+def test_killed_at_each_step(edited: Vault, step: str) -> None:
+    process = start(edited, 1, step)
+    assert process.wait(30) == -signal.SIGKILL, f"the step {step!r} was not reached"
+    recover(edited, 1)
+    assert_nothing_lost(edited, range(1, 2))
+    assert "first 1" in edited.subjects(), "the intent was durable, so the turn must be there"
+    assert edited.authors()[f"edit {USER}"] == PERSON.name
+
+
+@pytest.mark.parametrize("step", [f"{step}#1" for step in STEPS if step != "intent written"])
+def test_killed_and_edited_before_anybody_recovers(edited: Vault, step: str) -> None:
+    """The person goes on typing, and commits by hand as far as a lock that was left lets them."""
+    start(edited, 1, step).wait(30)
+    text = edited.read() or b""
+    edited.write(text + b"typed after\n")
+    edited.git("commit", "-qam", "by hand", ok=False)
+    recover(edited, 1)
+    changes = edited.history.uncommitted()
+    edited.history.commit([Draft("the rest", Author(*PERSON), tuple(changes))] if changes else [])
+    edited.assert_clean()
+    assert (edited.read() or b"").decode().splitlines()[-1] == "typed after"
+    assert edited.subjects().count("first 1") == 1 and edited.authors()["first 1"] == ASSISTANT.name
+
+
+def test_killed_twice_in_a_row(edited: Vault) -> None:
+    start(edited, 1, "branch moved#1").wait(30)
+    start(edited, 2, "index locked#1").wait(30)
+    recover(edited, 2)
+    assert_nothing_lost(edited, range(1, 3))
+
+
+def test_a_save_that_was_displaced_at_the_moment_of_the_kill_is_put_back(vault: Vault) -> None:
+    vault.add(b"begin")
+    start(vault, 1, "intent written#1").wait(30)
+    # As if the kill had come right after the exchange, and the exchange had displaced a save of the person's.
+    vault.write(b"begin\nfirst 1\nsecond 1\n")
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    vault.write(b"begin\nby hand\n", USER.with_name(f".USER.md.{dead.pid}-0.vault-memory.tmp"))
+    recover(vault, 1)
+    assert vault.read() == b"begin\nby hand\n"
+    assert [c.after for c in vault.history.uncommitted()] == [b"begin\nby hand\n"]
+    assert "first 1" in vault.subjects()
+
+
+def kill_at_random(vault: Vault, rounds: int, seed: int) -> None:
+    chance = random.Random(seed)
+    for number in range(rounds):
+        if number % 3:
+            process = start(vault, number, chance.choice(STEPS) + f"#{chance.choice((1, 1, 2))}")
+        else:
+            process = start(vault, number, "never#1")
+            time.sleep(chance.uniform(0, 0.06))  # the kill itself is what is timed here
+            process.kill()
+        process.wait(30)
+        if number % 7 == 0:
+            recover(vault, number)
+    recover(vault, rounds)
+    assert_nothing_lost(vault, range(rounds))
+
+
+def test_killed_again_and_again(edited: Vault) -> None:
+    kill_at_random(edited, 12, seed=1)
+
+
+@pytest.mark.slow
+def test_killed_two_hundred_times(edited: Vault) -> None:
+    kill_at_random(edited, 200, seed=2)
