@@ -60,12 +60,12 @@ _CLAUSE = re.compile(
 _INTERJECTION = re.compile(
     r"^(?:no|nope|nah|wait|hmm|ok|okay|oh|well|sorry|actually|yes|yeah|hey|hi|btw|唉|欸|诶|哎|嗯|好|对|不|不是|喔|哦|呃|等等|那个|请问|hello)$"
 )
-_ENDS_AS_QUESTION = re.compile(r"(?:吗|么|嘛|咩|呢|没有|吗啊|没|先)(?:[\s~～!?.啊呀]|[^\w\s])*$")
+_ENDS_AS_QUESTION = re.compile(r"(?:吗|么|嘛|(?<!达)咩|呢|没有|吗啊|没|先)(?:[\s~～!?.啊呀]|[^\w\s])*$")
 _SUBORDINATE = re.compile(
     r"(?:(?:之后|以后|过后|后|的时候|时候|的时|时|之前|以前|的话|完)$)|^(?:and |but |so |then )?(?:when|while|once|after|as soon as|every time|since|although|though|even though|whenever|in case) (?:i|we|the|it|my|a|this|he|she|they)\b|^(?:当|等|自从|每当|虽然|尽管)(?!我需要)"
 )
 _STRONG_QUESTION = re.compile(
-    r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还)|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|点解|点样|边个|边度|差在|好奇|想知道|想问|请问|还是(?=.{1,12}(?:好|比较|呢|$))"
+    r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还)|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|点解|点样|边个|边度|差在|好奇|想知道|想问|请问"
 )
 _NOT_ASKING = re.compile(
     r"不管|无论|不论|随便|no matter|whatever|什么都|怎样都|怎么都|没什么|whichever|that's what|this is how|that's how|是什么都|it's what|what i (?:want|need|like|prefer|mean|meant|asked|said|use)|which is|which i|where (?:i|possible|needed|necessary)|why not|why don't (?:you|we)|how about|what about|who cares|when(?:ever)? "
@@ -75,8 +75,9 @@ _NOT_ASKING = re.compile(
 def clauses(message: Message, lexicon: Lexicon) -> list[Clause]:
     """The clauses of what the person said, in order. Subjects, conditions and 'from now on' carry over to what follows."""
     result: list[Clause] = []
+    wry = bool(_WRY.search(message.written))
     for number, (start, end, mark) in enumerate(_spans(message.said)):
-        result.extend(_of_sentence(message.said, number, start, end, mark, lexicon))
+        result.extend(_of_sentence(message.said, number, start, end, mark, wry, lexicon))
     return result
 
 
@@ -90,13 +91,13 @@ def _spans(said: str) -> Iterator[tuple[int, int, str]]:
         yield start, len(said), ""
 
 
-def _of_sentence(said: str, number: int, start: int, end: int, mark: str, lexicon: Lexicon) -> list[Clause]:
+def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: bool, lexicon: Lexicon) -> list[Clause]:
     parts = list(_parts(said, start, end))
     words = lexicon.words
     whole = said[start:end]
     others = hypothetical = once = standing = likes = sarcastic = past = corrects = False
     carried_back = False
-    sarcastic = bool(words("words.mood.sarcasm").search(whole) or _WRY.search(said))
+    sarcastic = wry or bool(words("words.mood.sarcasm").search(whole))
     standing_after = bool(words("words.wish.standing").search(said[parts[-1][0] : parts[-1][1]])) and len(parts) > 1
     facts = []
     for at, stop in parts:
@@ -173,7 +174,7 @@ def _speaker(text: str, words: Words) -> str | None:
     """`me`, `others` or None: the first subject of the clause; a person helped or told is no subject."""
     mine = next((own for own in words("words.speaker.me").finditer(text) if not _TOLD.search(text[: own.start()])), None)
     for other in words("words.speaker.others").finditer(text):
-        if _BENEFICIARY.search(text[: other.start()]):
+        if _BENEFICIARY.search(text[: other.start()]) or not text[other.end() :].strip():
             continue
         if mine and mine.start() < other.start() and not _POSSESSIVE.fullmatch(text[mine.end() : other.start()]):
             return "me"

@@ -44,9 +44,9 @@ def gives_orders_to_the_system(text: str) -> bool:
     return bool(_INJECTION.search(fold(text[:HEAD] + "\n" + text[-TAIL:])))
 
 
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff]")
 _TYPOGRAPHIC = str.maketrans(
-    {"’": "'", "‘": "'", "，": ",", "；": ";", "！": "!", "？": "?", "：": ":", "（": "(", "）": ")"}
+    {"’": "'", "‘": "'", "，": ",", "；": ";", "！": "!", "？": "?", "：": ":", "著": "着", "妳": "你", "喎": "啊", "（": "(", "）": ")"}
 )
 
 _INJECTION = re.compile(

@@ -22,6 +22,7 @@ from vault_memory.core.extraction.secrets import redact
 from vault_memory.core.fold import fold
 from vault_memory.core.preference import Signal
 
+_OWN_PART = re.compile(r"我(?:负责|是|自己|都|就|只|用|写)")
 _MY = re.compile(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
 QUOTE = 120
 """Characters of the clause kept as the reason."""
@@ -68,10 +69,12 @@ def _of_sentence(
     existing: Mapping[str, str | list[str]],
     in_reply: bool,
 ) -> Iterator[Signal]:
-    mine = False
+    mine = any(_MY.search(clause.text) for clause in sentence) and not any(clause.others for clause in sentence)
     end = sentence[-1].end
     for clause in sentence:
-        mine = (mine or clause.first_person or bool(_MY.search(clause.text))) and not clause.others
+        if clause.others:
+            mine = bool(_OWN_PART.search(clause.text))
+        mine = mine or bool(_MY.search(clause.text) and not clause.others)
         named = [item for item in message.technologies if clause.start <= item.start < clause.end]
         following = message.said[clause.end : end]
         found = [
