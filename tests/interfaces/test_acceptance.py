@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
@@ -217,3 +218,17 @@ def test_a_renamed_user_keeps_notes_and_history(cli: Cli) -> None:
     assert cli.json("search", "--user", "an", "暗色")["hits"]
     assert cli.git("status", "--porcelain") == ""
     assert "not in this vault" in cli("search", "--user", "alice", "暗色", code=1)
+
+
+def test_row_8_the_third_request_makes_a_strong_preference(cli: Cli) -> None:
+    """A18 row 8, A13, Phase D: three times 暗色, and the line in USER.md, its JSON and a commit of its own say strong."""
+    profile = cli.folder / ALICE / "USER.md"
+    for message in ("改暗色主題", "換成暗色主題吧"):
+        cli("turn", "--user", "alice", "--message", message)
+        assert "- 主題偏好：dark\n" in profile.read_text()
+    assert "theme = dark (strong)" in cli("turn", "--user", "alice", "--message", "請改成暗色主題")
+    assert "- 主題偏好：dark（強偏好）\n" in profile.read_text()
+    assert {"key": "theme", "value": "dark", "suggested_default": True} in cli.json("pref", "list", "--user", "alice")
+    assert cli.json("history", "--user", "alice", "theme")[0]["op"] == "strengthen"
+    rows = [json.loads(line) for line in (cli.folder / ALICE / "feedback.jsonl").read_text().splitlines()]
+    assert [row["suggested_default"] for row in rows if row["key"] == "theme"] == [False, False, True]

@@ -1,0 +1,149 @@
+"""After turns full of planted secrets and private facts, every byte the program left anywhere is looked at."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.chat_server import ChatServer, change
+from tests.conftest import Cli
+
+# Invented, of the right form. Where a secret has parts that stand alone, each is looked for.
+_DIGITS = "4111111111111111"
+SECRETS = {
+    "api-key": "sk-proj-" + "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3dEf6hIj9kLm2n",
+    "github": "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",
+    "aws": "AKIA" + "J7Q2ZP5XN3WLT4RB",
+    "password": "Tr0ub4dor&3horse",
+    "card": " ".join(_DIGITS[at : at + 4] for at in range(0, 16, 4)),
+    "id": "A" + "123456789",
+    "key": "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7",
+}
+PRIVATE = {
+    "health": "憂鬱症",
+    "religion": "摩門教",
+    "family": "爸媽離婚",
+    "money": "月薪三萬八",
+    "address": "信義路五段七號",
+    "birthday": "1999年8月17日",
+    "phone": "0912-345-678",
+}
+TURNS = [
+    (f"我的密碼是 {SECRETS['password']}，key 是 {SECRETS['api-key']}。我喜歡暗色主題。", "好的"),
+    (f"push 不上去，token: {SECRETS['github']}，{SECRETS['aws']} 也不行", f"你貼了 {SECRETS['github']}，請換掉。" * 9),
+    (f"記住我的信用卡 {SECRETS['card']}，身分證 {SECRETS['id']}", "不記這個。"),
+    (f"-----BEGIN PRIVATE KEY-----\n{SECRETS['key']}\n-----END PRIVATE KEY-----\n這是什麼格式", "是 PEM。"),
+    (f"我有{PRIVATE['health']}，最近在吃藥。請改成亮色主題。", "祝你早日康復。"),
+    (f"記住我信{PRIVATE['religion']}。我{PRIVATE['family']}了，我媽一個人住。", "好的。" + "謝謝你告訴我。" * 30),
+    (f"我{PRIVATE['money']}，住在台北市{PRIVATE['address']}，生日是{PRIVATE['birthday']}，電話 {PRIVATE['phone']}", "知道了。"),
+    (f"記住我{PRIVATE['money']}所以用免費的工具，以後都回答得簡短一點，因為我有{PRIVATE['health']}", "好"),
+]  # fmt: skip
+
+
+def sinks(folder: Path, chat: ChatServer) -> Iterator[tuple[str, bytes]]:
+    """(where, bytes) of everything under the vault, git's objects unpacked, and of every request to the endpoint."""
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        yield path.relative_to(folder).as_posix(), path.read_bytes()
+    objects = subprocess.run(
+        ["git", "cat-file", "--batch-all-objects", "--batch"], cwd=folder, check=True, capture_output=True, timeout=60
+    ).stdout
+    yield "git objects", objects
+    for number, raw in enumerate(chat.raw):
+        yield f"chat request {number}", raw + json.dumps(chat.requests[number]["body"], ensure_ascii=False).encode()
+
+
+def found(needles: dict[str, str], where: Iterator[tuple[str, bytes]]) -> set[tuple[str, str]]:
+    """(needle, sink) of every hit, whatever the blanks and whether JSON escaped the characters."""
+    forms = {
+        kind: {value, value.replace(" ", ""), json.dumps(value)[1:-1]} for kind, value in needles.items()
+    }  # fmt: skip
+    return {
+        (kind, name)
+        for name, data in where
+        for kind, values in forms.items()
+        if any(value.encode() in data or value.encode("utf-16-le") in data for value in values)
+    }
+
+
+@pytest.fixture
+def told(cli: Cli, chat: ChatServer) -> Cli:
+    """A vault after those turns, each looked at by the model too, and after everything else that writes."""
+    claims = [change("theme", "dark", value) for value in (*SECRETS.values(), *PRIVATE.values())]
+    chat.will_say([*claims, change("current_projects", PRIVATE["health"], f"我有{PRIVATE['health']}")])
+    printed = ""
+    for message, reply in TURNS:
+        printed += cli("turn", "--user", "alice", "--message", message, "--reply", reply, **chat.environ())
+    turn = {"user_id": "alice", "user_message": "你好", "skill": SECRETS["api-key"], "conversation_id": SECRETS["aws"],
+            "reflection": {"summary": f"貼了 {SECRETS['github']}", "causes": [SECRETS["password"], f"密碼是 {SECRETS['password']}"]}}  # fmt: skip
+    turn["reflection"]["causes"].pop(0)  # type: ignore[index]
+    cli("turn", "--jsonl", "-", stdin=json.dumps(turn, ensure_ascii=False) + "\n")
+    for value in ("dark", "light"):
+        cli("pref", "set", "--user", "alice", "theme", value)
+    cli("undo", "--user", "alice")
+    cli("heartbeat", "--now")
+    cli("reindex", "--user", "alice")
+    cli("status")
+    assert not any(value in printed for value in SECRETS.values())
+    return cli
+
+
+@pytest.mark.slow
+def test_no_secret_is_anywhere_and_no_private_fact_outside_the_own_record(told: Cli, chat: ChatServer) -> None:
+    """G7, law 8: JSONL, daily log, MEMORY.md, USER.md, feedback.jsonl, git objects, messages and reflog, index, state,
+    and what is sent to the chat endpoint."""
+    everything = list(sinks(told.folder, chat))
+    names = {name for name, _ in everything}
+    for expected in ("memory/alice/USER.md", "memory/alice/MEMORY.md", "memory/alice/feedback.jsonl", "memory/alice/index.db", ".git/logs/HEAD", "git objects", ".vault-memory/withheld/alice.json", "chat request 0"):  # fmt: skip
+        assert expected in names
+    assert found(SECRETS, iter(everything)) == set()
+    # The index is the record's shadow: as untracked and as much the person's own, and gone when it is deleted.
+    own = ("memory/alice/conversations/", "memory/alice/index.db")
+    assert {hit for hit in found(PRIVATE, iter(everything)) if not hit[1].startswith(own)} == set()
+    (record,) = (told.folder / "memory/alice/conversations").iterdir()
+    text = record.read_text()
+    assert text.count("[redacted: ") >= len(SECRETS)
+    assert all(value in text for value in PRIVATE.values()), "the person's own record keeps what was said"
+    assert not any(path.startswith(own) for path in told.git("ls-files").splitlines())
+
+
+@pytest.mark.slow
+def test_the_preference_beside_a_secret_or_a_private_fact_is_learned(told: Cli, chat: ChatServer) -> None:
+    shown = told.json("history", "--user", "alice", "theme")
+    assert {"dark", "light"} <= {entry["new"] for entry in shown if entry["author"] == "vault-memory"}
+
+
+@pytest.mark.slow
+def test_status_tells_how_much_was_withheld_and_never_what(told: Cli, chat: ChatServer) -> None:
+    status = told.json("status")
+    (alice,) = (scope for scope in status["scopes"] if scope["scope"] == "alice")
+    assert {"api-key", "password", "card", "id-number", "private-key", "health", "religion", "money"} <= set(
+        alice["withheld"]
+    )
+    assert "withheld: " in told("status")
+    counts = json.loads((told.folder / ".vault-memory/withheld/alice.json").read_text())
+    assert counts == alice["withheld"] and all(isinstance(count, int) for count in counts.values())
+
+
+def picture(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("settings", ["", 'off_record = ["alice"]\n'])
+def test_off_the_record_leaves_no_trace_at_all(cli: Cli, chat: ChatServer, settings: str) -> None:
+    """Item 4: per turn (--off-record) and per user (off_record): every byte under the vault, .git too, is as before."""
+    cli("turn", "--user", "bob", "--message", "我喜歡暗色主題")
+    toml = cli.folder / "vault-memory.toml"
+    toml.write_text(settings + toml.read_text())
+    before = picture(cli.folder)
+    flags = [] if settings else ["--off-record"]
+    for user in ("alice", "alice" if settings else "bob"):
+        said = cli("turn", "--user", user, "--message", "我喜歡亮色主題，密碼是 Tr0ub4dor&3", "--reply", "好" * 200, *flags, **chat.environ())  # fmt: skip
+        assert said == "off the record: nothing was kept\n"
+    replayed = json.dumps({"user_id": "alice", "user_message": "我喜歡亮色主題"})
+    cli("turn", "--jsonl", "-", *flags, stdin=replayed, **chat.environ())
+    assert picture(cli.folder) == before
+    assert chat.requests == []
