@@ -65,10 +65,10 @@ _SUBORDINATE = re.compile(
     r"(?:(?:之后|以后|过后|后|的时候|时候|的时|时|之前|以前|的话|完)$)|^(?:and |but |so |then )?(?:when|while|once|after|as soon as|every time|since|although|though|even though|whenever|in case) (?:i|we|the|it|my|a|this|he|she|they)\b|^(?:当|等|自从|每当|虽然|尽管)(?!我需要)"
 )
 _STRONG_QUESTION = re.compile(
-    r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还)|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|点解|点样|边个|边度|差在|好奇|想知道|想问|请问"
+    r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还)|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问"
 )
 _NOT_ASKING = re.compile(
-    r"不管|无论|不论|随便|no matter|whatever|什么都|怎样都|怎么都|没什么|whichever|that's what|this is how|that's how|是什么都|it's what|what i (?:want|need|like|prefer|mean|meant|asked|said|use)|which is|which i|where (?:i|possible|needed|necessary)|why not|why don't (?:you|we)|how about|what about|who cares|when(?:ever)? "
+    r"有(?:没有|冇)[^,]{0,6}(?:例子|范例|示例|example|办法)|不管|无论|不论|随便|no matter|whatever|什么都|怎样都|怎么都|没什么|whichever|that's what|this is how|that's how|是什么都|it's what|what i (?:want|need|like|prefer|mean|meant|asked|said|use)|which is|which i|where (?:i|possible|needed|necessary)|why not|why don't (?:you|we)|how about|what about|who cares|when(?:ever)? "
 )
 
 
@@ -96,7 +96,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
     words = lexicon.words
     whole = said[start:end]
     others = hypothetical = once = standing = likes = sarcastic = past = corrects = False
-    carried_back = False
+    carried_back = asking_before = False
     sarcastic = wry or bool(words("words.mood.sarcasm").search(whole))
     standing_after = bool(words("words.wish.standing").search(said[parts[-1][0] : parts[-1][1]])) and len(parts) > 1
     facts = []
@@ -121,11 +121,12 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
         this_stands = bool(words("words.wish.standing").search(text))
         standing = standing or this_stands
         likes_here = bool(words("words.wish.likes").search(text))
-        likes = likes_here
+        likes = likes_here or (likes and speaker is None and len(text) < 32 and not asking_before)
         corrects = corrects or bool(words("words.wish.corrects").search(text))
         polite = bool(words("words.mood.polite_question").search(text))
         asking = _asks_to_know(text, mark if last else "", polite, words)
         ordered = bool(words("words.wish.orders").match(_LEAD.sub("", text)))
+        asking_before = asking
         facts.append(
             Clause(
                 text,
@@ -172,7 +173,9 @@ def _strip(said: str, start: int, end: int) -> tuple[int, int]:
 
 def _speaker(text: str, words: Words) -> str | None:
     """`me`, `others` or None: the first subject of the clause; a person helped or told is no subject."""
-    mine = next((own for own in words("words.speaker.me").finditer(text) if not _TOLD.search(text[: own.start()])), None)
+    mine = next(
+        (own for own in words("words.speaker.me").finditer(text) if not _TOLD.search(text[: own.start()])), None
+    )
     for other in words("words.speaker.others").finditer(text):
         if _BENEFICIARY.search(text[: other.start()]) or not text[other.end() :].strip():
             continue

@@ -27,7 +27,7 @@ def read(user_msg: str, lexicon: Lexicon) -> Message:
     written = user_msg
     if len(user_msg) > HEAD + TAIL:
         written = f"{user_msg[:HEAD]}\n\n{user_msg[-TAIL:]}"
-    said = fold(_UNSEEN.sub(" ", written)).translate(_TYPOGRAPHIC)
+    said = fold(_UNSEEN.sub(" ", written)).translate(_TYPOGRAPHIC).replace("tl;dr", "tl.dr")
     for stage in (_code, _pastes, _quotations):
         said = stage(said)
     said = _LINKS.sub(lambda found: found[0] if found[0] in lexicon.names else _blank(found), said)
@@ -44,9 +44,24 @@ def gives_orders_to_the_system(text: str) -> bool:
     return bool(_INJECTION.search(fold(text[:HEAD] + "\n" + text[-TAIL:])))
 
 
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff]"
+)
 _TYPOGRAPHIC = str.maketrans(
-    {"’": "'", "‘": "'", "，": ",", "；": ";", "！": "!", "？": "?", "：": ":", "著": "着", "妳": "你", "喎": "啊", "（": "(", "）": ")"}
+    {
+        "’": "'",
+        "‘": "'",
+        "，": ",",
+        "；": ";",
+        "！": "!",
+        "？": "?",
+        "：": ":",
+        "著": "着",
+        "妳": "你",
+        "喎": "啊",
+        "（": "(",
+        "）": ")",
+    }
 )
 
 _INJECTION = re.compile(
@@ -160,10 +175,14 @@ def _pastes(said: str) -> str:
 def _quotations(said: str) -> str:
     def masked(match: re.Match[str]) -> str:
         before = said[max(0, match.start() - 30) : match.start()]
-        own = len(match[0]) <= 42 and not _REPLACED_TEXT.search(before) and _OWN_QUOTE.search(before) and not _ORDER_OF_ANOTHER.search(before)
+        own = (
+            len(match[0]) <= 42
+            and not _REPLACED_TEXT.search(before)
+            and _OWN_QUOTE.search(before)
+            and not _ORDER_OF_ANOTHER.search(before)
+        )
         if own:
             return f" {match[0][1:-1]} " if match[0][-1] in "”」』》\"'" and len(match[0]) > 1 else match[0]
         return _blank(match)
 
     return _QUOTES.sub(masked, said)
-

@@ -27,7 +27,7 @@ _NAMED = re.compile(
     r"|(?<![a-z])(?P<latin>(?:just |you can |please |everyone |people |friends |they |most people |y'all can )?call(?:s)? me|my name is|my name's|name's|the name is|the name's|i go by|i'm called|address me as|refer to me as|use the name|my nickname is|people know me as|known as|i'd rather be called|prefer to be called|prefer being called|like to be called|want to be called|go by)(?![a-z])"
 )
 _NAME = re.compile(
-    r"(?: |:|\"|做|作|为|回|返|一声|名字)*(?P<name>[a-z][\w'\-]{0,19}(?:[ .](?!btw|please|pls|thanks|thx|lol|now|instead|ok|everyone|and|from|if|not|in|when|but|is|here|will|works)[a-z][\w'\-]{0,14}(?=$| ?(?:就|得|吧|啦|for|please|pls|,)))?|[\u3400-\u9fff]{1,8})"
+    r"(?: |:|\"|做|作|为|回|返|一声|名字)*(?P<name>[a-z][\w'\-]{0,19}(?:[ .](?!btw|please|pls|thanks|thx|lol|now|instead|ok|everyone|and|from|if|not|in|when|but|is|here|will|works)[a-z][\w'\-]{0,14}(?=$| ?(?:就|得|吧|啦|for|please|pls|,)))?|[\u3400-\u9fff]{1,3}[a-z]{2,12}|[\u3400-\u9fff]{1,8})"
 )
 _TAIL = re.compile(
     r"(?:就好|就可以|就行|即可|就得|得啦|得了|好了|吧|啦|啊|喔|哦|就ok|ok|就 ok|可以了|便可|得嘞|呗|就对了|好啦|都得|都可以|都行|也行|也可以|了|即可以|就成).*$"

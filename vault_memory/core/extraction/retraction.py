@@ -29,7 +29,11 @@ def retractions(
 ) -> Iterator[Signal]:
     """The removals of one sentence; `before` is the sentence before it, where what is meant may stand."""
     text = message.said[sentence[0].start : sentence[-1].end]
-    if not lexicon.words("words.negation.takes_back").search(text) or sentence[-1].asks_to_know or sentence[0].hypothetical:
+    if (
+        not lexicon.words("words.negation.takes_back").search(text)
+        or sentence[-1].asks_to_know
+        or sentence[0].hypothetical
+    ):
         return
     unmasked = fold(message.written[max(0, sentence[0].start - len(before)) : sentence[-1].end])
     for key, stored in existing.items():

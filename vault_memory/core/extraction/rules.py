@@ -70,6 +70,7 @@ def _of_sentence(
     in_reply: bool,
 ) -> Iterator[Signal]:
     mine = any(_MY.search(clause.text) for clause in sentence) and not any(clause.others for clause in sentence)
+    of_code = False
     end = sentence[-1].end
     for clause in sentence:
         if clause.others:
@@ -77,14 +78,18 @@ def _of_sentence(
         mine = mine or bool(_MY.search(clause.text) and not clause.others)
         named = [item for item in message.technologies if clause.start <= item.start < clause.end]
         following = message.said[clause.end : end]
-        found = [
+        heard = [
             *styles.wishes(clause, named, lexicon, existing, in_reply),
             *person.statements(clause, message, lexicon, existing),
             *technology.roles(clause, named, lexicon, existing, mine),
             *topics.subjects(clause, following, named, message, lexicon),
         ]
+        of_code = of_code or any(signal.key in ("code_style", "examples") for signal in heard)
         quote = _quote(message, clause.start, clause.end)
-        yield from (replace(signal, quote=quote) for signal in found)
+        for signal in heard:
+            if signal.key == "response_style" and of_code and not styles.speaks_of_reply(clause.text):
+                continue  # «too many comments, shorter please» is about the comments
+            yield replace(signal, quote=quote)
 
 
 def _taken_back(

@@ -93,6 +93,11 @@ def _something_else(key: str, hits: list[_Hit], clause: Clause, lexicon: Lexicon
     )
 
 
+def speaks_of_reply(text: str) -> bool:
+    """Whether the clause names the assistant's answers."""
+    return bool(_REPLY.search(text))
+
+
 def _taken_back(clause: Clause, lexicon: Lexicon) -> bool:
     return bool(lexicon.words("words.negation.retracts").search(clause.text))
 
@@ -113,7 +118,7 @@ def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int
 
 
 _COMPLAINT = re.compile(
-    r"太|有点|过于|好(?=[长短])|too |a bit |kinda |kind of |way too|so (?=long|short)|不够|唔够|讲得不够"
+    r"一(?:大)?[堆串坨]|注[解释]多过|太|有点|过于|好(?=[长短])|too |a bit |kinda |kind of |way too|so (?=long|short)|不够|唔够|讲得不够"
 )
 _REPLY = re.compile(
     r"回答|回复|回覆|回应|解释|说明(?!书|文件)|讲解|答案|你(?:的)?(?:讲|说|答|回)|(?:^|[请就都再])(?:讲|说|答|回|教)|(?<![a-z])(?:answer|answers|reply|replies|response|responses|explanation|explanations|explain|explaining|responding|answering|describe)(?![a-z])"

@@ -53,7 +53,9 @@ def _signals(
         return
     key = technology.category
     preferred = _follows(lexicon, "prefer", before) or _precedes(lexicon, "prefer", after)
-    preferred = preferred or (clause.standing and clause.asks and not clause.asks_to_know and _USED.search(before) is not None)
+    preferred = preferred or (
+        clause.standing and clause.asks and not clause.asks_to_know and _USED.search(before) is not None
+    )
     if preferred and not clause.asks_to_know and not clause.once and not _OPINION.search(before):
         yield Signal("preferred_frameworks" if key == "frameworks" else key, "add", technology.name, "explicit")
         return

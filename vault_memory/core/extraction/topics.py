@@ -76,7 +76,9 @@ _TEACH = re.compile(
     r"教|解释|讲|说明|介绍|学|了解|认识|搞懂|弄懂|理解|科普|复习|入门|研究|differ|teach|explain|learn|understand|study|walk|describe|define|intro|overview|eli5|go over|compare|comparison|vs|versus|tell me|brush|primer|rundown|curious|reading"
 )
 _OWN = re.compile(r"我|(?<![a-z])(?:my|our|your|i)(?![a-z])")
-_TAUGHT = re.compile(r"(?<![a-z])(?:explain|teach me|help me understand|what(?:'s| is| are)) (?:the |a |an |about )*$|(?:什么是|解释|教我|捋一捋|讲讲)$")
+_TAUGHT = re.compile(
+    r"(?<![a-z])(?:explain|teach me|help me understand|what(?:'s| is| are)) (?:the |a |an |about )*$|(?:什么是|解释|教我|捋一捋|讲讲)$"
+)
 _TERM = re.compile(r"[a-z]{8,}(?: [a-z]{3,})?|[a-z]{3,} [a-z]{7,}")
 _DEBUGGING = re.compile(
     r"报错|出错|错误讯息|坏掉|不能跑|跑不动|没反应|没有用|为什么我|怎么我|我的.{1,20}(?:为什么|怎么)|why (?:is|does|do|are|isn't|doesn't|won't|can't) (?:my|it|this|the)|my .{1,20} (?:doesn't|won't|keeps|isn't)|not working|doesn't work|won't (?:run|compile)|crash|broken|this (?:line|code|error|function|loop|snippet)|这(?:行|段|个错|个函|个 bug|句|题)|那(?:行|段)|第.{1,3}(?:行|题|段)|line \d"
@@ -166,7 +168,7 @@ def _judged(clause: Clause, named: list[Technology], message: Message, lexicon: 
                 and not positive
             ):
                 span = None
-        if span is None:
+        if span is None or not text[span[0] :].strip():
             for name in after:
                 if found := lexicon.words(f"subjects.frames.{name}").search(text):
                     span = (0, found.start())
@@ -198,7 +200,7 @@ _LASTING = re.compile(
     r"一直|总|永远|老是|每次|从来|始终|向来|一向|从小|弱|差|烂|擅长|苦手|罩门|死穴|短板|痛点|软肋|噩梦|恶梦|心魔|天敌|克星|不起来|学不会|没辙|没救|不太行|最|菜|渣|苦手|障碍|唔叻|就|forever|成日|次次|is|are|i'm|im|always|never|keep|suck|weak|struggle|constantly|been|blind|bad"
 )
 _JUDGED_HEAD = re.compile(
-    r"(?:[\s,:的]|只要|一?看到|看见|碰到|碰上|遇到|一写|一碰|每次|写|算|搞|我|自己|对于?|在|其实|就是|是|老实说|说真的|不过|但是?|讲真|跟你说|the|my|it's|its|with|at|in|that|honestly|tbh|and|but|so|because|stuff like|things like|anything (?:to do )?with|writing|doing|using)+(?![a-z])"
+    r"(?:[\s,:的]|只要|一?看到|看见|碰到|碰上|遇到|一写|一碰|每次|写|搞|我|自己|对于?|在|其实|就是|是|老实说|说真的|不过|但是?|讲真|跟你说|the|my|it's|its|with|at|in|that|honestly|tbh|and|but|so|because|stuff like|things like|anything (?:to do )?with|writing|doing|using)+(?![a-z])"
 )
 _JUDGED_CUT = re.compile(
     r"\s*(?:这(?:块|一块|方面|部分|件事|个|题型|类|种|东西)|那(?:块|一块|方面|部分)|方面|的(?:部分|题目|东西|时候|地方|概念)|我|对我|就|都|又|却|还|倒|也|一直|总|真的|每次|老是|始终|从来|永远|完全|根本|上面?(?=$)|算|是|很|超|最|特别|(?<![a-z])(?:stuff|is|are|has|have|always|just|never|that|which|and (?:i|it)|so|since|because|no matter|lol|tbh|honestly|though|tho|please|i|in general|but|for some reason|ever|to be honest|if|when|yet|even)(?![a-z])).*"
@@ -221,7 +223,7 @@ def _trim_judged(text: str, start: int, end: int) -> tuple[int, int]:
 def note(sentence: list[Clause], message: Message, lexicon: Lexicon) -> Signal | None:
     """An explicit «remember …» of a sentence that holds no other key."""
     first = sentence[0]
-    end = sentence[-1].end
+    end = _BLANK.match(message.said, sentence[-1].end).end()  # type: ignore[union-attr]  # a link at the end is blank
     text = message.said[first.start : end]
     asked = lexicon.words("subjects.remember.before").search(text)
     if not asked or lexicon.words("subjects.remember.not_a_note").search(text[: asked.end() + 6]):
@@ -240,6 +242,7 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon) -> Signal |
     return Signal("note", "add", content[:LONGEST_NOTE], "explicit")
 
 
+_BLANK = re.compile(r" *")
 _FILLER = re.compile(
     r"[\s,!:~]|对了|还有|另外|顺便|那|请|麻烦|帮我|你|可以|先|欸|诶|喔|ok|okay|also|and|btw|hey|oh|please|by the way|one more thing|so|just|可唔可以|唔该|拜托|嗯|好|以后|之后"
 )
