@@ -176,5 +176,5 @@ class _Gate:
 
 
 def _utf8(text: str) -> str:
-    """The text without lone surrogates, which no file can hold; each becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """The text without lone surrogates, which no file can hold; each becomes U+FFFD, and a pair its character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
