@@ -72,12 +72,20 @@ _NOT_ASKING = re.compile(
 )
 
 
+MOST, LONGEST = 40, 240
+"""Clauses read of one message, and characters of one clause: more than speech has, little enough to bound the time."""
+
+
 def clauses(message: Message, lexicon: Lexicon) -> list[Clause]:
     """The clauses of what the person said, in order. Subjects, conditions and 'from now on' carry over to what follows."""
     result: list[Clause] = []
     wry = bool(_WRY.search(message.written))
-    for number, (start, end, mark) in enumerate(_spans(message.said)):
-        result.extend(_of_sentence(message.said, number, start, end, mark, wry, lexicon))
+    sentences = list(_spans(message.said))
+    if len(sentences) > MOST:
+        sentences = [*sentences[: MOST // 2], *sentences[-MOST // 2 :]]
+    for number, (start, end, mark) in enumerate(sentences):
+        if len(result) < MOST:
+            result.extend(_of_sentence(message.said, number, start, end, mark, wry, lexicon))
     return result
 
 
@@ -92,13 +100,15 @@ def _spans(said: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: bool, lexicon: Lexicon) -> list[Clause]:
-    parts = list(_parts(said, start, end))
+    parts = [(at, min(stop, at + LONGEST)) for at, stop in _parts(said, start, end)][:MOST]
+    if not parts:
+        return []
     words = lexicon.words
     whole = said[start:end]
     others = hypothetical = once = standing = likes = sarcastic = past = corrects = False
     carried_back = asking_before = False
     sarcastic = wry or bool(words("words.mood.sarcasm").search(whole))
-    standing_after = bool(words("words.wish.standing").search(said[parts[-1][0] : parts[-1][1]])) and len(parts) > 1
+    standing_after = len(parts) > 1 and bool(words("words.wish.standing").search(said[parts[-1][0] : parts[-1][1]]))
     facts = []
     for at, stop in parts:
         text = said[at:stop]

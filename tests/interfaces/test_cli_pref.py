@@ -1,0 +1,121 @@
+"""`pref` and `undo` as a person types them."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.chat_server import Answer, ChatServer, change
+from tests.conftest import Cli
+
+TODAY = datetime.now(ZoneInfo("Asia/Taipei")).date().isoformat()
+PROFILE = "memory/alice/USER.md"
+
+
+def test_set_list_unset(cli: Cli) -> None:
+    """Item 5: `pref set` by CLI is the person's commit, found again by search and by git."""
+    cli.git("config", "user.name", "Alice")
+    cli.git("config", "user.email", "alice@example.org")
+    assert cli("pref", "set", "--user", "alice", "theme", "dark") == "theme = dark\n"
+    assert cli("pref", "set", "--user", "alice", "tools", "Docker") == "tools += Docker\n"
+    assert cli.git("log", "-1", "--format=%an <%ae>") == "Alice <alice@example.org>\n"
+    listed = cli.json("pref", "list", "--user", "alice")
+    assert {"key": "theme", "value": "dark", "suggested_default": False} in listed
+    assert "theme = dark\n" in cli("pref", "list", "--user", "alice")
+    assert cli.json("search", "--user", "alice", "Docker")["hits"][0]["source"] == "USER.md"
+    assert cli("pref", "unset", "--user", "alice", "tools") == "tools -= Docker\n"
+    assert "nothing to unset" in cli("pref", "unset", "--user", "alice", "tools", code=1)
+    assert "nothing to change" in cli("pref", "set", "--user", "alice", "theme", "dark")
+    assert cli.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "complaint"),
+    [
+        (["set", "--user", "alice", "theme", "purple"], 2, "dark, light, auto"),
+        (["set", "--user", "alice", "colour", "dark"], 2, "is no key"),
+        (["set", "--user", "../x", "theme", "dark"], 2, "not valid"),
+        (["list", "--user", "nobody"], 1, "not in this vault"),
+        (["blame", "--user", "alice", "colour"], 2, "is no key"),
+        (["restore", "--user", "alice", "theme"], 2, "say when"),
+        (["restore", "--user", "alice", "theme", "--date", "yesterday"], 2, "is no date"),
+        (["restore", "--user", "alice", "theme", "--date", "2001-01-01"], 1, "no profile yet"),
+        (["restore", "--user", "alice", "theme", "--to", "nothing"], 1, "no commit"),
+    ],
+)
+def test_wrong_calls_name_the_next_step(cli: Cli, words: list[str], code: int, complaint: str) -> None:
+    cli("turn", "--user", "alice", "--message", "你好")
+    assert complaint in cli("pref", *words, code=code)
+
+
+def test_blame_answers_who_when_and_in_which_words(cli: Cli) -> None:
+    """Item 5: `blame theme` with the turn's line, the time in the vault's zone."""
+    cli("turn", "--user", "alice", "--message", "今天好累。我喜歡暗色主題！")
+    told = cli("pref", "blame", "--user", "alice", "theme")
+    assert "theme = dark\n  vault-memory, " in told
+    assert f"conversations/{TODAY}.jsonl:1: 「今天好累。我喜歡暗色主題！」" in told
+    (found,) = cli.json("pref", "blame", "--user", "alice", "theme")
+    assert found["said"] == "今天好累。我喜歡暗色主題！" and found["at"].endswith("+08:00")
+    hour = datetime.fromisoformat(found["at"]).strftime("%Y-%m-%d %H:%M")
+    assert hour in told
+    assert cli.json("pref", "history", "--user", "alice", "theme")[0]["at"].endswith("+08:00")
+    assert "no commit set" in cli("pref", "blame", "--user", "alice", "level")
+
+
+def test_restore_by_commit_and_by_date(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    commit = cli.json("history", "--user", "alice", "theme")[0]["commit"]
+    cli("turn", "--user", "alice", "--message", "我改變主意了，以後都用亮色主題")
+    assert "- 主題偏好：light\n" in (cli.folder / PROFILE).read_text()
+    assert cli("pref", "restore", "--user", "alice", "theme", "--to", commit) == "theme = dark (restored)\n"
+    assert "- 主題偏好：dark\n" in (cli.folder / PROFILE).read_text()
+    assert "nothing to change" in cli("pref", "restore", "--user", "alice", "theme", "--date", TODAY)
+
+
+def test_undo_takes_back_the_last_thing_learned(cli: Cli) -> None:
+    """Item 5: `vault-memory undo --user`."""
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    assert cli("undo", "--user", "alice") == "theme = (nothing) (restored)\n"
+    assert "- 主題偏好：\n" in (cli.folder / PROFILE).read_text()
+    assert "left to undo" in cli("undo", "--user", "alice", code=1)
+
+
+def test_a_hand_edit_between_two_commands_is_the_persons(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "你好")
+    profile = cli.folder / PROFILE
+    profile.write_text(profile.read_text().replace("- 工具：\n", "- 工具：Vim\n"))
+    cli("pref", "set", "--user", "alice", "theme", "dark")
+    keys = [(entry["key"], entry["new"], entry["strength"]) for entry in cli.json("history", "--user", "alice")]
+    assert keys == [("theme", "dark", "manual"), ("tools", "Vim", "manual")]
+
+
+def test_doctor_reports_what_a_person_wrote_into_the_wrong_place(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "你好")
+    profile = cli.folder / PROFILE
+    profile.write_text(profile.read_text().replace("- 主題偏好：\n", "- 主題偏好：紫色\n"))
+    found = {finding["name"]: finding for finding in json_of(cli, "doctor")}
+    assert not found["profiles"]["ok"] and "紫色" in found["profiles"]["message"]
+    assert "- 主題偏好：紫色\n" in profile.read_text()
+
+
+def json_of(cli: Cli, *words: str) -> Any:
+    return json.loads(cli.run(*words, "--json").stdout)
+
+
+def test_the_second_look_comes_after_the_turn_is_told(cli: Cli, chat: ChatServer) -> None:
+    """A2 phase 2 by the command line: what the model found is committed; what fails is said and fails nothing."""
+    bright = "畫面亮到眼睛好痛"
+    chat.will_say([change("theme", "dark", bright, strength="adjustment")])
+    told = cli("turn", "--user", "alice", "--message", bright, **chat.environ(MY_KEY="sk-secret", VAULT_MEMORY_LLM_KEY_ENV="MY_KEY"))  # fmt: skip
+    assert told.splitlines()[0].startswith("kept in ") and "theme = dark  「畫面亮到眼睛好痛」 (second look)" in told
+    assert chat.requests[0]["headers"]["Authorization"] == "Bearer sk-secret"
+    assert cli.json("history", "--user", "alice", "theme")[0]["source"] == f"conversations/{TODAY}.jsonl:1"
+    chat.will_say(Answer(400))
+    done = cli.run("turn", "--user", "alice", "--message", "我喜歡亮色主題", **chat.environ())
+    assert done.returncode == 0 and "theme = light" in done.stdout
+    assert "degraded: no second look" in done.stderr and "400" in done.stderr
+    assert any("second looks failed" in line for line in cli.json("status")["degraded"])
