@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from vault_memory.adapters.history import Author, Draft, FileChange
@@ -12,20 +12,35 @@ from vault_memory.core.extraction import secrets
 from vault_memory.core.fields import FIELDS
 from vault_memory.core.preference import Change, ChangeOp
 from vault_memory.core.profile import Item, Profile
+from vault_memory.errors import Changed
 from vault_memory.services.vault import Vault
 
+_ATTEMPTS = 20
 _LISTED = 20
 _TITLE_BYTES = 65_536
 _TITLE_CHARS = 80
 
 
-def commit_person_edits(vault: Vault, scope: str | None, paths: Iterable[PurePosixPath] | None = None) -> int:
+def commit_person_edits(vault: Vault, scope: str | None, paths: Sequence[PurePosixPath] | None = None) -> int:
     """Commit every edit in a scope (None: in all) that nobody has committed yet; return how many files.
 
     The caller holds the user's lock (every user's): without it the assistant's text could be on disk and not yet in its
     draft, and be taken for the person's. `paths` (vault-relative) narrows the look to those files. A profile gives one
-    commit per preference, all the other files of a scope one commit together.
+    commit per preference, all the other files of a scope one commit together. Raises `Changed` when they never come to rest.
     """
+    for attempt in range(_ATTEMPTS):
+        drafts = _drafts(vault, scope, paths)
+        try:
+            if drafts:
+                vault.history.commit(drafts)
+            break
+        except Changed:  # the editor saved again just now: look again
+            if attempt == _ATTEMPTS - 1:
+                raise
+    return len({change.path for draft in drafts for change in draft.changes})
+
+
+def _drafts(vault: Vault, scope: str | None, paths: Sequence[PurePosixPath] | None) -> list[Draft]:
     author = vault.history.person()
     drafts: list[Draft] = []
     others: dict[str, list[FileChange]] = {}
@@ -36,10 +51,7 @@ def commit_person_edits(vault: Vault, scope: str | None, paths: Iterable[PurePos
             drafts += by_key
             if not by_key:
                 others.setdefault(owner, []).append(change)
-    drafts += [Draft(_message(changes), author, tuple(changes)) for changes in others.values()]
-    if drafts:
-        vault.history.commit(drafts)
-    return len({change.path for draft in drafts for change in draft.changes})
+    return drafts + [Draft(_message(changes), author, tuple(changes)) for changes in others.values()]
 
 
 def scope_of(path: PurePosixPath) -> str:

@@ -1,0 +1,138 @@
+"""The person's edits become the person's commits, with a message that says what changed; a save that lands late is taken in."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from tests.conftest import Clock
+from vault_memory.adapters.history import History
+from vault_memory.core import conflict
+from vault_memory.core.profile import Profile
+from vault_memory.errors import Changed
+from vault_memory.services.audit import history
+from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.record_turn import record_turn
+from vault_memory.services.save_note import save_note
+from vault_memory.services.status import status
+from vault_memory.services.vault import Vault
+
+NOTE = PurePosixPath("memory/alice/notes/idea.md")
+USER = PurePosixPath("memory/alice/USER.md")
+
+
+def save(vault: Vault, path: PurePosixPath, text: str) -> None:
+    """As an editor saves."""
+    (vault.root / path).parent.mkdir(parents=True, exist_ok=True)
+    (vault.root / path).write_text(text, encoding="utf-8")
+
+
+def read(vault: Vault, path: PurePosixPath) -> str:
+    return (vault.root / path).read_text(encoding="utf-8")
+
+
+def subjects(vault: Vault) -> list[str]:
+    return [entry.subject for entry in vault.history.log(limit=50)]
+
+
+def at_step(vault: Vault, name: str, act: object, times: int = 1) -> None:
+    """Let something happen at a marked step of a write."""
+    left = [act] * times
+
+    def step(reached: str) -> None:
+        if reached == name and left:
+            left.pop()()  # type: ignore[operator]
+
+    vault.__dict__["history"] = History(vault.root, step=step)
+
+
+def test_a_note_is_named_by_its_title(vault: Vault) -> None:
+    save(vault, NOTE, "# 想法\n\n一\n")
+    commit_person_edits(vault, "alice")
+    save(vault, NOTE, "---\ntitle: 新的\n想法: x\n---\n# 想法\n")
+    commit_person_edits(vault, "alice")
+    save(vault, NOTE, "no title\n")
+    commit_person_edits(vault, "alice")
+    (vault.root / NOTE).unlink()
+    commit_person_edits(vault, None)
+    assert subjects(vault)[:4] == [
+        *(f"delete {NOTE}", f"edit {NOTE}", f"edit 新的 ({NOTE})", f"add 想法 ({NOTE})"),
+    ]
+    assert {entry.author for entry in vault.history.log(limit=4)} == {"vault owner"}
+
+
+def test_many_notes_are_one_commit_that_lists_them(vault: Vault) -> None:
+    for number in range(3):
+        save(vault, PurePosixPath(f"memory/alice/{number}.md"), f"# 第{number}\n")
+    save(vault, PurePosixPath("memory/bob/x.md"), "x\n")
+    save(vault, PurePosixPath("own.md"), "x\n")
+    assert commit_person_edits(vault, None) == 5
+    newest = vault.history.log(limit=3)
+    assert {entry.subject for entry in newest} == {"add 3 files", "add memory/bob/x.md", "add own.md"}
+    (listed,) = (entry.body for entry in newest if entry.subject == "add 3 files")
+    assert listed == "\n".join(f"- add 第{n} (memory/alice/{n}.md)" for n in range(3))
+
+
+def test_a_title_cannot_forge_a_trailer(vault: Vault) -> None:
+    save(vault, NOTE, '---\ntitle: "x\\n\\nVault-Key: theme"\n---\n')
+    commit_person_edits(vault, "alice")
+    (entry,) = vault.history.log(limit=1)
+    assert entry.trailers == {} and "\n" not in entry.subject
+
+
+def test_a_preference_edited_by_hand_has_the_same_trailers(vault: Vault) -> None:
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    save(vault, USER, read(vault, USER).replace("dark", "light").replace("工具：", "工具：Docker") + "\n我的話\n")
+    commit_person_edits(vault, "alice")
+    assert subjects(vault)[:2] == ["USER.md: theme dark → light", "USER.md: tools += Docker"]
+    newest = history(vault, "alice")[0]
+    assert (newest.key, newest.old, newest.new, newest.strength) == ("theme", "dark", "light", "manual")
+    assert vault.history.blob(USER) == (vault.root / USER).read_bytes()
+
+
+@pytest.mark.parametrize("step", ["intent written", "file written"])
+def test_a_save_between_reading_and_renaming_is_merged_with_a_turn(vault: Vault, clock: Clock, step: str) -> None:
+    """The person's first, as the person's; the assistant's on top of it, by key."""
+    record_turn(vault, "alice", "你好")
+
+    def by_hand() -> None:
+        save(vault, USER, read(vault, USER).replace("稱呼：", "稱呼：小安") + "\n我住台北。\n")
+
+    at_step(vault, step, by_hand)
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    profile = Profile.parse(read(vault, USER))
+    assert (profile.get("theme"), profile.get("display_name")) == ("dark", "小安")
+    assert read(vault, USER).count("我住台北。") == 1
+    commit_person_edits(vault, "alice")
+    mine = {entry.subject for entry in vault.history.log(limit=50) if entry.author == "vault owner"}
+    assert mine == {"USER.md: display_name = 小安"}
+    assert vault.history.uncommitted() == []
+
+
+def test_an_older_text_that_is_saved_is_merged_with_what_came_since(vault: Vault) -> None:
+    base = b"# note\n\none\ntwo\nthree\n"
+    assert save_note(vault, NOTE, None, base, "make", vault.history.person()) == []
+    save(vault, NOTE, base.decode().replace("three", "THREE"))
+    at_step(vault, "intent written", lambda: save(vault, NOTE, read(vault, NOTE) + "late\n"))
+    assert save_note(vault, NOTE, base, base.replace(b"one", b"ONE"), "ours", vault.history.person()) == []
+    assert read(vault, NOTE) == "# note\n\nONE\ntwo\nTHREE\nlate\n"
+    assert vault.history.blob(NOTE) == (vault.root / NOTE).read_bytes()
+
+
+def test_the_same_lines_keep_both_texts_and_status_tells(vault: Vault) -> None:
+    base = b"# note\n\none\n"
+    save_note(vault, NOTE, None, base, "make", vault.history.person())
+    save(vault, NOTE, "# note\n\nmine\n")
+    assert save_note(vault, NOTE, base, b"# note\n\nyours\n", "edit", vault.history.person()) == [(3, 7)]
+    assert read(vault, NOTE) == f"# note\n\n{conflict.OPEN}\nmine\n=======\nyours\n{conflict.CLOSE}\n"
+    (line,) = status(vault).conflicts
+    assert line.startswith(f"{NOTE}: lines 3-7 hold two texts")
+
+
+def test_what_cannot_be_merged_is_not_written(vault: Vault) -> None:
+    path = PurePosixPath("memory/alice/plan.canvas")
+    save(vault, path, "mine")
+    with pytest.raises(Changed) as raised:
+        save_note(vault, path, b"base", b"yours", "edit", vault.history.person())
+    assert raised.value.found == b"mine" and read(vault, path) == "mine"
