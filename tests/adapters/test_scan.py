@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -119,6 +120,7 @@ def test_folders_deeper_than_the_stack(tmp_path: Path) -> None:
         here = deeper
     os.close(here)
     assert set(scan.scan(tmp_path, "alice").files) == {"USER.md"}
+    subprocess.run(["rm", "-r", str(folder)], check=True)  # pytest's own way of tidying up is not up to it
 
 
 def test_nothing_there_is_nothing_found(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ within ten times the usual pause it always is."""
 BACK_OFF_S = 1.0, 60.0
 """Pause after a first failure, doubled up to the longest."""
 STOP_S = 1.5
+CALM_S = 5.0
+"""Vectors wait so long for a moment without edits: to find new words matters more than to find them by meaning too."""
 
 Look = tuple[str, PurePosixPath | None]
 """A scope and a vault-relative path in it; None: all of the scope."""
@@ -76,6 +78,7 @@ class Daemon:
         self._look_s, self._poll_s, self._beat_s = look_s, poll_s, beat_s
         self._tell = tell
         self._stop = threading.Event()
+        self._calm = threading.Event()
         self._record = DaemonRecord()
         self._record_lock = threading.Lock()
         self._failures: dict[str, int] = {}
@@ -141,12 +144,15 @@ class Daemon:
             watcher.start()  # first watch, then look: what changes in between is seen twice and not missed
             next_look = 0.0
             while not self._stop.is_set():
+                if not len(settle):
+                    self._calm.set()
                 if time.monotonic() >= next_look or self._is_asked_to_look():
                     next_look = self._look_at_everything(watcher, settle)
                 for hint in _heard(watcher.hints, settle):
                     self._to_commit.put(hint)
                     for look in self._looks(hint):
                         settle.stir(look, time.monotonic())
+                        self._calm.clear()
                 if len(settle) > CROWD:
                     for scope in {scope for scope, _ in settle.clear()}:
                         settle.stir((scope, None), time.monotonic())
@@ -266,9 +272,9 @@ class Daemon:
                 scope = self._to_embed.get(timeout=TICK_S)
             except queue.Empty:
                 continue
-            before, left = 0, embed(self.vault, scope)
-            while left and left != before and not self._stop.is_set():
-                before, left = left, embed(self.vault, scope)
+            self._calm.wait(CALM_S)
+            while embed(self.vault, scope) and not self._stop.is_set():
+                self._calm.wait(CALM_S)
             self._well("vectors")
 
     def _beat(self) -> None:
