@@ -62,7 +62,7 @@ _INTERJECTION = re.compile(
 )
 _ENDS_AS_QUESTION = re.compile(r"(?:吗|么|嘛|(?<!达)咩|呢|没有|吗啊|没|先)(?:[\s~～!?.啊呀]|[^\w\s])*$")
 _SUBORDINATE = re.compile(
-    r"(?:(?:之后|以后|过后|后|的时候|时候|的时|时|之前|以前|的话|完)$)|^(?:and |but |so |then )?(?:when|while|once|after|as soon as|every time|since|although|though|even though|whenever|in case) (?:i|we|the|it|my|a|this|he|she|they)\b|^(?:当|等|自从|每当|虽然|尽管)(?!我需要)"
+    r"(?:(?:之后|以后|过后|后|的时候|时候|的时|时|之前|以前|的话|[写做改跑弄]完)$)|^(?:and |but |so |then )?(?:when|while|once|after|as soon as|every time|since|although|though|even though|whenever|in case) (?:i|we|the|it|my|a|this|he|she|they)\b|^(?:当|等|自从|每当|虽然|尽管)(?!我需要)"
 )
 _STRONG_QUESTION = re.compile(
     r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还)|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问"

@@ -9,7 +9,8 @@ from itertools import pairwise
 from vault_memory.core.extraction.lexicon import Lexicon, Technology
 from vault_memory.core.fold import fold
 
-HEAD, TAIL = 3000, 1500
+HEAD, TAIL = 1500, 700
+MOST_TECHNOLOGIES = 40
 """Characters read at the two ends of a long message: what is wished stands before or after what is pasted."""
 
 
@@ -31,7 +32,7 @@ def read(user_msg: str, lexicon: Lexicon) -> Message:
     for stage in (_code, _pastes, _quotations):
         said = stage(said)
     said = _LINKS.sub(lambda found: found[0] if found[0] in lexicon.names else _blank(found), said)
-    technologies = lexicon.technologies(said, written)
+    technologies = lexicon.technologies(said, written)[:MOST_TECHNOLOGIES]
     for left, right in pairwise(technologies):  # «React, Node and Mongo» is one phrase, not two clauses
         gap = said[left.end : right.start]
         if re.fullmatch(r" ?, ?(?:and |or |plus |跟|和)?", gap):

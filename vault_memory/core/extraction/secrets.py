@@ -29,20 +29,27 @@ def redact(text: str) -> Redacted:
 
     Kinds: api-key, token, private-key, password, credentials, card, id-number, bank-account.
     """
+    counts: Counter[str] = Counter()
+    while True:  # a value taken out may uncover another («TOKEN=TOKEN=…»); the text only ever gets poorer
+        left = _once(text, counts)
+        if left == text:
+            return Redacted(text, dict(counts))
+        text = left
+
+
+def _once(text: str, counts: Counter[str]) -> str:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters, such as İ, grow in lower case; offsets must hold
         lower = "".join(low if len(low := char.lower()) == 1 else char for char in text)
-    found = sorted(_spans(text, lower), key=lambda span: (span[0], -span[1]))
-    counts: Counter[str] = Counter()
     pieces: list[str] = []
     at = 0
-    for start, end, kind in found:
+    for start, end, kind in sorted(_spans(text, lower), key=lambda span: (span[0], -span[1])):
         if start < at:
             continue
         pieces += [text[at:start], f"[redacted: {kind}]"]
         counts[kind] += 1
         at = end
-    return Redacted("".join([*pieces, text[at:]]), dict(counts))
+    return "".join([*pieces, text[at:]])
 
 
 def _spans(text: str, lower: str) -> Iterator[tuple[int, int, str]]:

@@ -55,7 +55,12 @@ def _judge(
     wanted: list[tuple[bool, int, str]] = []
     for hit in hits:
         sign = polarity(
-            clause.text, hit.start, hit.end, lexicon, [other.end for other in hits if other.style != hit.style]
+            clause.text,
+            hit.start,
+            hit.end,
+            lexicon,
+            [other.end for other in hits if other.style != hit.style],
+            within=hit.asked and hit.style.value.startswith("with_"),
         )
         stored = existing.get(key) == hit.style.value
         if stored and not clause.asks_to_know and (sign < 0 or _taken_back(clause, lexicon)) and not hit.style.negated:
@@ -102,7 +107,7 @@ def _taken_back(clause: Clause, lexicon: Lexicon) -> bool:
     return bool(lexicon.words("words.negation.retracts").search(clause.text))
 
 
-def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int]) -> int:
+def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int], within: bool = False) -> int:
     """+1 wished, -1 negated, 0 only weakened. Two negations make a demand; «not too long» means the same as «too long»."""
     if _COMPLAINT.match(text[start:end]):
         return 1
@@ -110,6 +115,9 @@ def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int
     before = lexicon.words("words.negation.neutral").sub(lambda found: " " * len(found[0]), text[since:start])
     if lexicon.words("words.negation.weakening").search(text[since:end]):
         return 0
+    inside = text[start:end]
+    if within and not _WITHOUT_IT.search(inside):  # «要忘記加註解»: the verb's own gap may hold a negation
+        before += lexicon.words("words.negation.neutral").sub("", inside)
     negations = sum(1 for _ in lexicon.words("words.negation.before").finditer(before))
     tail = lexicon.words("words.negation.after").search(text, end, end + 14)
     if tail and tail.start() - end <= 4:
@@ -117,6 +125,7 @@ def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int
     return 1 if negations % 2 == 0 else -1
 
 
+_WITHOUT_IT = re.compile(r"不懂|看不|听不|难|抽象|学不|无法|唔明|消化不")
 _COMPLAINT = re.compile(
     r"一(?:大)?[堆串坨]|注[解释]多过|太|有点|过于|好(?=[长短])|too |a bit |kinda |kind of |way too|so (?=long|short)|不够|唔够|讲得不够"
 )

@@ -203,7 +203,7 @@ _JUDGED_HEAD = re.compile(
     r"(?:[\s,:的]|只要|一?看到|看见|碰到|碰上|遇到|一写|一碰|每次|写|搞|我|自己|对于?|在|其实|就是|是|老实说|说真的|不过|但是?|讲真|跟你说|the|my|it's|its|with|at|in|that|honestly|tbh|and|but|so|because|stuff like|things like|anything (?:to do )?with|writing|doing|using)+(?![a-z])"
 )
 _JUDGED_CUT = re.compile(
-    r"\s*(?:这(?:块|一块|方面|部分|件事|个|题型|类|种|东西)|那(?:块|一块|方面|部分)|方面|的(?:部分|题目|东西|时候|地方|概念)|我|对我|就|都|又|却|还|倒|也|一直|总|真的|每次|老是|始终|从来|永远|完全|根本|上面?(?=$)|算|是|很|超|最|特别|(?<![a-z])(?:stuff|is|are|has|have|always|just|never|that|which|and (?:i|it)|so|since|because|no matter|lol|tbh|honestly|though|tho|please|i|in general|but|for some reason|ever|to be honest|if|when|yet|even)(?![a-z])).*"
+    r"\s*(?:这(?:块|一块|方面|部分|件事|个|题型|类|种|东西)|那(?:块|一块|方面|部分)|方面|的(?:部分|题目|东西|时候|地方|概念)|我|对我|就|都|又|却|还|倒|也|一直|总|真的|每次|老是|始终|从来|永远|完全|根本|上面?(?=$)|算是|是|很|超|最|特别|(?<![a-z])(?:stuff|is|are|has|have|always|just|never|that|which|and (?:i|it)|so|since|because|no matter|lol|tbh|honestly|though|tho|please|i|in general|but|for some reason|ever|to be honest|if|when|yet|even)(?![a-z])).*"
 )
 
 

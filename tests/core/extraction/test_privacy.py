@@ -1,0 +1,69 @@
+"""Private facts: which sentences hold one, in three scripts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.core.extraction import is_private, private_spans, without_private
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("記住我有氣喘", "health"),
+        ("我有糖尿病，要定时打胰岛素", "health"),
+        ("remember that I'm diabetic", "health"),
+        ("我是基督徒，週日不排課", "religion"),
+        ("It's Ramadan, I study at night", "religion"),
+        ("我爸媽在辦離婚", "family"),
+        ("I'm a single mom", "family"),
+        ("我是跨性别", "sexuality"),
+        ("I'm gay", "sexuality"),
+        ("我卡債三十萬", "money"),
+        ("I'm $40k in debt", "money"),
+        ("我住在中山路三段12號", "address"),
+        ("my home address is 5 Elm Street", "address"),
+        ("我的生日是五月三日", "birthday"),
+        ("I was born in 1999", "birthday"),
+        ("my phone is 0912-345-678", "phone"),
+        ("我的手机号 13900001234", "phone"),
+        ("我的护照号码在这", "number"),
+    ],
+)
+def test_a_private_fact_is_known(text: str, category: str) -> None:
+    """G7: private facts stay out of profile, log, memory and commit."""
+    assert [found for _, _, found in private_spans(text)] == [category]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我喜歡暗色主題",
+        "幫我妹做一個點餐網站",
+        "add a health check endpoint",
+        "the family of sorting algorithms",
+        "登入頁加一個記住密碼的勾選框",
+        "IP 位址和記憶體位址有什麼不同",
+        "My brother uses Vue",
+        "糾結一禮拜了，後端用 Spring Boot",
+    ],
+)
+def test_technical_talk_is_not_private(text: str) -> None:
+    assert not is_private(text)
+
+
+def test_only_the_private_sentence_is_taken_out() -> None:
+    text, counts = without_private("以後都用暗色。我有氣喘，不能熬夜。謝謝！")
+    assert text == "以後都用暗色。[private]。謝謝！"
+    assert counts == {"health": 1}
+
+
+@given(st.text())
+def test_spans_lie_in_order_and_taking_out_twice_changes_nothing(text: str) -> None:
+    spans = private_spans(text)
+    assert all(0 <= start < end <= len(text) for start, end, _ in spans)
+    assert spans == sorted(spans)
+    once, _ = without_private(text)
+    assert without_private(once)[0] == once
