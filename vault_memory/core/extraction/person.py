@@ -141,7 +141,7 @@ _IANA = re.compile(
     r"(?<![a-z])(africa|america|asia|europe|australia|pacific|atlantic|indian|antarctica)/([a-z_]{3,30}(?:/[a-z_]{3,30})?)(?![a-z/])"
 )
 _OFFSET = re.compile(r"(?<![a-z])(?:utc|gmt) ?([+\-]) ?(\d{1,2})(?::?00)?(?!\d|:)")
-_ZONE_WORD = re.compile(r"时区|(?<![a-z])time ?zone(?![a-z])|(?<![a-z])tz(?![a-z])|时间|(?<![a-z])time(?![a-z])|当地")
+_ZONE_WORD = re.compile(r"时区|(?<![a-z])time ?zone(?![a-z])|(?<![a-z])tz(?![a-z])|时间|(?<![a-z])times?(?![a-z])|当地")
 _MY_ZONE = re.compile(
     r"我|咱|请|以后|之后|今后|都|用|按|以|照|帮|排|安排|换算|提醒|行程|设|记|(?<![a-z])(?:i'm|i am|my|we're|i live|i moved|i've moved|i'm based|please|use|using|schedule|set|convert|show|remember|from now on|assume|in my|always|keep|make|put)(?![a-z])"
 )
@@ -169,7 +169,7 @@ def _timezone(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapp
     if not (spoken_of and own):
         return None
     if not (
-        re.search(r"时区|time ?zone|(?<![a-z])tz(?![a-z])|时间|(?<![a-z])time(?![a-z])|当地", text)
+        re.search(r"时区|time ?zone|(?<![a-z])tz(?![a-z])|时间|(?<![a-z])times?(?![a-z])|当地", text)
         or _SITUATED.search(text)
     ):
         return None

@@ -79,6 +79,8 @@ def _judge(
 def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
     if not clause.meant or clause.asks_to_know or clause.once:
         return False
+    if hit.style.key == "response_style" and _has_its_own_subject(hit, clause.text):
+        return False
     if hit.asked:
         return not _REPORTED.search(clause.text[: hit.start])
     if (clause.wish is None and sign > 0) or _ASSERTED.match(clause.text[hit.end :]):
@@ -86,6 +88,13 @@ def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
     if hit.style.key == "response_style" and not (clause.likes or clause.standing):
         return bool(_REPLY.search(clause.text[: hit.start])) or _is_bare(clause.text[hit.end :]) or in_reply
     return True
+
+
+def _has_its_own_subject(hit: _Hit, text: str) -> bool:
+    """Whether a complaint has a subject that is no answer: «the loop is too long», 我的名字好長."""
+    if not _COMPLAINT.match(text[hit.start : hit.end]) or _REPLY.search(text[: hit.start]):
+        return False
+    return len(_VAGUE_SUBJECT.sub("", text[: hit.start])) >= 2
 
 
 def _something_else(key: str, hits: list[_Hit], clause: Clause, lexicon: Lexicon) -> bool:
@@ -128,6 +137,9 @@ def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int
 _WITHOUT_IT = re.compile(r"不懂|看不|听不|难|抽象|学不|无法|唔明|消化不")
 _COMPLAINT = re.compile(
     r"一(?:大)?[堆串坨]|注[解释]多过|太|有点|过于|好(?=[长短])|too |a bit |kinda |kind of |way too|so (?=long|short)|不够|唔够|讲得不够"
+)
+_VAGUE_SUBJECT = re.compile(
+    r"[\s,你您这那也又都真实在的我觉得有点啊欸喔了吧就还是好个次每写讲说回打太超一直总是段给呢嗯内容文字字]|(?<![a-z])(?:that|this|it|that's|this's|it's|is|was|are|were|still|your|you|a|bit|just|way|so|hmm|ok|okay|sorry|but|and|honestly|feels|seems|i|think|find|the|last|one|message|messages|text|wrote|all|kinda|man|dude|bro|lol|ugh|no|wait|these|those|they|they're)(?![a-z])|'s"
 )
 _REPLY = re.compile(
     r"回答|回复|回覆|回应|解释|说明(?!书|文件)|讲解|答案|你(?:的)?(?:讲|说|答|回)|(?:^|[请就都再])(?:讲|说|答|回|教)|(?<![a-z])(?:answer|answers|reply|replies|response|responses|explanation|explanations|explain|explaining|responding|answering|describe)(?![a-z])"
