@@ -154,7 +154,7 @@ def test_a_file_written_all_the_time_is_one_commit_when_it_rests(vault: Vault) -
 
 @pytest.mark.slow
 def test_a_checkout_of_many_files_is_found_whole(vault: Vault) -> None:
-    with running(vault) as run:
+    with running(vault):
         for n in range(1500):
             write(vault, "alice", f"many/{n % 10}/{n}.md", f"note {n}\n")
         wait_until(lambda: len(indexed(vault)) == 1501, "all are indexed", 60)
@@ -162,7 +162,7 @@ def test_a_checkout_of_many_files_is_found_whole(vault: Vault) -> None:
             write(vault, "alice", f"many/{n % 10}/{n}.md", f"changed {n}\n")
         (vault.root / ".vault-memory" / "rescan").touch()
         wait_until(lambda: is_current(vault), "all changes are indexed", 60)
-        assert [h for h in run.told if h.kind == "trouble"] == []
+        wait_until(lambda: not read_record(vault.root).problems, "nothing is wrong")  # type: ignore[union-attr]
 
 
 def test_a_hint_of_a_git_hook_is_heeded(vault: Vault) -> None:
