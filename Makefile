@@ -12,8 +12,8 @@ help:
 	@echo 'make demo      the same without the daemon'
 	@echo 'make setup     only set up .venv (PYTHON=python3.12 chooses another Python, 3.11 or newer)'
 	@echo 'make check     format, lint, types, architecture and fast tests: under a minute'
-	@echo 'make test      all tests'
-	@echo 'make test-all  check and test'
+	@echo 'make test      all tests but the soaks'
+	@echo 'make test-all  check, test, and the soaks: a long life replayed, many minutes'
 	@echo 'make bench     the benchmarks, each against a floor of the same run'
 	@echo 'make clean     remove .venv and caches; ./my-vault stays'
 
@@ -56,9 +56,10 @@ tour:
 	@echo 'Look around in ./my-vault, with Obsidian too. To have the command at hand: . .venv/bin/activate'
 
 test: setup
-	.venv/bin/python -m pytest -q -n auto
+	.venv/bin/python -m pytest -q -n auto -m 'not soak'
 
 test-all: check test
+	.venv/bin/python -m pytest -q -m soak
 
 check: setup
 	.venv/bin/ruff format --check .
