@@ -76,12 +76,15 @@ def _display_name(clause: Clause, message: Message, lexicon: Lexicon, existing: 
         value = message.written[greeted.start("name") : greeted.end("name")]
         common = greeted["name"].isascii() and not value[:1].isupper()
         if (
-            not common
-            and not _NAME_STOP.match(greeted["name"])
-            and not re.search(r"[学生新手师人员]$", greeted["name"])
+            (
+                not common
+                and not _NAME_STOP.match(greeted["name"])
+                and not re.search(r"[学生新手师人员]$", greeted["name"])
+            )
+            and value not in lexicon.names
+            and greeted["name"] not in lexicon.names
         ):
-            if value not in lexicon.names and greeted["name"] not in lexicon.names:
-                return Signal("display_name", "set", value, "explicit")
+            return Signal("display_name", "set", value, "explicit")
     return None
 
 
@@ -209,7 +212,7 @@ def _title(zone: str) -> str:
 
 _TELLS = r"(?:回答|回复|回覆|回应|答复|作答|回我|回给我|回|答|讲|说|解释|说明|讲解|沟通|对话|交谈|聊|跟我讲|跟我说|教|answer|reply|respond|speak|talk|write|explain|communicate|chat|converse|tell me|text)"
 _ARTEFACT = re.compile(
-    r"翻|译|写(?!给我看)(?:一)?(?:封|篇|个|份|段|首|信|作文|报告|文章)|信|邮件|email|e-mail|letter|essay|作文|论文|报告|paper|report|注解|注释|comment|变数|变量|variable|函数名|命名|naming|名称|介面|界面|ui|网站|页面|网页|website|page|app|按钮|button|标题|title|label|简报|slides|投影片|presentation|演讲|speech|考|test|exam|homework|课|class|subtitle|字幕|字体|font|文件(?=用|要|改)|readme|doc|commit|讯息|message to|自我介绍|履历|resume|cv|怎么(?:说|讲|写|念)|点讲|how do (?:you|i|we) say|say .{1,30} in|键盘|keyboard|输入法|系统语言|手机|phone|版本|version|影片|video|书|book|字典|资料集|dataset|translate|translation|caption|essay|poem|诗|歌|song|menu|菜单|error message|strings?"
+    r"make it (?:reply|answer|respond|speak|talk)|让它|讓它|chatbot|persona|翻|译|写(?!给我看)(?:一)?(?:封|篇|个|份|段|首|信|作文|报告|文章)|信|邮件|email|e-mail|letter|essay|作文|论文|报告|paper|report|注解|注释|comment|变数|变量|variable|函数名|命名|naming|名称|介面|界面|ui|网站|页面|网页|website|page|app|按钮|button|标题|title|label|简报|slides|投影片|presentation|演讲|speech|考|test|exam|homework|课|class|subtitle|字幕|字体|font|文件(?=用|要|改)|readme|doc|commit|讯息|message to|自我介绍|履历|resume|cv|怎么(?:说|讲|写|念)|点讲|how do (?:you|i|we) say|say .{1,30} in|键盘|keyboard|输入法|系统语言|手机|phone|版本|version|影片|video|书|book|字典|资料集|dataset|translate|translation|caption|essay|poem|诗|歌|song|menu|菜单|error message|strings?"
 )
 _SWITCH = re.compile(
     r"(?:改|换|转|切换|切|用|讲|说|回|整|来|以|答|打|写|be|in|to|speak|use|switch|go|talk|prefer|answer|reply|only|just|with|try|please|back|want|like|喜欢|习惯|偏好|看|读|吃|要)[^,]{0,12}$"
@@ -255,8 +258,7 @@ def _language(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapp
         if _ABOUT_ME.search(text) and not tells:
             continue
         value = _chinese_of(message.written) if tag == "zh" else tag
-        strength = "explicit" if clause.likes or clause.standing else "adjustment"
-        return Signal("language", "set", value, strength)
+        return Signal("language", "set", value, "explicit" if clause.likes or clause.standing else "adjustment")
     return None
 
 

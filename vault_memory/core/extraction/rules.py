@@ -23,6 +23,10 @@ from vault_memory.core.fold import fold
 from vault_memory.core.preference import Signal
 
 _OWN_PART = re.compile(r"我(?:负责|是|自己|都|就|只|用|写)")
+_TASK = re.compile(
+    r"(?:^|please |you )(?:write|draft|compose|create|generate|prepare)(?: me| us)? (?:a|an|some|the|my|our|\d+|two|three|five|ten) (?!answer|explanation|reply|response)"
+    r"|(?:写|拟|草拟|起草|生成|设计|出|画)(?:一|两|三|几|我的|这)?(?:封|篇|份|段|首|张|组|套|则|题|道)"
+)
 _MY = re.compile(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
 QUOTE = 120
 """Characters of the clause kept as the reason."""
@@ -70,7 +74,7 @@ def _of_sentence(
     in_reply: bool,
 ) -> Iterator[Signal]:
     mine = any(_MY.search(clause.text) for clause in sentence) and not any(clause.others for clause in sentence)
-    of_code = False
+    about_work = bool(_TASK.search(message.said[sentence[0].start : sentence[-1].end]))
     end = sentence[-1].end
     for clause in sentence:
         if clause.others:
@@ -84,11 +88,11 @@ def _of_sentence(
             *technology.roles(clause, named, lexicon, existing, mine),
             *topics.subjects(clause, following, named, message, lexicon),
         ]
-        of_code = of_code or any(signal.key in ("code_style", "examples") for signal in heard)
+        about_work = about_work or any(signal.key in ("code_style", "examples") for signal in heard)
         quote = _quote(message, clause.start, clause.end)
         for signal in heard:
-            if signal.key == "response_style" and of_code and not styles.speaks_of_reply(clause.text):
-                continue  # «too many comments, shorter please» is about the comments
+            if signal.key == "response_style" and about_work and not styles.speaks_of_reply(clause.text):
+                continue  # «too many comments, shorter please» is about the comments, «write me a quiz, …» about the quiz
             yield replace(signal, quote=quote)
 
 

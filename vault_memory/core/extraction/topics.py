@@ -63,7 +63,7 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
         or (value.isascii() and _HAN.search(text) and _LATIN_TERM.search(value))
     )
     academic = _TAUGHT.search(text[:start]) and _TERM.fullmatch(value)
-    if _OWN.search(value):
+    if _OWN.search(text[span[0] : span[1]]):
         return
     if not value or not (technical or foreign or academic) or words("subjects.not_technical").search(text):
         return
@@ -75,7 +75,7 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
 _TEACH = re.compile(
     r"教|解释|讲|说明|介绍|学|了解|认识|搞懂|弄懂|理解|科普|复习|入门|研究|differ|teach|explain|learn|understand|study|walk|describe|define|intro|overview|eli5|go over|compare|comparison|vs|versus|tell me|brush|primer|rundown|curious|reading"
 )
-_OWN = re.compile(r"我|(?<![a-z])(?:my|our|your|i)(?![a-z])")
+_OWN = re.compile(r"我(?:们|的|这|那|写|个)|(?<![a-z])(?:my|our|your)(?![a-z])")
 _TAUGHT = re.compile(
     r"(?<![a-z])(?:explain|teach me|help me understand|what(?:'s| is| are)) (?:the |a |an |about )*$|(?:什么是|解释|教我|捋一捋|讲讲)$"
 )
@@ -137,11 +137,18 @@ def _project(clause: Clause, following: str, message: Message, lexicon: Lexicon)
             return
         end = min(len(text) + len(following), len(text) + later.end() + 1)
     value = message.written[clause.start + start : clause.start + end].strip(" ,，。:：的一")
+    if _GENERIC.fullmatch(value) and (later := lexicon.words("subjects.built").search(following[:80])):
+        value = message.written[clause.start + start : clause.end + later.end()].strip(" ,，。:：")
+    if value.startswith(("拿", "用", "with ")):
+        return
     if len(value) < 2:
         value = message.written[clause.start + made.start() : clause.start + end].strip()
     yield Signal("current_projects", "add", value[:LONGEST].strip(), "observed")
 
 
+_GENERIC = re.compile(
+    r"(?:个|個)?(?:毕业|畢業|期末|学期|學期|个人|大学|我的|小)?(?:设计|設計|专题|專題|专案|專案|项目|項目|论文|論文|大作业|毕设|畢設|畢專|课设)|(?:my |a |our )?(?:capstone|thesis|final|senior|side|school|group)?(?: ?project)?"
+)
 _TASK = re.compile(
     r"帮我|请|麻烦|给我|可以(?:帮|教)|教我|怎么|如何|help me|can you|could you|please|how (?:do|to|can)|should i|teach me|想像|老师(?:要|叫)|作业要"
 )
@@ -197,7 +204,7 @@ def _judged(clause: Clause, named: list[Technology], message: Message, lexicon: 
 
 
 _LASTING = re.compile(
-    r"一直|总|永远|老是|每次|从来|始终|向来|一向|从小|弱|差|烂|擅长|苦手|罩门|死穴|短板|痛点|软肋|噩梦|恶梦|心魔|天敌|克星|不起来|学不会|没辙|没救|不太行|最|菜|渣|苦手|障碍|唔叻|就|forever|成日|次次|is|are|i'm|im|always|never|keep|suck|weak|struggle|constantly|been|blind|bad"
+    r"一直|总|永远|老是|每次|从来|始终|向来|一向|从小|弱|差|烂|擅长|苦手|罩门|死穴|短板|痛点|软肋|噩梦|恶梦|心魔|天敌|克星|不起来|学不会|没辙|没救|不太行|最|菜|渣|苦手|障碍|唔叻|就|forever|成日|次次|(?<![a-z])is(?![a-z])|(?<![a-z])are(?![a-z])|i'm|im |always|never|keep|suck|weak|struggle|constantly|been|blind|bad"
 )
 _JUDGED_HEAD = re.compile(
     r"(?:[\s,:的]|只要|一?看到|看见|碰到|碰上|遇到|一写|一碰|每次|写|搞|我|自己|对于?|在|其实|就是|是|老实说|说真的|不过|但是?|讲真|跟你说|the|my|it's|its|with|at|in|that|honestly|tbh|and|but|so|because|stuff like|things like|anything (?:to do )?with|writing|doing|using)+(?![a-z])"
