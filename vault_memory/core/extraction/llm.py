@@ -22,8 +22,6 @@ from vault_memory.core.fold import fold
 from vault_memory.core.preference import Op, Signal, Strength
 
 MAX_CHANGES = 20
-SHOWN_CHARS = 4_000
-"""How much of a message is shown; nobody tells a taste further down in what is then mostly pasted."""
 REPLY_CHARS = 300
 """How much of the reply before the message is shown: enough to know what "shorter, please" is about."""
 FREE_TEXT_CHARS = 60
@@ -109,7 +107,7 @@ def messages(user_msg: str, assistant_msg: str, existing: Mapping[str, str | lis
     turn = {
         "profile": {key: shown for key in KEYS if (shown := _shown_value(existing.get(key)))},
         "reply": _shown(assistant_msg[: 10 * REPLY_CHARS])[:REPLY_CHARS],
-        "message": _shown(user_msg if len(user_msg) <= SHOWN_CHARS else user_msg[:SHOWN_CHARS] + "…"),
+        "message": _shown(_ends(user_msg)),
     }
     return [
         {"role": "system", "content": _INSTRUCTIONS.format(values="\n".join(map(_describe, KEYS)))},
@@ -226,6 +224,13 @@ def _consists_of(value: str, said: str) -> bool:
         run in words if run.isascii() else all(run[n : n + 2] in said for n in range(max(len(run) - 1, 1)))
         for run in runs
     )
+
+
+def _ends(message: str) -> str:
+    """The part of a message that the rules read too; what is left out of a long one is mostly pasted."""
+    if len(message) <= masking.HEAD + masking.TAIL:
+        return message
+    return f"{message[: masking.HEAD]}\n…\n{message[-masking.TAIL :]}"
 
 
 def _shown(text: str) -> str:
