@@ -16,8 +16,8 @@ def test_the_table_is_opencc_s_character_dictionary() -> None:
 
     convert = opencc.OpenCC("t2s").convert
     pairs = [(char, simple) for char in map(chr, _HAN) if (simple := convert(char)) != char and len(simple) == 1]
-    assert module._TRADITIONAL == "".join(char for char, _ in pairs)
-    assert module._SIMPLIFIED == "".join(simple for _, simple in pairs)
+    assert "".join(char for char, _ in pairs) == module._TRADITIONAL
+    assert "".join(simple for _, simple in pairs) == module._SIMPLIFIED
 
 
 def test_both_scripts_meet() -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import plural, print_json
+
+if TYPE_CHECKING:
+    from vault_memory.services.search import Mode
 
 
 @click.command()
@@ -21,7 +26,7 @@ from vault_memory.interfaces.cli.output import plural, print_json
 @click.argument("query")
 @pass_context
 def search(
-    context: Context, user_id: str, mode: str, top_k: int, scope: str, as_json: bool, explain: bool, query: str
+    context: Context, user_id: str, mode: Mode, top_k: int, scope: str, as_json: bool, explain: bool, query: str
 ) -> None:
     """Search a user's memory for QUERY, by words and by meaning."""
     from vault_memory.core.layout import SHARED
