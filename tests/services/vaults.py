@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 
 from vault_memory.services.vault import Vault
 
 
-def write(vault: Vault, scope: str, source: str, text: str, *, age_s: float = 0) -> Path:
+def write(vault: Vault, scope: str, source: str, text: str) -> Path:
     """Save a file as an editor does that writes in place."""
     path = vault.path(scope, source)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    if age_s:
-        os.utime(path, (time.time() - age_s,) * 2)
     return path
