@@ -127,9 +127,9 @@ class Lexicon:
             return False
         if name not in self._listed:
             return True
-        if len(name) > 1 and written[start].isupper():  # a capital inside a sentence, or before Han, is a name
-            if not _SENTENCE_START.search(folded[:start]) or _HAN_NEXT.match(folded, end):
-                return True
+        capital = len(name) > 1 and written[start].isupper()
+        if capital and (not _SENTENCE_START.search(folded[:start]) or _HAN_NEXT.match(folded, end)):
+            return True  # a capital inside a sentence, or before Han, is a name
         before = self._cue_before.search(folded, max(0, start - 20), start)
         return bool(before) or bool(self._cue_after.match(folded, end))
 

@@ -23,17 +23,17 @@ def statements(clause: Clause, message: Message, lexicon: Lexicon, existing: Map
 # --- name -------------------------------------------------------------------------------------------------------------
 
 _NAMED = re.compile(
-    r"(?P<han>(?:大家|朋友|同学|家人|室友)?(?:都|平常都|一般|通常)?(?:请|可以|就|都|直接|以后|之后|今后|你|您|改|麻烦|习惯)*(?:叫我|称呼我(?:为|作|做)?|喊我|唤我|叫我做|叫我作|嗌我|叫翻我|叫返我)|我叫(?:做|作)?|我(?:的)?(?:名字|昵称|外号|绰号|花名|小名|英文名|中文名|名)(?:是|叫|系|就叫)|我个名(?:系|叫)|称呼(?:用|是)|叫(?=[\w ]{1,12}就好|[\w ]{1,12}就可以))"
+    r"(?P<han>(?:大家|朋友|同学|家人|室友)?(?:都|平常都|一般|通常)?(?:请|可以|就|都|直接|以后|之后|今后|你|您|改|麻烦|习惯)*(?:叫我|称呼我(?:为|作|做)?|喊我|唤我|叫我做|叫我作|嗌我|叫翻我|叫返我)|我叫(?:做|作)?|我(?:的)?(?:名字|昵称|外号|绰号|花名|小名|英文名|中文名|名)(?:是|叫|系|就叫)|我个名(?:系|叫)|我的?英文名(?:是|叫)?|叫(?=[小阿老])|称呼(?:用|是)|叫(?=[\w ]{1,12}就好|[\w ]{1,12}就可以))"
     r"|(?<![a-z])(?P<latin>(?:just |you can |please |everyone |people |friends |they |most people |y'all can )?call(?:s)? me|my name is|my name's|name's|the name is|the name's|i go by|i'm called|address me as|refer to me as|use the name|my nickname is|people know me as|known as|i'd rather be called|prefer to be called|prefer being called|like to be called|want to be called|go by)(?![a-z])"
 )
 _NAME = re.compile(
-    r"(?: |:|\"|做|作|为|回|返|一声|名字)*(?P<name>[a-z][\w'\-]{0,19}(?:[ .](?!btw|please|pls|thanks|thx|lol|now|instead|ok|everyone|and|from|if|not|in|when|but|is|here|will|works)[a-z][\w'\-]{0,14}(?=$| ?(?:就|得|吧|啦|for|please|pls|,)))?|[\u3400-\u9fff]{1,3}[a-z]{2,12}|[\u3400-\u9fff]{1,8})"
+    r"(?: |:|\"|做|作|为|回|返|一声|名字)*(?P<name>[a-zà-ÿ][\w'\-]{0,19}(?:[ .](?!btw|please|pls|thanks|thx|lol|now|instead|ok|everyone|and|from|if|not|in|when|but|is|here|will|works)[a-z][\w'\-]{0,14}(?=$| ?(?:就|得|吧|啦|for|please|pls|,)))?|[\u3400-\u9fff]{1,3}[a-z]{2,12}|[\u3400-\u9fff]{1,8})"
 )
 _TAIL = re.compile(
     r"(?:就好|就可以|就行|即可|就得|得啦|得了|好了|吧|啦|啊|喔|哦|就ok|ok|就 ok|可以了|便可|得嘞|呗|就对了|好啦|都得|都可以|都行|也行|也可以|了|即可以|就成).*$"
 )
 _NAME_STOP = re.compile(
-    r"^(?:把|去|做|来|写|改|先|重|起床|吃|回|交|买|看|帮|给|用|学|怎|什|啥|不|别|在|要|再|不要|一起|自己|多|少|快|上|下|装|换|加|删|查|读|背|练|想|滚|等|闭|好好|小心|注意|明天|今天|直接|记|试|跟|准备|参加|申请|讲|说|解|整理|设|安装|同学|你|他|她|我|它)"
+    r"^(?:这个|那个|全名|把|去|做|来|写|改|先|重|这个|那个|起床|吃|回|交|买|看|帮|给|用|学|怎|什|啥|不|别|在|要|再|不要|一起|自己|多|少|快|上|下|装|换|加|删|查|读|背|练|想|滚|等|闭|好好|小心|注意|明天|今天|直接|记|试|跟|准备|参加|申请|讲|说|解|整理|设|安装|同学|你|他|她|我|它)"
     r"|^(?:crazy|maybe|back|later|when|if|a|an|the|old|stupid|lazy|biased|paranoid|picky|dumb|on|at|tomorrow|tonight|out|in|to|and|but|so|naive|weird|cynical|insane|mad|silly|whatever|anything|anytime|up|over|by|for|it|ishmael|names|that|this|once|after|before|old-fashioned|oldschool|impatient|sentimental|skeptical|sceptical|optimistic|nuts|not|is|what|how|i|you|cheap|slow|pedantic|cautious|ungrateful|conservative|sir|dude|bro|from|with|about|of|user|student|curious|simple|spoiled|nitpicky)(?![a-z])"
 )
 _TROUBLE = re.compile(
@@ -64,7 +64,7 @@ def _display_name(clause: Clause, message: Message, lexicon: Lexicon, existing: 
         if re.search(r"(?:不|别|没|记得|提醒|闹钟|打电话)$", text[: found.start()]):
             return None
         name = _NAME.match(text, found.end())
-        if not name or (not name["name"].isascii() and not found["han"]):
+        if not name or (not found["han"] and re.search("[\u3400-\u9fff]", name["name"])):
             continue
         value = _TAIL.sub("", name["name"])
         begin = clause.start + name.start("name")
@@ -146,7 +146,7 @@ _IANA = re.compile(
 _OFFSET = re.compile(r"(?<![a-z])(?:utc|gmt) ?([+\-]) ?(\d{1,2})(?::?00)?(?!\d|:)")
 _ZONE_WORD = re.compile(r"时区|(?<![a-z])time ?zone(?![a-z])|(?<![a-z])tz(?![a-z])|时间|(?<![a-z])times?(?![a-z])|当地")
 _MY_ZONE = re.compile(
-    r"我|咱|请|以后|之后|今后|都|用|按|以|照|帮|排|安排|换算|提醒|行程|设|记|(?<![a-z])(?:i'm|i am|my|we're|i live|i moved|i've moved|i'm based|please|use|using|schedule|set|convert|show|remember|from now on|assume|in my|always|keep|make|put)(?![a-z])"
+    r"我|咱|请|以后|之后|今后|都|用|按|以|照|帮|排|安排|换算|提醒|行程|设|记|(?<![a-z])(?:i'm|i am|my|we're|i live|i moved|i've moved|i'm based|please|use|using|schedule|set|convert|show|remember|from now on|assume|in my|my|always|keep|make|put)(?![a-z])"
 )
 _NOT_MY_ZONE = re.compile(
     r"server|伺服器|服务器|database|资料库|数据库|timestamp|log|存成|存的|欄位|column|field|cron|ci |aws|机器|vm|几点|幾點|what time|meeting with|开会|会议|发布|比赛|contest|launch|deadline|截止|flight|航班|game|match|live|直播|客户|对方|function|函数|code|程式|代码|datetime|parse|pytz|moment|convert .{0,20} to utc|apps? "

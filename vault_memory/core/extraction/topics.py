@@ -143,9 +143,11 @@ def _project(clause: Clause, following: str, message: Message, lexicon: Lexicon)
         return
     if len(value) < 2:
         value = message.written[clause.start + made.start() : clause.start + end].strip()
+    value = _ARTICLE.sub("", value, count=1)
     yield Signal("current_projects", "add", value[:LONGEST].strip(), "observed")
 
 
+_ARTICLE = re.compile(r"^(?:(?:a|an|the|my|our|this) (?=\w)|[一]?[個个套支款只間间]\s*(?=\S))", re.IGNORECASE)
 _GENERIC = re.compile(
     r"(?:个|個)?(?:毕业|畢業|期末|学期|學期|个人|大学|我的|小)?(?:设计|設計|专题|專題|专案|專案|项目|項目|论文|論文|大作业|毕设|畢設|畢專|课设)|(?:my |a |our )?(?:capstone|thesis|final|senior|side|school|group)?(?: ?project)?"
 )
