@@ -283,11 +283,15 @@ def _swap_in(temp: Path, path: Path, expected: bytes, content: bytes) -> None:
     displaced = temp.read_bytes()
     if displaced == expected:
         return
-    # A save landed between the check and the exchange. Put it back; should yet another save land before that, it is the
-    # newer one, and the next turn of the loop puts that back.
-    while exchange(temp, path) and temp.read_bytes() != content:
-        displaced = temp.read_bytes()
-    raise changed(path, read(path) or displaced)
+    # A save landed between the check and the exchange: put it back. Should yet another have landed before that, it comes
+    # out in turn, is the newer one, and is put back over the first; until what comes out is what we put there ourselves.
+    placed = content
+    while True:
+        putting = temp.read_bytes()
+        exchange(temp, path)
+        if temp.read_bytes() == placed:
+            raise changed(path, putting)
+        placed = putting
 
 
 def _swap_by_rename(temp: Path, path: Path, expected: bytes) -> None:

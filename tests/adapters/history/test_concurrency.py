@@ -14,7 +14,7 @@ from tests.adapters.history.conftest import USER, Vault
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.errors import Changed
 
-ROUNDS = 25
+ROUNDS = 8
 
 # Adds lines to one file that the other writer adds to as well, and to one of its own.
 WRITER = """

@@ -67,5 +67,8 @@ class Filters:
         places += [self._repository.top / folder / ".gitattributes" for folder in path.parents]
         for place in places:
             if place not in self._texts:
-                self._texts[place] = files.read(place) or b""
+                try:
+                    self._texts[place] = files.read(place) or b""
+                except OSError:  # unreadable to us, and so to git, which goes on without it
+                    self._texts[place] = b""
         return b"\n".join(self._texts[place] for place in places)

@@ -18,6 +18,7 @@ from vault_memory.adapters.history.objects import FOLDER, Objects, commit_body
 from vault_memory.adapters.history.repository import Head, Repository
 from vault_memory.errors import HistoryError
 
+_ENDS_A_NAME = str.maketrans("\n\r\0", "   ", "<>")
 _SIGN_TIMEOUT_S = 120.0
 _Fingerprint = tuple[str, str, str, str]
 
@@ -250,7 +251,7 @@ def identity(author: Author, when: str) -> str:
 
 def _clean(author: Author) -> Author:
     """Without the characters that end a name or address in a commit; nobody is nameless."""
-    name, email = (" ".join(text.translate(dict.fromkeys(map(ord, "<>\n\r\0"))).split()) for text in author)
+    name, email = (" ".join(text.translate(_ENDS_A_NAME).split()) for text in author)
     return Author(name or "unknown", email or "unknown@localhost")
 
 

@@ -1,0 +1,231 @@
+"""Files are replaced whole or not at all, and never over words that the writer has not read."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.adapters import files
+from vault_memory.errors import Busy, Changed, Unwritable, UsageError
+
+IS_ROOT = os.name != "nt" and os.geteuid() == 0
+
+
+def litter(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if files.is_temporary(path.name)]
+
+
+def test_replace_makes_changes_and_keeps_the_mode(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "USER.md"
+    old_mask = os.umask(0o027)
+    try:
+        files.replace(path, b"one", None)
+    finally:
+        os.umask(old_mask)
+    assert path.read_bytes() == b"one" and stat.S_IMODE(path.stat().st_mode) == 0o640
+    path.chmod(0o604)
+    files.replace(path, b"two", b"one")
+    assert path.read_bytes() == b"two" and stat.S_IMODE(path.stat().st_mode) == 0o604
+    assert litter(tmp_path) == []
+
+
+@pytest.mark.parametrize(("on_disk", "expected"), [(b"other", b"read"), (None, b"read"), (b"there", None)])
+def test_replace_refuses_what_was_not_read(tmp_path: Path, on_disk: bytes | None, expected: bytes | None) -> None:
+    path = tmp_path / "a.md"
+    if on_disk is not None:
+        path.write_bytes(on_disk)
+    with pytest.raises(Changed, match=r"a\.md") as caught:
+        files.replace(path, b"new", expected)
+    assert caught.value.found == on_disk == files.read(path)
+
+
+def race(path: Path, write: threading.Event, rounds: int, saves: list[bytes]) -> threading.Thread:
+    """A person whose editor saves over and over, atomically."""
+
+    def save() -> None:
+        for number in range(rounds):
+            text = b"by hand %d" % number
+            temp = path.with_name(".editor")
+            temp.write_bytes(text)
+            saves.append(text)
+            os.replace(temp, path)
+        write.set()
+
+    return threading.Thread(target=save)
+
+
+def test_a_save_in_the_window_is_never_lost(tmp_path: Path) -> None:
+    """However a save falls between check and rename: what is displaced is what was read, or it is back in place."""
+    path = tmp_path / "USER.md"
+    path.write_bytes(b"start")
+    done, saves = threading.Event(), []
+    person = race(path, done, 3000, saves)
+    person.start()
+    replaced = [b"start"]
+    while not done.is_set():
+        seen = files.read(path)
+        try:
+            files.replace(path, b"ours %d" % len(replaced), seen)
+            replaced.append(b"ours %d" % len(replaced))
+        except Changed:
+            pass
+    person.join()
+    assert files.read(path) in (saves[-1], replaced[-1])
+    if files.read(path) == replaced[-1]:
+        with pytest.raises(Changed):
+            files.replace(path, b"x", saves[-1])
+    assert litter(tmp_path) == []
+
+
+@given(content=st.binary(max_size=200), before=st.one_of(st.none(), st.binary(max_size=200)))
+def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, content: bytes, before: bytes | None) -> None:
+    path = tmp_path_factory.mktemp("any") / "f"
+    if before is not None:
+        path.write_bytes(before)
+    files.replace(path, content, before)
+    assert files.read(path) == content
+    files.remove(path, content)
+    assert files.read(path) is None
+
+
+def test_long_names(tmp_path: Path) -> None:
+    path = tmp_path / ("名" * 84 + ".md")
+    assert len(os.fsencode(path.name)) == 255
+    files.replace(path, b"1", None)
+    files.replace(path, b"2", b"1")
+    assert files.read(path) == b"2"
+
+
+def test_remove_refuses_what_was_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"edited")
+    with pytest.raises(Changed):
+        files.remove(path, b"read")
+    assert files.read(path) == b"edited"
+    files.remove(path, b"edited")
+    with pytest.raises(Changed):
+        files.remove(path, b"edited")
+
+
+def test_append_line_numbers_and_heals(tmp_path: Path) -> None:
+    path = tmp_path / "conversations" / "2026-01-30.jsonl"
+    assert [files.append_line(path, line) for line in (b'{"a":1}', b'{"a":2}\n')] == [1, 2]
+    with path.open("ab") as torn:
+        torn.write(b'{"a":')
+    assert files.append_line(path, b'{"a":4}') == 4
+    assert path.read_bytes() == b'{"a":1}\n{"a":2}\n{"a":\n{"a":4}\n'
+    with pytest.raises(UsageError):
+        files.append_line(path, b"a\nb")
+
+
+@pytest.mark.parametrize("relative", ["../x", "/etc/passwd", "", ".", "a/../../x", "a\0b", "out/x"])
+def test_paths_that_lead_out_are_refused(tmp_path: Path, relative: str) -> None:
+    root = tmp_path / "vault"
+    root.mkdir()
+    (root / "out").symlink_to(tmp_path)
+    with pytest.raises(UsageError):
+        files.contained(root, relative)
+
+
+def test_paths_inside_are_resolved(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    assert files.contained(tmp_path, "link/x.md") == tmp_path.resolve() / "real" / "x.md"
+
+
+def test_lock_excludes_processes_and_threads(tmp_path: Path) -> None:
+    path = tmp_path / "locks" / "alice.lock"
+    code = (
+        "import sys; from pathlib import Path; from vault_memory.adapters import files\n"
+        "with files.lock(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    )
+    root = str(Path(__file__).parents[2])
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root
+    )
+    assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
+    with pytest.raises(Busy, match=r"alice\.lock"), files.lock(path, timeout_s=0.05):
+        pass
+    holder.kill()
+    holder.wait()
+    with files.lock(path, timeout_s=5):
+        refused: list[bool] = []
+
+        def other() -> None:
+            try:
+                with files.lock(path, timeout_s=0.05):
+                    pass
+            except Busy:
+                refused.append(True)
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        assert refused == [True]
+
+
+def test_stale_temporaries_are_those_of_the_dead(tmp_path: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    path = tmp_path / "USER.md"
+    stale = tmp_path / f".USER.md.{dead.pid}-3.vault-memory.tmp"
+    for temp in (
+        stale,
+        tmp_path / f".USER.md.{os.getpid()}-3.vault-memory.tmp",
+        tmp_path / f".U.{dead.pid}-3.vault-memory.tmp",
+    ):
+        temp.touch()
+        assert files.is_temporary(temp.name)
+    assert files.stale_temporaries(path) == [stale]
+    assert not files.is_temporary(".USER.md.swp") and not files.is_temporary("a.vault-memory.tmp")
+
+
+# Bad disks ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if not IS_ROOT or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True).returncode:  # fmt: skip
+        pytest.skip("only root can mount a small disk")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_leaves_the_old_file(small_disk: Path) -> None:
+    path, lines = small_disk / "USER.md", small_disk / "a.jsonl"
+    files.replace(path, b"old", None)
+    files.append_line(lines, b"first")
+    with pytest.raises(Unwritable, match="free some space"):
+        files.replace(path, b"x" * 200_000, b"old")
+    with pytest.raises(Unwritable, match="free some space"):
+        files.append_line(lines, b"x" * 200_000)
+    with pytest.raises(Unwritable):
+        files.replace(small_disk / "new.md", b"x" * 200_000, None)
+    assert path.read_bytes() == b"old" and lines.read_bytes() == b"first\n"
+    assert sorted(p.name for p in small_disk.iterdir()) == ["USER.md", "a.jsonl"]
+
+
+def test_a_read_only_folder(small_disk: Path) -> None:
+    path = small_disk / "USER.md"
+    path.write_bytes(b"old")
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    for act in (
+        lambda: files.replace(path, b"new", b"old"),
+        lambda: files.remove(path, b"old"),
+        lambda: files.append_line(path, b"new"),
+    ):
+        with pytest.raises(Unwritable, match=r"USER\.md"):
+            act()
+    assert path.read_bytes() == b"old" and len(list(small_disk.iterdir())) == 1
