@@ -95,6 +95,7 @@ def measure(folder: Path, count: int) -> dict[str, float]:
         until(lambda: is_running(vault.root) and getattr(read_record(vault.root), "state", "") == "watching", 60)
         edits = sorted(edit(vault) - SETTLE_MS for _ in range(EDITS))
         rate = checkout(vault, min(5_000, count // 2))
+        until(lambda: not vault.index("alice").stats().pending.get(vault.embedder.space), 600, pause=0.5)
         cpu, rss = idle(process.pid, 20)
     finally:
         process.send_signal(signal.SIGTERM)
