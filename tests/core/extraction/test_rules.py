@@ -141,14 +141,14 @@ def test_no_message_breaks_extraction(message: str) -> None:
     ],
 )  # fmt: skip
 def test_no_input_of_a_megabyte_takes_more_than_fifty_milliseconds(piece: str) -> None:
-    """Every pattern meets a megabyte made of its own food; the best of three counts, for a busy machine."""
+    """Every pattern meets a megabyte made of its own food; the best of three by the processor's clock, for a busy machine."""
     extract(piece)
     message = (piece * (1_000_000 // len(piece) + 1))[:1_000_000]
     best = float("inf")
     for _ in range(3):
-        began = time.perf_counter()
+        began = time.process_time()
         extract(message)
-        best = min(best, time.perf_counter() - began)
+        best = min(best, time.process_time() - began)
     assert best < 0.05
 
 

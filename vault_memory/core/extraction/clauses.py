@@ -72,7 +72,7 @@ _NOT_ASKING = re.compile(
 )
 
 
-MOST, LONGEST = 40, 240
+MOST, LONGEST = 36, 160
 """Clauses read of one message, and characters of one clause: more than speech has, little enough to bound the time."""
 
 

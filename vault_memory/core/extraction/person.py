@@ -91,7 +91,7 @@ def _display_name(clause: Clause, message: Message, lexicon: Lexicon, existing: 
 def _ends_well(rest: str, value: str, trigger: str) -> bool:
     """Whether the name ends where a name would: «call me back later» and 叫我把作業重寫 name nobody."""
     if not rest:
-        return value.isascii() or len(value) <= 4 or trigger.startswith(("我叫", "我的名"))
+        return not re.search("[\u3400-\u9fff]", value) or len(value) <= 4 or trigger.startswith(("我叫", "我的名"))
     return bool(
         re.match(
             r"(?:就|得|吧|啦|啊|喔|哦|好|即可|便|都|也|了|呗|ok|please|pls|btw|by the way|from now|instead|is fine|thanks|thx|if|not|rather|for short|everyone|here|in |when|and |from|lol|haha|哈|谢|~|now|these days|works|will do|成|,|\.|-|but )",
@@ -149,7 +149,7 @@ _MY_ZONE = re.compile(
     r"我|咱|请|以后|之后|今后|都|用|按|以|照|帮|排|安排|换算|提醒|行程|设|记|(?<![a-z])(?:i'm|i am|my|we're|i live|i moved|i've moved|i'm based|please|use|using|schedule|set|convert|show|remember|from now on|assume|in my|my|always|keep|make|put)(?![a-z])"
 )
 _NOT_MY_ZONE = re.compile(
-    r"server|伺服器|服务器|database|资料库|数据库|timestamp|log|存成|存的|欄位|column|field|cron|ci |aws|机器|vm|几点|幾點|what time|meeting with|开会|会议|发布|比赛|contest|launch|deadline|截止|flight|航班|game|match|live|直播|客户|对方|function|函数|code|程式|代码|datetime|parse|pytz|moment|convert .{0,20} to utc|apps? "
+    r"server|伺服器|服务器|database|资料库|数据库|timestamp|log|存成|存的|欄位|column|field|cron|ci |aws|机器|vm|几点|幾點|what time|meeting with|开会|会议|发布|比赛|contest|launch|flight|航班|game|match|live|直播|客户|对方|function|函数|code|程式|代码|datetime|parse|pytz|moment|convert .{0,20} to utc|apps? "
 )
 _SITUATED = re.compile(
     r"我(?:人|们|现在|目前|这学期|已经|最近|刚)*(?:人)?(?:在|搬到|搬去|住在|位于|搬|飞到|到了)|i'm (?:currently |now |actually |temporarily )?(?:in|on|based in|living in|located in|at)|i (?:live|moved|have moved|just moved|relocated|work|study|am) (?:in|to|on|from)|i've (?:just )?(?:moved|relocated) to|we're in|based in|my (?:time ?zone|tz|local time|clock)|我(?:的|这边的|这里的|所在的)?(?:时区|当地时间|时间)|时区(?:是|在|设|改|请|用|为|换|:| )"

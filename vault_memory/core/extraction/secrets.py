@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ def _once(text: str, counts: Counter[str]) -> str:
 def _spans(text: str, lower: str) -> Iterator[tuple[int, int, str]]:
     for kind, hint, pattern in _FORMATS:
         if hint in text:
-            yield from ((found.start(), found.end(), kind) for found in pattern.finditer(text))
+            yield from ((found.start(), found.end(), kind) for found in _compiled(pattern).finditer(text))
     for kind, hint, pattern, holds in _NAMED:
         if hint in lower:
-            for found in pattern.finditer(lower):
+            for found in _compiled(pattern).finditer(lower):
                 start, end = found.span("value")
                 if holds(text[start:end], found["sign"]):
                     yield start, end, kind
@@ -68,13 +69,16 @@ def _spans(text: str, lower: str) -> Iterator[tuple[int, int, str]]:
                 yield found.start(), found.end(), kind
 
 
+_compiled = cache(re.compile)
+"""Compiled when first met: most texts hold no secret, and a hundred patterns take a while."""
+
 # --- known formats: (kind, text without which nothing is searched, pattern) --------------------------------------------
 
 
-def _format(kind: str, prefix: str, rest: str) -> tuple[str, str, re.Pattern[str]]:
+def _format(kind: str, prefix: str, rest: str) -> tuple[str, str, str]:
     """A token that begins with `prefix` at the start of a word, followed by the pattern `rest`."""
     literal = re.escape(prefix)
-    return kind, prefix, re.compile(rf"{literal}(?<![A-Za-z0-9_\-]{literal}){rest}")
+    return kind, prefix, rf"{literal}(?<![A-Za-z0-9_\-]{literal}){rest}"
 
 
 _DIGIT_SOON = r"(?=[A-Za-z_\-]{0,60}\d)"
@@ -82,11 +86,9 @@ _FORMATS = [
     (
         "private-key",
         "PRIVATE KEY",
-        re.compile(
-            r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\s\\:,]{0,16000}(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
-        ),
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\s\\:,]{0,16000}(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
     ),
-    ("credentials", "://", re.compile(r"(?<=://)[^\s:/@'\"<>\[]{0,100}:[^\s@/'\"<>\[]{1,200}(?=@[\w\[])")),
+    ("credentials", "://", r"(?<=://)[^\s:/@'\"<>\[]{0,100}:[^\s@/'\"<>\[]{1,200}(?=@[\w\[])"),
     _format("token", "eyJ", r"[A-Za-z0-9_\-]{8,4000}\.[A-Za-z0-9_\-]{4,8000}(?:\.[A-Za-z0-9_\-]{0,2000})?"),
     _format("token", "Bearer ", rf"{_DIGIT_SOON}[A-Za-z0-9_\-.=+/~]{{16,2000}}"),
     _format("token", "bearer ", rf"{_DIGIT_SOON}[A-Za-z0-9_\-.=+/~]{{16,2000}}"),
@@ -105,10 +107,10 @@ _FORMATS = [
     _format("api-key", "dapi", r"[0-9a-f]{32}"),
     *(_format("api-key", prefix, r"[0-9a-f]{32}(?![A-Za-z0-9])") for prefix in ("SK", "AC")),
     _format("api-key", "secret_", r"[A-Za-z0-9]{40,60}"),
-    ("token", ":AA", re.compile(r"(?<![\w])\d{8,10}:AA[A-Za-z0-9_\-]{32,34}(?![A-Za-z0-9_\-])")),
-    ("token", ".", re.compile(r"[MNO](?<![\w.\-][MNO])(?<![A-Za-z0-9_\-][MNO])[A-Za-z\d_\-]{23,26}\.[A-Za-z\d_\-]{6}\.[A-Za-z\d_\-]{27,40}")),
-    ("token", "hooks.slack.com/", re.compile(r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,100}")),
-    ("token", "/api/webhooks/", re.compile(r"(?<=/api/webhooks/)\d{5,25}/[A-Za-z0-9_\-]{20,100}")),
+    ("token", ":AA", r"(?<![\w])\d{8,10}:AA[A-Za-z0-9_\-]{32,34}(?![A-Za-z0-9_\-])"),
+    ("token", ".", r"[MNO](?<![\w.\-][MNO])(?<![A-Za-z0-9_\-][MNO])[A-Za-z\d_\-]{23,26}\.[A-Za-z\d_\-]{6}\.[A-Za-z\d_\-]{27,40}"),
+    ("token", "hooks.slack.com/", r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,100}"),
+    ("token", "/api/webhooks/", r"(?<=/api/webhooks/)\d{5,25}/[A-Za-z0-9_\-]{20,100}"),
 ]  # fmt: skip
 
 # --- named values: «password: x», 密碼是 x ------------------------------------------------------------------------------
@@ -148,10 +150,10 @@ def _pin(value: str, sign: str) -> bool:
 
 def _named(
     kind: str, holds: Callable[[str, str], bool], *names: str
-) -> Iterator[tuple[str, str, re.Pattern[str], Callable[[str, str], bool]]]:
+) -> Iterator[tuple[str, str, str, Callable[[str, str], bool]]]:
     for name in names:
         edge = rf"(?<![a-z]{re.escape(name)})" if name.isascii() else ""
-        yield kind, name, re.compile(rf"{re.escape(name)}{edge}{_SIGN}{_VALUE}"), holds
+        yield kind, name, rf"{re.escape(name)}{edge}{_SIGN}{_VALUE}", holds
 
 
 _NAMED = [

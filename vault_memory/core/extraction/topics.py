@@ -48,7 +48,7 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
             span = (0, len(text))
     if span is None and (asked := words("subjects.frames.teach_before").search(text)):
         span = (asked.end(), len(text))
-    if span is None and (asked := words("subjects.frames.teach_after").search(text)):
+    if (span is None or not text[span[0] :].strip()) and (asked := words("subjects.frames.teach_after").search(text)):
         span = (0, asked.start())
     if span is None:
         return
@@ -206,7 +206,7 @@ def _judged(clause: Clause, named: list[Technology], message: Message, lexicon: 
 
 
 _LASTING = re.compile(
-    r"一直|总|永远|老是|每次|从来|始终|向来|一向|从小|弱|差|烂|擅长|苦手|罩门|死穴|短板|痛点|软肋|噩梦|恶梦|心魔|天敌|克星|不起来|学不会|没辙|没救|不太行|最|菜|渣|苦手|障碍|唔叻|就|forever|成日|次次|(?<![a-z])is(?![a-z])|(?<![a-z])are(?![a-z])|i'm|im |always|never|keep|suck|weak|struggle|constantly|been|blind|bad"
+    r"一直|总|永远|老是|每次|从来|始终|向来|一向|从小|弱|差|烂|擅长|苦手|罩门|死穴|短板|痛点|软肋|噩梦|恶梦|心魔|天敌|克星|不起来|学不会|没辙|没救|不太行|最|菜|渣|苦手|障碍|唔叻|就|forever|成日|次次|(?<![a-z])is(?![a-z])|(?<![a-z])are(?![a-z])|i'm|im |always|never|every|keep|suck|weak|struggle|constantly|been|blind|bad"
 )
 _JUDGED_HEAD = re.compile(
     r"(?:[\s,:的]|只要|一?看到|看见|碰到|碰上|遇到|一写|一碰|每次|写|搞|我|自己|对于?|在|其实|就是|是|老实说|说真的|不过|但是?|讲真|跟你说|the|my|it's|its|with|at|in|that|honestly|tbh|and|but|so|because|stuff like|things like|anything (?:to do )?with|writing|doing|using)+(?![a-z])"
