@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
@@ -13,7 +14,10 @@ TIMEOUT_S = 60.0
 
 def blame(root: Path, path: PurePosixPath) -> list[tuple[str | None, str]]:
     """(commit, text) of each line as the file is on disk; None for a line that nobody has committed yet."""
-    out = git.run(root, "blame", "--porcelain", "--", str(path), timeout_s=TIMEOUT_S)
+    with tempfile.TemporaryDirectory(prefix="vault-memory-") as folder:
+        ancestry = Path(folder, "ancestry")
+        ancestry.write_text(_ancestry(root, path))
+        out = git.run(root, "blame", "--porcelain", "-S", str(ancestry), "--", str(path), timeout_s=TIMEOUT_S)
     found: list[tuple[str | None, str]] = []
     commit = ""
     for line in out.split(b"\n"):
@@ -23,6 +27,27 @@ def blame(root: Path, path: PurePosixPath) -> list[tuple[str | None, str]]:
         elif len(words := line.split(b" ")) in (3, 4) and len(words[0]) == 40:
             commit = words[0].decode("ascii", "replace")
     return found
+
+
+def _ancestry(root: Path, path: PurePosixPath) -> str:
+    """The history of one file alone, a line for each commit and its parents, for blame to walk.
+
+    `git log` finds these commits through the commit graph; blame by itself looks at twenty times as many (50,000 commits:
+    0.4 s against 0.1 s). The oldest keep their true parents, so that a renamed file is followed.
+    """
+    rows = (
+        git.run(root, "log", "--parents", "--format=%H %P", "--", str(path), timeout_s=TIMEOUT_S).decode().split("\n")
+    )
+    history = [row.split() for row in rows if row]
+    first = [commits[0] for commits in history if len(commits) == 1]
+    if first:
+        true = git.run(root, "log", "--no-walk=unsorted", "--format=%H %P", "--stdin", stdin="\n".join(first).encode())
+        history = [commits for commits in history if len(commits) > 1] + [
+            row.split() for row in true.decode().splitlines()
+        ]
+    newest = rows[0].split()[:1]
+    head = git.run(root, "rev-parse", "HEAD").decode().split()
+    return "".join(" ".join(commits) + "\n" for commits in ([head + newest] if head != newest else []) + history)
 
 
 def diff(root: Path, path: PurePosixPath, since: str | None, until: str | None) -> str:
