@@ -93,7 +93,7 @@ def measure(folder: Path, count: int) -> dict[str, float]:
     process = subprocess.Popen([sys.executable, "-c", DAEMON, str(vault.root), str(SETTLE_MS)])
     try:
         until(lambda: is_running(vault.root) and getattr(read_record(vault.root), "state", "") == "watching", 60)
-        edits = sorted(edit(vault) - SETTLE_MS for _ in range(EDITS))
+        edits = sorted(edit(vault, random.randrange(count)) - SETTLE_MS for _ in range(EDITS))
         rate = checkout(vault, min(5_000, count // 2))
         until(lambda: not vault.index("alice").stats().pending.get(vault.embedder.space), 600, pause=0.5)
         cpu, rss = idle(process.pid, 20)
@@ -136,9 +136,8 @@ def text(rng: random.Random, number: int) -> str:
     return f"# Note {number}\n\n" + "\n".join(lines) + "\n"
 
 
-def edit(vault: Vault) -> float:
+def edit(vault: Vault, number: int) -> float:
     """Milliseconds from a save until the index holds it."""
-    number = random.randrange(1000)
     path = vault.path("alice", f"notes/{number // 100:04d}/{number}.md")
     word = f"edited{time.monotonic_ns()}"
     path.write_text(f"# Note {number}\n\n{word}\n", encoding="utf-8")
