@@ -41,10 +41,21 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """How the cosines of a whole index lie for one query: their number, mean and standard deviation, and the best."""
+
+    count: int
+    mean: float
+    deviation: float
+    best: float
+
+
+@dataclass(frozen=True)
 class Candidates:
-    """What an index found: the chunks, in how many of all `total` chunks each term stands, and which space `cosine` is of."""
+    """What an index found: the chunks, in how many of all `total` chunks each term stands, and how the cosines lie (None
+    when no vectors were asked or held)."""
 
     chunks: list[Candidate]
     frequency: dict[str, int]
     total: int
-    space: str = ""
+    spread: Spread | None = None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LIMIT = 400
 """Tokens of a chunk."""
-SMALL = 120
+SMALL = 240
 """Tokens up to which sections are joined with their neighbours: a chat's day has a heading per minute."""
 
 

@@ -68,7 +68,7 @@ def read(source: str, kind: str, data: bytes) -> Document:
     """
     problems: list[str] = []
     if len(data) > LIMIT_BYTES:
-        problems.append(f"only the first {LIMIT_BYTES:,} of {len(data):,} bytes are indexed: divide the file")
+        problems.append(f"only the first {LIMIT_BYTES:,} bytes are indexed: divide the file")
         data = data[: data.rfind(b"\n", 0, LIMIT_BYTES) + 1 or LIMIT_BYTES]
     try:
         text = data.decode("utf-8")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from vault_memory.core import tokens
 from vault_memory.core.rank import Scored
 
-GROW = ((0.85, 500), (0.8, 500), (0.7, 600), (0.3, 700), (0.0, 700))
+GROW = ((0.85, 500), (0.8, 500), (0.7, 600), (0.3, 700), (0.0, 900))
 """For each rank (the last for all further): a neighbour joins while its score is at least this share of the seed's, and the
 passage stays under this many characters."""
 HAN = 0.36

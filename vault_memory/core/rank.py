@@ -20,7 +20,9 @@ NEAR = (0.6, 0.4, 0.3)
 """What a term counts for the lines 1, 2, 3 away from where it stands."""
 AFTER = 1.2
 """How much more it counts for the lines that follow than for those before."""
-HEAD = 1.5
+ANSWER = 1.5
+"""The same for the line right after a question."""
+HEAD = 2.0
 """What a term counts that stands in the title, the headings or the date."""
 OWN = 0.2
 """What a term counts more for the line itself."""
@@ -50,9 +52,9 @@ class Scored:
         return unit.end - unit.start
 
 
-def units(question: str, terms: Sequence[str], found: Candidates) -> list[Scored]:
+def units(question: str, query: tokens.Query, found: Candidates) -> list[Scored]:
     """Every unit of the candidates with its keyword score, in the order of files and lines."""
-    weights = weigh(terms, found)
+    weights = weigh((*query.find, *query.weigh), found)
     lengths = [stems.count("  ") + 1 for candidate in found.chunks for stems in candidate.stems]
     average = sum(lengths) / len(lengths) if lengths else 1.0
     wants = _wanted(question)
@@ -90,24 +92,26 @@ def _score_run(
 ) -> list[Scored]:
     places = [(candidate, at) for candidate in run for at in range(len(candidate.units))]
     own = [_saturated(candidate.stems[at], weights, average) for candidate, at in places]
+    texts = [candidate.text[slice(*candidate.units[at][1:])].rstrip() for candidate, at in places]
+    asks = [text.endswith(("?", "？")) for text in texts]
     scored = []
     for i, (candidate, at) in enumerate(places):
         counts = {term: HEAD for term in weights if _holds(candidate.head, term)}
         for distance in range(-len(NEAR), len(NEAR) + 1):
             j = i + distance
             if 0 <= j < len(own):
-                share = 1.0 if distance == 0 else NEAR[abs(distance) - 1] * (AFTER if distance < 0 else 1.0)
+                share = 1.0 if distance == 0 else NEAR[abs(distance) - 1]
+                if distance < 0:
+                    share *= ANSWER if distance == -1 and asks[j] else AFTER
                 for term, value in own[j].items():
                     if counts.get(term, 0.0) < share * value:
                         counts[term] = share * value
         parts = {term: weights[term] * (value + OWN * own[i].get(term, 0.0)) for term, value in counts.items()}
         score = sum(parts.values())
         if score:
-            unit = candidate.units[at]
-            text = candidate.text[unit.start : unit.end]
-            if wants and wants.search(text):
+            if wants and wants.search(texts[i]):
                 score *= FITS
-            if text.rstrip().endswith(("?", "？")):
+            if asks[i]:
                 score *= ASKS
         matched = tuple(sorted(own[i], key=lambda term: (-parts[term], term)))
         scored.append(Scored(candidate, at, score, matched))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from typing import NamedTuple
 
 from vault_memory.core import dates
 from vault_memory.core.fold import simplify
@@ -36,6 +37,8 @@ STOP = frozenset(_STOP.split())
 
 _ASKING = "how many much what when where which who whom whose why kind type name ever"
 _QUESTION = frozenset(_ASKING.split())
+HAN_STOP = frozenset("的了是在和与及或也都就而但被把对从到于之其这那我你他她它们有不个一")
+"""Characters that carry no subject when they stand alone."""
 _QUESTION_HAN = re.compile(
     "什么时候|为什么|什么样|是什么|什么|怎么样|怎么|怎样|如何|哪一个|哪一年|哪一种|哪里|哪儿|哪些|哪个|哪位|哪一|哪|"
     "何时|何地|何处|何人|何种|谁|多少|几个|几次|几|是否|有没有|吗|呢|请问|一下"
@@ -63,20 +66,30 @@ def expand(line: str) -> str:
     return " ".join(" ".join(_grams(word)) if _HAN_RUN.match(word) else word for word in line.split())
 
 
-def query(text: str) -> list[str]:
-    """A question's search terms, each once: dates, stems, Han pairs (a single character only when it stands alone)."""
+class Query(NamedTuple):
+    """A question's terms: `find` are searched for, `weigh` only tell apart what was found (single Han characters stand
+    nearly everywhere: searching for them costs ten times as much and finds nothing more)."""
+
+    find: tuple[str, ...]
+    weigh: tuple[str, ...]
+
+
+def query(text: str) -> Query:
+    """The terms of a question, each once: dates, stems, Han pairs (a single character only when it stands alone)."""
+    text = text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no text that a database takes
     folded = fold(text)
-    terms: dict[str, None] = dict.fromkeys(dates.mentions(text))
-    for strict in (True, False):
-        kept = _QUESTION_HAN.sub(" ", folded) if strict else folded
-        for word in _words(kept, _QUESTION if strict else frozenset()):
-            if _HAN_RUN.match(word):
-                terms.update(dict.fromkeys(_pairs(word)))
+    find = dict.fromkeys(dates.mentions(text))
+    weigh: dict[str, None] = {}
+    for unasked, unwanted in ((_QUESTION_HAN.sub(" ", folded), _QUESTION), (folded, frozenset[str]())):
+        for word in _words(unasked, unwanted):
+            if is_cut(word):
+                find.update(dict.fromkeys(_pairs(word)))
+                weigh.update(dict.fromkeys(word))
             else:
-                terms[word] = None
-        if any(not term.startswith(dates.MARK) for term in terms):
+                find[word] = None
+        if any(not term.startswith(dates.MARK) for term in find):
             break
-    return list(terms)
+    return Query(tuple(find), tuple(char for char in weigh if char not in find and char not in HAN_STOP))
 
 
 def count(text: str) -> int:

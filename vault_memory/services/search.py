@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from vault_memory.core import layout, passage, rank, tokens
-from vault_memory.core.candidate import Filter
-from vault_memory.errors import UsageError
+from vault_memory.adapters.embedding.base import OFFLINE, Vector
+from vault_memory.config import Config
+from vault_memory.core import dates, fusion, layout, passage, rank, tokens
+from vault_memory.core.candidate import Candidates, Filter
+from vault_memory.errors import EndpointError, UsageError
 
 if TYPE_CHECKING:
     from vault_memory.services.vault import Vault
 
 Mode = Literal["hybrid", "vector", "keyword"]
 MAX_TOP_K = 100
+QUERY_CHARS = 2_000
+"""What is read of a query; its first words say what it is about."""
+CANDIDATES = 32
+"""Chunks that each of words and vectors may bring."""
+VECTOR_MODE = 0.99
+"""By vectors alone words still choose the line inside a chunk."""
+OFFLINE_WEIGHT = 0.05
+"""Measured: hashed words repeat what keywords know, and more weight takes from Chinese what it gives to English."""
+_SCOPES: dict[str, Callable[[str], list[str]]] = {
+    "user": lambda user_id: [user_id],
+    "shared": lambda user_id: [layout.SHARED],
+    "all": lambda user_id: [user_id, layout.SHARED],
+}
 
 
 @dataclass(frozen=True)
@@ -57,42 +73,90 @@ def search(
     """The `top_k` (1 to 100) passages that answer `query` best; none for a query without words. Raises `UsageError`."""
     if not 1 <= top_k <= MAX_TOP_K:
         raise UsageError(f"top_k must be 1 to {MAX_TOP_K}, not {top_k}")
-    terms = tokens.query(query)
-    if not terms:
+    scopes = _SCOPES.get(scope)
+    if scopes is None:
+        raise UsageError(f"scope must be one of {', '.join(_SCOPES)}, not {scope!r}")
+    if mode not in get_args(Mode):
+        raise UsageError(f"mode must be one of {', '.join(get_args(Mode))}, not {mode!r}")
+    asked = tokens.query(query[:QUERY_CHARS])
+    if not asked.find:
         return SearchResult([], [])
-    hits = []
-    for name in {"user": [user_id], "shared": [layout.SHARED], "all": [user_id, layout.SHARED]}[scope]:
-        found = vault.index(name).search(terms, None, Filter(tuple(kinds), since, until, tuple(tags)), 24)
-        scored = rank.units(query, terms, found)
-        for unit in scored:
-            unit.score = unit.keyword
-        for best in passage.build(scored, top_k):
-            first, last = scored[best.first], scored[best.last]
-            content = _content(scored[best.first : best.last + 1])
-            explain = {"keyword": best.seed.keyword, "terms": list(best.seed.matched), "collapsed": best.collapsed}
-            hits.append(
-                Hit(
-                    content,
-                    best.seed.candidate.source,
-                    (first.line, last.line),
-                    best.seed.score,
-                    best.seed.candidate.kind,
-                    name,
-                    explain,
-                )
-            )
+    only = Filter(tuple(kinds), since, until, tuple(tags))
+    vector, degraded = (None, []) if mode == "keyword" else _vector(vault, query[:QUERY_CHARS])
+    hits: list[Hit] = []
+    for name in scopes(user_id):
+        hits.extend(_search_scope(vault, name, query, asked, vector, only, mode, top_k))
     hits.sort(key=lambda hit: -hit.score)
-    return SearchResult(hits[:top_k], [])
+    return SearchResult(hits[:top_k], degraded)
+
+
+def _search_scope(
+    vault: Vault,
+    scope: str,
+    text: str,
+    asked: tokens.Query,
+    vector: tuple[str, Vector] | None,
+    only: Filter,
+    mode: Mode,
+    top_k: int,
+) -> list[Hit]:
+    index = vault.index(scope)
+    found = index.search(asked, vector, only, max(CANDIDATES, top_k))
+    scored = rank.units(text, asked, found)
+    weight = _weight(vault.config, mode, index.trust, text, vector, found)
+    fusion.blend(scored, found.spread, weight)
+    return [_hit(scope, best, scored, found, weight) for best in passage.build(scored, top_k)]
+
+
+def _weight(
+    config: Config, mode: Mode, trust: fusion.Trust, query: str, vector: tuple[str, Vector] | None, found: Candidates
+) -> float:
+    """The vectors' share of the score."""
+    if vector is None or found.spread is None:
+        return 0.0
+    if mode == "vector":
+        return VECTOR_MODE
+    if config.search_weight == "fixed":
+        return config.search_vector_weight
+    if vector[0].startswith(OFFLINE):
+        return OFFLINE_WEIGHT
+    return trust.weight(vector[0], tokens.is_han(query), found.chunks, found.spread)
+
+
+def _vector(vault: Vault, query: str) -> tuple[tuple[str, Vector] | None, list[str]]:
+    """The query's vector and its space; without it, why there is none."""
+    embedder = vault.embedder
+    try:
+        return (embedder.space, embedder.embed([query], "query")[0]), []
+    except EndpointError as error:
+        return None, [f"embedding: {error}"]
+
+
+def _hit(scope: str, best: passage.Passage, scored: list[rank.Scored], found: Candidates, weight: float) -> Hit:
+    units = scored[best.first : best.last + 1]
+    seed, candidate = best.seed, best.seed.candidate
+    cosine = candidate.cosine
+    return Hit(
+        content=_content(units),
+        source=candidate.source,
+        line_range=(units[0].line, units[-1].line),
+        score=round(seed.score, 6),
+        kind=candidate.kind,
+        scope=scope,
+        explain={
+            "keyword": round(seed.keyword, 4),
+            "vector": None if cosine is None else round(cosine, 4),
+            "weight": round(weight, 3),
+            "terms": [term for term in seed.matched if not term.startswith(dates.MARK)],
+            "collapsed": best.collapsed,
+        },
+    )
 
 
 def _content(units: list[rank.Scored]) -> str:
+    """The passage's text: each chunk's part as it stands in the file."""
     pieces = []
-    at = 0
-    while at < len(units):
-        end = at
-        while end + 1 < len(units) and units[end + 1].candidate is units[at].candidate:
-            end += 1
-        candidate = units[at].candidate
-        pieces.append(candidate.text[candidate.units[units[at].at].start : candidate.units[units[end].at].end])
-        at = end + 1
+    for candidate, group in itertools.groupby(units, key=lambda unit: unit.candidate):
+        part = list(group)
+        pieces.append(candidate.text[candidate.units[part[0].at].start : candidate.units[part[-1].at].end])
     return "\n".join(pieces)

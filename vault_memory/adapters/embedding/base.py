@@ -8,6 +8,9 @@ from typing import Literal, Protocol
 Vector = Sequence[float]
 Kind = Literal["document", "query"]
 
+OFFLINE = "offline-"
+"""What the names of spaces begin with that hold no model's vectors but hashed words."""
+
 
 class Embedder(Protocol):
     """Vectors of unit length; the cosine of two is their dot product.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from vault_memory.adapters.embedding.base import Kind, Vector
+from vault_memory.adapters.embedding.base import OFFLINE, Kind, Vector
 from vault_memory.core import tokens
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class OfflineEmbedder:
     """`Embedder` by hashing. Documents go through scikit-learn in bulk, queries through the same sums in plain Python:
     a cold search must import neither numpy nor scikit-learn."""
 
-    space = f"offline-{DIMENSION}-{tokens.VERSION}"
+    space = f"{OFFLINE}{DIMENSION}-{tokens.VERSION}"
     dimension = DIMENSION
 
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
@@ -71,8 +71,11 @@ def _vectorizer() -> HashingVectorizer:
 
 
 def features(text: str) -> Iterator[str]:
-    """The words of a text, and of its Latin words the pieces of three to five letters, ends marked."""
-    for word in tokens.expand(tokens.stems(text)).split():
+    """The words of a text, and of its Latin words the pieces of three to five letters, ends marked.
+
+    A text without words has one feature, the empty one, since a vector must not be zero.
+    """
+    for word in tokens.expand(tokens.stems(text)).split() or ("",):
         yield word
         if not tokens.is_cut(word) and word.isalpha():
             yield from _pieces(word)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from vault_memory.adapters.embedding.base import Embedder, Vector
 from vault_memory.core.candidate import Candidates, Filter
 from vault_memory.core.document import Document
+from vault_memory.core.fusion import Trust
+from vault_memory.core.tokens import Query
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ class Index(Protocol):
     database can be neither read nor rebuilt.
     """
 
+    @property
+    def trust(self) -> Trust:
+        """How far this process has come to trust the index's vectors."""
+        ...
+
     def files(self) -> dict[str, FileState]:
         """State of every file the index knows, by source."""
         ...
@@ -69,12 +76,12 @@ class Index(Protocol):
 
     def search(
         self,
-        terms: Sequence[str],
+        query: Query,
         vector: tuple[str, Vector] | None = None,
         only: Filter | None = None,
         limit: int = 24,
     ) -> Candidates:
-        """The `limit` best chunks by `terms` (see `tokens.query`) and the `limit` nearest to `vector` (its space, itself).
+        """The `limit` best chunks by words and the `limit` nearest to `vector` (its space, itself).
 
         A space that the index does not hold finds nothing; vectors of another are never compared with it.
         """

@@ -15,10 +15,13 @@ from vault_memory.adapters.embedding.base import Embedder, Vector
 from vault_memory.adapters.index import database, vectors
 from vault_memory.adapters.index.base import FileState, Stats
 from vault_memory.adapters.index.database import rows, value
+from vault_memory.adapters.index.vectors import Condition
 from vault_memory.core import dates, tokens
 from vault_memory.core.candidate import Candidate, Candidates, Filter
 from vault_memory.core.document import Chunk, Document, Unit
+from vault_memory.core.fusion import Trust
 from vault_memory.core.passage import RECORD
+from vault_memory.core.tokens import Query
 from vault_memory.errors import Busy, IndexUnusable
 
 _STATE = "content_hash, size, mtime_ns, ctime_ns, inode, problem"
@@ -30,6 +33,7 @@ class SqliteIndex:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
+        self.trust = Trust()
         self._vectors = vectors.Scan()
 
     # -- files ---------------------------------------------------------------------------------------------------------
@@ -135,20 +139,20 @@ class SqliteIndex:
 
     def search(
         self,
-        terms: Sequence[str],
+        query: Query,
         vector: tuple[str, Vector] | None = None,
         only: Filter | None = None,
         limit: int = 24,
     ) -> Candidates:
         with self._open() as db:
-            condition, values = _where(only or Filter())
+            condition = _condition(only or Filter())
             total = int(value(db, "SELECT count(*) FROM chunks"))
-            frequency = {term: _frequency(db, term) for term in terms}
-            keyword = _by_words(db, [term for term in terms if frequency[term]], condition, values, limit)
-            cosines: dict[int, float] = {}
+            frequency = {term: _frequency(db, term) for term in (*query.find, *query.weigh)}
+            keyword = _by_words(db, [term for term in query.find if frequency[term]], condition, limit)
+            near = vectors.Nearest({}, None)
             if vector:
-                cosines = self._vectors.nearest(db, *vector, list(keyword), condition, values, limit)
-            return Candidates(_fetch(db, keyword, cosines), frequency, total, vector[0] if cosines and vector else "")
+                near = self._vectors.nearest(db, *vector, list(keyword), condition, limit)
+            return Candidates(_fetch(db, keyword, near.cosines), frequency, total, near.spread)
 
     def stats(self) -> Stats:
         with self._open() as db:
@@ -188,9 +192,7 @@ class SqliteIndex:
             raise IndexUnusable(f"{self.path} cannot be written ({error}): is the disk full?") from error
 
 
-def _by_words(
-    db: apsw.Connection, terms: Sequence[str], condition: str, values: Sequence[object], limit: int
-) -> dict[int, float]:
+def _by_words(db: apsw.Connection, terms: Sequence[str], only: Condition, limit: int) -> dict[int, float]:
     """BM25 of the best chunks by id. Ties are cut by place, not by id, so that a rebuilt index answers the same."""
     if not terms:
         return {}
@@ -198,8 +200,8 @@ def _by_words(
     found = rows(
         db,
         "SELECT w.rowid, -bm25(words, 1.0, 1.0) FROM words w"
-        f" WHERE words MATCH ? {condition and f'AND w.rowid IN ({condition})'} ORDER BY bm25(words, 1.0, 1.0) LIMIT ?",
-        (match, *values, 3 * limit),
+        f" WHERE words MATCH ? {only.on('w.rowid')} ORDER BY bm25(words, 1.0, 1.0) LIMIT ?",
+        (match, *only.values, 3 * limit),
     )
     ids = ",".join(str(chunk_id) for chunk_id, _ in found)
     places = {
@@ -215,8 +217,7 @@ def _by_words(
     return dict(read + records)
 
 
-def _where(only: Filter) -> tuple[str, list[object]]:
-    """A query of the chunk ids that a filter lets through, empty when it lets all through; and its values."""
+def _condition(only: Filter) -> Condition:
     tests, values = [], list[object]()
     if only.kinds:
         tests.append(f"kind IN ({','.join('?' * len(only.kinds))})")
@@ -231,8 +232,9 @@ def _where(only: Filter) -> tuple[str, list[object]]:
         tests.append("instr(tags, ?)")
         values.append(f"\n{tag}\n")
     if not tests:
-        return "", []
-    return f"SELECT chunk_id FROM chunks JOIN files USING(file_id) WHERE {' AND '.join(tests)}", values
+        return Condition()
+    sql = f"SELECT chunk_id FROM chunks JOIN files USING(file_id) WHERE {' AND '.join(tests)}"
+    return Condition(sql, tuple(values))
 
 
 def _frequency(db: apsw.Connection, term: str) -> int:

@@ -10,13 +10,14 @@ import math
 import threading
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
 from vault_memory.adapters.embedding.base import Vector
 from vault_memory.adapters.index import database
 from vault_memory.adapters.index.database import rows, value
+from vault_memory.core.candidate import Spread
 from vault_memory.errors import EndpointError
 
 if TYPE_CHECKING:
@@ -80,6 +81,13 @@ def quantised(vector: Vector, dimension: int) -> bytes:
     return array("b", [round(x * 127 / largest) for x in vector]).tobytes()
 
 
+class Nearest(NamedTuple):
+    """Cosines by chunk id, and how those of all chunks lie."""
+
+    cosines: dict[int, float]
+    spread: Spread | None
+
+
 class Scan:
     """The nearest vectors of a query, by SQL at first and by a matrix from the second search on."""
 
@@ -89,108 +97,99 @@ class Scan:
         self._matrices: dict[str, _Matrix] = {}
 
     def nearest(
-        self,
-        db: apsw.Connection,
-        space: str,
-        vector: Vector,
-        also: Sequence[int],
-        condition: str,
-        values: Sequence[object],
-        limit: int,
-    ) -> dict[int, float]:
-        """Cosines of the `limit` nearest chunks and of the chunks `also`, by chunk id.
-
-        `condition` is an SQL query of the chunk ids that may answer, with its `values`; empty lets all through.
-        """
+        self, db: apsw.Connection, space: str, vector: Vector, also: Sequence[int], only: Condition, limit: int
+    ) -> Nearest:
+        """Cosines of the `limit` nearest chunks that `only` lets through, and of the chunks `also`."""
         held = rows(db, "SELECT space_id, dimension FROM spaces WHERE name = ?", (space,))
         if not held:
-            return {}
+            return Nearest({}, None)
         space_id, dimension = held[0]
         query = quantised(vector, dimension)
         self._searches += 1
-        if database.vec_library() and (self._searches == 1 or condition):
-            return _scan(db, space_id, query, also, condition, values, limit)
+        if database.vec_library() and (self._searches == 1 or only.sql):
+            return _scan(db, space_id, query, also, only, limit)
         with self._lock:
-            matrix = self._matrices.setdefault(space, _Matrix())
-            matrix.refresh(db, space_id, dimension)
-            return matrix.nearest(db, query, also, condition, values, limit)
+            matrix = self._matrices.setdefault(space, _Matrix(dimension))
+            matrix.refresh(db, space_id)
+        return matrix.nearest(db, query, also, only, limit)
 
 
-def _scan(
-    db: apsw.Connection,
-    space: int,
-    query: bytes,
-    also: Sequence[int],
-    condition: str,
-    values: Sequence[object],
-    limit: int,
-) -> dict[int, float]:
-    distance = "1 - vec_distance_cosine(vec_int8(embedding), vec_int8(?))"
+class Condition(NamedTuple):
+    """An SQL query of the chunk ids that may answer, and its values; empty lets all through."""
+
+    sql: str = ""
+    values: tuple[object, ...] = ()
+
+    def on(self, column: str) -> str:
+        """The test to append to a WHERE clause."""
+        return f"AND {column} IN ({self.sql})" if self.sql else ""
+
+
+def _scan(db: apsw.Connection, space: int, query: bytes, also: Sequence[int], only: Condition, limit: int) -> Nearest:
+    cosine = "1 - vec_distance_cosine(vec_int8(embedding), vec_int8(?)) AS cosine"
     found = rows(
         db,
-        f"SELECT chunk_id, {distance} AS cosine FROM vectors WHERE space_id = ?"
-        f" {condition and f'AND chunk_id IN ({condition})'} ORDER BY cosine DESC LIMIT ?",
-        (query, space, *values, limit),
+        f"WITH every AS MATERIALIZED (SELECT chunk_id, {cosine} FROM vectors WHERE space_id = ?)"
+        " SELECT chunk_id, cosine, (SELECT count(*) FROM every), (SELECT avg(cosine) FROM every),"
+        " (SELECT avg(cosine * cosine) FROM every)"
+        f" FROM every WHERE true {only.on('chunk_id')} ORDER BY cosine DESC LIMIT ?",
+        (query, space, *only.values, limit),
     )
+    if not found:
+        return Nearest({}, None)
+    _, best, count, mean, square = found[0]
     ids = ",".join(map(str, also))
-    found += rows(
-        db, f"SELECT chunk_id, {distance} FROM vectors WHERE space_id = ? AND chunk_id IN ({ids})", (query, space)
+    filled = rows(
+        db, f"SELECT chunk_id, {cosine} FROM vectors WHERE space_id = ? AND chunk_id IN ({ids})", (query, space)
     )
-    return dict(found)
+    spread = Spread(count, mean, math.sqrt(max(0.0, square - mean * mean)), best)
+    return Nearest({row[0]: row[1] for row in (*found, *filled)}, spread)
 
 
 class _Matrix:
     """All vectors of one space in memory, of unit length, with the chunk id of each row."""
 
-    def __init__(self) -> None:
-        self.last = 0
-        self.rows: numpy.ndarray[Any, Any] | None = None
-        self.ids: numpy.ndarray[Any, Any] | None = None
+    def __init__(self, dimension: int) -> None:
+        import numpy
 
-    def refresh(self, db: apsw.Connection, space: int, dimension: int) -> None:
+        self.dimension = dimension
+        self.last = 0
+        self.rows: numpy.ndarray[Any, Any] = numpy.empty((0, dimension), numpy.float32)
+        self.ids: numpy.ndarray[Any, Any] = numpy.empty(0, numpy.int64)
+
+    def refresh(self, db: apsw.Connection, space: int) -> None:
         """Read what was added since the last search; all of it when much of what is held is gone."""
         import numpy
 
         newest = value(db, "SELECT max(sequence) FROM vectors") or 0
-        if newest == self.last and self.rows is not None:
+        if newest == self.last:
             return
         live = value(db, "SELECT count(*) FROM vectors WHERE space_id = ?", (space,))
-        if (
-            self.rows is None
-            or self.rows.shape[1] != dimension
-            or len(self.rows) > live * (1 + STALE)
-            or newest < self.last
-        ):
-            self.rows, self.ids, self.last = numpy.empty((0, dimension), numpy.float32), numpy.empty(0, numpy.int64), 0
+        if len(self.rows) > live * (1 + STALE) or newest < self.last:
+            self.__init__(self.dimension)  # type: ignore[misc]
         new = rows(
             db, "SELECT chunk_id, embedding FROM vectors WHERE space_id = ? AND sequence > ?", (space, self.last)
         )
         self.last = newest
         if new:
-            fresh = numpy.frombuffer(b"".join(row[1] for row in new), numpy.int8).reshape(len(new), dimension)
+            fresh = numpy.frombuffer(b"".join(row[1] for row in new), numpy.int8).reshape(len(new), self.dimension)
             unit = fresh.astype(numpy.float32)
             unit /= numpy.linalg.norm(unit, axis=1, keepdims=True)
             self.rows = numpy.concatenate([self.rows, unit])
             self.ids = numpy.concatenate([self.ids, numpy.array([row[0] for row in new], numpy.int64)])
 
-    def nearest(
-        self,
-        db: apsw.Connection,
-        query: bytes,
-        also: Sequence[int],
-        condition: str,
-        values: Sequence[object],
-        limit: int,
-    ) -> dict[int, float]:
+    def nearest(self, db: apsw.Connection, query: bytes, also: Sequence[int], only: Condition, limit: int) -> Nearest:
         import numpy
 
-        if self.rows is None or self.ids is None or not len(self.rows):
-            return {}
+        if not len(self.rows):
+            return Nearest({}, None)
         asked = numpy.frombuffer(query, numpy.int8).astype(numpy.float32)
         cosines = self.rows @ (asked / numpy.linalg.norm(asked))
-        if condition:
-            allowed = [row[0] for row in rows(db, condition, values)]
-            cosines[~numpy.isin(self.ids, numpy.array(allowed, numpy.int64))] = -2
-        best = numpy.argpartition(-cosines, min(limit, len(cosines) - 1))[:limit]
-        asked_for = numpy.flatnonzero(numpy.isin(self.ids, numpy.array(list(also), numpy.int64)))
-        return {int(self.ids[at]): float(cosines[at]) for at in (*best, *asked_for) if cosines[at] > -2}
+        allowed = numpy.arange(len(cosines))
+        if only.sql:
+            allowed = numpy.flatnonzero(numpy.isin(self.ids, [row[0] for row in rows(db, only.sql, only.values)]))
+        if len(allowed) > limit:
+            allowed = allowed[numpy.argpartition(-cosines[allowed], limit)[:limit]]
+        asked_for = numpy.flatnonzero(numpy.isin(self.ids, list(also)))
+        spread = Spread(len(cosines), float(cosines.mean()), float(cosines.std()), float(cosines.max()))
+        return Nearest({int(self.ids[at]): float(cosines[at]) for at in (*allowed, *asked_for)}, spread)
