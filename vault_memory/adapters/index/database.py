@@ -20,6 +20,7 @@ VERSION = f"{SCHEMA_VERSION}.{tokens.VERSION}"
 """An index of another version is dropped and rebuilt from the files, never migrated."""
 
 BUSY_MS = 10_000
+_PAUSE_S = 0.005
 
 
 def connect(path: Path) -> apsw.Connection:
@@ -78,7 +79,8 @@ def _opened(path: Path) -> apsw.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = apsw.Connection(os.fspath(path))
     try:
-        connection.set_busy_timeout(BUSY_MS)
+        # Not set_busy_timeout: it would sleep with the GIL held, and another thread of ours may hold the very lock.
+        connection.set_busy_handler(_wait)
         # A deferred transaction that reads before it writes fails at once, busy time-out or not, when another wrote since.
         connection.transaction_mode = "IMMEDIATE"
         _set_up(connection)
@@ -92,6 +94,12 @@ def _opened(path: Path) -> apsw.Connection:
         connection.close()
         raise
     return connection
+
+
+def _wait(tries: int) -> bool:
+    """Called by SQLite while another connection holds the lock: whether to try again."""
+    time.sleep(_PAUSE_S)
+    return tries * _PAUSE_S < BUSY_MS / 1000
 
 
 def _empty(connection: apsw.Connection) -> None:
