@@ -14,6 +14,8 @@ from vault_memory.core.fields import FIELDS
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.vault import Vault
 
+_SPARE = 10
+
 
 @dataclass(frozen=True)
 class PreferenceChange:
@@ -61,11 +63,21 @@ def history(vault: Vault, user_id: str, key: str | None = None, *, limit: int = 
 def _entries(vault: Vault, user_id: str, key: str | None, limit: int) -> list[Entry]:
     """The commits on a user's preferences; those from before a renaming too, under the id of that time."""
     path = layout.user_dir(user_id) / layout.PROFILE
-    found = vault.history.log([path], limit=limit, trailers={"Vault-Key": key})
-    if len(found) < limit:
-        for renaming in vault.history.log([path], limit=1, trailers={"Vault-Renamed-From": None}):
-            found += _entries(vault, renaming.trailers["Vault-Renamed-From"], key, limit - len(found))
-    return found
+    # Nearly every commit on a profile is a preference's. Asked for trailers, git would search the message of every commit
+    # of the vault before it looks at the path: 0.5 s of 50,000 commits.
+    most = limit + _SPARE
+    while True:
+        every = vault.history.log([path], limit=most)
+        found = [
+            entry for entry in every if "Vault-Key" in entry.trailers and key in (None, entry.trailers["Vault-Key"])
+        ]
+        if len(found) >= limit:
+            return found[:limit]
+        if len(every) < most:
+            break
+        most *= 8
+    before = next((e.trailers["Vault-Renamed-From"] for e in every if "Vault-Renamed-From" in e.trailers), None)
+    return found + (_entries(vault, before, key, limit - len(found)) if before else [])
 
 
 @dataclass(frozen=True)

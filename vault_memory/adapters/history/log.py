@@ -13,7 +13,6 @@ from vault_memory.core.trailers import parse
 
 _FORMAT = "%H%x00%an%x00%ae%x00%aI%x00%B"  # with -z one more NUL ends each record; no field can hold one
 _FIELDS = 5
-_SPARE = 10
 
 
 def entries(
@@ -27,32 +26,17 @@ def entries(
     timeout_s: float = 30.0,
 ) -> list[Entry]:
     """The newest commits, newest first; `paths` are relative to `folder`, `trailers` must all be there (None: any value)."""
-    args = ["log", "-z", f"--format=format:{_FORMAT}"]
-    args += [f"--since={since.isoformat()}"] if since is not None else []
-    args += [f"--until={until.isoformat()}"] if until is not None else []
-    if not paths:
-        if trailers:
-            args += ["--extended-regexp", "--all-match", *(_grep(key, value) for key, value in trailers.items())]
-        return _read(folder, [*args, f"--max-count={limit}", "--", "."], b"", timeout_s)
-    # A merge that did not keep one side's change must not hide that side.
-    args.append("--full-history")
-    # Git would search the message of every commit of the vault before it looks whether the commit touches the path (0.5 s
-    # of 50,000 commits); nearly all that do touch it carry the trailer.
-    most = limit if not trailers else limit + _SPARE
-    while True:
-        found = _read(folder, [*args, f"--max-count={most}", "--", *map(str, paths)], b"", timeout_s)
-        fitting = [entry for entry in found if _carries(entry, trailers)]
-        if len(fitting) >= limit or len(found) < most:
-            return fitting[:limit]
-        most *= 8
-
-
-def _carries(entry: Entry, trailers: Mapping[str, str | None]) -> bool:
-    return all(key in entry.trailers and value in (None, entry.trailers[key]) for key, value in trailers.items())
-
-
-def _grep(key: str, value: str | None) -> str:
-    return f"--grep=^{key}: {'' if value is None else re.escape(value) + '$'}"
+    args = ["log", "-z", f"--format=format:{_FORMAT}", f"--max-count={limit}"]
+    if since is not None:
+        args.append(f"--since={since.isoformat()}")
+    if until is not None:
+        args.append(f"--until={until.isoformat()}")
+    if trailers:
+        args += ["--extended-regexp", "--all-match"]
+        args += [f"--grep=^{key}: {'' if value is None else re.escape(value) + '$'}" for key, value in trailers.items()]
+    if paths:
+        args.append("--full-history")  # a merge that did not keep one side's change must not hide that side
+    return _read(folder, [*args, "--", *map(str, paths if paths is not None else ["."])], b"", timeout_s)
 
 
 def of_commits(folder: Path, commits: Sequence[str], timeout_s: float = 30.0) -> list[Entry]:
