@@ -49,11 +49,12 @@ def read(path: Path) -> bytes | None:
         return None
 
 
-def replace(path: Path, content: bytes, expected: bytes | None) -> None:
+def replace(path: Path, content: bytes, expected: bytes | None, *, sync: bool = True) -> None:
     """Make `content` the file's bytes if they are `expected` now (None: there is no file), else raise `Changed`.
 
     Missing folders are made. The mode (and, where allowed, the owner) of the old file stays; a new file has the mode
-    that the umask gives. Raises `Unwritable` on a full disk or without permission, with the old file untouched.
+    that the umask gives. `sync=False` is for a caller who can redo the change: the bytes are fsynced, their name is not.
+    Raises `Unwritable` on a full disk or without permission, with the old file untouched.
     """
     found = read(path)
     if found != expected:
@@ -70,7 +71,8 @@ def replace(path: Path, content: bytes, expected: bytes | None) -> None:
                 _swap_in(temp, path, expected, content)
         finally:
             temp.unlink(missing_ok=True)
-        sync_folder(path.parent)
+        if sync:
+            sync_folder(path.parent)
 
 
 def remove(path: Path, expected: bytes) -> None:

@@ -177,6 +177,7 @@ def kill_at_random(vault: Vault, rounds: int, seed: int) -> None:
     assert_nothing_lost(vault, range(rounds))
 
 
+@pytest.mark.slow
 def test_killed_again_and_again(edited: Vault) -> None:
     kill_at_random(edited, 12, seed=1)
 

@@ -57,6 +57,7 @@ def test_patched_equals_git(
 ) -> None:
     """Same entries, and a cache of trees that git finds true, with something else staged or not."""
     paths = usable([*old, *(path for path, _ in new), *([staged] if staged else [])])
+    staged = staged if staged in paths else None
     before = [path for path in old if path in paths]
     if not before:
         return

@@ -250,7 +250,8 @@ class History:
 
     def _write(self, change: FileChange) -> None:
         if change.after is not None:
-            files.replace(self.root / change.path, change.after, change.before)
+            # The intent is durable, so the new name need not be: it reaches the disk before what comes after it.
+            files.replace(self.root / change.path, change.after, change.before, sync=False)
         elif change.before is not None:
             files.remove(self.root / change.path, change.before)
 
@@ -330,7 +331,7 @@ class History:
         self._refuse_while_paused()
         index = IndexStep(self._repository)
         plan = Planner(self._repository, self._objects, self._sign).plan(pending, index, self.person)
-        self._objects.write()
+        self._objects.write(*([self._repository.draft_move(plan.commits[-1])] if plan.commits else []))
         self._step("objects written")
         if plan.changes or plan.commits:
             index.prepare(plan.changes, plan.folders)

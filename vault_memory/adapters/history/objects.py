@@ -146,8 +146,11 @@ class Objects:
             body = _with_entry(body, os.fsencode(name), TreeEntry(FOLDER, child) if child else None)
         return self.add("tree", body) if body else None
 
-    def write(self) -> None:
-        """Store the new objects, fsynced. Names appear only after the bytes are on disk, as git itself does it."""
+    def write(self, *also: Path) -> None:
+        """Store the new objects, fsynced, and fsync some other files along with them.
+
+        Names appear only after the bytes are on disk, as git itself does it.
+        """
         pending: list[tuple[int, Path, Path]] = []
         try:
             for name, (kind, body) in self._new.items():
@@ -163,8 +166,10 @@ class Objects:
                 files.adopt(temp)
                 data = zlib.compress(b"%s %d\0" % (kind.encode(), len(body)) + body, 1)
                 files.write_all(fd, data)
-            for fd, _, _ in pending:  # all are written by now, so the first fsync carries most of the others' work
-                os.fsync(fd)
+            beside = [path.open("rb") for path in also]
+            _sync([*(fd for fd, _, _ in pending), *(file.fileno() for file in beside)])
+            for file in beside:
+                file.close()
             for _, temp, final in pending:
                 os.replace(temp, final)
         except OSError as error:
@@ -178,6 +183,28 @@ class Objects:
     def forget(self) -> None:
         """Drop the new objects that were not written."""
         self._new.clear()
+
+
+def _sync(fds: Sequence[int]) -> None:
+    """Fsync many files at once: a file system puts calls that come together into one write of its journal.
+
+    On a busy disk five calls in a row take five times as long as one, five at once not twice as long.
+    """
+    failed: list[OSError] = []
+
+    def sync(fd: int) -> None:
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=sync, args=(fd,)) for fd in fds]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failed:
+        raise failed[0]
 
 
 def commit_body(tree: str, parents: Iterable[str], author: str, committer: str, message: str) -> bytes:

@@ -52,6 +52,7 @@ class Repository:
         # A linked worktree has its own HEAD and index, and shares refs and objects with the others.
         shared = files.read(self.git_dir / "commondir")
         self.common_dir = (self.git_dir / os.fsdecode(shared.strip())).resolve() if shared else self.git_dir
+        self._ref_draft = self.git_dir / "vault-memory" / "ref.new"
         self._settings: tuple[object, dict[str, str]] | None = None
 
     def exists(self) -> bool:
@@ -127,31 +128,32 @@ class Repository:
             self._settings = (stamp, {key: value for key, _, value in pairs})
         return self._settings[1]
 
+    def draft_move(self, commit: str) -> Path:
+        """Write down where the branch is to go; the caller fsyncs the file that is returned, and then calls `move`."""
+        self._ref_draft.write_bytes(commit.encode() + b"\n")
+        files.adopt(self._ref_draft)
+        return self._ref_draft
+
     def move(self, head: Head, commit: str, message: str, who: str, step: Callable[[str], None]) -> bool:
         """Point HEAD's branch from `head.commit` to `commit`; False when the branch is not there any more.
 
-        The ref's lock is git's own (`<ref>.lock`), so that no other git moves it meanwhile. It is made as a second name
-        of `vault-memory/ref.new`, by which a lock that a killed process left is known to be ours.
+        `draft_move` has been called, and the file it returned been fsynced. The ref's lock is git's own (`<ref>.lock`), so
+        that no other git moves it meanwhile; it is made as a second name of that file, by which a lock that a killed
+        process left is known to be ours.
         """
         assert head.ref is not None
         path = self.common_dir / head.ref
-        lock, draft = path.with_name(path.name + ".lock"), self.git_dir / "vault-memory" / "ref.new"
+        lock, draft = path.with_name(path.name + ".lock"), self._ref_draft
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(commit.encode() + b"\n")
-        files.adopt(draft)
-        with draft.open("rb") as written:
-            os.fsync(written.fileno())
         if not claim(draft, lock):
             return False
-        try:
-            step("branch locked")
-            if self.head() != head:
-                return False
-            os.replace(lock, path)
-        finally:
-            lock.unlink(missing_ok=True)
-            draft.unlink(missing_ok=True)
+        step("branch locked")
+        if self.head() != head:
+            lock.unlink()
+            return False
+        os.replace(lock, path)  # and with that the lock is gone: one that is there now is somebody else's
         files.sync_folder(path.parent)
+        draft.unlink()
         if self.settings().get("core.logallrefupdates", "true").lower() not in ("false", "no", "off", "0"):
             line = f"{head.commit or '0' * 40} {commit} {who}\t{message}\n".encode("utf-8", "replace")
             _log(self.git_dir / "logs" / "HEAD", line)
