@@ -120,6 +120,15 @@ def test_an_older_text_that_is_saved_is_merged_with_what_came_since(vault: Vault
     assert vault.history.blob(NOTE) == (vault.root / NOTE).read_bytes()
 
 
+def test_a_save_in_the_middle_of_saving_a_note_is_merged(vault: Vault) -> None:
+    base = b"# note\n\none\ntwo\n"
+    save_note(vault, NOTE, None, base, "make", vault.history.person())
+    at_step(vault, "intent written", lambda: save(vault, NOTE, read(vault, NOTE) + "late\n"))
+    save_note(vault, NOTE, base, base.replace(b"one", b"ONE"), "ours", vault.history.person())
+    assert read(vault, NOTE) == "# note\n\nONE\ntwo\nlate\n"
+    assert subjects(vault)[:2] == ["ours", f"edit note ({NOTE})"], "the person's first"
+
+
 def test_the_same_lines_keep_both_texts_and_status_tells(vault: Vault) -> None:
     base = b"# note\n\none\n"
     save_note(vault, NOTE, None, base, "make", vault.history.person())
