@@ -98,29 +98,37 @@ class Lexicon:
 
     @cached_property
     def _name_pattern(self) -> re.Pattern[str]:
-        ordered = sorted(self.names, key=len, reverse=True)
-        names = "|".join(re.escape(name).replace(r"\ ", r"[ \-]?") for name in ordered)
+        """Longest names first, in one branch for each first letter: a text is tried against a few names, not all."""
+        branches: dict[str, list[str]] = {}
+        for name in sorted(self.names, key=len, reverse=True):
+            branches.setdefault(name[0], []).append(re.escape(name[1:]).replace(r"\ ", r"[ \-]?"))
+        names = "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in branches.items())
         return re.compile(
             rf"(?<![a-z0-9_.@/\-])({names})(?:(?: ?|-)v?\d+(?:\.\d+){{0,2}})?(?![a-z0-9_+#@]|-[a-z]|\.[a-z0-9]|'(?!s)[a-z])"
         )
 
     @cached_property
-    def _ambiguous(self) -> dict[str, re.Pattern[str] | None]:
-        """Canonical or alias spelling (folded) of every name that is also a word → what shows the word."""
-        unless = {
-            fold(name.strip()): phrases.compiled(rest)
-            for name, _, rest in (line.partition(":") for line in _lines(self._data["technologies"]["unless"]))
-        }
-        listed = dict.fromkeys(phrases.split(self._data["technologies"]["ambiguous"]))
-        return {**listed, **unless}
+    def _unless(self) -> dict[str, str]:
+        """Folded name of a technology that is also a word → the phrases that show the word."""
+        rows = (line.partition(":") for line in _lines(self._data["technologies"]["unless"]))
+        return {fold(name.strip()): rest for name, _, rest in rows}
+
+    def _ordinary(self, name: str) -> re.Pattern[str] | None:
+        """What shows the ordinary word of a name, compiled when first met."""
+        if name not in self._unless:
+            return None
+        path = f"technologies.unless.{name}"
+        if path not in self._compiled:
+            self._compiled[path] = phrases.compiled(self._unless[name])
+        return self._compiled[path]
 
     def _is_meant(self, found: re.Match[str], folded: str, written: str) -> bool:
         name = _squeeze(found[1])
-        if name not in self._ambiguous:
+        if name not in self._unless and name not in self._listed:
             return True
         start, end = found.span()
         near = slice(max(0, start - 24), end + 24)
-        unless = self._ambiguous[name]
+        unless = self._ordinary(name)
         if unless and any(
             hit.start() + near.start < end and hit.end() + near.start > start for hit in unless.finditer(folded[near])
         ):
