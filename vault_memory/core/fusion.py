@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from threading import Lock
 
 from vault_memory.core.candidate import Candidate, Spread
 from vault_memory.core.rank import Scored
@@ -32,7 +31,6 @@ class Trust:
     """What one process has learnt of how far an index's vectors can be trusted, for each space and script of the query."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
         self._seen: dict[tuple[str, bool], tuple[int, float]] = {}
 
     def weight(self, space: str, han: bool, found: Sequence[Candidate], spread: Spread | None) -> float:
@@ -40,10 +38,9 @@ class Trust:
         if spread is None or spread.count < 2 or spread.deviation == 0:
             return 0.0
         now = agreement(found, spread)
-        with self._lock:
-            count, mean = self._seen.get((space, han), (0, 0.0))
-            seen = min(count + 1, MEMORY)
-            self._seen[space, han] = (seen, mean + (now - mean) / seen)
+        count, mean = self._seen.get((space, han), (0, 0.0))
+        seen = min(count + 1, MEMORY)
+        self._seen[space, han] = (seen, mean + (now - mean) / seen)  # of two threads at once one may lose its vote
         agreed = _between(0, (count * mean + THIS * now) / (count + THIS + DOUBT), 1)
         out = standing_out(spread)
         earned = min(AGREED, 2 * AGREED * agreed) + _between(0, out, 1) * min(1.0, 4 * agreed)

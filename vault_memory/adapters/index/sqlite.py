@@ -160,7 +160,7 @@ class SqliteIndex:
             chunks = value(db, "SELECT count(*) FROM chunks")
             held = vectors.spaces(db)
         size = sum(p.stat().st_size for p in (self.path, Path(f"{self.path}-wal")) if p.exists())
-        return Stats(files, chunks, failed, size, held, "sqlite-vec" if database.vec_library() else "numpy")
+        return Stats(files, failed, chunks, size, held, "sqlite-vec" if database.vec_library() else "numpy")
 
     def close(self) -> None:
         """Close this thread's connection; those of other threads close with their threads."""
