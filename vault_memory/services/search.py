@@ -6,16 +6,14 @@ import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
-from vault_memory.adapters.embedding.base import OFFLINE, Vector
+from vault_memory.adapters.embedding.base import OFFLINE, Embedder, Vector
+from vault_memory.adapters.index.base import Index
 from vault_memory.config import Config
 from vault_memory.core import dates, fusion, layout, passage, rank, tokens
 from vault_memory.core.candidate import Candidates, Filter
 from vault_memory.errors import EndpointError, UsageError
-
-if TYPE_CHECKING:
-    from vault_memory.services.vault import Vault
 
 Mode = Literal["hybrid", "vector", "keyword"]
 MAX_TOP_K = 100
@@ -32,6 +30,18 @@ _SCOPES: dict[str, Callable[[str], list[str]]] = {
     "shared": lambda user_id: [layout.SHARED],
     "all": lambda user_id: [user_id, layout.SHARED],
 }
+
+
+class Searched(Protocol):
+    """What a search needs: a vault, or the folders of a benchmark."""
+
+    @property
+    def config(self) -> Config: ...
+
+    @property
+    def embedder(self) -> Embedder: ...
+
+    def index(self, scope: str) -> Index: ...
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,7 @@ class SearchResult:
 
 
 def search(
-    vault: Vault,
+    vault: Searched,
     user_id: str,
     query: str,
     top_k: int = 5,
@@ -91,7 +101,7 @@ def search(
 
 
 def _search_scope(
-    vault: Vault,
+    vault: Searched,
     scope: str,
     text: str,
     asked: tokens.Query,
@@ -123,7 +133,7 @@ def _weight(
     return trust.weight(vector[0], tokens.is_han(query), found.chunks, found.spread)
 
 
-def _vector(vault: Vault, query: str) -> tuple[tuple[str, Vector] | None, list[str]]:
+def _vector(vault: Searched, query: str) -> tuple[tuple[str, Vector] | None, list[str]]:
     """The query's vector and its space; without it, why there is none."""
     embedder = vault.embedder
     try:
