@@ -80,10 +80,16 @@ class Config:
 
     lexicon: dict[str, Any] = _field({}, "your own technologies and style words; see docs/extraction.md")
 
-    llm_enabled: bool = _field(False, "let a language model look for preferences that the rules missed, after each turn")
-    llm_base_url: str = _field("", "an OpenAI-compatible endpoint, without /chat/completions: http://localhost:11434/v1")
+    llm_enabled: bool = _field(
+        False, "let a language model look for preferences that the rules missed, after each turn"
+    )
+    llm_base_url: str = _field(
+        "", "an OpenAI-compatible endpoint, without /chat/completions: http://localhost:11434/v1"
+    )
     llm_model: str = _field("", "name of the model at that endpoint")
-    llm_key_env: str = _field("", "name of the environment variable that holds the endpoint's key; empty: it needs none")
+    llm_key_env: str = _field(
+        "", "name of the environment variable that holds the endpoint's key; empty: it needs none"
+    )
     llm_timeout_s: float = _field(20.0, "longest time for one look in seconds, retries included", low=0.1, high=600)
     llm_max_tokens: int = _field(2048, "longest answer of the model, in tokens", low=64, high=100_000)
     llm_temperature: float = _field(0.0, "0: always the likeliest answer; higher: more varied ones", low=0, high=2)
