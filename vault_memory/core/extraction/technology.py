@@ -57,17 +57,26 @@ def _signals(
         clause.standing and clause.asks and not clause.asks_to_know and _USED.search(before) is not None
     )
     if preferred and not clause.asks_to_know and not clause.once and not _OPINION.search(before):
-        yield Signal("preferred_frameworks" if key == "frameworks" else key, "add", technology.name, "explicit")
-        return
+        if key != "frameworks":
+            yield Signal(key, "add", technology.name, "explicit")
+            return
+        yield Signal("preferred_frameworks", "add", technology.name, "explicit")
     if _follows(lexicon, "own", before, 2) and not _NOT_OWN.search(before):
         yield Signal(key, "add", technology.name, "observed")
         return
-    if clause.asks_to_know or _REQUEST.search(before):
+    about = bool(lexicon.words("roles.about.sentence").search(clause.text))
+    at_work = mine and not about and bool(lexicon.words("roles.work.sentence").search(clause.text))
+    in_trouble = not about and bool(lexicon.words("roles.trouble.sentence").search(clause.text))
+    if clause.asks_to_know:
+        if mine and in_trouble:
+            yield Signal(key, "add", technology.name, "observed")
+        return
+    if _REQUEST.search(before):
         return
     chosen = _follows(lexicon, "choice", before, 6) or _precedes(lexicon, "choice", after)
-    at_work = bool(lexicon.words("roles.work.sentence").search(clause.text)) and not _ABOUT.search(clause.text)
-    used = mine and (at_work or _follows(lexicon, "use", before, 6) or _STACK.match(after) is not None)
-    if chosen or used:
+    used = _follows(lexicon, "use", before, 6) or _STACK.match(after) is not None or _precedes(lexicon, "use", after)
+    told = bool(_FIRST_PERSON.search(clause.text)) and not about
+    if chosen or at_work or ((used or in_trouble) and (mine or _HAN.search(clause.text))) or told:
         yield Signal(key, "add", technology.name, "observed")
 
 
@@ -111,18 +120,18 @@ def _from_to(before: str, after: str) -> bool:
     return bool(_FROM.search(before) and _TO.match(after))
 
 
+_FIRST_PERSON = re.compile(r"我|咱|本人|(?<![a-z])(?:my|our|i|we|i'm|i've|i'd|i'll|we've|we're|we'll)(?![a-z])")
+_HAN = re.compile(r"[\u3400-\u9fff]")
 _FROM = re.compile(r"(?:从|由|from|off|away from|把|ditched|dropped|left|replaced|swapped|traded)(?: my)? ?$")
-_TO = re.compile(r" ?(?:换|转|改|搬|移|跳|迁|to |for |with |onto |over to |→|->|跳槽)")
+_TO = re.compile(
+    r" ?(?:全部|整个|全|都|一次|慢慢)?(?:换|转|改|搬|移|跳|迁|migrate|switch|move|port|to |for |with |onto |over to |→|->|跳槽)"
+)
 _USED = re.compile(r"(?:用|给我|都给|写|以|走|in|use|using|with|to) ?(?:vanilla |plain |pure )?$")
 _OPINION = re.compile(
     r"(?:喜欢|like|love|enjoy) ?(?:how|that|what|the way|the idea|when|to know|的是)|would (?:like|love) to (?:know|learn|understand)|like to (?:know|learn|ask|understand)"
 )
 _NOT_OWN = re.compile(
     r"(?:my|our) (?:professor|teacher|friend|classmate|roommate|teammate|boss|class|school|course|brother|sister|question)"
-)
-_ABOUT = re.compile(
-    r"看到|看了|在看|读到|听说|听到|想学|考虑|纠结|推荐|面试|职缺|影片|视频|文章|新闻|纪录片|应该|要不要|会不会|好奇|羡慕|据说|作业规定|"
-    r"(?<![a-z])(?:read|heard|saw|watched|watching|reading|article|video|thinking|considering|consider|wonder|should|might|maybe|interested|curious|recommend|job|interview|want to|would like to|wish|suppose|looks|tutorial|course)(?![a-z])"
 )
 _REQUEST = re.compile(
     r"(?:帮我|给我|帮忙|write me|give me|show me|make me|can you|could you|translate|convert|rewrite this|请).{0,16}$"
