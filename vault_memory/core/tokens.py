@@ -1,6 +1,6 @@
 """Words of a text as the index knows them, in Chinese and English alike.
 
-A text is folded (NFKC, case, Traditional to Simplified), then cut: a Latin run is a word and is stemmed, a Han run has no
+A text is folded (width, case, accents, Traditional to Simplified), then cut: a Latin run is a word and is stemmed, a Han run has no
 blanks to cut at, so that its pairs of neighbouring characters stand for words. SQLite's own tokenisers find nothing inside
 running Chinese (unicode61) or miss its two-character words (trigram).
 """
@@ -12,7 +12,7 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.core import dates
+from vault_memory.core import dates, variants
 from vault_memory.core.fold import simplify
 from vault_memory.core.stem import stem
 
@@ -32,6 +32,7 @@ _STOP = """
     such t than that the their theirs them then there these they this those to too us ve very was wasn we were will with
     would you your yours
 """
+_ACCENT = re.compile("[\u0300-\u036f]")
 STOP = frozenset(_STOP.split())
 """English words that carry no subject; neither indexed nor asked for."""
 
@@ -46,10 +47,11 @@ _QUESTION_HAN = re.compile(
 
 
 def fold(text: str) -> str:
-    """The text as it is compared: NFKC, lower case, Simplified characters."""
+    """The text as it is compared: compatible forms made one (NFKC), lower case, without accents, Simplified characters."""
     if text.isascii():
         return text.lower()
-    return simplify(unicodedata.normalize("NFKC", text).casefold())
+    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return simplify(unicodedata.normalize("NFC", bare))
 
 
 def stems(text: str) -> str:
@@ -89,6 +91,8 @@ def query(text: str) -> Query:
                 find[word] = None
         if any(not term.startswith(dates.MARK) for term in find):
             break
+    for word in variants.others(folded):
+        find.update(dict.fromkeys(_pairs(word)))
     return Query(tuple(find), tuple(char for char in weigh if char not in find and char not in HAN_STOP))
 
 
