@@ -23,6 +23,16 @@ from vault_memory.services.vault import Vault, open_vault
 TAIPEI = ZoneInfo("Asia/Taipei")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that start processes or wait for a daemon are slow: `make check` leaves them to `make test`."""
+    for item in items:
+        if "cli" in getattr(item, "fixturenames", ()) or item.path.stem in _SLOW:
+            item.add_marker(pytest.mark.slow)
+
+
+_SLOW = {"test_daemon", "test_cli", "test_cli_pref", "test_cli_audit", "test_hooks", "test_sync", "test_maintain"}
+
+
 @pytest.fixture(autouse=True)
 def _nobody_in_particular(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without any git identity and without our variables, whoever runs the tests."""
