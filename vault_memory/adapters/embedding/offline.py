@@ -28,7 +28,7 @@ class OfflineEmbedder:
     dimension = DIMENSION
 
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
-        if kind == "query":
+        if kind == "query" or not texts:
             return [hashed(text) for text in texts]
         dense: Sequence[Vector] = _vectorizer().transform(texts).toarray()
         return dense

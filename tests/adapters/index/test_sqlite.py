@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+import hashlib
+import math
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+import apsw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.adapters.index.vectors import Scripted, drawn
+from vault_memory.adapters.embedding.offline import OfflineEmbedder
+from vault_memory.adapters.index import database
+from vault_memory.adapters.index.base import FileState
+from vault_memory.adapters.index.sqlite import SqliteIndex
+from vault_memory.core import document, tokens
+from vault_memory.core.candidate import Candidates, Filter
+from vault_memory.errors import EndpointError, IndexUnusable
+
+
+def entry(source: str, text: str, kind: str = "note") -> tuple[document.Document, FileState]:
+    data = text.encode()
+    return document.read(source, kind, data), FileState(hashlib.sha256(data).digest(), len(data), 1, 2, 3)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> SqliteIndex:
+    return SqliteIndex(tmp_path / "index.db")
+
+
+def find(index: SqliteIndex, question: str, only: Filter | None = None) -> list[str]:
+    found = index.search(tokens.query(question), None, only)
+    return [c.source for c in sorted(found.chunks, key=lambda c: -c.keyword)]
+
+
+def test_what_was_put_in_is_known_and_found(index: SqliteIndex) -> None:
+    """A4"""
+    tea = entry("tea.md", "# Tea\n\n我喜歡暗色主題\n")
+    index.replace([tea, entry("car.md", "A red car.\n")])
+    assert index.files()["tea.md"] == tea[1]
+    assert find(index, "主题") == ["tea.md"] and find(index, "cars") == ["car.md"]
+    assert find(index, "TEA") == ["tea.md"], "titles and headings are searched"
+
+
+def test_replacing_and_removing_leave_nothing_behind(index: SqliteIndex) -> None:
+    index.replace([entry("a.md", "old words\n")])
+    index.replace([entry("a.md", "new phrases\n")])
+    assert find(index, "old") == [] and find(index, "new") == ["a.md"]
+    index.remove(["a.md", "never.md"])
+    assert index.files() == {} and find(index, "new") == []
+    with apsw.Connection(str(index.path)) as db:
+        assert db.execute("SELECT count(*) FROM chunks").fetchone() == (0,)
+        assert db.execute("SELECT count(*) FROM terms").fetchone() == (0,)
+
+
+def test_a_file_that_cannot_be_read_is_marked_and_keeps_its_text(index: SqliteIndex) -> None:
+    """G6"""
+    index.replace([entry("a.md", "some words\n")])
+    failed = FileState(b"", 0, 0, 0, 0, "permission denied")
+    index.mark({"a.md": failed, "b.md": failed})
+    assert index.files() == {"a.md": failed, "b.md": failed} and find(index, "words") == ["a.md"]
+    assert index.stats().failed == 2
+
+
+def test_only_new_text_is_embedded(index: SqliteIndex) -> None:
+    """Issue of the first release: only changed chunks are embedded again; lines may move."""
+    embedder = Scripted()
+    long = "words about one thing and another\n\n" * 60
+    index.replace([entry("a.md", f"# A\n\n{long}\n# B\n\nfirst text\n")])
+    while index.embed_pending(embedder):
+        pass
+    before = len(embedder.texts)
+    index.replace([entry("a.md", f"# A\n\n{long}\n# More\n\nmore\n\n# B\n\nfirst text\n")])
+    assert 0 < index.stats().pending["scripted"] <= 2
+    assert index.embed_pending(embedder) == 0 and len(embedder.texts) - before <= 2
+
+
+def test_a_moved_file_takes_its_vectors_along(index: SqliteIndex) -> None:
+    index.replace([entry("old.md", "# T\n\nwords\n")])
+    index.embed_pending(Scripted())
+    index.replace([entry("new.md", "# T\n\nwords\n")])
+    index.remove(["old.md"])
+    assert index.stats().pending == {"scripted": 0}
+
+
+def test_filters_let_through_only_what_they_say(index: SqliteIndex) -> None:
+    index.replace(
+        [
+            entry("daily/2026-01-30.md", "tea today\n", "daily"),
+            entry("daily/2026-02-02.md", "tea again\n", "daily"),
+            entry("n.md", "---\ntags: [drink, hot]\n---\ntea forever\n"),
+        ]
+    )
+    assert find(index, "tea", Filter(kinds=("note",))) == ["n.md"]
+    assert find(index, "tea", Filter(tags=("drink", "hot"))) == ["n.md"]
+    assert find(index, "tea", Filter(tags=("dri",))) == []
+    assert find(index, "tea", Filter(since=date(2026, 2, 1))) == ["daily/2026-02-02.md"]
+    assert find(index, "tea", Filter(until=date(2026, 1, 31))) == ["daily/2026-01-30.md"]
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_vectors_find_what_words_do_not_and_filters_hold_for_them(index: SqliteIndex, warm: bool) -> None:
+    index.replace([entry(f"{n}.md", f"text number {n}\n") for n in range(60)])
+    index.replace([entry("tagged.md", "---\ntags: [x]\n---\nother\n")])
+    embedder = Scripted()
+    index.embed_pending(embedder)
+    asked = (embedder.space, drawn("7\ntext number 7"))
+    for _ in range(1 + warm):
+        found = index.search(tokens.query("nothing"), asked, None, 5)
+    best = max(found.chunks, key=lambda c: c.cosine or -1)
+    assert best.source == "7.md" and best.cosine == pytest.approx(1, abs=0.01)
+    assert found.spread and found.spread.count == 61
+    filtered = index.search(tokens.query("nothing"), asked, Filter(tags=("x",)), 5)
+    assert [c.source for c in filtered.chunks] == ["tagged.md"]
+
+
+def test_sql_and_matrix_give_the_same_cosines(index: SqliteIndex) -> None:
+    index.replace([entry(f"{n}.md", f"text number {n}\n") for n in range(30)])
+    embedder = Scripted()
+    index.embed_pending(embedder)
+
+    def cosines(found: Candidates) -> dict[str, float]:
+        return {c.source: c.cosine or 0.0 for c in found.chunks}
+
+    query = tokens.query("number")
+    cold, warm = (index.search(query, (embedder.space, drawn("q")), None, 40) for _ in range(2))
+    assert cosines(cold) == pytest.approx(cosines(warm), abs=1e-5)
+    assert cold.spread and warm.spread
+    assert (cold.spread.mean, cold.spread.deviation) == pytest.approx(
+        (warm.spread.mean, warm.spread.deviation), abs=1e-4
+    )
+    index.replace([entry("late.md", "text number late\n")])
+    index.remove(["3.md"])
+    index.embed_pending(embedder)
+    later = cosines(index.search(query, (embedder.space, drawn("q")), None, 40))
+    assert "late.md" in later and "3.md" not in later
+
+
+def test_two_spaces_are_never_mixed(index: SqliteIndex) -> None:
+    """Law 6"""
+    index.replace([entry("a.md", "one\n"), entry("b.md", "two\n")])
+    index.embed_pending(Scripted(space="small"))
+    index.embed_pending(Scripted(space="large"))
+    assert index.stats().pending == {"small": 0, "large": 0}
+    assert index.search(tokens.query("one"), ("unknown", drawn("x"))).spread is None
+
+
+@pytest.mark.parametrize(
+    "bad", [[0.0] * 8, [math.nan] * 8, [math.inf] + [0.0] * 7, [1.0] * 7, [1.0] * 9], ids=["zero", "nan", "inf", "short", "long"]
+)  # fmt: skip
+def test_bad_vectors_are_refused_and_the_index_stays_whole(index: SqliteIndex, bad: Sequence[float]) -> None:
+    index.replace([entry("a.md", "one\n"), entry("b.md", "two\n")])
+    with pytest.raises(EndpointError, match="embedding model"):
+        index.embed_pending(Scripted(lambda text: bad if "two" in text else drawn(text)))
+    assert index.stats().pending == {"scripted": 2} and find(index, "one") == ["a.md"]
+    assert index.embed_pending(Scripted()) == 0
+
+
+def test_fewer_vectors_than_texts_are_refused(index: SqliteIndex) -> None:
+    class Lossy(Scripted):
+        def embed(self, texts: Sequence[str], kind: str = "document") -> list[Sequence[float]]:
+            return super().embed(texts, kind)[1:]
+
+    index.replace([entry("a.md", "one\n"), entry("b.md", "two\n")])
+    with pytest.raises(EndpointError, match="1 vectors for 2 texts"):
+        index.embed_pending(Lossy())
+
+
+def test_a_damaged_database_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    path.write_bytes(b"this was never a database, but it is long enough to look at" * 100)
+    index = SqliteIndex(path)
+    assert index.files() == {}
+    index.replace([entry("a.md", "words\n")])
+    assert find(index, "words") == ["a.md"]
+
+
+def test_damage_inside_is_told_and_the_next_use_starts_empty(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    index = SqliteIndex(path)
+    index.replace([entry(f"{n}.md", f"word{n} " * 400 + "\n") for n in range(80)])
+    index.close()
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 :] = b"\xa5" * (len(data) - len(data) // 2)
+    path.write_bytes(bytes(data))
+    with pytest.raises(IndexUnusable, match="reindex"):
+        for n in range(80):
+            find(index, f"word{n}")
+    assert index.files() == {}
+
+
+def test_another_version_is_dropped_not_migrated(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    index = SqliteIndex(path)
+    index.replace([entry("a.md", "words\n")])
+    index.close()
+    with apsw.Connection(str(path)) as db:
+        db.execute("UPDATE meta SET value = '99.1' WHERE key = 'version'")
+    assert SqliteIndex(path).files() == {}
+
+
+def test_a_deleted_index_is_made_anew_under_an_open_process(index: SqliteIndex) -> None:
+    """Law 1: anybody may delete every index.db at any time."""
+    index.replace([entry("a.md", "words\n")])
+    database.remove(index.path)
+    assert index.files() == {}
+    index.replace([entry("a.md", "words\n")])
+    assert find(index, "words") == ["a.md"] and index.path.exists()
+
+
+def test_threads_and_processes_may_write_at_once(tmp_path: Path) -> None:
+    """A14"""
+    path = tmp_path / "index.db"
+    index = SqliteIndex(path)
+    errors: list[BaseException] = []
+
+    def write(name: str) -> None:
+        try:
+            for n in range(15):
+                index.replace([entry(f"{name}{n}.md", f"words of {name} {n}\n")])
+                find(index, "words")
+        except BaseException as error:
+            errors.append(error)
+
+    code = (
+        "import sys; from pathlib import Path; from tests.adapters.index.test_sqlite import *\n"
+        "index = SqliteIndex(Path(sys.argv[1]))\n"
+        "for n in range(15): index.replace([entry(f'p{n}.md', f'words of p {n}\\n')])\n"
+    )
+    root = Path(__file__).parents[3]
+    other = subprocess.Popen([sys.executable, "-c", code, str(path)], cwd=root)
+    threads = [threading.Thread(target=write, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert other.wait(60) == 0 and not errors
+    assert len(index.files()) == 45
+
+
+WORDS = st.sampled_from(
+    ["tea", "coffee", "主題", "偏好", "暗色", "store", "gina", "2024-05-08", "c++", "#", "##", "-", ">", "```", "|"]
+)
+TEXTS = st.lists(st.lists(WORDS, min_size=1, max_size=8).map(" ".join), max_size=12).map("\n".join)
+EDITS = st.lists(
+    st.tuples(st.sampled_from(["a.md", "b.md", "daily/2024-05-08.md"]), st.one_of(st.none(), TEXTS)), max_size=8
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(EDITS, st.booleans())
+def test_an_index_that_saw_every_edit_equals_one_built_at_the_end(
+    tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str | None]], embed: bool
+) -> None:
+    """The index is derived: rebuilt and incremental answer alike."""
+    folder = tmp_path_factory.mktemp("edits")
+    lived, built = SqliteIndex(folder / "lived.db"), SqliteIndex(folder / "built.db")
+    final: dict[str, str] = {}
+    for source, text in edits:
+        if text is None:
+            lived.remove([source])
+            final.pop(source, None)
+        else:
+            lived.replace([entry(source, text)])
+            final[source] = text
+        if embed:
+            lived.embed_pending(OfflineEmbedder())
+    built.replace([entry(source, text) for source, text in sorted(final.items())])
+    embedder = OfflineEmbedder()
+    for index in (lived, built):
+        index.embed_pending(embedder)
+    assert lived.files() == built.files()
+    for question in ("tea", "主題偏好", "gina store on 2024-05-08"):
+        vector = (embedder.space, embedder.embed([question], "query")[0])
+        assert answer(lived, question, vector) == answer(built, question, vector)
+
+
+def answer(index: SqliteIndex, question: str, vector: tuple[str, Sequence[float]]) -> object:
+    found = index.search(tokens.query(question), vector)
+    rows = [
+        (
+            c.source,
+            c.position,
+            c.text,
+            list(c.units),
+            list(c.stems),
+            c.head,
+            round(c.keyword, 6),
+            round(c.cosine or 9, 6),
+        )
+        for c in found.chunks
+    ]
+    return rows, found.frequency, found.total

@@ -1,0 +1,202 @@
+"""Vectors from an embedding model behind HTTP: OpenAI-compatible (`/v1/embeddings`) or Ollama's own form (`/api/embed`).
+
+Several endpoints may serve the one model, in order of preference: a machine with a GPU first, a cloud service second. Each
+has a circuit breaker, so that a search never waits for one that is known to be down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from vault_memory.adapters.embedding.base import Kind, Vector
+from vault_memory.errors import EndpointError
+
+if TYPE_CHECKING:
+    import httpx
+
+BATCH = 64
+ROUNDS = 3
+"""How often all endpoints are tried for documents; a query tries each once, for somebody is waiting."""
+FIRST_PAUSE_S = 0.5
+"""Before the second round; doubled before each further one."""
+FAILURES, REST_S = 2, 30.0
+"""After so many failures in a row an endpoint is left alone for so long."""
+MAX_ANSWER_BYTES = 64_000_000
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """`url` is the whole address that is posted to; one that ends in `/api/embed` is spoken to in Ollama's form.
+
+    `key_env` names the environment variable that holds its key ("": it needs none).
+    """
+
+    url: str
+    key_env: str = ""
+
+    @property
+    def place(self) -> str:
+        """What messages call it: host and port, never a password."""
+        return urlsplit(self.url).netloc.rpartition("@")[2] or self.url
+
+
+class HttpEmbedder:
+    """`Embedder` for one model. The prefixes are what models of the kinds e5, bge or nomic want before a text.
+
+    `timeout_s` bounds one request for documents, `query_timeout_s` all that is done for one query.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        endpoints: Sequence[Endpoint],
+        *,
+        query_prefix: str = "",
+        document_prefix: str = "",
+        timeout_s: float = 60.0,
+        query_timeout_s: float = 0.3,
+        environ: Mapping[str, str] = os.environ,
+        transport: httpx.BaseTransport | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        for endpoint in endpoints:
+            if urlsplit(endpoint.url).scheme not in ("http", "https"):
+                raise EndpointError(
+                    f"{endpoint.url!r} is no embedding endpoint: it must begin with http:// or https://"
+                )
+        if not model or not endpoints:
+            raise EndpointError("an embedding model needs its name and at least one endpoint")
+        self.model, self.endpoints = model, list(endpoints)
+        self._prefixes: dict[Kind, str] = {"query": query_prefix, "document": document_prefix}
+        self._timeout_s, self._query_timeout_s = timeout_s, query_timeout_s
+        self._environ, self._transport, self._clock, self._sleep = environ, transport, clock, sleep
+        self._dimension = 0
+        self._failures = dict.fromkeys(self.endpoints, 0)
+        self._rests_until = dict.fromkeys(self.endpoints, 0.0)
+
+    @property
+    def dimension(self) -> int:
+        """Asked of the model itself, once."""
+        if not self._dimension:
+            self.embed(["dimension"])
+        return self._dimension
+
+    @property
+    def space(self) -> str:
+        """The model, its dimensions and its prefixes: what any of them changes is another space."""
+        prefixes = "".join(self._prefixes.values())
+        mark = "-" + hashlib.sha256(repr(self._prefixes).encode()).hexdigest()[:8] if prefixes else ""
+        return f"{self.model}-{self.dimension}{mark}"
+
+    def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
+        found: list[Vector] = []
+        for at in range(0, len(texts), BATCH):
+            batch = [self._prefixes[kind] + text for text in texts[at : at + BATCH]]
+            found.extend(self._answer(batch, kind))
+        return found
+
+    def _answer(self, texts: Sequence[str], kind: Kind) -> list[list[float]]:
+        deadline = self._clock() + self._query_timeout_s
+        problems: dict[str, str] = {}
+        for round_ in range(ROUNDS if kind == "document" else 1):
+            if round_:
+                self._sleep(FIRST_PAUSE_S * 2 ** (round_ - 1))
+            for endpoint in self.endpoints:
+                left = deadline - self._clock() if kind == "query" else self._timeout_s
+                if left <= 0:
+                    problems.setdefault(endpoint.place, "was not asked, the time was up")
+                elif self._rests_until[endpoint] > self._clock():
+                    problems.setdefault(endpoint.place, "failed lately and is left alone for a while")
+                else:
+                    try:
+                        vectors = self._ask(endpoint, texts, left)
+                    except EndpointError as error:
+                        problems[endpoint.place] = str(error)
+                        self._failed(endpoint)
+                    else:
+                        self._failures[endpoint] = 0
+                        return vectors
+        told = "; ".join(f"{place} {problem}" for place, problem in problems.items())
+        raise EndpointError(f"no embedding endpoint answered: {told}")
+
+    def _failed(self, endpoint: Endpoint) -> None:
+        self._failures[endpoint] += 1
+        if self._failures[endpoint] >= FAILURES:
+            self._rests_until[endpoint] = self._clock() + REST_S
+
+    def _ask(self, endpoint: Endpoint, texts: Sequence[str], timeout_s: float) -> list[list[float]]:
+        """One request. What is raised completes a sentence that begins with the endpoint's name."""
+        import httpx
+
+        deadline = self._clock() + timeout_s
+        received = bytearray()
+        body = {"model": self.model, "input": list(texts)}
+        try:
+            with (
+                httpx.Client(transport=self._transport, timeout=timeout_s, headers=self._headers(endpoint)) as client,
+                client.stream("POST", endpoint.url, json=body) as response,
+            ):
+                if response.status_code != 200:
+                    raise EndpointError(f"answered {response.status_code}")
+                for part in response.iter_bytes():
+                    received += part
+                    if len(received) > MAX_ANSWER_BYTES:
+                        raise EndpointError(f"answered with more than {MAX_ANSWER_BYTES:,} bytes")
+                    if self._clock() > deadline:  # httpx times each read, not their sum
+                        raise EndpointError(f"did not finish within {timeout_s:.2g} s")
+        except httpx.TimeoutException:
+            raise EndpointError(f"did not answer within {timeout_s:.2g} s") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise EndpointError(f"cannot be reached ({type(error).__name__})") from None
+        return self._vectors(bytes(received), len(texts))
+
+    def _headers(self, endpoint: Endpoint) -> dict[str, str]:
+        if not endpoint.key_env:
+            return {}
+        key = self._environ.get(endpoint.key_env, "").strip()
+        if not key or not key.isascii() or not key.isprintable():
+            raise EndpointError(f"needs a key: the environment variable {endpoint.key_env} holds none")
+        return {"Authorization": f"Bearer {key}"}
+
+    def _vectors(self, data: bytes, count: int) -> list[list[float]]:
+        rows = _rows(data)
+        if len(rows) != count:
+            raise EndpointError(f"gave {len(rows)} vectors for {count} texts")
+        vectors = [_unit(row) for row in rows]
+        wanted = self._dimension or len(vectors[0])
+        for vector in vectors:
+            if len(vector) != wanted:
+                raise EndpointError(f"gave {len(vector)} dimensions instead of {wanted}: does it serve {self.model}?")
+        self._dimension = wanted
+        return vectors
+
+
+def _rows(data: bytes) -> list[Any]:
+    """The rows of an answer in OpenAI's or Ollama's form, in the order of the texts."""
+    try:
+        answer = json.loads(data)
+        if "embeddings" in answer:
+            return list(answer["embeddings"])
+        rows = sorted(answer["data"], key=lambda row: row.get("index", 0))
+        return [row["embedding"] for row in rows]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise EndpointError("answered what are no embeddings") from None
+
+
+def _unit(row: Any) -> list[float]:
+    try:
+        length = math.hypot(*row)
+    except (TypeError, OverflowError):
+        raise EndpointError("gave a vector that holds no numbers") from None
+    if not 0 < length < math.inf:
+        raise EndpointError("gave a vector of zeros or of no numbers")
+    return [x / length for x in row]
