@@ -96,6 +96,20 @@ def test_an_old_file_is_trusted_and_full_hash_trusts_nothing(bare_vault: Vault) 
     assert reconcile(bare_vault, "alice", full_hash=True).indexed == ("a.md",)
 
 
+def test_the_index_tells_of_some_files_or_of_all_in_short(bare_vault: Vault) -> None:
+    """`files(sources)`, `identities` and `problems` say what `files` says, names that no encoding fits included."""
+    write(bare_vault, "alice", "a.md", NOTE)
+    write(bare_vault, "alice", "主題.md", NOTE)
+    write(bare_vault, "alice", "yaml.md", "---\ntitle: [unclosed\n---\ntext\n")
+    reconcile(bare_vault, "alice")
+    index = bare_vault.index("alice")
+    all_files = index.files()
+    assert index.files([]) == {}
+    assert index.files(["主題.md", "gone.md", "caf\udce9.md", "a\x00b"]) == {"主題.md": all_files["主題.md"]}
+    assert index.identities() == {s: (f.size, f.mtime_ns, f.ctime_ns, f.inode) for s, f in all_files.items()}
+    assert index.problems() == {"yaml.md": all_files["yaml.md"].problem}
+
+
 class Meddled(Vault):
     """A vault where somebody saves a file at the very moment when its last text enters the index."""
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat as modes
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_memory.core import layout
-from vault_memory.core.change import Stat
+from vault_memory.core.change import Identity, Stat
 
 _BLOCK = 1 << 20
 _NO_STAT = Stat(0, 0, 0, 0)
@@ -23,12 +24,12 @@ _NO_STAT = Stat(0, 0, 0, 0)
 
 @dataclass
 class Scan:
-    """What was found, by source: every file's identity, and why some of them cannot be read.
+    """What was found, by source: every file's identity (a plain tuple, since there are so many), and why some cannot be read.
 
     A folder that cannot be listed is among both under its own name (`.` the scope itself), and in `unseen`.
     """
 
-    files: dict[str, Stat] = field(default_factory=dict)
+    files: dict[str, Identity] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     unseen: list[str] = field(default_factory=list)
 
@@ -47,7 +48,7 @@ def scan(root: Path, scope: str) -> Scan:
     found = Scan()
     folder = _folder(root, scope)
     if folder is not None:
-        _walk(found, str(folder), scope)
+        _walk(found, os.path.realpath(folder), scope)
     return found
 
 
@@ -120,18 +121,30 @@ def _list(found: Scan, folder: str, prefix: str, scope: str) -> list[tuple[str, 
         return []
     folders = []
     has_records = scope != layout.SHARED and prefix.startswith("conversations/")
-    with os.scandir(folder) as entries:
+    with _entries(folder) as entries:
         for entry in entries:
             name = entry.name
-            if name.startswith("."):
+            if name[0] == ".":
                 continue
-            wanted = name.endswith(".md") or (has_records and name.endswith(".jsonl"))
             try:
                 if entry.is_dir(follow_symlinks=False):
                     if prefix or scope != layout.SHARED or name != layout.MEMORY_DIR:
-                        folders.append((entry.path, f"{prefix}{name}/"))
-                elif wanted or (entry.is_symlink() and entry.is_dir()):
-                    _note(found, prefix + name, entry.stat(follow_symlinks=False))
+                        folders.append((f"{folder}/{name}", f"{prefix}{name}/"))
+                elif (
+                    name.endswith(".md")
+                    or (has_records and name.endswith(".jsonl"))
+                    or (entry.is_symlink() and entry.is_dir())
+                ):
+                    status = entry.stat(follow_symlinks=False)
+                    if modes.S_ISREG(status.st_mode) and prefix.isascii() and name.isascii():  # as nearly all are
+                        found.files[prefix + name] = (
+                            status.st_size,
+                            status.st_mtime_ns,
+                            status.st_ctime_ns,
+                            status.st_ino,
+                        )
+                    else:
+                        _note(found, prefix + name, status)
             except FileNotFoundError:
                 continue
             except OSError:
@@ -139,17 +152,33 @@ def _list(found: Scan, folder: str, prefix: str, scope: str) -> list[tuple[str, 
     return folders
 
 
+@contextmanager
+def _entries(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """What lies in a folder, itself opened by number where that can be: the kernel then finds each file without the way to
+    it, and no link that has just taken the folder's place is followed.
+    """
+    if os.scandir not in os.supports_fd:
+        with os.scandir(folder) as entries:
+            yield entries
+        return
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        with os.scandir(number) as entries:
+            yield entries
+    finally:
+        os.close(number)
+
+
 def _note(found: Scan, source: str, status: os.stat_result) -> None:
     if not modes.S_ISREG(status.st_mode):
         _cannot(found, source, identity(status), _unreadable(status.st_mode))
-        return
-    if not source.isascii() and not _is_utf8(source):
+    elif not source.isascii() and not _is_utf8(source):
         _cannot(found, source, identity(status), "the file's name is not UTF-8: rename it")
-        return
-    found.files[source] = identity(status)
+    else:
+        found.files[source] = identity(status)
 
 
-def _cannot(found: Scan, source: str, stat: Stat, problem: str) -> None:
+def _cannot(found: Scan, source: str, stat: Identity, problem: str) -> None:
     shown = os.fsencode(source).decode("utf-8", "replace")
     found.files[shown] = stat
     found.problems[shown] = problem

@@ -20,6 +20,10 @@ FEW = 4
 """A person with five notes deletes two of them without being asked; below this count a share says nothing."""
 
 
+Identity = tuple[int, int, int, int]
+"""A `Stat`, or the same numbers as a plain tuple."""
+
+
 class Stat(NamedTuple):
     """A file's identity, from `lstat`: size in bytes, times in ns since 1970, inode number."""
 
@@ -39,7 +43,9 @@ class Change:
     same: int
 
 
-def compare(on_disk: Mapping[str, Stat], known: Mapping[str, Stat], unseen: Sequence[str] = ()) -> Change:
+def compare(
+    on_disk: Mapping[str, Identity], known: Mapping[str, Identity], unseen: Sequence[str] = ()
+) -> Change:
     """Compare what a scan found with what the index recorded.
 
     `unseen` are folders and files that could not be looked at (`""` the scope itself): neither they nor what lies in

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from vault_memory.adapters import scan
 from vault_memory.adapters.index.base import FileState, Index
 from vault_memory.core import document, layout
-from vault_memory.core.change import Change, Stat, compare, is_mass_deletion, recorded
+from vault_memory.core.change import Identity, Stat, compare, is_mass_deletion, recorded
 from vault_memory.core.document import Document
 from vault_memory.services.vault import Vault
 
@@ -61,36 +61,38 @@ def reconcile(
     if not (vault.root / layout.scope_dir(scope)).is_dir():
         return Report(scope)  # opening the index would make the folder of a user who is gone
     index = vault.index(scope)
-    known = everything = index.files()
     if sources is None:
         found = scan.scan(vault.root, scope)
+        change = compare(found.files, index.identities(), found.unseen)
+        known = index.files(None if full_hash else [*change.modified, *change.removed])
+        problems = index.problems()
     else:
         sources = list(dict.fromkeys(sources))
         found = scan.look(vault.root, scope, sources)
-        known = {source: known[source] for source in sources if source in known}
-    change = differences(found, known)
+        known = index.files(sources)
+        problems = {source: state.problem for source, state in known.items() if state.problem}
+        identities = {source: (s.size, s.mtime_ns, s.ctime_ns, s.inode) for source, s in known.items()}
+        change = compare(found.files, identities, found.unseen)
     run = _Run(vault, scope, index, known, found, stop or threading.Event())
     run.read_all([*found.files] if full_hash else [*change.added, *change.modified])
     lost, moved = run.gone([*change.removed, *run.vanished])
-    is_held = defer_deletions or (not confirm_deletions and is_mass_deletion(len(lost), len(everything)))
+    is_held = defer_deletions or (not confirm_deletions and _are_many(len(lost), index))
     removed = moved if is_held else [*lost, *moved]
     if removed:
         index.remove(removed)
-    standing = {source: state.problem for source, state in known.items() if state.problem and source in found.files}
+    standing = {source: problem for source, problem in problems.items() if source in found.files}
     return Report(
         scope,
         indexed=tuple(run.indexed),
         removed=tuple(removed),
         failed={source: problem for source, problem in {**standing, **run.failed}.items() if problem},
         held=tuple(lost) if is_held else (),
-        unchanged=len(found.files.keys() - run.indexed.keys() - run.failed.keys()) - len(run.vanished),
+        unchanged=len(found.files) - len({*run.indexed, *run.failed, *run.vanished}),
     )
 
 
-def differences(found: scan.Scan, known: Mapping[str, FileState]) -> Change:
-    """What a scan found against what an index knows."""
-    stats = {source: Stat(s.size, s.mtime_ns, s.ctime_ns, s.inode) for source, s in known.items()}
-    return compare(found.files, stats, found.unseen)
+def _are_many(deletions: int, index: Index) -> bool:
+    return deletions > 0 and is_mass_deletion(deletions, len(index.identities()))
 
 
 def embed(vault: Vault, scope: str) -> int:
@@ -162,7 +164,7 @@ class _Run:
             return
         except OSError as error:
             # Without a time stamp, so that it is tried at every scan: what forbids reading may lie in a parent folder.
-            stat = self.found.files[source]._replace(mtime_ns=0)
+            stat = Stat(*self.found.files[source])._replace(mtime_ns=0)
             self._fail(source, stat, f"cannot be read: {error.strerror or error}")
             return
         seen[source] = content.stat
@@ -189,7 +191,7 @@ class _Run:
         if len(self._batch) >= BATCH_FILES or self._batch_bytes >= BATCH_BYTES:
             self._flush()
 
-    def _fail(self, source: str, stat: Stat, problem: str) -> None:
+    def _fail(self, source: str, stat: Identity, problem: str) -> None:
         state = FileState(b"", *stat, problem=problem)
         self.failed[source] = problem
         if self.known.get(source) != state:

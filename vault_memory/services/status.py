@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from vault_memory.adapters import scan
 from vault_memory.adapters.history import HistoryState
 from vault_memory.adapters.history.upkeep import Growth, growth
-from vault_memory.adapters.index.base import FileState, Stats
+from vault_memory.adapters.index.base import Stats
 from vault_memory.core import conflict, layout
-from vault_memory.core.change import Stat, is_mass_deletion
+from vault_memory.core.change import Identity, Stat, compare, is_mass_deletion
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.conflicts import decided, undecided
 from vault_memory.services.daemon_record import DaemonRecord, is_running, read_record
 from vault_memory.services.heartbeat import Outcome, outcomes
-from vault_memory.services.reconcile import differences
 from vault_memory.services.second_look import Tally, tally
 from vault_memory.services.vault import Vault
 from vault_memory.services.withheld import withheld
@@ -127,16 +126,17 @@ def vectors_by() -> str:
 
 def _scope(vault: Vault, scope: str) -> ScopeStatus:
     found = scan.scan(vault.root, scope)
-    known: dict[str, FileState] = {}
+    known: dict[str, Identity] = {}
+    problems: dict[str, str] = {}
     stats: Stats | None = None
     problem = ""
     if vault.index_path(scope).exists():
         try:
             index = vault.index(scope)
-            known, stats = index.files(), index.stats()
+            known, problems, stats = index.identities(), index.problems(), index.stats()
         except VaultMemoryError as error:
             problem = str(error)
-    change = differences(found, known)
+    change = compare(found.files, known, found.unseen)
     # A file read just after it was written is recorded without a time, to be read again: it is not pending for that.
     pending = [s for s in (*change.added, *change.modified) if not _is_as_recorded(known.get(s), found.files[s])]
     now = time.time()
@@ -144,8 +144,10 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
         scope,
         indexed=len(known),
         pending=(*pending, *change.removed),
-        stale=tuple(s for s in pending if s not in found.problems and now - found.files[s].ctime_ns / 1e9 > STALE_S),
-        failed={source: state.problem for source, state in known.items() if state.problem} | found.problems,
+        stale=tuple(
+            s for s in pending if s not in found.problems and now - Stat(*found.files[s]).ctime_ns / 1e9 > STALE_S
+        ),
+        failed=problems | found.problems,
         held=change.removed if is_mass_deletion(len(change.removed), len(known)) else (),
         vectors_pending=stats.pending.get(vault.embedder.space, stats.chunks) if stats else 0,
         index_bytes=stats.bytes if stats else 0,
@@ -155,14 +157,14 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
     )
 
 
-def _is_as_recorded(state: FileState | None, stat: Stat) -> bool:
-    return state is not None and Stat(state.size, stat.mtime_ns, state.ctime_ns, state.inode) == stat
+def _is_as_recorded(known: Identity | None, stat: Identity) -> bool:
+    return known is not None and Stat(*known)._replace(mtime_ns=stat[1]) == stat
 
 
 def _tracked_bytes(vault: Vault, scope: str, found: scan.Scan) -> int:
     """Bytes of a scope's files that git tracks: not the archive, not the conversations."""
     apart = ("archive/", "conversations/")
-    total = sum(stat.size for source, stat in found.files.items() if not source.startswith(apart))
+    total = sum(size for source, (size, *_) in found.files.items() if not source.startswith(apart))
     if scope != layout.SHARED:
         with contextlib.suppress(FileNotFoundError):
             total += os.lstat(vault.root / layout.user_dir(scope) / layout.FEEDBACK).st_size

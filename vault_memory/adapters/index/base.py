@@ -8,6 +8,7 @@ from typing import Protocol
 
 from vault_memory.adapters.embedding.base import Embedder, Vector
 from vault_memory.core.candidate import Candidates, Filter
+from vault_memory.core.change import Identity
 from vault_memory.core.document import Document
 from vault_memory.core.fusion import Trust
 from vault_memory.core.tokens import Query
@@ -54,8 +55,16 @@ class Index(Protocol):
         """How far this process has come to trust the index's vectors."""
         ...
 
-    def files(self) -> dict[str, FileState]:
-        """State of every file the index knows, by source."""
+    def files(self, sources: Iterable[str] | None = None) -> dict[str, FileState]:
+        """State of every file the index knows, by source; of these alone when `sources` are given."""
+        ...
+
+    def identities(self) -> dict[str, Identity]:
+        """Every file's identity, by source: what a look at everything compares, several times faster than `files`."""
+        ...
+
+    def problems(self) -> dict[str, str]:
+        """What is wrong with each file that could not be read, or not all of it, by source."""
         ...
 
     def replace(self, entries: Iterable[tuple[Document, FileState]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from vault_memory.adapters.index.database import rows, value
 from vault_memory.adapters.index.vectors import Condition
 from vault_memory.core import dates, tokens
 from vault_memory.core.candidate import Candidate, Candidates, Filter
+from vault_memory.core.change import Identity
 from vault_memory.core.document import Chunk, Document, Unit
 from vault_memory.core.fusion import Trust
 from vault_memory.core.passage import RECORD
@@ -38,9 +40,22 @@ class SqliteIndex:
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
-    def files(self) -> dict[str, FileState]:
+    def files(self, sources: Iterable[str] | None = None) -> dict[str, FileState]:
+        asked = None if sources is None else json.dumps(list(sources))
+        sql = f"SELECT source, {_STATE} FROM files"
+        if asked is not None:
+            sql += " WHERE source IN (SELECT value FROM json_each(:asked))"
         with self._open() as db:
-            return {source: FileState(*state) for source, *state in rows(db, f"SELECT source, {_STATE} FROM files")}
+            return {source: FileState(*state) for source, *state in db.execute(sql, {"asked": asked})}
+
+    def identities(self) -> dict[str, Identity]:
+        with self._open() as db:
+            found = db.execute("SELECT source, size, mtime_ns, ctime_ns, inode FROM files")
+            return {source: (size, mtime, ctime, inode) for source, size, mtime, ctime, inode in found}
+
+    def problems(self) -> dict[str, str]:
+        with self._open() as db:
+            return dict(rows(db, "SELECT source, problem FROM files WHERE problem <> ''"))
 
     def replace(self, entries: Iterable[tuple[Document, FileState]]) -> None:
         with self._open() as db, db:
