@@ -35,7 +35,7 @@ def read(user_msg: str, lexicon: Lexicon) -> Message:
     technologies = lexicon.technologies(said, written)[:MOST_TECHNOLOGIES]
     for left, right in pairwise(technologies):  # «React, Node and Mongo» is one phrase, not two clauses
         gap = said[left.end : right.start]
-        if re.fullmatch(r" ?, ?(?:and |or |plus |跟|和)?", gap) and not _PREDICATE.match(said, right.end):
+        if re.fullmatch(r" ?, ?(?:and |or |plus |跟|和)?", gap):
             said = said[: left.end] + gap.replace(",", "、") + said[right.start :]
     return Message(written, said, technologies)
 
@@ -45,9 +45,6 @@ def gives_orders_to_the_system(text: str) -> bool:
     return bool(_INJECTION.search(fold(text[:HEAD] + "\n" + text[-TAIL:])))
 
 
-_PREDICATE = re.compile(
-    r" ?(?:那|我|就|的(?!话)|是|已|没|不|用|写|则|留|当|可以|uninstall|(?:is|was|are|does|i|can|feels|will|has|handles|on the|for the|by night)\b)"
-)
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff]"
 )

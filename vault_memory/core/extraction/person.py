@@ -22,15 +22,12 @@ def statements(clause: Clause, message: Message, lexicon: Lexicon, existing: Map
 
 # --- name -------------------------------------------------------------------------------------------------------------
 
-_NAMED = re.compile(
-    r"(?P<han>(?:大家|朋友|同学|家人|室友)?(?:都|平常都|一般|通常)?(?:请|可以|就|都|直接|以后|之后|今后|你|您|改|麻烦|习惯)*(?:叫我|称呼我(?:为|作|做)?|喊我|唤我|叫我做|叫我作|嗌我|叫翻我|叫返我)|我叫(?:做|作)?|我(?:的)?(?:名字|昵称|外号|绰号|花名|小名|英文名|中文名|名)(?:是|叫|系|就叫)|我个名(?:系|叫)|我的?英文名(?:是|叫)?|叫(?=[小阿老])|称呼(?:用|是)|叫(?=[\w ]{1,12}就好|[\w ]{1,12}就可以))"
-    r"|(?<![a-z])(?P<latin>(?:just |you can |please |everyone |people |friends |they |most people |y'all can )?call(?:s)? me|my name is|my name's|name's|the name is|the name's|i go by|i'm called|address me as|refer to me as|use the name|my nickname is|people know me as|known as|i'd rather be called|prefer to be called|prefer being called|like to be called|want to be called|go by)(?![a-z])"
-)
+_TITLE = r"(?:(?:mr|mrs|ms|mx|dr|prof|professor|miss)\.? )?"
 _NAME = re.compile(
-    r"(?: |:|\"|做|作|为|回|返|一声|名字)*(?P<name>[a-zà-ÿ][\w'\-]{0,19}(?:[ .](?!btw|please|pls|thanks|thx|lol|now|instead|ok|everyone|and|from|if|not|in|when|but|is|here|will|works)[a-z][\w'\-]{0,14}(?=$| ?(?:就|得|吧|啦|for|please|pls|,)))?|[\u3400-\u9fff]{1,3}[a-z]{2,12}|[\u3400-\u9fff]{1,8})"
+    rf"(?: |:|\"|做|作|为|回|返|一声|名字)*(?P<name>{_TITLE}[a-zà-ÿ][\w'\-]{{0,19}}(?:[ .](?!even|btw|please|pls|thanks|thx|lol|now|instead|ok|everyone|and|from|if|not|in|when|but|is|here|will|works|because|since|though|although|as|for|with|rather|so|on|at|too|or|nobody|never|just|always)[a-z][\w'\-]{{0,14}}(?=$| ?(?:就|得|吧|啦|for|please|pls|,)))?(?: ?(?:哥哥|姐姐|老师|同学|学长|学姐|哥|姐|仔|妹|叔|姨|sir)(?![\u3400-\u9fff]{{2}}(?<!就好)(?<!就行)(?<!就得)(?<!就可)(?<!就 o)))?|[\u3400-\u9fff]{{1,3}} ?[a-z]{{2,12}}(?= ?(?:就|得|便|吧|啦|都|也|,|$|,|。|[.!?~]))|[\u3400-\u9fff]{{1,8}})"
 )
 _TAIL = re.compile(
-    r"(?:就好|就可以|就行|即可|就得|得啦|得了|好了|吧|啦|啊|喔|哦|就ok|ok|就 ok|可以了|便可|得嘞|呗|就对了|好啦|都得|都可以|都行|也行|也可以|了|即可以|就成).*$"
+    r"(?:就好|就可以|就行|即可|就得|得啦|得了|好了|吧|啦|啊|喔|哦|就 ?ok|(?<![a-z])ok(?![a-z])|就|可以了|便可|得嘞|呗|就对了|好啦|都得|都可以|都行|也行|也可以|了|即可以|就成|便行|便成|这样).*$"
 )
 _NAME_STOP = re.compile(
     r"^(?:这个|那个|全名|把|去|做|来|写|改|先|重|这个|那个|起床|吃|回|交|买|看|帮|给|用|学|怎|什|啥|不|别|在|要|再|不要|一起|自己|多|少|快|上|下|装|换|加|删|查|读|背|练|想|滚|等|闭|好好|小心|注意|明天|今天|直接|记|试|跟|准备|参加|申请|讲|说|解|整理|设|安装|同学|你|他|她|我|它)"
@@ -55,46 +52,92 @@ def _display_name(clause: Clause, message: Message, lexicon: Lexicon, existing: 
         if stored and simplify(str(stored)).casefold() in simplify(text[stop.end() :]):
             return Signal("display_name", "remove", str(stored), "explicit")
         return None
-    greeted = _GREETING.search(message.said, clause.start - 12 if clause.start > 12 else 0, clause.end + 1)
-    for found in _NAMED.finditer(text):
-        if clause.hypothetical or clause.sarcastic or clause.past or clause.asks_to_know:
-            return None
-        if _TROUBLE.search(text[: found.start()]) and not found[0].startswith(("大家", "朋友", "friends", "everyone")):
-            return None
-        if re.search(r"(?:不|别|没|记得|提醒|闹钟|打电话)$", text[: found.start()]):
-            return None
-        name = _NAME.match(text, found.end())
-        if not name or (not found["han"] and re.search("[\u3400-\u9fff]", name["name"])):
+    if clause.sarcastic or clause.past or (clause.asks_to_know and not clause.first_person):
+        return None
+    if name := _called(clause, message, lexicon) or _introduced(clause, message, lexicon):
+        return Signal("display_name", "set", name, "explicit")
+    return None
+
+
+def _called(clause: Clause, message: Message, lexicon: Lexicon) -> str | None:
+    """The name after «call me», 叫我, «my name is»."""
+    text = clause.text
+    if lexicon.words("words.mood.hypothetical").search(text):
+        return None
+    for found in lexicon.words("people.name.before").finditer(text):
+        before = text[: found.start()]
+        if _NOT_CALLED.search(before) or (_TROUBLE.search(before) and not _ALL_CALL.search(before)):
+            continue
+        if clause.others and not _OF_ME.search(found[0]):
+            continue
+        name = _NAME.match(message.said, clause.start + found.end())
+        if not name or (found[0].isascii() and found[0] != "call me" and re.search("[\u3400-\u9fff]", name["name"])):
             continue
         value = _TAIL.sub("", name["name"])
-        begin = clause.start + name.start("name")
-        rest = text[name.start("name") + len(value) :].strip()
-        if not value or _NAME_STOP.match(value) or not _ends_well(rest, value, found[0]):
-            continue
-        return Signal("display_name", "set", message.written[begin : begin + len(value)].strip(), "explicit")
-    if greeted and clause.start <= greeted.start("name") < clause.end:
-        value = message.written[greeted.start("name") : greeted.end("name")]
-        common = greeted["name"].isascii() and not value[:1].isupper()
-        if (
-            (
-                not common
-                and not _NAME_STOP.match(greeted["name"])
-                and not re.search(r"[学生新手师人员]$", greeted["name"])
-            )
-            and value not in lexicon.names
-            and greeted["name"] not in lexicon.names
-        ):
-            return Signal("display_name", "set", value, "explicit")
+        begin = name.start("name")
+        rest = message.said[begin + len(value) : max(clause.end, begin + len(value))].strip()
+        if value and not _NAME_STOP.match(value) and _ends_well(rest, value, found[0]):
+            return message.written[begin : begin + len(value)].strip()
     return None
+
+
+def _introduced(clause: Clause, message: Message, lexicon: Lexicon) -> str | None:
+    """A name told without a verb of calling: «hi, I'm Ana», «Ngozi here», «it's Siobhán, with the accent»."""
+    greeted = _GREETING.search(message.said, max(0, clause.start - 12), clause.end + 1)
+    if greeted and clause.start <= greeted.start("name") < clause.end and not greeted["name"].endswith(_ROLES):
+        found: re.Match[str] | None = greeted
+    else:
+        found = next(
+            (
+                hit
+                for frame in _BARE
+                if (hit := frame.search(message.said, clause.start, clause.end + 24)) and hit.start("name") < clause.end
+            ),
+            None,
+        )
+    if not found or _NAME_STOP.match(found["name"]) or found["name"] in lexicon.names:
+        return None
+    value = message.written[found.start("name") : found.end("name")]
+    return value if not value.isascii() or value[:1].isupper() or "lowercase" in clause.text else None
+
+
+_ROLES = tuple("学生新手师人员")
+_LATIN_NAME = rf"(?P<name>{_TITLE}[a-zà-ÿ][a-zà-ÿ'\-]{{1,15}})"
+_BARE = (
+    re.compile(rf"(?:^|(?<=\n)|(?<=[.!?] )){_LATIN_NAME} here(?: again)?(?=[,.!?]|$)"),
+    re.compile(
+        rf"(?<![a-z]){_LATIN_NAME},? (?:is|that's) my (?:whole |full |real |actual )?(?:name|nickname)(?![a-z])"
+    ),
+    re.compile(
+        rf"(?:it's|its|it is) {_LATIN_NAME}(?=,? (?:not [a-z]+(?:[.,!]|$)|with (?:the|an?) (?:accent|[a-z]\b|double|silent)|please$|btw$|for short))"
+    ),
+    re.compile(
+        rf"(?:^|(?<=, )|(?<=[.;] ))(?:please,? )?(?:just|only|simply|plain) {_LATIN_NAME}(?=,? (?:is fine|please|will do|works|is enough|thanks|to you)|$|[.!])(?<=[a-z])"
+    ),
+    re.compile(
+        rf"(?:^|(?<=, )|(?<=[.;] )){_LATIN_NAME} (?:is (?:what i go by|what (?:everyone|people|friends) calls? me)|will do|for short)(?![a-z])"
+    ),
+)
+_OF_ME = re.compile(r"我|(?<![a-z])(?:me|my|i|i'm|i'd)(?![a-z])")
+_ALL_CALL = re.compile(
+    r"(?:都|也都|平常|平时|习惯|一直|通常|一律) ?(?:是|会|直接)?$|(?:everyone|everybody|people|friends|folks|they all|lab|family|team) (?:just |all |always |usually )?$"
+)
+_NOT_CALLED = re.compile(
+    r"(?:不|不要|别|没|没有|记得|提醒|闹钟|打电话|早上|明早|起床|怎么|为什么|为何|干嘛|唔好|唔使|谁|不用|不必|不准|不许)(?:再)?$|(?:don't|do not|never|stop|why do you|why does it|quit|when you|they|he|she|not|will|to|didn't) $"
+)
 
 
 def _ends_well(rest: str, value: str, trigger: str) -> bool:
     """Whether the name ends where a name would: «call me back later» and 叫我把作業重寫 name nobody."""
     if not rest:
-        return not re.search("[\u3400-\u9fff]", value) or len(value) <= 4 or trigger.startswith(("我叫", "我的名"))
+        return (
+            not re.search("[\u3400-\u9fff]", value)
+            or len(value.split()[0]) <= 4
+            or trigger.startswith(("我叫", "我的名", "喊", "叫", "名字", "昵称", "暱称"))
+        )
     return bool(
         re.match(
-            r"(?:就|得|吧|啦|啊|喔|哦|好|即可|便|都|也|了|呗|ok|please|pls|btw|by the way|from now|instead|is fine|thanks|thx|if|not|rather|for short|everyone|here|in |when|and |from|lol|haha|哈|谢|~|now|these days|works|will do|成|,|\.|-|but )",
+            r"(?:就|得|吧|啦|啊|喔|哦|好|即可|便|都|也|了|呗|、|\)|这样|你也|as|so|even|though|because|since|nobody|that's|too|around|or|ok|please|pls|btw|by the way|from now|instead|is fine|thanks|thx|if|not|rather|for short|everyone|here|in |when|and |from|lol|haha|哈|谢|~|now|these days|works|will do|成|,|\.|-|but )",
             rest,
         )
     )
@@ -104,7 +147,13 @@ def _ends_well(rest: str, value: str, trigger: str) -> bool:
 
 _LEVELS = ("beginner", "intermediate", "advanced")
 _OF_A_TECHNOLOGY = re.compile(
-    r"(?:教学|教程|课程|课|书|tutorial|course|book|guide|friendly|mistake|error|question|模式|难度|班|题|等级的)"
+    r"(?:luck|教学|教程|课程|课|书|tutorial|course|book|guide|friendly|mistake|error|question|模式|难度|班|题|等级的)"
+)
+_PRETENDED = re.compile(
+    r"假装|假裝|扮演|扮成|假扮|(?<![a-z])(?:pretend|imagine|role ?play|as an? \w+,? i (?:want|need|can|should))(?![a-z])|level ?[+=]|\blevel ?:"
+)
+_AS_SUCH = re.compile(
+    r" ?(?:水平|水准|程度|等级|阶段|的(?:程度|水平|水准|标准|方式)(?:跟|给|对|同|来|教|讲)?我?|(?<![a-z])(?:level )?here(?![a-z])|一枚|一只|一个(?=$)|路过)(?!的(?:书|教程|课|题|班|模式))"
 )
 _SIMILE = re.compile(r"(?:像|跟|好像|当作是给|对|以|给|适合|推荐|帮|教|like i'm|like i am|as if|for|even)[^,]{0,6}$")
 _NOT_PROGRAMMING = re.compile(
@@ -113,22 +162,23 @@ _NOT_PROGRAMMING = re.compile(
 
 
 def _level(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping[str, object]) -> Signal | None:
-    if not clause.meant or clause.asks_to_know or _NOT_PROGRAMMING.search(clause.text):
-        return None
     text = clause.text
+    if not clause.meant or clause.asks_to_know or clause.once or _PRETENDED.search(text):
+        return None
     said = lexicon.words("people.level.beginner_said").search(text)
     if said and not re.search(r"(?:不是|not|isn't)[^,]{0,4}$|一半|班上|大部分|很多|如果|给", text[: said.start()]):
         return Signal("level", "set", "beginner", "explicit")
     me = lexicon.words("people.level.is_me").search(text)
-    if not me:
-        return None
     for level in reversed(_LEVELS):
         for found in lexicon.words(f"people.level.{level}").finditer(text):
-            if (
-                found.start() < me.start()
-                or found.start() - me.end() > 34
-                or _OF_A_TECHNOLOGY.match(text[found.end() :].strip(" 的's"))
+            after = text[found.end() :]
+            if _OF_A_TECHNOLOGY.match(after.strip(" 的's")) or _NOT_PROGRAMMING.search(
+                text[max(0, found.start() - 8) : found.start()]
             ):
+                continue
+            if not me and _AS_SUCH.match(after) and not _SIMILE.search(text[: found.start()]):
+                return Signal("level", "set", level, "explicit")
+            if not me or found.start() < me.start() or found.start() - me.end() > 34:
                 continue
             if polarity(text, found.start(), found.end(), lexicon, []) <= 0 or re.search(
                 r"(?:不|没|not|no longer|never|isn't|ain't)", text[me.start() : found.start()]
@@ -144,61 +194,57 @@ _IANA = re.compile(
     r"(?<![a-z])(africa|america|asia|europe|australia|pacific|atlantic|indian|antarctica)/([a-z_]{3,30}(?:/[a-z_]{3,30})?)(?![a-z/])"
 )
 _OFFSET = re.compile(r"(?<![a-z])(?:utc|gmt) ?([+\-]) ?(\d{1,2})(?::?00)?(?!\d|:)")
-_ZONE_WORD = re.compile(r"时区|(?<![a-z])time ?zone(?![a-z])|(?<![a-z])tz(?![a-z])|时间|(?<![a-z])times?(?![a-z])|当地")
-_MY_ZONE = re.compile(
-    r"我|咱|请|以后|之后|今后|都|用|按|以|照|帮|排|安排|换算|提醒|行程|设|记|(?<![a-z])(?:i'm|i am|my|we're|i live|i moved|i've moved|i'm based|please|use|using|schedule|set|convert|show|remember|from now on|assume|in my|my|always|keep|make|put)(?![a-z])"
-)
-_NOT_MY_ZONE = re.compile(
-    r"server|伺服器|服务器|database|资料库|数据库|timestamp|log|存成|存的|欄位|column|field|cron|ci |aws|机器|vm|几点|幾點|what time|meeting with|开会|会议|发布|比赛|contest|launch|flight|航班|game|match|live|直播|客户|对方|function|函数|code|程式|代码|datetime|parse|pytz|moment|convert .{0,20} to utc|apps? "
-)
-_SITUATED = re.compile(
-    r"我(?:人|们|现在|目前|这学期|已经|最近|刚)*(?:人)?(?:在|搬到|搬去|住在|位于|搬|飞到|到了)|i'm (?:currently |now |actually |temporarily )?(?:in|on|based in|living in|located in|at)|i (?:live|moved|have moved|just moved|relocated|work|study|am) (?:in|to|on|from)|i've (?:just )?(?:moved|relocated) to|we're in|based in|my (?:time ?zone|tz|local time|clock)|我(?:的|这边的|这里的|所在的)?(?:时区|当地时间|时间)|时区(?:是|在|设|改|请|用|为|换|:| )"
-)
+_BESIDE = 80
+"""Characters around the place in which time must be spoken of."""
 
 
 def _timezone(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping[str, object]) -> Signal | None:
-    if clause.others or clause.hypothetical or clause.past or clause.once or clause.asks_to_know or clause.sarcastic:
-        return None
     text = clause.text
-    around = message.said[max(0, clause.start - 60) : clause.end + 60]
-    if _NOT_MY_ZONE.search(text):
+    words = lexicon.words
+    if clause.others or clause.past or clause.once or clause.asks_to_know or clause.sarcastic:
         return None
-    spoken_of = bool(_ZONE_WORD.search(around))
-    own = bool(_MY_ZONE.search(around))
+    around = message.said[max(0, clause.start - _BESIDE) : clause.end + _BESIDE]
+    condition = words("words.mood.hypothetical").search(text)
+    if (condition and condition.start() < len(text) // 3) or words("people.time.of_others").search(text):
+        return None
+    own = words("people.time.own").search(around)
     iana = _IANA.search(text)
     if iana and own:
         written = message.written[clause.start + iana.start() : clause.start + iana.end()]
         return Signal("timezone", "set", _title(written), "explicit")
-    if not (spoken_of and own):
+    if not (own and words("people.time.spoken_of").search(around)):
         return None
-    if not (
-        re.search(r"时区|time ?zone|(?<![a-z])tz(?![a-z])|时间|(?<![a-z])times?(?![a-z])|当地", text)
-        or _SITUATED.search(text)
-    ):
+    if not (words("people.time.spoken_of").search(text) or words("people.time.situated").search(text)):
         return None
+    zone = _by_offset(text, message) or _by_place(text, lexicon)
+    return Signal("timezone", "set", zone, "explicit") if zone else None
+
+
+def _by_offset(text: str, message: Message) -> str | None:
+    """The zone of «UTC+8»; Etc/GMT has its sign reversed (POSIX)."""
     offset = _OFFSET.search(text)
-    if offset and offset[2] != "0":
-        hours, sign = int(offset[2]), offset[1]
-        if hours == 8 and sign == "+":
-            return Signal(
-                "timezone", "set", "Asia/Taipei" if not _is_simplified(message.written) else "Asia/Shanghai", "explicit"
-            )
-        if hours == 9 and sign == "+":
-            return Signal("timezone", "set", "Asia/Tokyo", "explicit")
-        return (
-            Signal("timezone", "set", f"Etc/GMT{'-' if sign == '+' else '+'}{hours}", "explicit")
-            if hours <= 12
-            else None
-        )
+    if not offset or offset[2] == "0" or int(offset[2]) > 12:
+        return None
+    sign, hours = offset[1], int(offset[2])
+    if (sign, hours) == ("+", 8):
+        return "Asia/Shanghai" if _is_simplified(message.written) else "Asia/Taipei"
+    return "Asia/Tokyo" if (sign, hours) == ("+", 9) else f"Etc/GMT{'-' if sign == '+' else '+'}{hours}"
+
+
+def _by_place(text: str, lexicon: Lexicon) -> str | None:
+    """The zone of the last place named; of names within one another the longest (新德里, not 德里)."""
     hits = [
-        (found.start(), name.replace("-", "/", 1) if name != "UTC" else "UTC")
-        for name in lexicon.sections("people.zone")
-        for found in lexicon.words(f"people.zone.{name}").finditer(text)
+        (found.start(), found.end(), zone)
+        for zone in lexicon.sections("people.zone")
+        for found in lexicon.words(f"people.zone.{zone}").finditer(text)
         if polarity(text, found.start(), found.end(), lexicon, []) > 0
     ]
-    if not hits:
-        return None
-    return Signal("timezone", "set", max(hits)[1], "explicit")
+    outer = [
+        hit
+        for hit in hits
+        if not any(o[0] <= hit[0] and hit[1] <= o[1] and o[1] - o[0] > hit[1] - hit[0] for o in hits)
+    ]
+    return max(outer)[2].replace("-", "/") if outer else None
 
 
 def _title(zone: str) -> str:
