@@ -34,6 +34,8 @@ class Clause:
     sarcastic: bool
     likes: bool
     standing: bool
+    stands_here: bool
+    """Said to last in this very clause, not only around it."""
     asks: bool
     corrects: bool
     first_person: bool
@@ -55,7 +57,7 @@ class Clause:
 
 _SENTENCE = re.compile(r"[。!?;\n]+|\.(?=\s|$|[\u4e00-\u9fff])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)|~{2,}|…{1,}|\.{2,}")
 _CLAUSE = re.compile(
-    r",(?!\d{3})|:(?=\s|[\u4e00-\u9fff])|—+| - |--+|\(|\)|~|(?<=\s)(?=(?:but|however|though|although|while|whereas|because|since|so|and then|and please|and (?:i|my|we|you|also|keep|make|use|give|add|call|reply|answer|explain|don't|no)|then|unless|except)\s)|(?=但是|可是|不过|然后|所以|因为|而且|并且|还有|另外|而我|但我|只是|却|不然|否则)"
+    r",(?!\d{3})|:(?=\s|[\u4e00-\u9fff])|—+| - |--+|\(|\)|~|(?<=\s)(?=(?:but|however|though|although|while|whereas|because|since|so|and then|and please|and (?:i|i'll|i'd|i'm|my|we|you|also|keep|make|use|give|add|call|reply|answer|explain|don't|no|put|write|show|skip|drop|leave|go|set|turn|switch)|then|unless|except)\s)|(?=但是|可是|不过|然后|所以|因为|而且|并且|还有|另外|而我|但我|只是|却|不然|否则)"
 )
 _INTERJECTION = re.compile(
     r"^(?:no|nope|nah|wait|hmm|ok|okay|oh|well|sorry|actually|yes|yeah|hey|hi|btw|唉|欸|诶|哎|嗯|好|对|不|不是|喔|哦|呃|等等|那个|请问|hello)$"
@@ -65,10 +67,10 @@ _SUBORDINATE = re.compile(
     r"(?:(?:之后|以后|过后|后|的时候|时候|的时|时|之前|以前|的话|[写做改跑弄]完)$)|^(?:and |but |so |then )?(?:when|while|once|after|as soon as|every time|since|although|though|even though|whenever|in case) (?:i|we|the|it|my|a|this|he|she|they)\b|^(?:当|等|自从|每当|虽然|尽管)(?!我需要)"
 )
 _STRONG_QUESTION = re.compile(
-    r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还)|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问"
+    r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还)|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问|不(?:太|是很|大)?确定|纠结|犹豫|你觉得|你认为|你看呢|not sure (?:if|whether|which)|can't decide|torn between"
 )
 _NOT_ASKING = re.compile(
-    r"where (?:are|did) the (?:comments|examples)|有(?:没有|冇)[^,]{0,6}(?:例子|范例|示例|example|办法)|不管|无论|不论|随便|no matter|whatever|什么都|怎样都|怎么都|没什么|whichever|that's what|this is how|that's how|是什么都|it's what|what i (?:want|need|like|prefer|mean|meant|asked|said|use)|which is|which i|where (?:i|possible|needed|necessary)|why not|why don't (?:you|we)|how about|what about|who cares|when(?:ever)? "
+    r"where (?:are|did|have) (?:the|my|all the) (?:comments|examples)|(?:can|could|might) (?:it|this|that|they|these|those|everything) be |是不是(?:可以|能|该)|怎么(?=又是|又变|还是)|what(?= (?:it|that|this|each|every|the))|how (?=it |that |this )|有(?:没有|冇|无)(?:[^,]{0,2}(?:实际|具体|真实|简单|生活)[^,]{0,3})(?:例|案)|有(?:没有|冇)[^,]{0,6}(?:例子|范例|示例|example|办法)|不管|无论|不论|随便|no matter|whatever|什么都|怎样都|怎么都|没什么|whichever|that's what|this is how|that's how|是什么都|it's what|what i (?:want|need|like|prefer|mean|meant|asked|said|use)|which is|which i|where (?:i|possible|needed|necessary)|why not|why don't (?:you|we)|how about|what about|who cares|when(?:ever)? "
 )
 
 
@@ -134,8 +136,8 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
         likes = likes_here or (likes and speaker is None and len(text) < 32 and not asking_before)
         corrects = corrects or bool(words("words.wish.corrects").search(text))
         polite = bool(words("words.mood.polite_question").search(text))
-        asking = _asks_to_know(text, mark if last else "", polite, words)
         ordered = bool(words("words.wish.orders").match(_LEAD.sub("", text)))
+        asking = not _IMPERATIVE.match(text) and _asks_to_know(text, mark if last else "", polite, words)
         asking_before = asking
         facts.append(
             Clause(
@@ -151,6 +153,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
                 sarcastic,
                 likes,
                 standing or (standing_after and not was),
+                this_stands,
                 ordered or bool(words("words.wish.asks").search(text)),
                 corrects,
                 speaker == "me",
@@ -159,6 +162,10 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
     return facts
 
 
+# An English imperative asks for nothing, whatever its mark or what follows: «comment every line so I see what it does?»
+_IMPERATIVE = re.compile(
+    r"(?:and |but |so |then |also |ok |okay |just |please |pls |hey |from now on )*(?:add|write|make|keep|use|put|skip|drop|leave|stop|include|stick|stay|switch|change|set|turn|cut|avoid|start|comment|annotate|label|follow|match|break|split|walk|slow|number|shorten|trim|remove|strip|go|give|(?:would|could) (?:it kill|you mind))(?![a-z'])(?! (?:is|are|was|does|has)(?![a-z]))"
+)
 _WRY = re.compile("[🙃🙄😒]")
 _LEAD = re.compile(
     r"^[\s,]*(?:(?:and|but|so|then|also|plus|ok|okay|hey|well|oh|just|btw|pls|那|那就|就|也|还有|还|然后|另外|所以|但|但是|不过|而且|并且|你|你就|同埋|仲有|都|我想|阿|啊|欸|诶|呃|嗯|you can|you could|you should|you|to|from now on|以后|之后|今后|往后)[\s,]*){0,4}"

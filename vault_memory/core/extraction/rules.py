@@ -25,7 +25,14 @@ from vault_memory.core.preference import Signal
 _OWN_PART = re.compile(r"我(?:负责|是|自己|都|就|只|用|写)")
 _TASK = re.compile(
     r"(?:^|please |you )(?:write|draft|compose|create|generate|prepare)(?: me| us)? (?:a|an|some|the|my|our|\d+|two|three|five|ten) (?!answer|explanation|reply|response)"
+    r"|(?:^|please |pls |you )(?:rewrite|edit|revise|polish|shorten|proofread|rephrase|tighten|condense|trim)(?: up)? (?:my|the|this|our) (?!answer|explanation|reply|response)"
+    r"|(?:draft|write|改写|润色|润饰|修改|缩短|精简)(?: ?个| ?封|一下|我的|这份|这篇|这段| a| an)"
     r"|(?:写|拟|草拟|起草|生成|设计|出|画)(?:一|两|三|几|我的|这)?(?:封|篇|份|段|首|张|组|套|则|题|道)"
+)
+_MADE = re.compile(
+    r"(?:^|please |pls |you |to )(?:make|build|create|design|draw|generate|mock up|prepare|code|need|want)(?: me| us)? (?:an?|some|two|three|four|\d+) (?!dark |light |modern |minimal |clean |bit|little|lot|habit|note|rule|change)"
+    r"|(?:^|please |pls |you )(?:make|build|create|design|draw|generate|mock up|prepare|code)(?: me| us)? an? [^,]{0,40}(?: for | about | with )"
+    r"|(?:做|设计|画|生成|弄|搞|写|想)(?:一|两|三|几)?(?:个|张|份|款|组|套|幅|版)[^,]{0,24}(?:页|网站|海报|按钮|组件|封面|卡片|活动|配色|app|page|程式|功能|toggle|logo|名片|邀请|简报)"
 )
 _MY = re.compile(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
 QUOTE = 120
@@ -50,20 +57,32 @@ def extract(
     message = masking.read(user_msg, words)
     heard: list[Signal] = []
     before = ""
-    for _, group in groupby(clauses(message, words), key=lambda clause: clause.sentence):
+    spoken = clauses(message, words)
+    for _, group in groupby(spoken, key=lambda clause: clause.sentence):
         sentence = list(group)
         found = list(_of_sentence(sentence, message, words, existing, bool(assistant_msg.strip())))
         if existing:
             taken = list(_taken_back(sentence, before, message, words, existing))
             if taken:
-                found = [signal for signal in found if signal.key not in topics.KEYS] + taken
+                gone = {signal.key: signal.value for signal in taken}
+                found = [signal for signal in found if not _is_what_goes(signal, gone)] + taken
         before = message.written[sentence[0].start : sentence[-1].end + 1]
         if not any(signal.key != "recent_topics" for signal in found) and (
             kept := topics.note(sentence, message, words)
         ):
             found = [replace(kept, quote=_quote(message, sentence[0].start, sentence[-1].end))]
         heard.extend(found)
+    for clause, signal in styles.echoes(spoken, words):
+        if not any(signal.key == other.key for other in heard):
+            heard.append(replace(signal, quote=_quote(message, clause.start, clause.end)))
     return _resolved(heard)
+
+
+def _is_what_goes(signal: Signal, gone: Mapping[str, str]) -> bool:
+    """Whether a signal was only the naming of what is taken back: «the no-examples rule can go» wishes for neither."""
+    if signal.key in ("code_style", "examples"):
+        return signal.key in gone
+    return signal.key in topics.KEYS or gone.get(signal.key) == signal.value
 
 
 def _of_sentence(
@@ -76,6 +95,7 @@ def _of_sentence(
     mine = any(_MY.search(clause.text) for clause in sentence) and not any(clause.others for clause in sentence)
     about_work = bool(_TASK.search(message.said[sentence[0].start : sentence[-1].end]))
     end = sentence[-1].end
+    made = bool(_MADE.search(message.said[sentence[0].start : end]))
     for clause in sentence:
         if clause.others:
             mine = bool(_OWN_PART.search(clause.text))
@@ -91,6 +111,8 @@ def _of_sentence(
         about_work = about_work or any(signal.key in ("code_style", "examples") for signal in heard)
         quote = _quote(message, clause.start, clause.end)
         for signal in heard:
+            if signal.key in ("theme", "design_style") and made and not (clause.standing or clause.likes):
+                continue  # «make a dark landing page for the bakery» tells how one page shall be
             if signal.key == "response_style" and about_work and not styles.speaks_of_reply(clause.text):
                 continue  # «too many comments, shorter please» is about the comments, «write me a quiz, …» about the quiz
             yield replace(signal, quote=quote)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, Style, Technology
-from vault_memory.core.preference import Signal
+from vault_memory.core.preference import Signal, Strength
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ def wishes(
     by_key: dict[str, list[_Hit]] = {}
     for hit in _hits(clause, lexicon):
         by_key.setdefault(hit.style.key, []).append(hit)
-    if named and not clause.likes:
+    by_key = {key: _longest(hits) for key, hits in by_key.items()}
+    if named and not (clause.likes and clause.first_person):
         by_key.pop("examples", None)  # «no more jQuery examples» is about jQuery
     for key, hits in by_key.items():
         if signal := _judge(key, hits, clause, lexicon, existing, in_reply):
@@ -43,6 +44,66 @@ def _hits(clause: Clause, lexicon: Lexicon) -> Iterator[_Hit]:
         for pattern, asked in ((style.asked, True), (style.named, False)):
             for found in pattern.finditer(clause.text):
                 yield _Hit(style, found.start(), found.end(), asked)
+
+
+def _insists(hit: _Hit, text: str, lexicon: Lexicon) -> bool:
+    """Whether what looks like a refusal refuses a lack: «don't forget the comments»."""
+    return any(
+        found.start() < hit.end and hit.start < found.end()
+        for found in lexicon.words("words.negation.insisting").finditer(text)
+    )
+
+
+def _comments_or_examples(clause: Clause, lexicon: Lexicon) -> Style | None:
+    if clause.others or clause.hypothetical:
+        return None
+    return next(
+        (
+            style
+            for style in lexicon.styles
+            if style.value in ("with_comments", "with_examples")
+            and style.named.search(clause.text)
+            and not lexicon.words(f"styles.{style.key}.unless").search(clause.text)
+        ),
+        None,
+    )
+
+
+def echoes(heard: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Clause, Signal]]:
+    """Wishes for what was named at most two clauses before: «so many comments. Please leave them out»."""
+    style, at = None, -3
+    for place, clause in enumerate(heard):
+        if named := _comments_or_examples(clause, lexicon):
+            style, at = named, place
+        elif style and place - at <= 2 and (signal := _wish_of_it(style, clause, lexicon)):
+            yield clause, signal
+
+
+def _wish_of_it(style: Style, clause: Clause, lexicon: Lexicon) -> Signal | None:
+    if not clause.meant or clause.once or (clause.asks_to_know and not clause.asks):
+        return None
+    strength: Strength = "explicit" if clause.likes or clause.standing else "adjustment"
+    if lexicon.words("words.wish.takes_it").search(clause.text):
+        return Signal(style.key, "set", style.negated, strength)
+    if lexicon.words("words.wish.gives_it").search(clause.text):
+        return Signal(style.key, "set", style.value, strength)
+    return None
+
+
+def _longest(hits: list[_Hit]) -> list[_Hit]:
+    """Without the hits that lie inside a longer one of another value: «so many comments» is no «comments»."""
+    return [
+        hit
+        for hit in hits
+        if not any(
+            other.style != hit.style
+            and other.asked
+            and other.start <= hit.start
+            and hit.end <= other.end
+            and (other.end - other.start > hit.end - hit.start or not hit.asked)
+            for other in hits
+        )
+    ]
 
 
 def _judge(
@@ -62,6 +123,8 @@ def _judge(
             [other.end for other in hits if other.style != hit.style],
             within=hit.asked and hit.style.value.startswith("with_"),
         )
+        if key in ("code_style", "examples") and _insists(hit, clause.text, lexicon):
+            sign = 1 if hit.style.value.startswith("with_") else -1
         stored = existing.get(key) == hit.style.value
         if stored and not clause.asks_to_know and (sign < 0 or _taken_back(clause, lexicon)) and not hit.style.negated:
             return Signal(key, "remove", hit.style.value, "explicit")
@@ -85,6 +148,8 @@ def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
         return not _REPORTED.search(clause.text[: hit.start])
     if (clause.wish is None and sign > 0) or _ASSERTED.match(clause.text[hit.end :]):
         return False
+    if clause.first_person and not (clause.asks or clause.likes or clause.corrects or clause.stands_here):
+        return False  # «from now on» said elsewhere makes no wish of what one tells of oneself
     if hit.style.key == "response_style" and not (clause.likes or clause.standing):
         return bool(_REPLY.search(clause.text[: hit.start])) or _is_bare(clause.text[hit.end :]) or in_reply
     return True
@@ -149,7 +214,7 @@ _ASSERTED = re.compile(
     r"|(?:mode|theme)? ?(?:is|are|makes|hurts?|gives|burns?|kills?|was|strains)(?! (?:better|best|easier|fine|nicer|my|what|the way|good|great|perfect|all i|how i|it)))"
 )
 _REPORTED = re.compile(
-    r"(?:我|i)(?:已经|刚|之前)?(?:把|加了|写了|改了|做了)|(?:^|\s)i (?:added|wrote|made|changed|removed)"
+    r"(?:我|i)(?:已经|刚|之前)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)"
 )
 _PARTICLES = re.compile(
     r"[\s的地得啦吧呢啊喔哦唷嘛了一点些下好吗行可以就请谢你我.!~?]|please|pls|thanks|thank you|for me|ok|okay|now|instead|next time|then"
