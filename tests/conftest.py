@@ -30,7 +30,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-_SLOW = {"test_daemon", "test_cli", "test_cli_pref", "test_cli_audit", "test_hooks", "test_sync", "test_maintain"}
+_SLOW = {
+    "test_daemon",
+    "test_cli",
+    "test_cli_pref",
+    "test_cli_audit",
+    "test_cli_bench",
+    "test_hooks",
+    "test_sync",
+    "test_maintain",
+}
 
 
 @pytest.fixture(autouse=True)
