@@ -59,7 +59,6 @@ def _restore_backup(archive: Path, folder: Path) -> None:
 
 def _restore_file(context: Context, text: str, when: str) -> None:
     from vault_memory.interfaces.cli.audit import vault_path
-    from vault_memory.services.person_edits import scope_of
     from vault_memory.services.reconcile import reconcile
     from vault_memory.services.restore_file import restore_file
 
@@ -68,7 +67,7 @@ def _restore_file(context: Context, text: str, when: str) -> None:
     if not restore_file(vault, path, when):
         click.echo(f"{path} stands so already")
         return
-    reconcile(vault, scope_of(path))
+    reconcile(vault, layout.scope_of(path))
     click.echo(f"{path} is as it was at {when}; `vault-memory log {path}` shows what it was before")
 
 

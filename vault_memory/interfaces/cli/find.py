@@ -79,6 +79,6 @@ def reindex(context: Context, user_id: str | None) -> None:
     scopes = [vault.known_user(user_id)] if user_id else vault.scopes()
     for scope in scopes:
         report = rebuild(vault, scope)
-        click.echo(f"{scope or 'shared notes'}: {plural(len(report.indexed), 'file')} indexed")
+        click.echo(f"{layout.label(scope)}: {plural(len(report.indexed), 'file')} indexed")
         for source, problem in report.failed.items():
             click.echo(f"  {source}: {problem}", err=True)

@@ -102,4 +102,4 @@ def resume(context: Context) -> None:
     for scope in vault.scopes():
         removed = reconcile(vault, scope, confirm_deletions=True).removed
         if removed:
-            click.echo(f"{scope or '(shared)'}: {plural(len(removed), 'file')} forgotten")
+            click.echo(f"{layout.label(scope)}: {plural(len(removed), 'file')} forgotten")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from vault_memory.errors import NotAVault
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from vault_memory.services.search import Mode
+    from vault_memory.services.vault import Vault
 
 
 @click.command()
@@ -25,20 +27,24 @@ def bench(context: Context, datasets: tuple[Path, ...], queries: str, mode: Mode
 
     Inside a vault its settings and its embedder are measured, elsewhere the offline ones.
     """
-    from vault_memory.errors import NotAVault
     from vault_memory.services.bench import bench as measure
 
-    try:
-        vault = context.open()
-        config, embedder = vault.config, vault.embedder
-    except NotAVault:
-        if context.vault_path:
-            raise
-        config = embedder = None
-    results = [measure(folder, queries=queries, mode=mode, embedder=embedder, config=config) for folder in datasets]
+    vault = _vault(context)
+    settings: dict[str, Any] = {"config": vault.config, "embedder": vault.embedder} if vault else {}
+    results = [measure(folder, queries=queries, mode=mode, **settings) for folder in datasets]
     if as_json:
         print_json({result.dataset: {"queries": result.queries, **result.figures} for result in results})
         return
     columns = list(results[0].figures)
     rows = [[r.dataset, str(r.queries), *(f"{r.figures[name]:.3f}".rstrip("0") for name in columns)] for r in results]
     print_table(["dataset", "questions", *columns], rows)
+
+
+def _vault(context: Context) -> Vault | None:
+    """The vault that the person stands in or names; None outside any."""
+    try:
+        return context.open()
+    except NotAVault:
+        if context.vault_path:
+            raise
+        return None
