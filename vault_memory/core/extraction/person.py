@@ -1,4 +1,4 @@
-"""What a person says of himself or herself: name, level, time zone, language of the replies."""
+"""What a person says of himself or herself: name, level, time zone."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from vault_memory.core.preference import Signal
 
 
 def statements(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping[str, object]) -> Iterator[Signal]:
-    """Name, level, time zone and reply language of one clause."""
-    for rule in (_display_name, _level, _timezone, _language):
+    """Name, level and time zone of one clause."""
+    for rule in (_display_name, _level, _timezone):
         if signal := rule(clause, message, lexicon, existing):
             yield signal
 
@@ -227,7 +227,7 @@ def _by_offset(text: str, message: Message) -> str | None:
         return None
     sign, hours = offset[1], int(offset[2])
     if (sign, hours) == ("+", 8):
-        return "Asia/Shanghai" if _is_simplified(message.written) else "Asia/Taipei"
+        return "Asia/Shanghai" if is_simplified(message.written) else "Asia/Taipei"
     return "Asia/Tokyo" if (sign, hours) == ("+", 9) else f"Etc/GMT{'-' if sign == '+' else '+'}{hours}"
 
 
@@ -254,66 +254,5 @@ def _title(zone: str) -> str:
     )
 
 
-# --- language of the replies ------------------------------------------------------------------------------------------
-
-_TELLS = r"(?:回答|回复|回覆|回应|答复|作答|回我|回给我|回|答|讲|说|解释|说明|讲解|沟通|对话|交谈|聊|跟我讲|跟我说|教|answer|reply|respond|speak|talk|write|explain|communicate|chat|converse|tell me|text)"
-_ARTEFACT = re.compile(
-    r"make it (?:reply|answer|respond|speak|talk)|让它|讓它|chatbot|persona|翻|译|写(?!给我看)(?:一)?(?:封|篇|个|份|段|首|信|作文|报告|文章)|信|邮件|email|e-mail|letter|essay|作文|论文|报告|paper|report|注解|注释|comment|变数|变量|variable|函数名|命名|naming|名称|介面|界面|ui|网站|页面|网页|website|page|app|按钮|button|标题|title|label|简报|slides|投影片|presentation|演讲|speech|考|test|exam|homework|课|class|subtitle|字幕|字体|font|文件(?=用|要|改)|readme|doc|commit|讯息|message to|自我介绍|履历|resume|cv|怎么(?:说|讲|写|念)|点讲|how do (?:you|i|we) say|say .{1,30} in|键盘|keyboard|输入法|系统语言|手机|phone|版本|version|影片|video|书|book|字典|资料集|dataset|translate|translation|caption|essay|poem|诗|歌|song|menu|菜单|error message|strings?"
-)
-_SWITCH = re.compile(
-    r"(?:改|换|转|切换|切|用|讲|说|回|整|来|以|答|打|写|be|in|to|speak|use|switch|go|talk|prefer|answer|reply|only|just|with|try|please|back|want|like|喜欢|习惯|偏好|看|读|吃|要)[^,]{0,12}$"
-)
-_ABOUT_ME = re.compile(
-    r"(?:我|i|my)[^,]{0,8}(?:母语|native|first language|很烂|很差|不好|看不懂|听不懂|读不懂|speak|专业|考|学|读|老师|doesn't|isn't|bad|poor)"
-)
-
-
-def _language(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping[str, object]) -> Signal | None:
-    text = clause.text
-    if not clause.meant or clause.asks_to_know or clause.once or _ARTEFACT.search(text):
-        return None
-    hits = [
-        (found.start(), found.end(), tag)
-        for tag in lexicon.sections("people.language")
-        for found in lexicon.words(f"people.language.{tag}").finditer(text)
-    ]
-    hits = [
-        hit
-        for hit in hits
-        if not any(o != hit and o[0] <= hit[0] and hit[1] <= o[1] and o[1] - o[0] > hit[1] - hit[0] for o in hits)
-    ]
-    for start, end, tag in sorted(hits, reverse=True):
-        ends = [other[1] for other in hits if other[1] <= start]
-        if polarity(text, start, end, lexicon, ends) <= 0 or re.match(
-            r"(?:看得|看到|很|好难|太难|不好|不懂|看不|读不|资料|文献|原文|课本|夹|名词|缩写| is (?:hard|difficult|not)|课|老师|系|的(?:文件|文章|资料|影片|书|论文|解释看))",
-            text[end:],
-        ):
-            continue
-        tells = re.search(_TELLS, text)
-        if not (
-            tells
-            or _SWITCH.search(text[:start])
-            or re.match(
-                r" ?(?:就好|please|pls|only|谢谢|吧|thanks|就可以|from now|呗|for everything|replies|answers|responses|回答|回复|,? ?ok)",
-                text[end:],
-            )
-        ):
-            continue
-        if not (clause.wish or tells and clause.asks):
-            continue
-        if _ABOUT_ME.search(text) and not tells:
-            continue
-        value = _chinese_of(message.written) if tag == "zh" else tag
-        return Signal("language", "set", value, "explicit" if clause.likes or clause.standing else "adjustment")
-    return None
-
-
-def _chinese_of(written: str) -> str:
-    """The Chinese the person writes; where the message holds none, plain `zh`."""
-    if not re.search(r"[\u3400-\u9fff]", written):
-        return "zh"
-    return "zh-CN" if _is_simplified(written) else "zh-TW"
-
-
-def _is_simplified(written: str) -> bool:
+def is_simplified(written: str) -> bool:
     return simplify(written) == written and any("\u4e00" <= char <= "\u9fff" for char in written)

@@ -56,5 +56,10 @@ def compiled(text: str) -> re.Pattern[str]:
     return re.compile(pattern(split(text)))
 
 
+_BESIDE_HAN = re.compile(r"(?<=[\u3400-\u9fff]) (?!\?)|(?<=[\u3400-\u9fff][)?]) (?!\?)| (?=\(?[\u3400-\u9fff])")
+
+
 def _expression(phrase: str) -> str:
+    """The regular expression of one phrase. A blank beside Han may be absent: people write «用 dark» and «用dark»."""
+    phrase = _BESIDE_HAN.sub(" ?", phrase)
     return "".join(_MEANING.get(token) or re.escape(token) for token in _TOKEN.findall(phrase))

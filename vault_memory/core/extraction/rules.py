@@ -2,7 +2,7 @@
 
 1. `masking`: cap the length, refuse orders to the system, blank code, pastes and quotations (offsets are kept);
 2. `clauses`: cut into clauses, each with its speaker, mood, time and wish;
-3. `styles`, `person`, `technology`, `topics`: what each clause says, key by key;
+3. `styles`, `person`, `language`, `technology`, `topics`: what each clause says, key by key;
 4. here: later words win over earlier ones, doubles go, and «remember …» becomes a note where no key took it.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import groupby
 from types import MappingProxyType
 
-from vault_memory.core.extraction import masking, person, retraction, styles, technology, topics
+from vault_memory.core.extraction import language, masking, person, retraction, styles, technology, topics
 from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import Lexicon, default_lexicon
 from vault_memory.core.extraction.privacy import is_private
@@ -105,6 +105,7 @@ def _of_sentence(
         heard = [
             *styles.wishes(clause, named, lexicon, existing, in_reply),
             *person.statements(clause, message, lexicon, existing),
+            *language.reply_language(clause, message, lexicon),
             *technology.roles(clause, named, lexicon, existing, mine),
             *topics.subjects(clause, following, named, message, lexicon),
         ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, Style, Technology
@@ -24,10 +24,14 @@ class _Hit:
     asked: bool
 
 
+_BLANK_BESIDE_HAN = re.compile(r"(?<=[\u3400-\u9fff]) (?=[a-z0-9])|(?<=[a-z0-9]) (?=[\u3400-\u9fff])")
+
+
 def wishes(
     clause: Clause, named: list[Technology], lexicon: Lexicon, existing: Mapping[str, object], in_reply: bool
 ) -> Iterator[Signal]:
     """The style signals of one clause, without their quotes; at most one per key."""
+    clause = replace(clause, text=_BLANK_BESIDE_HAN.sub("", clause.text))
     by_key: dict[str, list[_Hit]] = {}
     for hit in _hits(clause, lexicon):
         by_key.setdefault(hit.style.key, []).append(hit)
