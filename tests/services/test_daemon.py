@@ -19,8 +19,9 @@ import pytest
 from tests.conftest import wait_until
 from tests.services.vaults import write
 from vault_memory.errors import Busy
+from vault_memory.services.bulletin import Happening
 from vault_memory.services.create_vault import create_vault
-from vault_memory.services.daemon import Daemon, Happening
+from vault_memory.services.daemon import Daemon
 from vault_memory.services.daemon_record import is_running, lock_path, read_record, write_record
 from vault_memory.services.reconcile import reconcile
 from vault_memory.services.vault import Vault, open_vault

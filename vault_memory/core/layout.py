@@ -86,6 +86,18 @@ def scope_dir(scope: str) -> PurePosixPath:
     return PurePosixPath(".") if scope == SHARED else user_dir(scope)
 
 
+def label(scope: str) -> str:
+    """A scope as a person is told of it."""
+    return "shared notes" if scope == SHARED else str(user_dir(scope))
+
+
+def scope_of(path: PurePosixPath) -> str:
+    """The scope in whose folder a vault-relative path lies, whatever kind of file it is."""
+    parts = path.parts
+    is_users = len(parts) > 2 and parts[0] == MEMORY_DIR and is_user_id(parts[1])
+    return parts[1] if is_users else SHARED
+
+
 def daily_source(day: date) -> str:
     """Source of a day's log."""
     return f"daily/{day.isoformat()}.md"

@@ -101,12 +101,12 @@ def _index(vault: Vault) -> Seen:
     scopes = status(vault).scopes
     step = "`vault-memory reindex`, or `vault-memory doctor --fix`"
     for scope in scopes:
-        name = scope.scope or "shared notes"
+        name = layout.label(scope.scope)
         if scope.problem:
             return f"{name}: {scope.problem}", step
         if scope.held:
             return f"{name}: {len(scope.held)} files are gone at once", "`vault-memory resume` if you deleted them"
-    pending = [f"{scope.scope or 'shared'}: {source}" for scope in scopes for source in scope.pending]
+    pending = [str(layout.scope_dir(scope.scope) / source) for scope in scopes for source in scope.pending]
     if pending:
         return f"{len(pending)} files are not as the index has them ({pending[0]})", step
     return f"{sum(scope.indexed for scope in scopes)} files in {len(scopes)} indexes, equal to the disk", ""

@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -23,7 +22,8 @@ from vault_memory.adapters.watcher import EVERYTHING, Hint, Watcher
 from vault_memory.core import layout
 from vault_memory.core.settle import Settle
 from vault_memory.errors import VaultMemoryError
-from vault_memory.services.daemon_record import DaemonRecord, lock_path, only_daemon, write_record
+from vault_memory.services.bulletin import Bulletin, Happening
+from vault_memory.services.daemon_record import lock_path, only_daemon
 from vault_memory.services.heartbeat import heartbeat
 from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.reconcile import embed, reconcile
@@ -48,15 +48,6 @@ Look = tuple[str, PurePosixPath | None]
 """A scope and a vault-relative path in it; None: all of the scope."""
 
 
-@dataclass(frozen=True)
-class Happening:
-    """Something worth a line in a log: `kind` is one of started, indexed, removed, failed, held, committed, trouble, well, stopped."""
-
-    kind: str
-    where: str
-    message: str
-
-
 class Daemon:
     """One per vault, held by a file lock; `tell` is called (from several threads) with whatever happens.
 
@@ -76,11 +67,9 @@ class Daemon:
         self.vault = vault
         self.ready = threading.Event()
         self._look_s, self._poll_s, self._beat_s = look_s, poll_s, beat_s
-        self._tell = tell
+        self._bulletin = Bulletin(vault, tell)
         self._stop = threading.Event()
         self._calm = threading.Event()
-        self._record = DaemonRecord()
-        self._record_lock = threading.Lock()
         self._failures: dict[str, int] = {}
         self._held: dict[str, int] = {}
         self._to_commit: queue.SimpleQueue[Hint] = queue.SimpleQueue()
@@ -94,8 +83,7 @@ class Daemon:
         self._stop = stop
         with ExitStack() as held:
             held.enter_context(only_daemon(self.vault.root))
-            self._record.started = self._now()
-            self._note("started", "daemon", f"process {self._record.pid} watches {self.vault.root}")
+            self._bulletin.started(f"process {os.getpid()} watches {self.vault.root}")
             work = {"index": self._index, "commit": self._commit, "vectors": self._embed, "heartbeat": self._beat}
             workers = [
                 threading.Thread(target=self._keep, args=item, name=f"vault-memory {item[0]}", daemon=True)
@@ -105,19 +93,18 @@ class Daemon:
                 worker.start()
             lock, beat = _inode(lock_path(self.vault.root)), time.monotonic()
             while not stop.wait(TICK_S):
-                if self._is_there() and _inode(lock_path(self.vault.root)) != lock:
+                if self.vault.exists() and _inode(lock_path(self.vault.root)) != lock:
                     held.close()  # somebody deleted `.vault-memory/`, which anybody may, or put another vault here
                     held.enter_context(only_daemon(self.vault.root))
                     lock = _inode(lock_path(self.vault.root))
-                    self._save()
+                    self._bulletin.save()
                 if time.monotonic() - beat > self._beat_s:
                     beat = time.monotonic()
-                    self._save()
+                    self._bulletin.save()
             deadline = time.monotonic() + STOP_S
             for worker in workers:
                 worker.join(max(0.0, deadline - time.monotonic()))
-            self._record.state = "stopped"
-            self._note("stopped", "daemon", "stopped")
+            self._bulletin.state("stopped", "", "stopped")
 
     # The workers. Each one raises what it cannot deal with, and is then started again after a pause.
 
@@ -130,9 +117,7 @@ class Daemon:
             except Exception as error:
                 if time.monotonic() - began > longest:
                     pause = BACK_OFF_S[0]
-                with self._record_lock:
-                    self._record.restarts[name] = self._record.restarts.get(name, 0) + 1
-                self._trouble(name, error)
+                self._bulletin.crashed(name, error)
                 self._stop.wait(pause)
                 pause = min(2 * pause, longest)
 
@@ -171,14 +156,14 @@ class Daemon:
             self._bring_up(scope, None, settle, is_settled=not self.ready.is_set())
         if self._stop.is_set():
             return began
-        state = "polling" if watcher.polling else "watching"
         if not self.ready.is_set():
             self._to_commit.put(EVERYTHING)
             self.ready.set()
-        if (state, watcher.polling) != (self._record.state, self._record.polling):
-            self._record.state, self._record.polling = state, watcher.polling
-            self._note(state, "daemon", watcher.polling or "caught up; every edit is followed from here on")
-        self._well("index")
+        if watcher.polling:
+            self._bulletin.state("polling", watcher.polling, watcher.polling)
+        else:
+            self._bulletin.state("watching", "", "caught up; every edit is followed from here on")
+        self._bulletin.well("index")
         took = time.monotonic() - began
         pause, spare = (self._poll_s, SPARE_POLLING) if watcher.polling else (self._look_s, SPARE)
         return began + took + min(max(pause, spare * took), 10 * pause)
@@ -191,7 +176,7 @@ class Daemon:
         Whether a deletion is a mass deletion shows only when it is over and all of the scope is looked at. So a look
         that may fall in the middle of one (not `is_settled`) removes nothing, and is repeated.
         """
-        name, base = label(scope), layout.scope_dir(scope)
+        name, base = layout.label(scope), layout.scope_dir(scope)
         if paths and (scope in self._held or not all(os.path.lexists(self.vault.root / path) for path in paths)):
             paths = None
         sources = None if paths is None else [path.relative_to(base).as_posix() for path in paths]
@@ -201,17 +186,17 @@ class Daemon:
             count = self._failures[scope] = self._failures.get(scope, 0) + 1
             pause = min(BACK_OFF_S[0] * 2**count, BACK_OFF_S[1])
             settle.stir((scope, None), time.monotonic() + pause)
-            self._trouble(name, error)
+            self._bulletin.trouble(name, error)
             return
         self._failures.pop(scope, None)
-        self._well(name)
+        self._bulletin.well(name)
         if report.indexed:
-            self._note("indexed", name, _listed(report.indexed))
+            self._bulletin.note("indexed", name, _listed(report.indexed))
             self._to_embed.put(scope)
         if report.removed:
-            self._note("removed", name, _listed(report.removed))
+            self._bulletin.note("removed", name, _listed(report.removed))
         for source in report.failed.keys() & {*report.indexed, *(sources or ())}:
-            self._note("failed", name, f"{source}: {report.failed[source]}")
+            self._bulletin.note("failed", name, f"{source}: {report.failed[source]}")
         if is_settled or not report.held:
             self._hold(scope, len(report.held))
         else:
@@ -230,10 +215,7 @@ class Daemon:
         elif before:
             self._to_commit.put(EVERYTHING)
         if count != before:
-            with self._record_lock:
-                self._record.held = {label(scope): count for scope, count in self._held.items()}
-            what = f"{count} files are gone: `vault-memory resume` if you deleted them" if count else "none any more"
-            self._note("held", label(scope), what)
+            self._bulletin.held(scope, count)
 
     def _commit(self) -> None:
         settle: Settle[Hint] = Settle(self.vault.config.watch_commit_quiet_ms / 1000, COMMIT_CAP_S)
@@ -241,13 +223,13 @@ class Daemon:
             for hint in _heard(self._to_commit, settle):
                 settle.stir(hint, time.monotonic())
             hints = settle.take(time.monotonic())
-            if hints and self._is_there():
+            if hints and self.vault.exists():
                 try:
                     self._commit_edits(hints)
                 except Exception:
                     self._to_commit.put(EVERYTHING)
                     raise
-                self._well("commit")
+                self._bulletin.well("commit")
 
     def _commit_edits(self, hints: list[Hint]) -> None:
         """Commit what is at rest, scope by scope; a mass deletion not before the person has confirmed it."""
@@ -255,13 +237,13 @@ class Daemon:
         edits = self.vault.history.uncommitted(None if everywhere else [hint.path for hint in hints])
         paths: dict[str, list[PurePosixPath]] = {}
         for edit in edits:
-            paths.setdefault(owner(edit.path), []).append(edit.path)
+            paths.setdefault(layout.scope_of(edit.path), []).append(edit.path)
         for scope in paths.keys() - self._held:
             with self.vault.lock(scope) if scope else nullcontext():
                 count = commit_person_edits(self.vault, scope, paths[scope])
             if count:
                 files = "file" if count == 1 else "files"
-                self._note("committed", label(scope), f"{count} edited {files}, as the person's")
+                self._bulletin.note("committed", layout.label(scope), f"{count} edited {files}, as the person's")
 
     def _embed(self) -> None:
         self._let_it_catch_up()
@@ -275,14 +257,14 @@ class Daemon:
             self._calm.wait(CALM_S)
             while embed(self.vault, scope) and not self._stop.is_set():
                 self._calm.wait(CALM_S)
-            self._well("vectors")
+            self._bulletin.well("vectors")
 
     def _beat(self) -> None:
         self._let_it_catch_up()
         while not self._stop.is_set():
-            for outcome in heartbeat(self.vault) if self._is_there() else ():
-                self._note("job" if outcome.ok else "trouble", outcome.job, outcome.said)
-            self._well("heartbeat")
+            for outcome in heartbeat(self.vault) if self.vault.exists() else ():
+                self._bulletin.note("job" if outcome.ok else "trouble", outcome.job, outcome.said)
+            self._bulletin.well("heartbeat")
             self._stop.wait(self._beat_s)
 
     def _let_it_catch_up(self) -> None:
@@ -292,11 +274,7 @@ class Daemon:
     # What hints mean.
 
     def _scopes(self) -> list[str]:
-        return self.vault.scopes() if self._is_there() else []
-
-    def _is_there(self) -> bool:
-        """Whether the vault is still where it was: nothing is to be written into a folder that is none."""
-        return (self.vault.root / layout.SETTINGS_FILE).is_file()
+        return self.vault.scopes() if self.vault.exists() else []
 
     def _is_asked_to_look(self) -> bool:
         """Whether one of the vault's git hooks, or a command, left a note since the last look."""
@@ -312,46 +290,7 @@ class Daemon:
             return [(place.scope, hint.path)] if place else []
         if hint == EVERYTHING or hint.path == PurePosixPath(layout.MEMORY_DIR):
             return [(scope, None) for scope in self._scopes()]
-        return [(owner(hint.path / layout.PROFILE), None)]  # any name below the folder will do
-
-    # What others are told.
-
-    def _trouble(self, where: str, error: Exception) -> None:
-        text = str(error) if isinstance(error, VaultMemoryError) else f"{type(error).__name__}: {error}"
-        with self._record_lock:
-            self._record.problems[where] = text
-        self._note("trouble", where, text)
-
-    def _well(self, where: str) -> None:
-        with self._record_lock:
-            was_ill = self._record.problems.pop(where, None)
-        if was_ill:
-            self._note("well", where, "works again")
-
-    def _note(self, kind: str, where: str, message: str) -> None:
-        self._save()
-        self._tell(Happening(kind, where, message))
-
-    def _save(self) -> None:
-        if self._is_there():
-            with self._record_lock:
-                self._record.beat = self._now()
-                write_record(self.vault.root, self._record)
-
-    def _now(self) -> str:
-        return self.vault.now().isoformat(timespec="seconds")
-
-
-def owner(path: PurePosixPath) -> str:
-    """The scope in whose folder a path lies, whatever kind of file it is."""
-    parts = path.parts
-    is_users = len(parts) > 2 and parts[0] == layout.MEMORY_DIR and layout.is_user_id(parts[1])
-    return parts[1] if is_users else layout.SHARED
-
-
-def label(scope: str) -> str:
-    """A scope as a person is told of it."""
-    return str(layout.user_dir(scope)) if scope else "shared notes"
+        return [(layout.scope_of(hint.path / layout.PROFILE), None)]  # any name below the folder will do
 
 
 def _heard(hints: queue.SimpleQueue[Hint], settle: Settle[Any]) -> Iterator[Hint]:

@@ -45,20 +45,13 @@ def _drafts(vault: Vault, scope: str | None, paths: Sequence[PurePosixPath] | No
     drafts: list[Draft] = []
     others: dict[str, list[FileChange]] = {}
     for change in vault.history.uncommitted(paths):
-        owner = scope_of(change.path)
+        owner = layout.scope_of(change.path)
         if scope in (None, owner):
             by_key = edit_drafts(vault, author, *change)
             drafts += by_key
             if not by_key:
                 others.setdefault(owner, []).append(change)
     return drafts + [Draft(_message(changes), author, tuple(changes)) for changes in others.values()]
-
-
-def scope_of(path: PurePosixPath) -> str:
-    """Whose folder a vault-relative path lies in, whatever kind of file it is."""
-    parts = path.parts
-    is_users = len(parts) > 2 and parts[0] == layout.MEMORY_DIR and layout.is_user_id(parts[1])
-    return parts[1] if is_users else layout.SHARED
 
 
 def _message(changes: Sequence[FileChange]) -> str:
@@ -96,7 +89,7 @@ def edit_drafts(
     vault: Vault, author: Author, path: PurePosixPath, before: bytes | None, after: bytes | None
 ) -> list[Draft]:
     """For an edited USER.md one draft per preference that differs, else none; the last one ends with exactly `after`."""
-    user_id = scope_of(path)
+    user_id = layout.scope_of(path)
     if not before or not after or not user_id or path != layout.user_dir(user_id) / layout.PROFILE:
         return []
     changes = hand_changes(Profile.decode(before, vault.config.locale), Profile.decode(after, vault.config.locale))

@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.history import Author, Draft, FileChange
-from vault_memory.core import conflict, merge
+from vault_memory.core import conflict, layout, merge
 from vault_memory.errors import Busy, Changed
-from vault_memory.services.person_edits import commit_person_edits, edit_drafts, scope_of
+from vault_memory.services.person_edits import commit_person_edits, edit_drafts
 from vault_memory.services.vault import Vault
 
 _ATTEMPTS = 20
@@ -25,7 +25,7 @@ def save_note(
     ranges of these conflicts are returned. Only a file that cannot be merged (no Markdown) raises `Changed`.
     A profile gives one commit per preference, in the person's way.
     """
-    scope = scope_of(path)
+    scope = layout.scope_of(path)
     place = files.contained(vault.root, path)
     for _ in range(_ATTEMPTS):
         with vault.lock(scope) if scope else nullcontext():

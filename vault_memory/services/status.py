@@ -190,7 +190,7 @@ def _unhealthy(
 ) -> list[str]:
     found = []
     for scope in scopes:
-        name = f"memory/{scope.scope}" if scope.scope else "shared notes"
+        name = layout.label(scope.scope)
         if scope.problem:
             found.append(f"{name}: {scope.problem}")
         if scope.held:

@@ -21,7 +21,7 @@ from vault_memory.core.change import is_mass_deletion
 from vault_memory.core.merge import Clash, Side
 from vault_memory.core.profile import Profile
 from vault_memory.errors import Busy, Changed, HistoryError, UsageError
-from vault_memory.services.person_edits import commit_person_edits, scope_of
+from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.vault import Vault
 
 _ATTEMPTS = 20
@@ -65,7 +65,7 @@ def sync(vault: Vault, name: str = "") -> Synced:
         head = vault.history.state().head
         sent = remote.count(root, theirs, head) if head else 0
         if head is None or head == theirs or remote.push(root, name, branch, head):
-            scopes = tuple(sorted({scope_of(path) for path in done.touched}))
+            scopes = tuple(sorted({layout.scope_of(path) for path in done.touched}))
             return Synced(name, received, sent, scopes, tuple(done.notes))
     raise HistoryError(
         f"others keep pushing to {name} at the same time: what came is merged, the push is to be tried again"
@@ -191,7 +191,7 @@ class _Merge:
     def _decisions(self, path: PurePosixPath, older: str, newer: str, clashes: tuple[Clash, ...]) -> list[Draft]:
         drafts = []
         state, wanted = Profile.parse(older), Profile.parse(newer)
-        user = scope_of(path)
+        user = layout.scope_of(path)
         for number, clash in enumerate(clashes, 1):
             before = state.text
             state = state.with_items(clash.key, wanted.items(clash.key))

@@ -69,6 +69,10 @@ class Vault:
 
         return self.given_embedder or OfflineEmbedder()
 
+    def exists(self) -> bool:
+        """Whether the vault is still where it was when it was opened."""
+        return (self.root / layout.SETTINGS_FILE).is_file()
+
     def user_ids(self) -> list[str]:
         """Ids of the users who have a folder, sorted."""
         try:

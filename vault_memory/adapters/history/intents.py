@@ -60,14 +60,18 @@ def ends(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
 
 
 class IntentLog:
-    """The intents of one repository. The caller holds the vault's lock."""
+    """The intents of one repository. Who changes them holds the vault's lock."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def pending(self) -> list[Intent]:
-        """All intents, oldest first."""
-        return [_load(self._folder / name) for name in self._names()]
+        """All intents, oldest first. May be asked without the lock, too."""
+        while True:
+            try:
+                return [_load(self._folder / name) for name in self._names()]
+            except FileNotFoundError:
+                continue  # whoever holds the lock has just marked or struck off this one: look again
 
     def unwritten(self) -> list[Intent]:
         """Those whose files a killed writer may not have written."""

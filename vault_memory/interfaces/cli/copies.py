@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from vault_memory.core import layout
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import plural

@@ -10,7 +10,8 @@ from datetime import datetime
 import click
 
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.services.daemon import Daemon, Happening
+from vault_memory.services.bulletin import Happening
+from vault_memory.services.daemon import Daemon
 
 
 @click.command()

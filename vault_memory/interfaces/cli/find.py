@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vault_memory.core import layout
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import plural, print_json
 
@@ -29,7 +30,6 @@ def search(
     context: Context, user_id: str, mode: Mode, top_k: int, scope: str, as_json: bool, explain: bool, query: str
 ) -> None:
     """Search a user's memory for QUERY, by words and by meaning."""
-    from vault_memory.core.layout import SHARED
     from vault_memory.services.daemon_record import is_running
     from vault_memory.services.reconcile import reconcile
     from vault_memory.services.search import search as find
@@ -37,7 +37,7 @@ def search(
     vault = context.open()
     vault.known_user(user_id)
     if not is_running(vault.root):
-        for name in {"user": [user_id], "shared": [SHARED], "all": [user_id, SHARED]}[scope]:
+        for name in {"user": [user_id], "shared": [layout.SHARED], "all": [user_id, layout.SHARED]}[scope]:
             reconcile(vault, name)  # nobody else keeps the index fresh
     result = find(vault, user_id, query, top_k, mode, scope)
     if as_json:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import click
 
+from vault_memory.core import layout
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import plural, print_json
 
