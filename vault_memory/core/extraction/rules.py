@@ -29,12 +29,17 @@ _TASK = re.compile(
     r"|(?:draft|write|改写|润色|润饰|修改|缩短|精简)(?: ?个| ?封|一下|我的|这份|这篇|这段| a| an)"
     r"|(?:写|拟|草拟|起草|生成|设计|出|画)(?:一|两|三|几|我的|这)?(?:封|篇|份|段|首|张|组|套|则|题|道)"
 )
+_WORK_IS = re.compile(
+    r"(?<![a-z])(?:the|this|that|my|our) (?:function|method|loop|class|component|file|query|script|variable|title|essay|paper|paragraph|email|report|abstract|slide|intro|name|code|regex|list|table|lecture|video|movie|book)s? [^,]{0,12}(?:is|are|was|looks|feels|gets|got|'s) "
+)
 _MADE = re.compile(
     r"(?:^|please |pls |you |to )(?:make|build|create|design|draw|generate|mock up|prepare|code|need|want)(?: me| us)? (?:an?|some|two|three|four|\d+) (?!dark |light |modern |minimal |clean |bit|little|lot|habit|note|rule|change)"
     r"|(?:^|please |pls |you )(?:make|build|create|design|draw|generate|mock up|prepare|code)(?: me| us)? an? [^,]{0,40}(?: for | about | with )"
     r"|(?:做|设计|画|生成|弄|搞|写|想)(?:一|两|三|几)?(?:个|张|份|款|组|套|幅|版)[^,]{0,24}(?:页|网站|海报|按钮|组件|封面|卡片|活动|配色|app|page|程式|功能|toggle|logo|名片|邀请|简报)"
 )
 _MY = re.compile(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
+_BY_THE_WAY = ("recent_topics", *technology.LISTS)
+"""What may stand in a note without being its content."""
 QUOTE = 120
 """Characters of the clause kept as the reason."""
 _NOTHING: Mapping[str, str | list[str]] = MappingProxyType({})
@@ -65,11 +70,10 @@ def extract(
             taken = list(_taken_back(sentence, before, message, words, existing))
             if taken:
                 gone = {signal.key: signal.value for signal in taken}
-                found = [signal for signal in found if not _is_what_goes(signal, gone)] + taken
+                found = [signal for signal in found if not _is_what_goes(signal, gone, sentence, words)] + taken
         before = message.written[sentence[0].start : sentence[-1].end + 1]
-        if not any(signal.key != "recent_topics" for signal in found) and (
-            kept := topics.note(sentence, message, words)
-        ):
+        incidental = all(signal.strength == "observed" and signal.key in _BY_THE_WAY for signal in found)
+        if incidental and (kept := topics.note(sentence, message, words, told=bool(found))):
             found = [replace(kept, quote=_quote(message, sentence[0].start, sentence[-1].end))]
         heard.extend(found)
     for clause, signal in styles.echoes(spoken, words):
@@ -78,10 +82,13 @@ def extract(
     return _resolved(heard)
 
 
-def _is_what_goes(signal: Signal, gone: Mapping[str, str]) -> bool:
+def _is_what_goes(signal: Signal, gone: Mapping[str, str], sentence: list[Clause], lexicon: Lexicon) -> bool:
     """Whether a signal was only the naming of what is taken back: «the no-examples rule can go» wishes for neither."""
     if signal.key in ("code_style", "examples"):
         return signal.key in gone
+    if signal.key in ("theme", "response_style", "design_style") and signal.key in gone:
+        named = any(styles.names(signal.key, signal.value, clause.text, lexicon) for clause in sentence)
+        return gone[signal.key] == signal.value or not named
     return signal.key in topics.KEYS or gone.get(signal.key) == signal.value
 
 
@@ -94,6 +101,7 @@ def _of_sentence(
 ) -> Iterator[Signal]:
     mine = any(_MY.search(clause.text) for clause in sentence) and not any(clause.others for clause in sentence)
     about_work = bool(_TASK.search(message.said[sentence[0].start : sentence[-1].end]))
+    about_work = about_work or bool(_WORK_IS.search(message.said[sentence[0].start : sentence[-1].end]))
     end = sentence[-1].end
     made = bool(_MADE.search(message.said[sentence[0].start : end]))
     for clause in sentence:

@@ -176,6 +176,15 @@ def _something_else(key: str, hits: list[_Hit], clause: Clause, lexicon: Lexicon
     )
 
 
+def names(key: str, value: str, text: str, lexicon: Lexicon) -> bool:
+    """Whether a text names this value of a style itself, not only its opposite."""
+    return any(
+        style.named.search(text) or style.asked.search(text)
+        for style in lexicon.styles
+        if style.key == key and style.value == value
+    )
+
+
 def speaks_of_reply(text: str) -> bool:
     """Whether the clause names the assistant's answers."""
     return bool(_REPLY.search(text))
@@ -218,7 +227,7 @@ _ASSERTED = re.compile(
     r"|(?:mode|theme)? ?(?:is|are|makes|hurts?|gives|burns?|kills?|was|strains)(?! (?:better|best|easier|fine|nicer|my|what|the way|good|great|perfect|all i|how i|it)))"
 )
 _REPORTED = re.compile(
-    r"(?:我|i)(?:已经|刚|之前)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)"
+    r"i'm (?:just |currently |now )?(?:writing|adding|putting|making|giving|using|looking at|reading) $|(?:我|i)(?:已经|刚|之前)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)"
 )
 _PARTICLES = re.compile(
     r"[\s的地得啦吧呢啊喔哦唷嘛了一点些下好吗行可以就请谢你我.!~?]|please|pls|thanks|thank you|for me|ok|okay|now|instead|next time|then"
