@@ -63,7 +63,7 @@ def build(scored: Sequence[Scored], count: int) -> list[Passage]:
 
 def _grown(scored: Sequence[Scored], seed: int, used: set[int], share: float, cap: int) -> Passage:
     best = scored[seed]
-    if tokens.is_han(_text(best)):
+    if tokens.is_han(best.text):
         cap = int(cap * HAN)
     first = last = seed
     size = best.length
@@ -83,11 +83,6 @@ def _joins(scored: Sequence[Scored], seed: int, other: int) -> bool:
     step = 1 if other > seed else -1
     before = scored[other - step].candidate.position
     return abs(scored[other].candidate.position - before) <= 1
-
-
-def _text(unit: Scored) -> str:
-    place = unit.candidate.units[unit.at]
-    return unit.candidate.text[place.start : place.end]
 
 
 def _name(unit: Scored) -> str:

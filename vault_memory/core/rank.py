@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from vault_memory.core import dates, tokens
 from vault_memory.core.candidate import Candidate, Candidates
@@ -29,17 +30,21 @@ OWN = 0.2
 DATE = 1.5
 """How much more a date counts than a word of its rarity."""
 FITS = 1.2
+"""How much better a line is that holds a time or a number, when the question asks for one."""
 ASKS = 0.95
+"""How much worse a line is that is itself a question."""
+WORTH = 0.3
+"""Share of the best score below which a line is not looked at for a time or a number."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Scored:
-    """Unit `at` of a candidate. `keyword` is its score, `matched` the terms that made it, best first."""
+    """Unit `at` of a candidate. `keyword` is its score by words, `own` what each term in it counts, `score` what decides."""
 
     candidate: Candidate
     at: int
     keyword: float
-    matched: tuple[str, ...]
+    own: Mapping[str, float]
     score: float = 0.0
 
     @property
@@ -51,16 +56,26 @@ class Scored:
         unit = self.candidate.units[self.at]
         return unit.end - unit.start
 
+    @property
+    def text(self) -> str:
+        unit = self.candidate.units[self.at]
+        return self.candidate.text[unit.start : unit.end]
+
 
 def units(question: str, query: tokens.Query, found: Candidates) -> list[Scored]:
     """Every unit of the candidates with its keyword score, in the order of files and lines."""
     weights = weigh((*query.find, *query.weigh), found)
     lengths = [stems.count("  ") + 1 for candidate in found.chunks for stems in candidate.stems]
     average = sum(lengths) / len(lengths) if lengths else 1.0
-    wants = _wanted(question)
     scored: list[Scored] = []
     for run in _runs(found.chunks):
-        scored.extend(_score_run(run, weights, average, wants))
+        scored.extend(_score_run(run, weights, average))
+    wants = _wanted(question)
+    if wants:
+        floor = WORTH * max((unit.keyword for unit in scored), default=0.0)
+        for unit in scored:
+            if unit.keyword > floor and wants.search(unit.text):
+                unit.keyword *= FITS
     return scored
 
 
@@ -87,35 +102,47 @@ def _runs(chunks: Sequence[Candidate]) -> list[list[Candidate]]:
     return runs
 
 
-def _score_run(
-    run: Sequence[Candidate], weights: Mapping[str, float], average: float, wants: re.Pattern[str] | None
-) -> list[Scored]:
+def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: float) -> list[Scored]:
+    """The units of neighbouring chunks: what each term counts for a unit is the most that it counts from anywhere near."""
     places = [(candidate, at) for candidate in run for at in range(len(candidate.units))]
     own = [_saturated(candidate.stems[at], weights, average) for candidate, at in places]
-    texts = [candidate.text[slice(*candidate.units[at][1:])].rstrip() for candidate, at in places]
-    asks = [text.endswith(("?", "？")) for text in texts]
+    asks = [_end(candidate, at) in ("?", "？") for candidate, at in places]
+    counts: list[dict[str, float]] = []
+    for candidate in run:
+        head = {term: HEAD for term in weights if _holds(candidate.head, term)}
+        counts.extend(dict(head) for _ in candidate.units)
+    for i, values in enumerate(own):
+        if not values:
+            continue
+        after = ANSWER if asks[i] else AFTER
+        for distance, share in _shares(after):
+            if 0 <= i + distance < len(own):
+                count = counts[i + distance]
+                for term, value in values.items():
+                    if count.get(term, 0.0) < share * value:
+                        count[term] = share * value
     scored = []
-    for i, (candidate, at) in enumerate(places):
-        counts = {term: HEAD for term in weights if _holds(candidate.head, term)}
-        for distance in range(-len(NEAR), len(NEAR) + 1):
-            j = i + distance
-            if 0 <= j < len(own):
-                share = 1.0 if distance == 0 else NEAR[abs(distance) - 1]
-                if distance < 0:
-                    share *= ANSWER if distance == -1 and asks[j] else AFTER
-                for term, value in own[j].items():
-                    if counts.get(term, 0.0) < share * value:
-                        counts[term] = share * value
-        parts = {term: weights[term] * (value + OWN * own[i].get(term, 0.0)) for term, value in counts.items()}
-        score = sum(parts.values())
-        if score:
-            if wants and wants.search(texts[i]):
-                score *= FITS
-            if asks[i]:
-                score *= ASKS
-        matched = tuple(sorted(own[i], key=lambda term: (-parts[term], term)))
-        scored.append(Scored(candidate, at, score, matched))
+    for (candidate, at), count, values, is_question in zip(places, counts, own, asks, strict=True):
+        score = sum(weights[term] * value for term, value in count.items())
+        score += OWN * sum(weights[term] * value for term, value in values.items())
+        if is_question:
+            score *= ASKS
+        scored.append(Scored(candidate, at, score, values))
     return scored
+
+
+@cache
+def _shares(after: float) -> tuple[tuple[int, float], ...]:
+    """What a term counts for the lines around the one it stands in, by their distance; `after` for the very next one."""
+    before = [(-distance, share) for distance, share in enumerate(NEAR, 1)]
+    behind = [(distance, share * (after if distance == 1 else AFTER)) for distance, share in enumerate(NEAR, 1)]
+    return ((0, 1.0), *before, *behind)
+
+
+def _end(candidate: Candidate, at: int) -> str:
+    """The last character of a unit that is no blank."""
+    unit = candidate.units[at]
+    return candidate.text[unit.start : unit.end].rstrip()[-1:]
 
 
 def _saturated(stems: str, weights: Mapping[str, float], average: float) -> dict[str, float]:

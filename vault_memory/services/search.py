@@ -157,7 +157,7 @@ def _hit(scope: str, best: passage.Passage, scored: list[rank.Scored], found: Ca
             "keyword": round(seed.keyword, 4),
             "vector": None if cosine is None else round(cosine, 4),
             "weight": round(weight, 3),
-            "terms": [term for term in seed.matched if not term.startswith(dates.MARK)],
+            "terms": [term for term in seed.own if not term.startswith(dates.MARK)],
             "collapsed": best.collapsed,
         },
     )
