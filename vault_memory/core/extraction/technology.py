@@ -75,7 +75,7 @@ def _signals(
         return
     chosen = _follows(lexicon, "choice", before, 6) or _precedes(lexicon, "choice", after)
     used = _follows(lexicon, "use", before, 6) or _STACK.match(after) is not None or _precedes(lexicon, "use", after)
-    told = bool(_FIRST_PERSON.search(clause.text)) and not about
+    told = bool(_FIRST_PERSON.search(clause.text)) and not about and not preferred
     if chosen or at_work or ((used or in_trouble) and (mine or _HAN.search(clause.text))) or told:
         yield Signal(key, "add", technology.name, "observed")
 
