@@ -44,9 +44,11 @@ _FORMS: list[tuple[re.Pattern[str], tuple[int, int, int]]] = [
     (re.compile(rf"\b{_NAME}\s+(?:the\s+)?{_DAY}(?!:)(?:\s*,?\s*{_YEAR})?", re.I), (3, 1, 2)),
     (re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_NAME}(?:\s*,?\s*{_YEAR})?", re.I), (3, 2, 1)),
     (re.compile(rf"\b{_NAME}\s*,?\s*(?:of\s+)?{_YEAR}", re.I), (2, 1, 0)),
-    (re.compile(r"(?<=[io]n )(" + "|".join(name.title() for name in _MONTHS if name != "sep") + r")\b"), (0, 1, 0)),
+    (re.compile(r"\b[io]n (" + "|".join(name.title() for name in _MONTHS if name != "sep") + r")\b"), (0, 1, 0)),
     (re.compile(r"(?<![\d年个個])(\d{1,2})\s*月(?![\d\s]*[\d日号號])"), (0, 1, 0)),
 ]
+_WITHOUT_DIGITS = [form for form in _FORMS if form[1] == (0, 1, 0) and r"\d" not in form[0].pattern]
+_DIGIT = re.compile(r"\d")
 
 
 def of_day(day: date) -> list[str]:
@@ -56,11 +58,10 @@ def of_day(day: date) -> list[str]:
 
 def mentions(text: str) -> list[str]:
     """The tokens of the dates that a text names, each once, the most exact of each mention first."""
-    if not any(char.isdigit() for char in text) and not _MONTH_NAME.search(text):
-        return []
+    forms = _FORMS if _DIGIT.search(text) else _WITHOUT_DIGITS
     found: dict[str, None] = {}
     taken: list[tuple[int, int]] = []
-    for pattern, (year, month, day) in _FORMS:
+    for pattern, (year, month, day) in forms:
         for match in pattern.finditer(text):
             if any(match.start() < end and start < match.end() for start, end in taken):
                 continue
@@ -69,9 +70,6 @@ def mentions(text: str) -> list[str]:
                 taken.append(match.span())
                 found.update(dict.fromkeys(tokens))
     return list(found)
-
-
-_MONTH_NAME = re.compile(rf"\b{_NAME}", re.I)
 
 
 def _number(text: str | None) -> int:

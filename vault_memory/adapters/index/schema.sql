@@ -1,4 +1,5 @@
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+INSERT INTO meta VALUES('chunks', 0);
 CREATE TABLE files(
   file_id INTEGER PRIMARY KEY, source TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, title TEXT NOT NULL, day TEXT NOT NULL,
   tags TEXT NOT NULL, content_hash BLOB NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
@@ -10,13 +11,19 @@ CREATE TABLE chunks(
   text TEXT NOT NULL, units BLOB NOT NULL, head TEXT NOT NULL, stems TEXT NOT NULL, identity BLOB NOT NULL);
 CREATE INDEX chunks_file ON chunks(file_id, position);
 CREATE INDEX chunks_identity ON chunks(identity);
-CREATE TABLE spaces(space_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
+-- Every chunk up to embedded_to has its vector: what is still to come is found without looking at all.
+CREATE TABLE spaces(
+  space_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL, embedded_to INTEGER NOT NULL);
 CREATE TABLE vectors(
   sequence INTEGER PRIMARY KEY AUTOINCREMENT, space_id INTEGER NOT NULL, chunk_id INTEGER NOT NULL,
   embedding BLOB NOT NULL, UNIQUE(chunk_id, space_id));
 CREATE VIRTUAL TABLE words USING fts5(own, head, content='', contentless_delete=1, detail=full, tokenize='ascii');
 CREATE VIRTUAL TABLE terms USING fts5vocab(words, row);
+CREATE TRIGGER chunk_comes AFTER INSERT ON chunks BEGIN
+  UPDATE meta SET value = value + 1 WHERE key = 'chunks';
+END;
 CREATE TRIGGER chunk_goes AFTER DELETE ON chunks BEGIN
+  UPDATE meta SET value = value - 1 WHERE key = 'chunks';
   DELETE FROM words WHERE rowid = old.chunk_id;
   DELETE FROM vectors WHERE chunk_id = old.chunk_id;
 END;

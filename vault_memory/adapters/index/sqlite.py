@@ -136,19 +136,14 @@ class SqliteIndex:
     def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
         with self._open() as db:
             space_id = vectors.space_id(db, embedder.space, embedder.dimension)
-            waiting = rows(
-                db,
-                "SELECT c.chunk_id, f.title, c.heading, c.text FROM chunks c JOIN files f USING(file_id) WHERE NOT EXISTS"
-                " (SELECT 1 FROM vectors v WHERE v.chunk_id = c.chunk_id AND v.space_id = ?) LIMIT ?",
-                (space_id, limit),
-            )
+            waiting = vectors.waiting(db, space_id, limit)
         if waiting:
             found = embedder.embed([_embedded_text(*names) for _, *names in waiting], "document")
             packed = vectors.packed(found, len(waiting), embedder.dimension)
             with self._open() as db, db:
                 vectors.add(db, space_id, [chunk_id for chunk_id, *_ in waiting], packed)
         with self._open() as db:
-            return vectors.pending(db, embedder.space)
+            return vectors.pending(db, space_id)
 
     # -- search --------------------------------------------------------------------------------------------------------
 
@@ -161,7 +156,7 @@ class SqliteIndex:
     ) -> Candidates:
         with self._open() as db:
             condition = _condition(only or Filter())
-            total = int(value(db, "SELECT count(*) FROM chunks"))
+            total = int(value(db, "SELECT value FROM meta WHERE key = 'chunks'"))
             frequency = {term: _frequency(db, term) for term in (*query.find, *query.weigh)}
             keyword = _by_words(db, [term for term in query.find if frequency[term]], condition, limit)
             near = vectors.Nearest({}, None)
@@ -172,7 +167,7 @@ class SqliteIndex:
     def stats(self) -> Stats:
         with self._open() as db:
             [(files, failed)] = rows(db, "SELECT count(*), count(nullif(problem, '')) FROM files")
-            chunks = value(db, "SELECT count(*) FROM chunks")
+            chunks = value(db, "SELECT value FROM meta WHERE key = 'chunks'")
             held = vectors.spaces(db)
         size = sum(p.stat().st_size for p in (self.path, Path(f"{self.path}-wal")) if p.exists())
         return Stats(files, failed, chunks, size, held, "sqlite-vec" if database.vec_library() else "numpy")

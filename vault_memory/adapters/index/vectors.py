@@ -23,29 +23,43 @@ from vault_memory.errors import EndpointError
 if TYPE_CHECKING:
     import numpy
 
+FEW = 8
+"""Up to so many vectors are packed in plain Python: importing numpy takes longer."""
 STALE = 0.1
 """Share of rows whose chunk is gone above which a matrix is read anew."""
 
 
 def space_id(db: apsw.Connection, name: str, dimension: int) -> int:
     """The id of a space, made when it is new."""
-    found = value(db, "SELECT space_id FROM spaces WHERE name = ? AND dimension = ?", (name, dimension))
-    if found is None:
-        with db:
-            db.execute("DELETE FROM vectors WHERE space_id IN (SELECT space_id FROM spaces WHERE name = ?)", (name,))
-            db.execute("INSERT OR REPLACE INTO spaces(name, dimension) VALUES(?, ?)", (name, dimension))
-        return db.last_insert_rowid()
-    return int(found)
+    found = rows(db, "SELECT space_id, dimension FROM spaces WHERE name = ?", (name,))
+    if found and found[0][1] == dimension:
+        return int(found[0][0])
+    with db:
+        drop(db, name)
+        db.execute("INSERT INTO spaces(name, dimension, embedded_to) VALUES(?, ?, 0)", (name, dimension))
+    return db.last_insert_rowid()
 
 
 def spaces(db: apsw.Connection) -> dict[str, int]:
     """How many chunks have no vector yet, for each space."""
-    return {name: pending(db, name) for (name,) in rows(db, "SELECT name FROM spaces ORDER BY space_id")}
+    return {name: pending(db, space) for space, name in rows(db, "SELECT space_id, name FROM spaces ORDER BY space_id")}
 
 
-def pending(db: apsw.Connection, space: str) -> int:
-    held = value(db, "SELECT count(*) FROM vectors JOIN spaces USING(space_id) WHERE name = ?", (space,))
-    return int(value(db, "SELECT count(*) FROM chunks") - held)
+_PENDING = """
+    FROM chunks c JOIN files f USING(file_id)
+    WHERE c.chunk_id > (SELECT embedded_to FROM spaces WHERE space_id = ?1)
+    AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk_id = c.chunk_id AND v.space_id = ?1)
+"""
+
+
+def pending(db: apsw.Connection, space: int) -> int:
+    return int(value(db, f"SELECT count(*) {_PENDING}", (space,)))
+
+
+def waiting(db: apsw.Connection, space: int, limit: int) -> list[tuple[int, str, str, str]]:
+    """The first chunks without a vector: id, title of the file, heading path, text."""
+    sql = f"SELECT c.chunk_id, f.title, c.heading, c.text {_PENDING} ORDER BY c.chunk_id LIMIT ?2"
+    return rows(db, sql, (space, limit))
 
 
 def drop(db: apsw.Connection, space: str) -> None:
@@ -56,29 +70,49 @@ def drop(db: apsw.Connection, space: str) -> None:
 
 
 def add(db: apsw.Connection, space: int, chunk_ids: Sequence[int], embeddings: Sequence[bytes]) -> None:
-    """Store vectors of chunks that still exist; inside the caller's transaction."""
+    """Store vectors of the chunks that were `waiting`, if they still exist; inside the caller's transaction."""
     db.executemany(
         "INSERT OR REPLACE INTO vectors(space_id, chunk_id, embedding)"
         " SELECT ?, chunk_id, ? FROM chunks WHERE chunk_id = ?",
         ((space, embedding, chunk_id) for chunk_id, embedding in zip(chunk_ids, embeddings, strict=True)),
     )
+    db.execute("UPDATE spaces SET embedded_to = max(embedded_to, ?) WHERE space_id = ?", (chunk_ids[-1], space))
 
 
 def packed(found: Sequence[Vector], count: int, dimension: int) -> list[bytes]:
     """Vectors as they are stored. Raises `EndpointError` when there are too few, or one is short, zero or no number."""
     if len(found) != count:
         raise EndpointError(f"the embedding model gave {len(found)} vectors for {count} texts: nothing was stored")
-    return [quantised(vector, dimension) for vector in found]
+    if count <= FEW:
+        return [quantised(vector, dimension) for vector in found]
+    import numpy
+
+    for vector in found:
+        if len(vector) != dimension:
+            raise _other_length(len(vector), dimension)
+    matrix = numpy.asarray(found, numpy.float32)
+    largest = numpy.abs(matrix).max(axis=1, keepdims=True)
+    if not numpy.isfinite(largest).all() or not largest.all():
+        raise _no_direction()
+    return [row.tobytes() for row in numpy.rint(matrix * (127 / largest)).astype(numpy.int8)]
 
 
 def quantised(vector: Vector, dimension: int) -> bytes:
     """A vector as int8, its largest number 127. Cosines do not see the scale, and change by less than .005."""
     if len(vector) != dimension:
-        raise EndpointError(f"the embedding model gave {len(vector)} dimensions instead of {dimension}: check its name")
+        raise _other_length(len(vector), dimension)
     largest = max(map(abs, vector))
     if not (0 < largest < math.inf) or not math.isfinite(sum(vector)):
-        raise EndpointError("the embedding model gave a vector of zeros or of no numbers: nothing was stored")
+        raise _no_direction()
     return array("b", [round(x * 127 / largest) for x in vector]).tobytes()
+
+
+def _other_length(length: int, dimension: int) -> EndpointError:
+    return EndpointError(f"the embedding model gave {length} dimensions instead of {dimension}: check its name")
+
+
+def _no_direction() -> EndpointError:
+    return EndpointError("the embedding model gave a vector of zeros or of no numbers: nothing was stored")
 
 
 class Nearest(NamedTuple):
