@@ -18,7 +18,7 @@ _TELLS = re.compile(
 # What is written in a language for somebody else, or about a language, is no reply.
 _ARTEFACT = re.compile(
     r"make it (?:reply|answer|respond|speak|talk)|让它|chatbot|persona|翻|译|写(?!给我看)(?:一)?(?:封|篇|个|份|段|首|信|作文|报告|文章)|信|邮件|email|e-mail|letter|essay|作文|论文|报告|paper|report|注解|注释|comment|变数|变量|variable|函数名|命名|naming|名称|介面|界面|(?<![a-z])ui(?![a-z])|网站|页面|网页|website|page|(?<![a-z])app|按钮|button|标题|title|label|简报|slides?(?![a-z])|投影片|presentation|演讲|speech|考(?!多益|托福|雅思)|test|exam|homework|课|class|subtitle|字幕|字体|font|文件(?=用|要|改)|readme|doc|commit|讯息|message to|自我介绍|履历|resume|cv|怎么(?:说|讲|写|念)|点讲|how do (?:you|i|we) say|say .{1,30} in|键盘|keyboard|输入法|系统语言|手机|phone|版本|version|影片|video|书(?!面)|book|字典|资料集|dataset|translat|caption|essay|poem|诗|歌|song|menu|菜单|error message|strings?"
-    r"|(?:跟|对|给|向|和|与)(?:他|她|客户|老师|教授|对方|老板|同学|外国|老外|房东|hr|导师|室友|朋友|评审)|(?:这|那|一|几|两)(?:句|段|篇|些|单|串)[^,]{0,4}(?:英|中|日)|[文语](?:通|对不对|句|字(?!体)|单字|名|老师|听力|口说|口语|文法|语法|发音|能力|程度|检定)|(?:to|for|with) (?:him|her|them|the client|my (?:prof|boss|teacher|landlord|supervisor))|(?:sentence|grammar|word|idiom|phrase|pronunciation|accent)"
+    r"|(?:跟|对|给|向|和|与)(?:他|她|客户|老师|教授|对方|老板|同学|外国|老外|房东|hr|导师|室友|朋友|评审)|(?:这|那|一|几|两)(?:句|段|篇|些|单|串)[^,]{0,4}(?:英|中|日)|[文语](?:通|对不对|句|字(?!体)|单字|名|老师|听力|口说|口语|文法|语法|发音|能力|程度|检定)|(?:to|for|with) (?:him|her|them|the client|my (?:prof|boss|teacher|landlord|supervisor))|(?:proofread|correct my|improve my|fix my|sentence|grammar|word|idiom|phrase|pronunciation|accent)"
 )
 _SWITCH = re.compile(
     r"(?:改|换|转|切换|切|用|讲|说|回|整|来|以|答|打|写|采|为|成|给|(?<![a-z])(?:be|in|to|speak|use|switch|go|talk|prefer|answer|reply|only|just|with|try|please|back|want|like|have|auf|make it|rather)(?![a-z])|喜欢|习惯|偏好|看|读|吃|要|只|全部|全程|一律|统一)[^,]{0,12}$"

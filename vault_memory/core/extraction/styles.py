@@ -95,12 +95,18 @@ def _wish_of_it(style: Style, clause: Clause, lexicon: Lexicon) -> Signal | None
 
 
 def _longest(hits: list[_Hit]) -> list[_Hit]:
-    """Without the hits that lie inside a longer one of another value: «so many comments» is no «comments»."""
+    """Without the hits that lie inside a longer one of another value: «so many comments» is no «comments».
+
+    Comments and examples are only things: a phrase that wishes for or against them outweighs their bare name.
+    """
     return [
         hit
         for hit in hits
         if not any(
             other.style != hit.style
+            and other.asked
+            and (not hit.asked and hit.style.key in ("code_style", "examples"))
+            or other.style != hit.style
             and other.asked
             and other.start <= hit.start
             and hit.end <= other.end
@@ -148,8 +154,10 @@ def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
         return False
     if hit.style.key == "response_style" and _has_its_own_subject(hit, clause.text):
         return False
+    if _REPORTED.search(clause.text[: hit.start]):
+        return False
     if hit.asked:
-        return not _REPORTED.search(clause.text[: hit.start])
+        return True
     if (clause.wish is None and sign > 0) or _ASSERTED.match(clause.text[hit.end :]):
         return False
     if clause.first_person and not (clause.asks or clause.likes or clause.corrects or clause.stands_here):
@@ -170,9 +178,11 @@ def _something_else(key: str, hits: list[_Hit], clause: Clause, lexicon: Lexicon
     """Whether the clause names an artefact or a feature outside the hits."""
     if key == "response_style" and _REPLY.search(clause.text):
         return False
+    lists = ["unless"] if clause.likes or clause.standing else ["unless", "unless_once"]
     return any(
         not any(hit.start <= found.start() and found.end() <= hit.end for hit in hits)
-        for found in lexicon.words(f"styles.{key}.unless").finditer(clause.text)
+        for name in lists
+        for found in lexicon.words(f"styles.{key}.{name}").finditer(clause.text)
     )
 
 
@@ -227,7 +237,7 @@ _ASSERTED = re.compile(
     r"|(?:mode|theme)? ?(?:is|are|makes|hurts?|gives|burns?|kills?|was|strains)(?! (?:better|best|easier|fine|nicer|my|what|the way|good|great|perfect|all i|how i|it)))"
 )
 _REPORTED = re.compile(
-    r"i'm (?:just |currently |now )?(?:writing|adding|putting|making|giving|using|looking at|reading) $|(?:我|i)(?:已经|刚|之前)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)"
+    r"i'm (?:just |currently |now )?(?:(?:writing|adding|putting|making|giving|using|looking at|reading) )?$|(?:我|i)(?:已经|刚|之前)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)"
 )
 _PARTICLES = re.compile(
     r"[\s的地得啦吧呢啊喔哦唷嘛了一点些下好吗行可以就请谢你我.!~?]|please|pls|thanks|thank you|for me|ok|okay|now|instead|next time|then"
