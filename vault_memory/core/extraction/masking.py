@@ -35,7 +35,7 @@ def read(user_msg: str, lexicon: Lexicon) -> Message:
     technologies = lexicon.technologies(said, written)[:MOST_TECHNOLOGIES]
     for left, right in pairwise(technologies):  # «React, Node and Mongo» is one phrase, not two clauses
         gap = said[left.end : right.start]
-        if re.fullmatch(r" ?, ?(?:and |or |plus |跟|和)?", gap):
+        if re.fullmatch(r" ?, ?(?:and |or |plus |跟|和)?", gap) and not _PREDICATE.match(said, right.end):
             said = said[: left.end] + gap.replace(",", "、") + said[right.start :]
     return Message(written, said, technologies)
 
@@ -45,6 +45,9 @@ def gives_orders_to_the_system(text: str) -> bool:
     return bool(_INJECTION.search(fold(text[:HEAD] + "\n" + text[-TAIL:])))
 
 
+_PREDICATE = re.compile(
+    r" ?(?:那|我|就|的(?!话)|是|已|没|不|用|写|则|留|当|可以|全|都(?:拆|删|卸|不)|掰|拜拜|再见|滚|bye|uninstall|(?:is|was|are|does|i|can|feels|will|has|handles|on the|for the|by night)\b)"
+)
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff]"
 )
@@ -105,7 +108,7 @@ _QUOTES = re.compile(
     r"“[^”]{0,3000}(?:”|\Z)|「[^」]{0,3000}(?:」|\Z)|『[^』]{0,3000}(?:』|\Z)|《[^》]{0,80}》|\"[^\"]{1,3000}\"|(?<![a-z0-9])'[^'\n]{2,300}'(?![a-z0-9])"
 )
 _OWN_QUOTE = re.compile(
-    r"(?:叫我|称呼我(?:为|作)?|喊我|唤我|我叫|名字是|改成|改为|换成|设成|设为|调成|切换成|切成|切到|切回|换回|转成|都用|就用|请用|要用|改用|主题用|主题是|偏好|喜欢|习惯|记住|记下|记得|幫我记|帮我记(?:下|一下|住)?|记一下|"
+    r"(?:叫我|起我是|就叫|叫做|称呼我(?:为|作)?|喊我|唤我|我叫|名字是|改成|改为|换成|设成|设为|调成|切换成|切成|切到|切回|换回|转成|都用|就用|请用|要用|改用|主题用|主题是|偏好|喜欢|习惯|记住|记下|记得|幫我记|帮我记(?:下|一下|住)?|记一下|"
     r"call me|name is|go by|switch to|set to|change to|set (?:it|the theme) to|to|use|using|prefer|like|in|remember|note)(?: that| this)? ?:? ?$"
 )
 _REPLACED_TEXT = re.compile(r"(?:[」”\"』]| )(?:改成|改为|换成|to|with) ?$|第.{1,3}[段行句页]")

@@ -49,7 +49,7 @@ def _signals(
         return
     if _follows(lexicon, "never", before) or _precedes(lexicon, "never", after):
         return
-    if technology.name in _NEVER_A_LANGUAGE:
+    if technology.name in _NEVER_A_LANGUAGE or (_CALLED.search(before) and not _USED_IN.search(before)):
         return
     key = technology.category
     preferred = _follows(lexicon, "prefer", before) or _precedes(lexicon, "prefer", after)
@@ -75,8 +75,8 @@ def _signals(
         return
     chosen = _follows(lexicon, "choice", before, 6) or _precedes(lexicon, "choice", after)
     used = _follows(lexicon, "use", before, 6) or _STACK.match(after) is not None or _precedes(lexicon, "use", after)
-    told = bool(_FIRST_PERSON.search(clause.text)) and not about and not preferred
-    if chosen or at_work or ((used or in_trouble) and (mine or _HAN.search(clause.text))) or told:
+    used = used and not about
+    if chosen or at_work or ((used or in_trouble) and (mine or _HAN.search(clause.text))):
         yield Signal(key, "add", technology.name, "observed")
 
 
@@ -122,6 +122,10 @@ def _from_to(before: str, after: str) -> bool:
 
 _FIRST_PERSON = re.compile(r"我|咱|本人|(?<![a-z])(?:my|our|i|we|i'm|i've|i'd|i'll|we've|we're|we'll)(?![a-z])")
 _HAN = re.compile(r"[\u3400-\u9fff]")
+_CALLED = re.compile(
+    r"(?:叫(?:做|作)?|名叫|取名(?:叫|为)?|命名为|念作|读作|called|named|nicknamed|name is|names? of)[ \"']*$"
+)
+_USED_IN = re.compile(r"用|写|(?<![a-z])(?:use|using|framework|library|tool|language|editor)(?![a-z])")
 _FROM = re.compile(r"(?:从|由|from|off|away from|把|ditched|dropped|left|replaced|swapped|traded)(?: my)? ?$")
 _TO = re.compile(
     r" ?(?:全部|整个|全|都|一次|慢慢)?(?:换|转|改|搬|移|跳|迁|migrate|switch|move|port|to |for |with |onto |over to |→|->|跳槽)"

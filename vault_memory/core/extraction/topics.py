@@ -42,6 +42,9 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
     span = None
     if compared := words("subjects.frames.compare").search(text):
         span = (0, compared.start()) if _JOINED.search(text[: compared.start()]) else (compared.end(), len(text))
+        if _THESE.search(text[: compared.start()]):
+            yield from _asked_after(clause, named, message, lexicon, alone=False)
+            return
         if not _JOINED.search(text[span[0] : span[1]]):
             span = None
         elif compared[0] in ("vs", "versus"):
@@ -78,15 +81,18 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
     yield Signal("recent_topics", "add", _written(message, clause, start, end, LONGEST), "observed")
 
 
-def _asked_after(clause: Clause, named: list[Technology], message: Message, lexicon: Lexicon) -> Iterator[Signal]:
+def _asked_after(
+    clause: Clause, named: list[Technology], message: Message, lexicon: Lexicon, alone: bool = True
+) -> Iterator[Signal]:
     """«X 有哪几种, 挨个讲讲»: the request stands alone, its topic in the clause before it."""
-    if not lexicon.words("subjects.frames.teach_alone").match(clause.text):
+    if alone and not lexicon.words("subjects.frames.teach_alone").match(clause.text):
         return
     opening = _SENTENCE_OPENING.search(message.said, 0, clause.start)
     first = opening.end() if opening else 0
     before = message.said[first : clause.start].rstrip(" ,")
     at = before.rfind(",") + 1
-    start, end = _trim(before, at, len(before))
+    opens = _WHY.match(before, at)
+    start, end = _trim(before, opens.end() if opens else at, len(before))
     value = before[start:end]
     if value and lexicon.words("subjects.technical").search(value) and not _OWN.search(value):
         yield Signal(
@@ -94,6 +100,8 @@ def _asked_after(clause: Clause, named: list[Technology], message: Message, lexi
         )
 
 
+_THESE = re.compile(r"^(?:这|那|它|两)(?:俩|两个|两者|些|二者|者|们)|^(?:the two|these two|these|those|they)(?![a-z])")
+_WHY = re.compile(r"\s*(?:为什么|为啥|为何|点解|why(?: is| are| does| do)?)\s*")
 _SENTENCE_OPENING = re.compile(r"(?s:.*)(?:[。!?;\n]|\.(?=\s))")
 _NO_TERM = re.compile(
     r"(?:(?:person|human|man|student|i|you|we|he|she|they|it|a person|people|someone|inside|in the|in this|with|without|by|using|through|like|as|from|before|after|step|each|every|things?|stuff|everything|anything|something|better|properly|slowly|more|less|shorter|longer|explain|coding|programming|code|it all|what|why|how|one|ones|to|me|my|that|this|these|those|yourself|myself)(?![a-z])(?! (?:loop|keyword|operator))|得|太|写程式$|编程$|程式$|写 ?code$|程序$|代码$|你|您)"
