@@ -152,8 +152,10 @@ def _judge(
 def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
     if not clause.meant or clause.asks_to_know or clause.once:
         return False
-    if hit.style.key == "response_style" and _has_its_own_subject(hit, clause.text):
+    if hit.style.key in ("response_style", "theme") and _has_its_own_subject(hit, clause.text):
         return False
+    if hit.style.key == "theme" and hit.asked and not in_reply and _COMPLAINT.match(clause.text[hit.start : hit.end]):
+        return False  # «too dark» tells of the page only where a page was just shown
     if _REPORTED.search(clause.text[: hit.start]):
         return False
     if hit.asked:
@@ -216,8 +218,9 @@ def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int
     if within and not _WITHOUT_IT.search(inside):  # «要忘記加註解»: the verb's own gap may hold a negation
         before += lexicon.words("words.negation.neutral").sub("", inside)
     negations = sum(1 for _ in lexicon.words("words.negation.before").finditer(before))
-    tail = lexicon.words("words.negation.after").search(text, end, end + 14)
-    if tail and tail.start() - end <= 4:
+    after = lexicon.words("words.negation.neutral").sub(lambda found: "~" * len(found[0]), text[end : end + 14])
+    tail = lexicon.words("words.negation.after").search(after)
+    if tail and tail.start() <= 4:
         negations += 1
     return 1 if negations % 2 == 0 else -1
 
@@ -227,7 +230,7 @@ _COMPLAINT = re.compile(
     r"一(?:大)?[堆串坨]|注[解释]多过|太|有点|过于|好(?=[长短])|too |a bit |kinda |kind of |way too|so (?=long|short)|不够|唔够|讲得不够"
 )
 _VAGUE_SUBJECT = re.compile(
-    r"[\s,你您这那也又都真实在的我觉得有点啊欸喔了吧就还是好个次每写讲说回打太超一直总是段给呢嗯内容文字字]|(?<![a-z])(?:that|this|it|that's|this's|it's|is|was|are|were|still|your|you|a|bit|just|way|so|hmm|ok|okay|sorry|but|and|honestly|feels|seems|i|think|find|the|last|one|message|messages|text|wrote|all|kinda|man|dude|bro|lol|ugh|no|wait|these|those|they|they're)(?![a-z])|'s"
+    r"页面|网页|画面|屏幕|背景|底色|颜色|介面|界面|(?<![a-z])(?:page|site|screen|background|theme|colou?rs|ui)(?![a-z])|[\s,你您这那也又都真实在的我觉得有点啊欸喔了吧就还是好个次每写讲说回打太超一直总是段给呢嗯内容文字字]|(?<![a-z])(?:that|this|it|that's|this's|it's|is|was|are|were|still|your|you|a|bit|just|way|so|hmm|ok|okay|sorry|but|and|honestly|feels|seems|i|think|find|the|last|one|message|messages|text|wrote|all|kinda|man|dude|bro|lol|ugh|no|wait|these|those|they|they're)(?![a-z])|'s"
 )
 _REPLY = re.compile(
     r"回答|回复|回覆|回应|解释|说明(?!书|文件)|讲解|答案|你(?:的)?(?:讲|说|答|回)|(?:^|[请就都再])(?:讲|说|答|回|教)|(?<![a-z])(?:answer|answers|reply|replies|response|responses|explanation|explanations|explain|explaining|responding|answering|describe)(?![a-z])"
