@@ -115,7 +115,8 @@ def _search_scope(
     scored = rank.units(text, asked, found)
     weight = _weight(vault.config, mode, index.trust, text, vector, found)
     fusion.blend(scored, found.spread, weight)
-    return [_hit(scope, best, scored, found, weight) for best in passage.build(scored, top_k)]
+    space = vector[0] if vector else None
+    return [_hit(scope, best, scored, space, weight) for best in passage.build(scored, top_k)]
 
 
 def _weight(
@@ -142,7 +143,7 @@ def _vector(vault: Searched, query: str) -> tuple[tuple[str, Vector] | None, lis
         return None, [f"embedding: {error}"]
 
 
-def _hit(scope: str, best: passage.Passage, scored: list[rank.Scored], found: Candidates, weight: float) -> Hit:
+def _hit(scope: str, best: passage.Passage, scored: list[rank.Scored], space: str | None, weight: float) -> Hit:
     units = scored[best.first : best.last + 1]
     seed, candidate = best.seed, best.seed.candidate
     cosine = candidate.cosine
@@ -157,6 +158,7 @@ def _hit(scope: str, best: passage.Passage, scored: list[rank.Scored], found: Ca
             "keyword": round(seed.keyword, 4),
             "vector": None if cosine is None else round(cosine, 4),
             "weight": round(weight, 3),
+            "space": None if cosine is None else space,
             "terms": [term for term in seed.own if not term.startswith(dates.MARK)],
             "collapsed": best.collapsed,
         },
