@@ -46,7 +46,8 @@ def _mentioned(key: str, value: str, text: str, named: list[Technology], lexicon
     if key in _FREE:
         return _shares_words(fold(value), text)
     if key in LISTS:
-        return any(fold(item.name) == fold(value) for item in named)
+        known = lexicon.names.get(fold(value), (value, ""))[0]
+        return any(fold(item.name) == fold(known) for item in named)
     if fold(value) in text and key in ("display_name", "timezone"):
         return True
     label = lexicon.words(f"words.labels.{key}").search(text)

@@ -40,10 +40,10 @@ def _signals(
     left = _follows(lexicon, "drop", before) or _precedes(lexicon, "drop", after)
     if (left or clause.past) and not clause.asks_to_know:
         if left:
-            yield from _removals(technology, existing)
+            yield from _removals(technology, existing, lexicon)
         return
     if _from_to(before, after):
-        yield from _removals(technology, existing)
+        yield from _removals(technology, existing, lexicon)
         return
     if clause.past or _follows(lexicon, "compared", before, 6) or _precedes(lexicon, "compared", after):
         return
@@ -51,10 +51,16 @@ def _signals(
         return
     if technology.name in _NEVER_A_LANGUAGE or (_CALLED.search(before) and not _USED_IN.search(before)):
         return
+    about = bool(lexicon.words("roles.about.sentence").search(clause.text))
+    in_trouble = not about and bool(lexicon.words("roles.trouble.sentence").search(clause.text))
     key = technology.category
     preferred = _follows(lexicon, "prefer", before) or _precedes(lexicon, "prefer", after)
     preferred = preferred or (
-        clause.standing and clause.asks and not clause.asks_to_know and _USED.search(before) is not None
+        clause.standing
+        and clause.asks
+        and not clause.asks_to_know
+        and not in_trouble
+        and _USED.search(before) is not None
     )
     if preferred and not clause.asks_to_know and not clause.once and not _OPINION.search(before):
         if key != "frameworks":
@@ -64,9 +70,7 @@ def _signals(
     if _follows(lexicon, "own", before, 2) and not _NOT_OWN.search(before):
         yield Signal(key, "add", technology.name, "observed")
         return
-    about = bool(lexicon.words("roles.about.sentence").search(clause.text))
     at_work = mine and not about and bool(lexicon.words("roles.work.sentence").search(clause.text))
-    in_trouble = not about and bool(lexicon.words("roles.trouble.sentence").search(clause.text))
     if clause.asks_to_know:
         if mine and in_trouble:
             yield Signal(key, "add", technology.name, "observed")
@@ -76,15 +80,22 @@ def _signals(
     chosen = _follows(lexicon, "choice", before, 6) or _precedes(lexicon, "choice", after)
     used = _follows(lexicon, "use", before, 6) or _STACK.match(after) is not None or _precedes(lexicon, "use", after)
     used = used and not about
-    if chosen or at_work or ((used or in_trouble) and (mine or _HAN.search(clause.text))):
+    if (
+        chosen
+        or at_work
+        or ((used or in_trouble) and (mine or _HAN.search(clause.text) or _ELLIPTIC.match(clause.text)))
+    ):
         yield Signal(key, "add", technology.name, "observed")
 
 
-def _removals(technology: Technology, existing: Mapping[str, object]) -> Iterator[Signal]:
+def _removals(technology: Technology, existing: Mapping[str, object], lexicon: Lexicon) -> Iterator[Signal]:
+    """The stored names of a technology, under whatever alias they stand in the profile."""
     for key in LISTS:
         stored = existing.get(key)
-        if isinstance(stored, (list, tuple)) and any(fold(str(item)) == fold(technology.name) for item in stored):
-            yield Signal(key, "remove", technology.name, "explicit")
+        for item in stored if isinstance(stored, (list, tuple)) else ():
+            known = lexicon.names.get(fold(str(item)), (str(item), ""))[0]
+            if fold(known) == fold(technology.name):
+                yield Signal(key, "remove", str(item), "explicit")
 
 
 def _groups(named: list[Technology], clause: Clause) -> Iterator[list[Technology]]:
@@ -120,7 +131,9 @@ def _from_to(before: str, after: str) -> bool:
     return bool(_FROM.search(before) and _TO.match(after))
 
 
-_FIRST_PERSON = re.compile(r"我|咱|本人|(?<![a-z])(?:my|our|i|we|i'm|i've|i'd|i'll|we've|we're|we'll)(?![a-z])")
+_ELLIPTIC = re.compile(
+    r"(?:so |and |also |ok |been |just |currently |still |finally |mostly |mainly )*(?:been|using|writing|coding|building|hacking|working|learning|running|started|starting|switched|switching|moved|moving|migrated|migrating|deployed|deploying|trying|stuck|got|rewrote|rewriting|ported|porting)(?![a-z])"
+)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _CALLED = re.compile(
     r"(?:叫(?:做|作)?|名叫|取名(?:叫|为)?|命名为|念作|读作|called|named|nicknamed|name is|names? of)[ \"']*$"

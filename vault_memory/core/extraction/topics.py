@@ -76,7 +76,7 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
         return
     if _NO_TERM.match(value) or words("subjects.no_topic").search(text):
         return
-    if not clause.asks_to_know and not compared and not _TEACH.search(text):
+    if not clause.asks_to_know and not compared and span[0] and not _TEACH.search(text):
         return
     yield Signal("recent_topics", "add", _written(message, clause, start, end, LONGEST), "observed")
 
