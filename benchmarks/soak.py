@@ -4,7 +4,7 @@
 
 Writers, each a process of its own, record turns, edit notes and profiles by hand, use git, search, and throw away what is
 derived, beside a daemon. Writers and daemon are killed and started again, stopped for a moment, and the endpoint of the
-vectors goes down and comes back. In the second half the daemon is left alone and its memory measured. Afterwards every
+vectors goes down and comes back. In the last two thirds the daemon is left alone and its memory measured. Afterwards every
 turn must be in the conversation records exactly once, every preference in USER.md and in exactly one commit, each index
 equal to a rebuilt one, git sound, no lock or temporary file left. Ends with 1 if not. The last line is one JSON object.
 """
@@ -37,6 +37,8 @@ CAST = ["turn"] * 8 + ["edit"] * 6 + ["profile"] * 2 + ["look"] * 2 + ["git"] * 
 """Twenty writers. Those who use git are not killed: a dead git leaves its lock to the person, ours must not take it."""
 MORTAL = [number for number, kind in enumerate(CAST) if kind != "git"]
 CALM_S = 180.0
+WARM_S = 20.0
+"""A daemon of this age has loaded all that it ever loads."""
 CLEAN_STOP_S = 2.0
 MOST_GROWTH_MB = 30.0
 
@@ -62,9 +64,9 @@ class Soak:
         began = time.monotonic()
         while (passed := time.monotonic() - began) < self.seconds:
             time.sleep(self.rng.expovariate(1 / 2.5))
-            is_late = passed > self.seconds / 2
+            is_late = passed > self.seconds / 3
             self._fault(self.rng.choice(["writer", "writer", "pause", "outage"] + ["kill", "stop"] * (not is_late)))
-            if is_late:
+            if passed > self.seconds / 3 + WARM_S:
                 self.memory.append((passed, rss_mb(self.daemon.pid)))
             for number, process in self.writers.items():
                 if process.poll() is not None:

@@ -11,6 +11,7 @@
     ├── Unwritable              exit 1, HTTP 507    a file cannot be written: disk full, read-only, no permission
     ├── HistoryError            exit 1, HTTP 500    git refused; what was to be committed waits
     ├── IndexUnusable            exit 1, HTTP 500    the derived index cannot be used
+    ├── Unsupervised            exit 1, HTTP 500    the system's supervisor of programs is missing or refuses
     └── EndpointError           exit 1, HTTP 502    an outside endpoint failed, timed out or answered nonsense
 
 The exit code and the HTTP status stand on the class, so that each door maps errors once. A message names the thing and
@@ -87,6 +88,10 @@ class HistoryError(VaultMemoryError):
 
 class IndexUnusable(VaultMemoryError):
     """The derived index is corrupt, locked or unreadable; `vault-memory reindex` makes it anew."""
+
+
+class Unsupervised(VaultMemoryError):
+    """systemd or launchd is not there, or would not do what it was asked."""
 
 
 class EndpointError(VaultMemoryError):

@@ -198,8 +198,10 @@ class Writer:
             (tree / "projects" / f"{name}.md").write_text(f"{name}\n")
             self._git("-C", str(tree), "add", "projects")
             self._git("-C", str(tree), "commit", "-qm", f"elsewhere {name}")
-            if not self._git("merge", "-q", "--no-edit", name):
-                self._git("merge", "--abort")
+            self._git("merge", "-q", "--no-edit", name)
+            # It fails when a commit of ours lands in the middle. Then the person lets go of it; git's lock may be held.
+            while (self.root / ".git" / "MERGE_HEAD").exists() and not self._git("merge", "--abort"):
+                self._git("reset", "-q")
         finally:
             self._git("worktree", "remove", "--force", str(tree))
             self._git("branch", "-qD", name)

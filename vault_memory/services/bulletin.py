@@ -1,13 +1,17 @@
-"""What a daemon tells: to whoever listens as it happens, and in its record to everybody who asks later."""
+"""What a daemon tells: to whoever listens as it happens, and in its log and its record to everybody who asks later."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 
+from vault_memory.adapters.log_file import LogFile
 from vault_memory.core import layout
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import Changed, Unwritable, VaultMemoryError
 from vault_memory.services.daemon_record import DaemonRecord, write_record
 from vault_memory.services.vault import Vault
 
@@ -15,11 +19,16 @@ from vault_memory.services.vault import Vault
 @dataclass(frozen=True)
 class Happening:
     """Something worth a line in a log: `kind` is one of started, watching, polling, indexed, removed, failed, held, committed,
-    job, trouble, well, settings, stopped."""
+    job, trouble, well, stopped."""
 
+    time: datetime
     kind: str
     where: str
     message: str
+
+    def json(self) -> str:
+        """The same as one line of JSON, for other programs."""
+        return json.dumps(asdict(self) | {"time": self.time.isoformat(timespec="milliseconds")}, ensure_ascii=False)
 
 
 class Bulletin:
@@ -27,13 +36,18 @@ class Bulletin:
 
     def __init__(self, vault: Vault, tell: Callable[[Happening], None]) -> None:
         self.record = DaemonRecord()
+        self._log = LogFile(vault.root / layout.STATE_DIR / "logs" / "daemon.jsonl")
         self._vault, self._tell = vault, tell
         self._lock = threading.Lock()
 
     def note(self, kind: str, where: str, message: str) -> None:
         """Tell of something that happened."""
         self.save()
-        self._tell(Happening(kind, where, message))
+        happening = Happening(self._vault.now(), kind, where, message)
+        if self._vault.exists():
+            with self._lock, contextlib.suppress(OSError):  # a full disk must not keep the daemon from its work
+                self._log.write(happening.json())
+        self._tell(happening)
 
     def trouble(self, where: str, error: Exception) -> None:
         """Tell of an error; it stands in the record until all is `well` there."""
@@ -76,9 +90,12 @@ class Bulletin:
         self.note("held", name, what)
 
     def save(self) -> None:
-        """Write the record, unless the vault is not where it was: nothing is to be written into a folder that is none."""
+        """Write the record, unless the vault is not where it was: nothing is to be written into a folder that is none.
+
+        When that fails (the disk is full, `.vault-memory/` was deleted just now) the next time comes soon.
+        """
         if self._vault.exists():
-            with self._lock:
+            with self._lock, contextlib.suppress(Unwritable, Changed):
                 self.record.beat = self._now()
                 write_record(self._vault.root, self.record)
 

@@ -73,7 +73,8 @@ class Daemon:
         self._failures: dict[str, int] = {}
         self._held: dict[str, int] = {}
         self._to_commit: queue.SimpleQueue[Hint] = queue.SimpleQueue()
-        self._to_embed: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._to_embed: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._watcher = Watcher(vault.root)
 
     def run(self, stop: threading.Event) -> None:
         """Catch up, then follow every edit until `stop` is set; returns within 2 s of that.
@@ -101,6 +102,9 @@ class Daemon:
                 if time.monotonic() - beat > self._beat_s:
                     beat = time.monotonic()
                     self._bulletin.save()
+            for hints in (self._watcher.hints, self._to_commit):
+                hints.put(EVERYTHING)  # whoever waits for something to do wakes, and sees that it is over
+            self._to_embed.put(None)
             deadline = time.monotonic() + STOP_S
             for worker in workers:
                 worker.join(max(0.0, deadline - time.monotonic()))
@@ -124,7 +128,7 @@ class Daemon:
     def _index(self) -> None:
         config = self.vault.config
         settle: Settle[Look] = Settle(config.watch_settle_ms / 1000, config.watch_cap_ms / 1000)
-        watcher = Watcher(self.vault.root)
+        watcher = self._watcher
         try:
             watcher.start()  # first watch, then look: what changes in between is seen twice and not missed
             next_look = 0.0
@@ -247,13 +251,15 @@ class Daemon:
 
     def _embed(self) -> None:
         self._let_it_catch_up()
-        for scope in self._scopes():
-            self._to_embed.put(scope)
+        for each in self._scopes():
+            self._to_embed.put(each)
         while not self._stop.is_set():
             try:
                 scope = self._to_embed.get(timeout=TICK_S)
             except queue.Empty:
                 continue
+            if scope is None:
+                return
             self._calm.wait(CALM_S)
             while embed(self.vault, scope) and not self._stop.is_set():
                 self._calm.wait(CALM_S)

@@ -33,6 +33,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "heartbeat": ("health", "Run the scheduled jobs that are due."),
     "resume": ("health", "Confirm that many files were deleted on purpose."),
     "watch": ("daemon", "Follow every edit: index it, commit it."),
+    "service": ("daemon", "Have the system run the daemon from log-in on."),
     "user": ("users", "List users, give one another id."),
     "export": ("users", "Copy one user's files into a plain folder."),
     "backup": ("copies", "Write the whole vault into one file."),
