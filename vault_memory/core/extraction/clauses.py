@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import Message
+from vault_memory.core.extraction.phrases import Matcher
 from vault_memory.core.preference import Strength
 
-Words = Callable[[str], re.Pattern[str]]
+Words = Callable[[str], Matcher]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any
@@ -27,9 +27,16 @@ class Style:
 
     key: str
     value: str
-    named: re.Pattern[str]
-    asked: re.Pattern[str]
     negated: str
+    words: Callable[[str], phrases.Matcher] = field(repr=False, compare=False)
+
+    @property
+    def named(self) -> phrases.Matcher:
+        return self.words(f"styles.{self.key}.{self.value}.named")
+
+    @property
+    def asked(self) -> phrases.Matcher:
+        return self.words(f"styles.{self.key}.{self.value}.asked")
 
 
 @dataclass(frozen=True)
@@ -47,9 +54,9 @@ class Lexicon:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
-        self._compiled: dict[str, re.Pattern[str]] = {}
+        self._compiled: dict[str, phrases.Matcher] = {}
 
-    def words(self, path: str) -> re.Pattern[str]:
+    def words(self, path: str) -> phrases.Matcher:
         """The matcher of one phrase list, such as `words.speaker.me`."""
         found = self._compiled.get(path)
         if found is None:
@@ -59,17 +66,15 @@ class Lexicon:
     @cached_property
     def styles(self) -> tuple[Style, ...]:
         return tuple(
-            Style(
-                key,
-                value,
-                phrases.compiled(rows.get("named", "")),
-                phrases.compiled(rows.get("asked", "")),
-                rows.get("negated", ""),
-            )
+            Style(key, value, rows.get("negated", ""), self.words)
             for key, values in self._data["styles"].items()
             for value, rows in values.items()
             if isinstance(rows, dict)
         )
+
+    def near(self, key: str, text: str) -> bool:
+        """Whether a text may hold a phrase of a style's key at all: a cheap look before its long lists are compiled."""
+        return "near" not in self._data["styles"][key] or bool(self.words(f"styles.{key}.near").search(text))
 
     def sections(self, path: str) -> tuple[str, ...]:
         """The names of the lists in one table, such as the time zones of `people.zone`."""
@@ -113,7 +118,7 @@ class Lexicon:
         rows = (line.partition(":") for line in _lines(self._data["technologies"]["unless"]))
         return {fold(name.strip()): rest for name, _, rest in rows}
 
-    def _ordinary(self, name: str) -> re.Pattern[str] | None:
+    def _ordinary(self, name: str) -> phrases.Matcher | None:
         """What shows the ordinary word of a name, compiled when first met."""
         if name not in self._unless:
             return None
@@ -198,7 +203,18 @@ def load_lexicon(extra: Mapping[str, Any] | None = None) -> Lexicon:
         return default_lexicon()
     technologies = {name: "\n".join(extra[name]) for name in CATEGORIES if name in extra}
     rest = {name: value for name, value in extra.items() if name not in CATEGORIES}
+    if "styles" in rest:
+        gated = {key for key, rows in _shipped()["styles"].items() if "near" in rows}
+        rest["styles"] = {
+            key: {**rows, "near": _phrases_of(rows)} if key in gated else rows for key, rows in rest["styles"].items()
+        }
     return Lexicon(_joined(_shipped(), {"technologies": technologies, **rest}))
+
+
+def _phrases_of(rows: Mapping[str, Any]) -> str:
+    """All phrases of a person's own rows of one style: each is near itself."""
+    texts = [text for row in rows.values() if isinstance(row, Mapping) for text in row.values()]
+    return "\n".join(texts)
 
 
 def _joined(base: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:

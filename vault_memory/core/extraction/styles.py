@@ -10,10 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, Style, Technology
 from vault_memory.core.preference import Signal, Strength
+
+MOST = 8
+"""Hits read of one list in one clause."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,13 @@ def wishes(
 
 
 def _hits(clause: Clause, lexicon: Lexicon) -> Iterator[_Hit]:
+    near = {style.key for style in lexicon.styles}
+    near = {key for key in near if lexicon.near(key, clause.text)}
     for style in lexicon.styles:
+        if style.key not in near:
+            continue
         for pattern, asked in ((style.asked, True), (style.named, False)):
-            for found in pattern.finditer(clause.text):
+            for found in islice(pattern.finditer(clause.text), MOST):
                 yield _Hit(style, found.start(), found.end(), asked)
 
 
@@ -66,6 +74,7 @@ def _comments_or_examples(clause: Clause, lexicon: Lexicon) -> Style | None:
             style
             for style in lexicon.styles
             if style.value in ("with_comments", "with_examples")
+            and lexicon.near(style.key, clause.text)
             and style.named.search(clause.text)
             and not lexicon.words(f"styles.{style.key}.unless").search(clause.text)
         ),
