@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from vault_memory.errors import ConfigError
@@ -61,6 +62,42 @@ def _check_schedule(table: Mapping[str, str]) -> str | None:
     return None
 
 
+def _check_endpoints(endpoints: list[dict[str, str]]) -> str | None:
+    problems = ((number, _check_endpoint(endpoint)) for number, endpoint in enumerate(endpoints, 1))
+    return "; ".join(f"endpoint {number} {problem}" for number, problem in problems if problem) or None
+
+
+def _check_endpoint(endpoint: dict[str, str]) -> str:
+    """What is wrong with an endpoint; never quotes its address, which may hold a password."""
+    if unknown := endpoint.keys() - {"url", "key_env"}:
+        return f"has url and key_env, not {', '.join(sorted(unknown))}"
+    if not all(isinstance(value, str) for value in endpoint.values()):
+        return "has texts for url and key_env"
+    address = urlsplit("")
+    try:
+        address = urlsplit(endpoint.get("url", ""))
+        is_whole = address.scheme in ("http", "https") and address.hostname and address.port != 0
+    except ValueError:  # brackets that do not close, a port that is no number
+        is_whole = False
+    if not is_whole:
+        return "needs a url that begins with http:// or https:// and names a host"
+    if address.username or address.password:
+        return "has a password in its url: put it into an environment variable and name that in key_env"
+    if not address.path.endswith(("/embeddings", "/api/embed")):
+        return "needs the whole address as its url, such as http://localhost:11434/v1/embeddings"
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*|", endpoint.get("key_env", "")):
+        return "has a key_env that is no NAME of an environment variable; the key itself never belongs here"
+    return ""
+
+
+def _check_together(config: Config) -> list[str]:
+    """What is wrong with settings that are right by themselves."""
+    if config.embedding_kind != "http":
+        return []
+    needed = {"embedding.model": config.embedding_model, "embedding.endpoints": config.embedding_endpoints}
+    return [f"{key} must be set when embedding.kind is http" for key, value in needed.items() if not value]
+
+
 @dataclass(frozen=True)
 class Config:
     """All settings of one vault; lengths of time and sizes carry their unit in the name."""
@@ -102,6 +139,22 @@ class Config:
     watch_commit_quiet_ms: int = _field(5_000, "quiet time before an edit is committed as the person's", low=0)
     watch_cap_ms: int = _field(10_000, "a file that never rests is indexed at least this often", low=100)
 
+    embedding_kind: str = _field(
+        "offline",
+        "what makes vectors: offline (hashed words, no model), http (an endpoint) or local (a model on this machine)",
+        choices=("offline", "http", "local"),
+    )
+    embedding_model: str = _field("", "name of the model; empty with local: a small multilingual one")
+    embedding_endpoints: list[dict[str, str]] = _field(
+        [], "where the model is served, the preferred one first: {url, key_env}", check=_check_endpoints
+    )
+    embedding_query_prefix: str = _field("", "what the model wants before a question: e5 models 'query: '")
+    embedding_document_prefix: str = _field("", "what the model wants before a passage: e5 models 'passage: '")
+    embedding_timeout_s: float = _field(60.0, "longest time for one request with passages", low=0.1, high=600)
+    embedding_query_timeout_ms: int = _field(
+        300, "longest time a search waits for its query's vector before it answers without", low=10, high=60_000
+    )
+
     search_weight: str = _field(
         "auto",
         "how vectors and keywords are weighed: auto (by how far the vectors can be trusted) or fixed",
@@ -137,9 +190,10 @@ class Config:
             problems = [
                 f"{file}: this vault has format {values['format']}, this program knows {FORMAT}: upgrade vault-memory"
             ]
-        if problems:
+        config = cls(**values)
+        if problems := problems or _check_together(config):
             raise ConfigError("\n".join(problems))
-        return cls(**values)
+        return config
 
     def zone(self, name: str | None = None) -> ZoneInfo:
         """The time zone `name` if it is one, else the configured one."""
@@ -149,7 +203,7 @@ class Config:
 _FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 _TYPES = get_type_hints(Config)
 # A key of these tables is a setting of its own; any other table is the value of one setting.
-_TABLES = ("git", "llm", "watch", "search")
+_TABLES = ("git", "llm", "watch", "embedding", "search")
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}
 """Field name → key in the file: `watch_settle_ms` → `watch.settle_ms`."""
 

@@ -158,7 +158,7 @@ def test_bad_vectors_are_refused_and_the_index_stays_whole(index: SqliteIndex, b
     index.replace([entry("a.md", "one\n"), entry("b.md", "two\n")])
     with pytest.raises(EndpointError, match="embedding model"):
         index.embed_pending(Scripted(lambda text: bad if "two" in text else drawn(text)))
-    assert index.stats().pending == {"scripted": 2} and find(index, "one") == ["a.md"]
+    assert index.spaces() == {} and find(index, "one") == ["a.md"]
     assert index.embed_pending(Scripted()) == 0
 
 

@@ -1,7 +1,8 @@
 """Vectors from an embedding model behind HTTP: OpenAI-compatible (`/v1/embeddings`) or Ollama's own form (`/api/embed`).
 
 Several endpoints may serve the one model, in order of preference: a machine with a GPU first, a cloud service second. Each
-has a circuit breaker, so that a search never waits for one that is known to be down.
+has a circuit breaker, so that a search never waits for one that is known to be down. Every text that leaves goes through
+`_outgoing`: no secret and no private sentence is ever sent.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import json
 import math
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from vault_memory.adapters.embedding.base import Kind, Vector
+from vault_memory.core.extraction.privacy import PRIVATE, without_private
+from vault_memory.core.extraction.secrets import redact
 from vault_memory.errors import EndpointError
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ FIRST_PAUSE_S = 0.5
 FAILURES, REST_S = 2, 30.0
 """After so many failures in a row an endpoint is left alone for so long."""
 MAX_ANSWER_BYTES = 64_000_000
+_BLANK = " \t\n.,;!?。，；！？"
 
 
 @dataclass(frozen=True)
@@ -92,17 +97,45 @@ class HttpEmbedder:
 
     @property
     def space(self) -> str:
-        """The model, its dimensions and its prefixes: what any of them changes is another space."""
+        """The model and its prefixes: to change either makes another space. Known without asking the endpoint."""
         prefixes = "".join(self._prefixes.values())
         mark = "-" + hashlib.sha256(repr(self._prefixes).encode()).hexdigest()[:8] if prefixes else ""
-        return f"{self.model}-{self.dimension}{mark}"
+        return f"http:{self.model}{mark}"
 
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
+        if kind == "query":
+            return self._in_time(texts)
         found: list[Vector] = []
         for at in range(0, len(texts), BATCH):
-            batch = [self._prefixes[kind] + text for text in texts[at : at + BATCH]]
+            batch = [self._prefixes[kind] + _outgoing(text) for text in texts[at : at + BATCH]]
             found.extend(self._answer(batch, kind))
         return found
+
+    def _in_time(self, texts: Sequence[str]) -> list[list[float]]:
+        """Vectors of queries, or `EndpointError` at the end of their time.
+
+        In a thread of its own: no time-out of httpx bounds the look-up of a host's name, nor headers that drip in.
+        """
+        sent = [_outgoing(text) for text in texts]
+        if any(text.strip(_BLANK) == PRIVATE for text in sent):
+            raise EndpointError("the question tells something private, so it is not sent to an endpoint")
+        done: list[list[list[float]] | EndpointError] = []
+
+        def ask() -> None:
+            try:
+                done.append(self._answer([self._prefixes["query"] + text for text in sent], "query"))
+            except EndpointError as error:
+                done.append(error)
+
+        thread = threading.Thread(target=ask, daemon=True, name="vault-memory query vector")
+        thread.start()
+        thread.join(self._query_timeout_s)
+        if not done:
+            places = ", ".join(endpoint.place for endpoint in self.endpoints)
+            raise EndpointError(f"no embedding endpoint answered within {self._query_timeout_s:.2g} s ({places})")
+        if isinstance(done[0], EndpointError):
+            raise done[0]
+        return done[0]
 
     def _answer(self, texts: Sequence[str], kind: Kind) -> list[list[float]]:
         deadline = self._clock() + self._query_timeout_s
@@ -178,6 +211,11 @@ class HttpEmbedder:
                 raise EndpointError(f"gave {len(vector)} dimensions instead of {wanted}: does it serve {self.model}?")
         self._dimension = wanted
         return vectors
+
+
+def _outgoing(text: str) -> str:
+    """What of a text may leave this machine: all but secrets and sentences that tell a private fact."""
+    return without_private(redact(text).text)[0]
 
 
 def _rows(data: bytes) -> list[Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from vault_memory.adapters.embedding.base import Embedder, Vector
 from vault_memory.core.candidate import Candidates, Filter
@@ -28,6 +28,14 @@ class FileState:
     ctime_ns: int
     inode: int
     problem: str = ""
+
+
+class Space(NamedTuple):
+    """One model's vectors in an index: how many numbers each has, how many chunks have one, and how many have none yet."""
+
+    dimension: int
+    vectors: int
+    pending: int
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,18 @@ class Index(Protocol):
         ...
 
     def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
-        """Give up to `limit` chunks their vector; returns how many are left without one."""
+        """Give up to `limit` chunks their vector in the embedder's space; returns how many are left without one.
+
+        Raises `EndpointError`, and stores nothing, when the embedder fails or gives other vectors than the space holds.
+        """
+        ...
+
+    def spaces(self) -> dict[str, Space]:
+        """The spaces of vectors that the index holds, side by side, by name."""
+        ...
+
+    def keep_spaces(self, names: Collection[str]) -> None:
+        """Forget all spaces but these."""
         ...
 
     def search(

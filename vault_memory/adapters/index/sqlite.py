@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import apsw
 
 from vault_memory.adapters.embedding.base import Embedder, Vector
 from vault_memory.adapters.index import database, vectors
-from vault_memory.adapters.index.base import FileState, Stats
+from vault_memory.adapters.index.base import FileState, Space, Stats
 from vault_memory.adapters.index.database import rows, value
 from vault_memory.adapters.index.vectors import Condition
 from vault_memory.core import dates, tokens
@@ -135,15 +135,24 @@ class SqliteIndex:
 
     def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
         with self._open() as db:
-            space_id = vectors.space_id(db, embedder.space, embedder.dimension)
-            waiting = vectors.waiting(db, space_id, limit)
+            waiting = vectors.waiting(db, embedder.space, limit)
         if waiting:
             found = embedder.embed([_embedded_text(*names) for _, *names in waiting], "document")
             packed = vectors.packed(found, len(waiting), embedder.dimension)
             with self._open() as db, db:
+                space_id = vectors.space_id(db, embedder.space, embedder.dimension)
                 vectors.add(db, space_id, [chunk_id for chunk_id, *_ in waiting], packed)
         with self._open() as db:
-            return vectors.pending(db, space_id)
+            return vectors.pending(db, embedder.space)
+
+    def spaces(self) -> dict[str, Space]:
+        with self._open() as db:
+            return vectors.spaces(db)
+
+    def keep_spaces(self, names: Collection[str]) -> None:
+        with self._open() as db, db:
+            for name in vectors.spaces(db).keys() - set(names):
+                vectors.drop(db, name)
 
     # -- search --------------------------------------------------------------------------------------------------------
 
@@ -168,7 +177,7 @@ class SqliteIndex:
         with self._open() as db:
             [(files, failed)] = rows(db, "SELECT count(*), count(nullif(problem, '')) FROM files")
             chunks = value(db, "SELECT value FROM meta WHERE key = 'chunks'")
-            held = vectors.spaces(db)
+            held = {name: space.pending for name, space in vectors.spaces(db).items()}
         size = sum(p.stat().st_size for p in (self.path, Path(f"{self.path}-wal")) if p.exists())
         return Stats(files, failed, chunks, size, held, "sqlite-vec" if database.vec_library() else "numpy")
 

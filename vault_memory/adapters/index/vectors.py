@@ -16,6 +16,7 @@ import apsw
 
 from vault_memory.adapters.embedding.base import Vector
 from vault_memory.adapters.index import database
+from vault_memory.adapters.index.base import Space
 from vault_memory.adapters.index.database import rows, value
 from vault_memory.core.candidate import Spread
 from vault_memory.errors import EndpointError
@@ -30,33 +31,43 @@ STALE = 0.1
 
 
 def space_id(db: apsw.Connection, name: str, dimension: int) -> int:
-    """The id of a space, made when it is new."""
+    """The id of a space, made when it is new. Raises `EndpointError` when it holds vectors of another dimension."""
     found = rows(db, "SELECT space_id, dimension FROM spaces WHERE name = ?", (name,))
     if found and found[0][1] == dimension:
         return int(found[0][0])
+    if found and value(db, "SELECT 1 FROM vectors WHERE space_id = ? LIMIT 1", (found[0][0],)):
+        raise EndpointError(
+            f"the embedding model gave {dimension} dimensions, the index holds {found[0][1]} of {name}: nothing was stored; "
+            "if another model has taken its name, `vault-memory reindex` begins anew"
+        )
     with db:
         drop(db, name)
         db.execute("INSERT INTO spaces(name, dimension, embedded_to) VALUES(?, ?, 0)", (name, dimension))
     return db.last_insert_rowid()
 
 
-def spaces(db: apsw.Connection) -> dict[str, int]:
-    """How many chunks have no vector yet, for each space."""
-    return {name: pending(db, space) for space, name in rows(db, "SELECT space_id, name FROM spaces ORDER BY space_id")}
+def spaces(db: apsw.Connection) -> dict[str, Space]:
+    """The spaces of an index by name, oldest first."""
+    chunks = value(db, "SELECT value FROM meta WHERE key = 'chunks'")
+    held = rows(db, "SELECT name, dimension FROM spaces ORDER BY space_id")
+    waiting = {name: pending(db, name) for name, _ in held}
+    return {name: Space(dimension, chunks - waiting[name], waiting[name]) for name, dimension in held}
 
 
 _PENDING = """
     FROM chunks c JOIN files f USING(file_id)
-    WHERE c.chunk_id > (SELECT embedded_to FROM spaces WHERE space_id = ?1)
-    AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk_id = c.chunk_id AND v.space_id = ?1)
+    WHERE c.chunk_id > ifnull((SELECT embedded_to FROM spaces WHERE name = ?1), 0)
+    AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk_id = c.chunk_id
+      AND v.space_id = (SELECT space_id FROM spaces WHERE name = ?1))
 """
 
 
-def pending(db: apsw.Connection, space: int) -> int:
+def pending(db: apsw.Connection, space: str) -> int:
+    """How many chunks have no vector in a space."""
     return int(value(db, f"SELECT count(*) {_PENDING}", (space,)))
 
 
-def waiting(db: apsw.Connection, space: int, limit: int) -> list[tuple[int, str, str, str]]:
+def waiting(db: apsw.Connection, space: str, limit: int) -> list[tuple[int, str, str, str]]:
     """The first chunks without a vector: id, title of the file, heading path, text."""
     sql = f"SELECT c.chunk_id, f.title, c.heading, c.text {_PENDING} ORDER BY c.chunk_id LIMIT ?2"
     return rows(db, sql, (space, limit))
