@@ -178,7 +178,8 @@ def _aliases(line: str) -> list[str]:
         head, _, rest = line.rpartition(": ") if ": " in line else (line, "", "")
     else:
         head, _, rest = line.partition(":")
-    return [_squeeze(fold(head.strip())), *(_squeeze(alias) for alias in phrases.split(rest))]
+    names = (fold(name.strip()) for name in (head, *rest.split(",")))
+    return [_squeeze(name) for name in names if name]
 
 
 def _squeeze(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon, Technology
@@ -113,13 +112,8 @@ def _groups(named: list[Technology], clause: Clause) -> Iterator[list[Technology
 _JOINT = re.compile(r" ?(?:、|,|/|\+|&|and|with|plus|跟|和|与|同|加|配|搭|搭配|,? ?and|还有|以及)* ?")
 
 
-@lru_cache(maxsize=64)
-def _at_end(pattern: str, gap: int) -> re.Pattern[str]:
-    return re.compile(rf"{pattern}[^,;]{{0,{gap}}}$")
-
-
 def _follows(lexicon: Lexicon, role: str, before: str, gap: int = 10) -> bool:
-    return bool(_at_end(lexicon.words(f"roles.{role}.before").pattern, gap).search(before))
+    return lexicon.words(f"roles.{role}.before").ends(before, gap)
 
 
 def _precedes(lexicon: Lexicon, role: str, after: str) -> bool:
