@@ -51,13 +51,14 @@ def blend(scored: Sequence[Scored], spread: Spread | None, weight: float) -> Non
     """Set each unit's score, 0 to 1: `weight` of its chunk's cosine, the rest of its words. A chunk whose vector is still
     to come is judged by its words alone."""
     best = max((unit.keyword for unit in scored), default=0.0) or 1.0
+    near: dict[int, float] = {}
+    if spread is not None and spread.deviation:
+        chunks = {unit.candidate.chunk_id: unit.candidate.cosine for unit in scored}
+        near = {chunk_id: nearness(cosine, spread) for chunk_id, cosine in chunks.items() if cosine is not None}
     for unit in scored:
         words = unit.keyword / best
-        cosine = unit.candidate.cosine
-        if spread is None or cosine is None or spread.deviation == 0:
-            unit.score = words
-        else:
-            unit.score = (1 - weight) * words + weight * nearness(cosine, spread)
+        cosine = near.get(unit.candidate.chunk_id)
+        unit.score = words if cosine is None else (1 - weight) * words + weight * cosine
 
 
 def nearness(cosine: float, spread: Spread) -> float:

@@ -13,6 +13,8 @@ GROW = ((0.85, 500), (0.8, 500), (0.7, 600), (0.3, 700), (0.0, 900))
 passage stays under this many characters."""
 HAN = 0.36
 """Chinese says as much in this share of the characters."""
+NEARBY = 8
+"""How far the units of one record are looked for."""
 RECORD = "conversation"
 """The kind of note nobody reads when the same words stand in a log."""
 
@@ -46,7 +48,7 @@ def build(scored: Sequence[Scored], count: int) -> list[Passage]:
             seed = next((i for i in read if _same(scored[found], scored[i])), found)
         twin = next((p for p in passages if _repeats(found, p, scored) or p.first <= seed <= p.last), None)
         if twin:
-            used.add(found)
+            used.update(_echoes(found, scored))
             twin.collapsed.append(_name(scored[found]))
             continue
         if seed in used:
@@ -55,10 +57,19 @@ def build(scored: Sequence[Scored], count: int) -> list[Passage]:
         passage = _grown(scored, seed, used, share, cap)
         used.update(range(passage.first, passage.last + 1))
         if seed != found:
-            used.add(found)
+            used.update(_echoes(found, scored))
             passage.collapsed.append(_name(scored[found]))
         passages.append(passage)
     return passages
+
+
+def _echoes(found: int, scored: Sequence[Scored]) -> list[int]:
+    """A unit and those of its line that were only found for standing beside it."""
+    place = (scored[found].candidate.chunk_id, scored[found].line)
+    near = range(max(0, found - NEARBY), min(len(scored), found + NEARBY + 1))
+    return [
+        i for i in near if i == found or ((scored[i].candidate.chunk_id, scored[i].line) == place and not scored[i].own)
+    ]
 
 
 def _grown(scored: Sequence[Scored], seed: int, used: set[int], share: float, cap: int) -> Passage:

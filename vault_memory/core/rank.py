@@ -105,12 +105,14 @@ def _runs(chunks: Sequence[Candidate]) -> list[list[Candidate]]:
 def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: float) -> list[Scored]:
     """The units of neighbouring chunks: what each term counts for a unit is the most that it counts from anywhere near."""
     places = [(candidate, at) for candidate in run for at in range(len(candidate.units))]
-    own = [_saturated(candidate.stems[at], weights, average) for candidate, at in places]
-    asks = [_end(candidate, at) in ("?", "？") for candidate, at in places]
+    own = [counts for candidate in run for counts in _saturated(candidate, weights, average)]
     counts: list[dict[str, float]] = []
     for candidate in run:
         head = {term: HEAD for term in weights if _holds(candidate.head, term)}
         counts.extend(dict(head) for _ in candidate.units)
+    if not any(counts) and not any(own):  # only its vector brought it here
+        return [Scored(candidate, at, 0.0, {}) for candidate, at in places]
+    asks = [_end(candidate, at) in ("?", "？") for candidate, at in places]
     for i, values in enumerate(own):
         if not values:
             continue
@@ -123,8 +125,11 @@ def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: 
                         count[term] = share * value
     scored = []
     for (candidate, at), count, values, is_question in zip(places, counts, own, asks, strict=True):
-        score = sum(weights[term] * value for term, value in count.items())
-        score += OWN * sum(weights[term] * value for term, value in values.items())
+        score = 0.0
+        for term, value in count.items():
+            score += weights[term] * value
+        for term, value in values.items():
+            score += OWN * weights[term] * value
         if is_question:
             score *= ASKS
         scored.append(Scored(candidate, at, score, values))
@@ -145,13 +150,18 @@ def _end(candidate: Candidate, at: int) -> str:
     return candidate.text[unit.start : unit.end].rstrip()[-1:]
 
 
-def _saturated(stems: str, weights: Mapping[str, float], average: float) -> dict[str, float]:
-    """BM25's part of each term for one unit."""
-    norm = K1 * (1 - B + B * (stems.count("  ") + 1) / average)
-    found = {}
-    for term in weights:
-        if term in stems and (times := _times(stems, term)):
-            found[term] = times * (K1 + 1) / (times + norm)
+def _saturated(candidate: Candidate, weights: Mapping[str, float], average: float) -> list[dict[str, float]]:
+    """BM25's part of each term, for each unit of a chunk."""
+    whole = "\n".join(candidate.stems)
+    terms = [term for term in weights if term in whole]
+    found: list[dict[str, float]] = []
+    for stems in candidate.stems:
+        counts: dict[str, float] = {}
+        for term in terms:
+            if term in stems and (times := _times(stems, term)):
+                norm = K1 * (1 - B + B * (stems.count("  ") + 1) / average)
+                counts[term] = times * (K1 + 1) / (times + norm)
+        found.append(counts)
     return found
 
 

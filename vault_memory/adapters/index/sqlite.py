@@ -26,6 +26,9 @@ from vault_memory.core.passage import RECORD
 from vault_memory.core.tokens import Query
 from vault_memory.errors import Busy, IndexUnusable
 
+LARGE, COMMON = 5_000, 0.1
+"""From so many chunks on, a term that stands in this share of them is not searched for."""
+
 _STATE = "content_hash, size, mtime_ns, ctime_ns, inode, problem"
 
 
@@ -167,7 +170,7 @@ class SqliteIndex:
             condition = _condition(only or Filter())
             total = int(value(db, "SELECT value FROM meta WHERE key = 'chunks'"))
             frequency = {term: _frequency(db, term) for term in (*query.find, *query.weigh)}
-            keyword = _by_words(db, [term for term in query.find if frequency[term]], condition, limit)
+            keyword = _by_words(db, _telling(query.find, frequency, total), condition, limit)
             near = vectors.Nearest({}, None)
             if vector:
                 near = self._vectors.nearest(db, *vector, list(keyword), condition, limit)
@@ -234,6 +237,16 @@ def _by_words(db: apsw.Connection, terms: Sequence[str], only: Condition, limit:
     read = [row for row in found if not places[row[0]][0]][:limit]
     records = [row for row in found if places[row[0]][0]][: limit // 2]
     return dict(read + records)
+
+
+def _telling(terms: Sequence[str], frequency: Mapping[str, int], total: int) -> list[str]:
+    """The terms to search for: those that stand somewhere, in a large index without the common ones if others are left.
+
+    Scoring a tenth of all chunks for one word takes longer than all else, and says little; ranking still weighs it.
+    """
+    held = [term for term in terms if frequency[term]]
+    rare = [term for term in held if frequency[term] <= total * COMMON]
+    return rare if total >= LARGE and len(rare) >= 3 else held
 
 
 def _condition(only: Filter) -> Condition:

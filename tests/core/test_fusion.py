@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.core import fusion
+from vault_memory.core.candidate import Candidate, Spread
+from vault_memory.core.document import Unit
+from vault_memory.core.rank import Scored
+
+
+def candidate(n: int, keyword: float, cosine: float | None) -> Candidate:
+    return Candidate(n, f"{n}.md", "note", "", 0, "x", (Unit(1, 0, 1),), ("x",), "", keyword, cosine)
+
+
+def spread_of(cosines: Sequence[float]) -> Spread:
+    mean = sum(cosines) / len(cosines)
+    return Spread(len(cosines), mean, (sum((c - mean) ** 2 for c in cosines) / len(cosines)) ** 0.5, max(cosines))
+
+
+def asked(gold: float, rng: random.Random) -> tuple[list[Candidate], Spread]:
+    """A query among 400 chunks with normal cosines; the words' best five lie `gold` deviations higher."""
+    cosines = [rng.gauss(0, 1) for _ in range(400)]
+    for n in range(5):
+        cosines[n] += gold
+    return [candidate(n, 10.0 - n, c) for n, c in enumerate(cosines[:30])], spread_of(cosines)
+
+
+def weight_after(gold: float, queries: int = 30) -> float:
+    rng, trust = random.Random(3), fusion.Trust()
+    return [trust.weight("s", False, *asked(gold, rng)) for _ in range(queries)][-1]
+
+
+def test_random_vectors_earn_nothing() -> None:
+    assert weight_after(0.0) < 0.05
+
+
+def test_the_better_vectors_agree_the_more_they_weigh() -> None:
+    weights = [weight_after(gold) for gold in (0.0, 1.0, 3.0, 9.0)]
+    assert weights == sorted(weights) and weights[-1] > 0.7
+
+
+def test_what_one_script_earned_the_other_has_not() -> None:
+    rng, trust = random.Random(3), fusion.Trust()
+    for _ in range(40):
+        good = trust.weight("s", False, *asked(3.0, rng))
+    assert trust.weight("s", True, *asked(0.0, rng)) < 0.1 < good
+
+
+@given(st.floats(0.001, 1000), st.floats(-5, 5))
+def test_scale_and_shift_of_cosines_change_no_weight(scale: float, shift: float) -> None:
+    rng = random.Random(4)
+    found, spread = asked(2.0, rng)
+    moved = [candidate(c.chunk_id, c.keyword, (c.cosine or 0) * scale + shift) for c in found]
+    other = Spread(spread.count, spread.mean * scale + shift, spread.deviation * scale, spread.best * scale + shift)
+    assert fusion.Trust().weight("s", False, moved, other) == pytest.approx(
+        fusion.Trust().weight("s", False, found, spread), abs=1e-6
+    )
+
+
+def test_blending_keeps_a_chunk_without_a_vector_at_its_words() -> None:
+    units = [Scored(candidate(0, 1, None), 0, 2.0, {}), Scored(candidate(1, 1, 0.0), 0, 2.0, {})]
+    fusion.blend(units, Spread(10, 0.0, 0.1, 0.5), 0.5)
+    assert [unit.score for unit in units] == [1.0, 0.5]
+
+
+@given(st.floats(0, 1), st.lists(st.tuples(st.floats(0, 50), st.floats(-1, 1)), min_size=1, max_size=9))
+def test_scores_stay_between_0_and_1(weight: float, rows: list[tuple[float, float]]) -> None:
+    units = [Scored(candidate(n, 1, cosine), 0, keyword, {}) for n, (keyword, cosine) in enumerate(rows)]
+    fusion.blend(units, spread_of([cosine for _, cosine in rows] + [0.1, -0.1]), weight)
+    assert all(0 <= unit.score <= 1 for unit in units)
