@@ -8,25 +8,23 @@ any process: it waits while the person rebases, merges or holds git's lock.
 from __future__ import annotations
 
 import contextlib
-import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
-from vault_memory.adapters.history import git, log
+from vault_memory.adapters.history import git
 from vault_memory.adapters.history.filters import Filters
 from vault_memory.adapters.history.index_step import IndexStep
-from vault_memory.adapters.history.intents import Intent, IntentLog, ends
-from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, Entry, FileChange, Flushed, HistoryState
-from vault_memory.adapters.history.objects import FILES, Objects
+from vault_memory.adapters.history.intents import Intent, ends
+from vault_memory.adapters.history.model import ASSISTANT, Draft, FileChange, Flushed
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, identity
+from vault_memory.adapters.history.reader import HistoryReader
 from vault_memory.adapters.history.repository import Repository, is_ours
-from vault_memory.errors import Changed, HistoryError, NotFound, UsageError, VaultMemoryError
+from vault_memory.errors import Changed, HistoryError, UsageError, VaultMemoryError
 
 LOCK_TIMEOUT_S = 30.0
-_NOBODY = Author("vault owner", "owner@localhost")
 _PATIENCE_S = 2.0
 """How long a flush stands by while another git holds the locks; a commit in an editor holds them for minutes."""
 _POLL_S = 0.02
@@ -40,7 +38,7 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
-class History:
+class History(HistoryReader):
     """The git history of the vault at `root`, which may be a repository or a folder inside a larger one.
 
     `person_name` and `person_email` stand in when git knows no identity; `sign` signs our commits with the person's git
@@ -57,11 +55,8 @@ class History:
         now: Callable[[], datetime] = _now,
         step: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self._repository = Repository(root)
-        self._objects = Objects(self._repository.common_dir / "objects")
+        super().__init__(root, person_name=person_name, person_email=person_email)
         self._sign = sign
-        self._intents = IntentLog(self.git_dir / "vault-memory" / "intents")
-        self._fallback = Author(person_name or _NOBODY.name, person_email or _NOBODY.email)
         self._now = now
         self._step = step
 
@@ -75,16 +70,6 @@ class History:
         if not repository.exists() or (repository.prefix.parts and cls(root).ignored(PurePosixPath("USER.md"))):
             git.run(repository.root, "init", "--quiet", "--initial-branch=main")
         return cls(root)
-
-    @property
-    def root(self) -> Path:
-        """The vault's root, links resolved."""
-        return self._repository.root
-
-    @property
-    def git_dir(self) -> Path:
-        """Git's own folder of this working tree."""
-        return self._repository.git_dir
 
     # Writing ------------------------------------------------------------------------------------------------------
 
@@ -109,76 +94,6 @@ class History:
         """Turn the waiting drafts into commits, in order; those that cannot be now go on waiting, and `paused` says why."""
         with self._lock():
             return self._flush()
-
-    # Reading ------------------------------------------------------------------------------------------------------
-
-    def state(self) -> HistoryState:
-        """Where the repository stands and what waits. Reads a few small files."""
-        head = self._repository.head()
-        return HistoryState(head.branch, head.commit, self._repository.paused(), self._intents.count())
-
-    def person(self) -> Author:
-        """Who the person is: git's identity here, else the configured one, else "vault owner"."""
-        settings = self._repository.settings()
-        name = os.environ.get("GIT_AUTHOR_NAME") or settings.get("author.name") or settings.get("user.name")
-        email = os.environ.get("GIT_AUTHOR_EMAIL") or settings.get("author.email") or settings.get("user.email")
-        return Author(name or self._fallback.name, email or self._fallback.email)
-
-    def blob(self, path: PurePosixPath, rev: str = "HEAD") -> bytes | None:
-        """The bytes of a file at a commit, or None when the commit has no such file."""
-        blob = self._blob_at(self._objects.tree_of(self._resolve(rev)), path)
-        return self._objects.read(blob)[1] if blob else None
-
-    def commit_named(self, rev: str) -> str:
-        """The commit that a name (a hash or part of one, a branch, `HEAD~2`) stands for. Raises `NotFound`."""
-        found = self._resolve(rev)
-        if found is None:
-            raise NotFound(f"{self.root} has no commit yet")
-        return found
-
-    def uncommitted(self, paths: Iterable[PurePosixPath] | None = None) -> list[FileChange]:
-        """The person's edits that nobody has committed: from what HEAD holds to what is on disk.
-
-        Files under the vault that git ignores are left out, and so is what waits to be committed here already. With
-        `paths` only these files are looked at, without starting a process for a tracked one.
-        """
-        waiting, filters = self._waiting(), Filters(self._repository, self._objects)
-        tree = self._objects.tree_of(self._repository.head().commit)
-        found = []
-        for path in self._status() if paths is None else filter(self._is_note, paths):
-            on_disk = files.read(self.root / path)
-            if path in waiting:
-                before = waiting[path].after
-            else:
-                blob = self._blob_at(tree, path)
-                if blob == filters.blob(self._repository.prefix / path, on_disk):
-                    continue
-                before = self._objects.read(blob)[1] if blob else None
-            if on_disk != before and not (before is None and paths is not None and self.ignored(path)):
-                found.append(FileChange(path, before, on_disk))
-        return found
-
-    def ignored(self, path: PurePosixPath) -> bool:
-        """Whether git ignores an untracked file of that name."""
-        plain = {
-            "GIT_LITERAL_PATHSPECS": "0"
-        }  # `check-ignore` refuses them; ./ keeps a leading colon from meaning anything
-        name = b"./" + os.fsencode(path) + b"\0"
-        return bool(git.run(self.root, "check-ignore", "-z", "--stdin", stdin=name, extra=plain, ok=(0, 1)))
-
-    def log(
-        self,
-        paths: Sequence[PurePosixPath] | None = None,
-        *,
-        limit: int = 20,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        trailers: Mapping[str, str | None] | None = None,
-    ) -> list[Entry]:
-        """The newest commits, newest first: those that touch `paths`, and carry all `trailers` (None: any value)."""
-        if self._repository.head().commit is None:
-            return []
-        return log.entries(self.root, paths, limit=limit, since=since, until=until, trailers=trailers or {})
 
     # Staging ------------------------------------------------------------------------------------------------------
 
@@ -293,17 +208,22 @@ class History:
 
     def _finish_writing(self, intent: Intent) -> None:
         for change in intent.ends().values():
-            self._put_back_displaced(change)
+            self._put_back_displaced(change, intent.path.stat().st_mtime_ns)
             if files.read(self.root / change.path) == change.before:
                 self._write(change)
         self._intents.mark_written(intent)
 
-    def _put_back_displaced(self, change: FileChange) -> None:
-        """A kill right after the exchange leaves what it displaced under a temporary name: it may be a person's save."""
+    def _put_back_displaced(self, change: FileChange, since_ns: int) -> None:
+        """A kill right after the exchange leaves what it displaced under a temporary name: it may be a person's save.
+
+        What has lain there since before the intent (`since_ns`) is another writer's, and older than what stands.
+        """
         place = self.root / change.path
         if not place.parent.is_dir():
             return
         for temp in files.stale_temporaries(place):
+            if temp.stat().st_ctime_ns < since_ns:
+                continue
             displaced = temp.read_bytes()
             if displaced != change.before and not (change.after or b"").startswith(displaced):
                 files.replace(place, displaced, files.read(place))
@@ -366,36 +286,3 @@ class History:
     def _refuse_while_paused(self) -> None:
         if reason := self._repository.paused():
             raise CannotCommit(reason)
-
-    # Looking ------------------------------------------------------------------------------------------------------
-
-    def _waiting(self) -> dict[PurePosixPath, FileChange]:
-        return ends(draft for intent in self._intents.pending() for draft in intent.drafts)
-
-    def _blob_at(self, tree: str, path: PurePosixPath) -> str | None:
-        entry = self._objects.find(tree, self._repository.prefix / path)
-        return entry.id if entry and entry.mode in FILES else None
-
-    def _resolve(self, rev: str) -> str | None:
-        if rev == "HEAD":
-            return self._repository.head().commit
-        try:
-            out = git.run(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}")
-        except HistoryError as error:
-            raise NotFound(f"there is no commit {rev!r} in {self.root}: `git log` shows those there are") from error
-        return out.decode().strip()
-
-    def _status(self) -> list[PurePosixPath]:
-        """Files that differ from HEAD or are new, but for those in conflict, which the person has yet to settle."""
-        options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
-        out = git.run(self.root, "status", *options, "--", ".", timeout_s=120)
-        rows = [
-            row for row in os.fsdecode(out).split("\0") if row and "U" not in row[:2] and row[:2] not in ("AA", "DD")
-        ]
-        paths = [PurePosixPath(row[3:]).relative_to(self._repository.prefix) for row in rows]
-        return [path for path in paths if self._is_note(path)]
-
-    def _is_note(self, path: PurePosixPath) -> bool:
-        place = self.root / path
-        is_file = place.is_file() and not place.is_symlink()
-        return (is_file or not os.path.lexists(place)) and not files.is_temporary(path.name)
