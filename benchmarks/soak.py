@@ -102,6 +102,8 @@ class Soak:
             process.terminate()
         for process in self.writers.values():
             process.wait(60)
+        # A merge that met a commit of ours may leave old texts in git's index: what is staged is the person's to unstage.
+        subprocess.run(["git", "reset", "-q"], cwd=self.root, check=True)
         for scope in self.vault.scopes():
             reconcile(self.vault, scope, confirm_deletions=True)
         deadline = time.monotonic() + CALM_S

@@ -53,13 +53,11 @@ def lost_and_duplicated(vault: Vault, ledgers: Ledgers) -> tuple[list[str], list
         for key, value in row["changes"]:
             check(f"{key} = {value} of {row['user']} in USER.md", notes[row["user"]][value], is_done=True)
             check(f"the commit of {key} = {value} of {row['user']}", commits[row["user"], key, value], is_done=True)
-        if not row["changes"] and records[name] and "記住" in row.get("message", ""):
-            lost.append(f"the preference of {name}")
-    hand = ledgers.ids("hand", "done")
+    hand, by_hand = ledgers.ids("hand", "done"), Counter(bullets_added(vault))
     for name, row in ledgers.ids("hand", "begun").items():
         value = f"手寫 {name}"
         check(f"note = {value} in USER.md", notes[row["user"]][value], is_done=name in hand)
-        check(f"the commit of {value}", commits[row["user"], "note", value], is_done=name in hand)
+        check(f"the commit of {value}", by_hand[value], is_done=name in hand)
     return lost, twice
 
 
@@ -77,6 +75,13 @@ def preference_commits(vault: Vault) -> Iterator[tuple[str, str, str]]:
         user, key, value = line.rstrip("\n").split("\x00")
         if key:
             yield user, key, value
+
+
+def bullets_added(vault: Vault) -> Iterator[str]:
+    """Every bullet of a profile, once for each commit that added it."""
+    for line in _git(vault, "log", "--first-parent", "-p", "-U0", "--format=", "--", "memory/*/USER.md").splitlines():
+        if line.startswith("+- "):
+            yield line.removeprefix("+- ")
 
 
 def index_differs(vault: Vault, scratch: Path) -> list[str]:

@@ -155,6 +155,10 @@ class Writer:
 
     def git(self) -> None:
         """What a person does with git in a vault, at the worst moments."""
+        with files.lock(self.ledger / "git.lock", 60):  # one person has one pair of hands
+            self._git_by_hand()
+
+    def _git_by_hand(self) -> None:
         way = self.rng.choice(["commit", "merge", "detach", "lock", "gc", "restore", "stage", "log", "log"])
         if way == "commit":
             path = self.root / "projects" / f"plan{self.number}.md"

@@ -45,6 +45,19 @@ def test_an_interval_runs_at_once_and_then_after_it(vault: Vault, clock: Clock) 
     assert [o.said for o in heartbeat(vault, jobs=[counted.job])] == ["run 2"]
 
 
+def test_a_job_with_a_short_interval_is_not_kept_waiting_by_a_failure(vault: Vault, clock: Clock) -> None:
+    """Commits wait for a minute, not ten, when a rebase was in the way."""
+
+    def fail(vault: Vault) -> str:
+        raise ValueError("a rebase is in progress")
+
+    job = Job("failing", "1m", "fails", fail)
+    assert len(heartbeat(vault, jobs=[job])) == 1
+    assert heartbeat(vault, jobs=[job]) == []
+    clock.time += timedelta(minutes=1)
+    assert len(heartbeat(vault, jobs=[job])) == 1
+
+
 def test_a_time_of_day_is_waited_for_and_caught_up_once(vault: Vault, clock: Clock) -> None:
     """14:05 now: three o'clock is tomorrow; a machine that sleeps for a week owes one run, not seven."""
     counted = Counted("03:00")

@@ -19,7 +19,8 @@ from vault_memory.services.jobs import JOBS, Job
 from vault_memory.services.vault import Vault
 
 RETRY = timedelta(minutes=10)
-"""After a failure, or when the process ended in the middle of it, a job is tried again this long after it started."""
+"""After a failure, or when the process ended in the middle of it, a job is tried again this long after it started; one
+with a shorter interval after that."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ def _is_due(vault: Vault, job: Job, now: datetime) -> bool:
     if last is None:
         return True
     if not last.ok or last.finished is None:
-        return not last.started <= now < last.started + RETRY
+        rule = schedule.parse(when(vault, job))
+        pause = min(rule, RETRY) if isinstance(rule, timedelta) else RETRY
+        return not last.started <= now < last.started + pause
     return schedule.is_due(when(vault, job), last.started, now)
 
 

@@ -161,6 +161,20 @@ def test_a_save_that_was_displaced_at_the_moment_of_the_kill_is_put_back(vault: 
     assert "first 1" in vault.subjects()
 
 
+def test_what_another_writer_left_long_before_is_not_put_back(vault: Vault) -> None:
+    """A writer that was killed earlier left the text it had displaced; since then the file has moved on."""
+    vault.add(b"begin")
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    left = USER.with_name(f".USER.md.{dead.pid}-0.vault-memory.tmp")
+    vault.write(b"before begin\n", left)
+    time.sleep(0.02)  # the kernel's clock of files ticks every few milliseconds
+    start(vault, 1, "intent written#1").wait(30)
+    recover(vault, 1)
+    assert vault.read() == b"begin\nfirst 1\nsecond 1\n"
+    assert "first 1" in vault.subjects()
+
+
 def kill_at_random(vault: Vault, rounds: int, seed: int) -> None:
     chance = random.Random(seed)
     for number in range(rounds):
