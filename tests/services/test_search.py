@@ -173,7 +173,7 @@ def test_hostile_queries_in_short(world: World) -> None:
 class Down:
     """An endpoint that is down."""
 
-    space, dimension = "model-8", 8
+    space, dimension = "model-64", 64
 
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
         raise EndpointError("no embedding endpoint answered: gpu:8000 cannot be reached")
@@ -183,6 +183,9 @@ def test_with_the_endpoint_down_words_answer_and_say_so(tmp_path: Path) -> None:
     """Law 6"""
     world = World(tmp_path, Down())
     world.write("u", NOTES, embed=False)
+    model = Scripted({})
+    model.space = Down.space
+    world.index("u").embed_pending(model)
     found = search(world, "u", "暗色主題")
     assert first(found).source == "daily/2026-01-30.md"
     assert found.degraded == ["embedding: no embedding endpoint answered: gpu:8000 cannot be reached"]

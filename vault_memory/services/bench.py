@@ -140,6 +140,9 @@ class _Vault:
         self._indexes: dict[str, SqliteIndex] = {}
         self._lines: dict[str, _Lines] = {}
 
+    def former_embedder(self, space: str) -> None:
+        """No settings change in the middle of a benchmark."""
+
     def index(self, scope: str) -> Index:
         if scope not in self._indexes:
             self._indexes[scope] = SqliteIndex(self.scratch / f"{scope}.db")

@@ -17,6 +17,7 @@ from vault_memory.adapters.index.base import FileState, Index
 from vault_memory.core import document, layout
 from vault_memory.core.change import Identity, Stat, compare, is_mass_deletion, recorded
 from vault_memory.core.document import Document
+from vault_memory.services import spaces
 from vault_memory.services.vault import Vault
 
 BATCH_FILES = 128
@@ -96,10 +97,13 @@ def _are_many(deletions: int, index: Index) -> bool:
 
 
 def embed(vault: Vault, scope: str) -> int:
-    """Compute vectors for up to 256 chunks of a scope that have none; returns how many are left."""
+    """Compute vectors for up to 256 chunks of a scope that have none; returns how many are left.
+
+    Raises `EndpointError` when the model cannot be asked; what is computed is kept, and any later call goes on from there.
+    """
     if not (vault.root / layout.scope_dir(scope)).is_dir():
         return 0
-    return vault.index(scope).embed_pending(vault.embedder)
+    return spaces.build(vault, scope)
 
 
 class _Run:

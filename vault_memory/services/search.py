@@ -13,7 +13,8 @@ from vault_memory.adapters.index.base import Index
 from vault_memory.config import Config
 from vault_memory.core import dates, fusion, layout, passage, rank, tokens
 from vault_memory.core.candidate import Candidates, Filter
-from vault_memory.errors import EndpointError, UsageError
+from vault_memory.errors import UsageError
+from vault_memory.services.spaces import QueryVectors
 
 Mode = Literal["hybrid", "vector", "keyword"]
 MAX_TOP_K = 100
@@ -40,6 +41,8 @@ class Searched(Protocol):
 
     @property
     def embedder(self) -> Embedder: ...
+
+    def former_embedder(self, space: str) -> Embedder | None: ...
 
     def index(self, scope: str) -> Index: ...
 
@@ -92,12 +95,12 @@ def search(
     if not asked.find:
         return SearchResult([], [])
     only = Filter(tuple(kinds), since, until, tuple(tags))
-    vector, degraded = (None, []) if mode == "keyword" else _vector(vault, query[:QUERY_CHARS])
+    vectors = QueryVectors(vault, query[:QUERY_CHARS])
     hits: list[Hit] = []
     for name in scopes(user_id):
-        hits.extend(_search_scope(vault, name, query, asked, vector, only, mode, top_k))
+        hits.extend(_search_scope(vault, name, query, asked, vectors, only, mode, top_k))
     hits.sort(key=lambda hit: -hit.score)
-    return SearchResult(hits[:top_k], degraded)
+    return SearchResult(hits[:top_k], vectors.degraded)
 
 
 def _search_scope(
@@ -105,42 +108,34 @@ def _search_scope(
     scope: str,
     text: str,
     asked: tokens.Query,
-    vector: tuple[str, Vector] | None,
+    vectors: QueryVectors,
     only: Filter,
     mode: Mode,
     top_k: int,
 ) -> list[Hit]:
     index = vault.index(scope)
+    vector = None if mode == "keyword" else vectors.of(index)
     found = index.search(asked, vector, only, max(CANDIDATES, top_k))
     scored = rank.units(text, asked, found)
-    weight = _weight(vault.config, mode, index.trust, text, vector, found)
+    weight = _weight(vault, mode, index.trust, text, vector, found)
     fusion.blend(scored, found.spread, weight)
     space = vector[0] if vector else None
     return [_hit(scope, best, scored, space, weight) for best in passage.build(scored, top_k)]
 
 
 def _weight(
-    config: Config, mode: Mode, trust: fusion.Trust, query: str, vector: tuple[str, Vector] | None, found: Candidates
+    vault: Searched, mode: Mode, trust: fusion.Trust, query: str, vector: tuple[str, Vector] | None, found: Candidates
 ) -> float:
     """The vectors' share of the score."""
     if vector is None or found.spread is None:
         return 0.0
     if mode == "vector":
         return VECTOR_MODE
-    if config.search_weight == "fixed":
-        return config.search_vector_weight
+    if vault.config.search_weight == "fixed" and vector[0] == vault.embedder.space:
+        return vault.config.search_vector_weight
     if vector[0].startswith(OFFLINE):
         return OFFLINE_WEIGHT
     return trust.weight(vector[0], tokens.is_han(query), found.chunks, found.spread)
-
-
-def _vector(vault: Searched, query: str) -> tuple[tuple[str, Vector] | None, list[str]]:
-    """The query's vector and its space; without it, why there is none."""
-    embedder = vault.embedder
-    try:
-        return (embedder.space, embedder.embed([query], "query")[0]), []
-    except EndpointError as error:
-        return None, [f"embedding: {error}"]
 
 
 def _hit(scope: str, best: passage.Passage, scored: list[rank.Scored], space: str | None, weight: float) -> Hit:

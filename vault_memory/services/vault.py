@@ -46,6 +46,7 @@ class Vault:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     given_embedder: Embedder | None = field(default=None, repr=False)
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _former: dict[str, Embedder] = field(default_factory=dict, init=False, repr=False, compare=False)
     _opening: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @cached_property
@@ -64,10 +65,44 @@ class Vault:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """What makes vectors here: the one that was given, else the offline one."""
+        """What makes vectors here: the one that was given, else the configured one."""
+        return self.given_embedder or self._embedder_of(self.config)
+
+    def former_embedder(self, space: str) -> Embedder | None:
+        """What made the vectors of a space before the settings changed; None when that is forgotten."""
+        from vault_memory.services import embedding_record
+
+        if space not in self._former:
+            config = embedding_record.recall(self.root, space, self.config)
+            if config is None:
+                return None
+            self._former[space] = self._embedder_of(config)
+        return self._former[space]
+
+    def _embedder_of(self, config: Config) -> Embedder:
+        if config.embedding_kind == "http":
+            from vault_memory.adapters.embedding.http import Endpoint, HttpEmbedder
+
+            return HttpEmbedder(
+                config.embedding_model,
+                [Endpoint(**endpoint) for endpoint in config.embedding_endpoints],
+                query_prefix=config.embedding_query_prefix,
+                document_prefix=config.embedding_document_prefix,
+                timeout_s=config.embedding_timeout_s,
+                query_timeout_s=config.embedding_query_timeout_ms / 1000,
+                environ=self.environ,
+            )
+        if config.embedding_kind == "local":
+            from vault_memory.adapters.embedding.local import LocalEmbedder
+
+            return LocalEmbedder(
+                config.embedding_model,
+                query_prefix=config.embedding_query_prefix,
+                document_prefix=config.embedding_document_prefix,
+            )
         from vault_memory.adapters.embedding.offline import OfflineEmbedder
 
-        return self.given_embedder or OfflineEmbedder()
+        return OfflineEmbedder()
 
     def exists(self) -> bool:
         """Whether the vault is still where it was when it was opened."""

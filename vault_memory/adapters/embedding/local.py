@@ -1,0 +1,80 @@
+"""Vectors from a model on this machine, through fastembed (the extra `local`): ONNX on the processor, no torch."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_memory.adapters.embedding.base import Kind, Vector
+from vault_memory.errors import EndpointError
+
+if TYPE_CHECKING:
+    from fastembed import TextEmbedding
+
+MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+"""Small (220 MB, 384 dimensions) and at home in 50 languages, Chinese among them."""
+BATCH = 32
+
+
+class LocalEmbedder:
+    """`Embedder` for one of fastembed's models ("": `MODEL`), kept under `~/.cache/vault-memory/models`.
+
+    It is downloaded when documents are embedded, never while somebody waits for a search. `folder` holds its files where
+    they are not to be downloaded at all.
+    """
+
+    def __init__(
+        self, model: str = "", *, query_prefix: str = "", document_prefix: str = "", folder: Path | None = None
+    ) -> None:
+        self.model = model or MODEL
+        self._prefixes: dict[Kind, str] = {"query": query_prefix, "document": document_prefix}
+        self._folder = folder
+        self._loaded: TextEmbedding | None = None
+        self._loading = threading.Lock()
+
+    @property
+    def dimension(self) -> int:
+        return int(self._load(may_download=True).embedding_size)
+
+    @property
+    def space(self) -> str:
+        """The model and its prefixes; another server's build of the same model is another space."""
+        prefixes = "".join(self._prefixes.values())
+        mark = "-" + hashlib.sha256(repr(self._prefixes).encode()).hexdigest()[:8] if prefixes else ""
+        return f"local:{self.model}{mark}"
+
+    def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
+        if not texts:
+            return []
+        model = self._load(may_download=kind == "document")
+        vectors = model.embed([self._prefixes[kind] + text for text in texts], batch_size=BATCH)
+        return [[float(x) for x in vector] for vector in vectors]
+
+    def _load(self, *, may_download: bool) -> TextEmbedding:
+        with self._loading:
+            if self._loaded is None:
+                try:
+                    from fastembed import TextEmbedding
+                except ImportError:
+                    raise EndpointError(
+                        "a local embedding model needs fastembed: pip install 'vault-memory[local]'"
+                    ) from None
+                try:
+                    self._loaded = TextEmbedding(
+                        self.model,
+                        cache_dir=str(_cache()),
+                        local_files_only=not may_download,
+                        specific_model_path=str(self._folder) if self._folder else None,
+                    )
+                except Exception as error:  # fastembed and what it downloads with promise no types
+                    hint = "" if may_download else "; the daemon or `vault-memory heartbeat vectors` downloads it"
+                    raise EndpointError(f"the model {self.model} cannot be loaded ({error}){hint}") from error
+        return self._loaded
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vault-memory" / "models"
