@@ -48,8 +48,7 @@ def wishes(
 
 
 def _hits(clause: Clause, lexicon: Lexicon) -> Iterator[_Hit]:
-    near = {style.key for style in lexicon.styles}
-    near = {key for key in near if lexicon.near(key, clause.text)}
+    near = {key for key in {style.key for style in lexicon.styles} if lexicon.near(key, clause.text)}
     for style in lexicon.styles:
         if style.key not in near:
             continue
@@ -114,12 +113,14 @@ def _longest(hits: list[_Hit]) -> list[_Hit]:
         if not any(
             other.style != hit.style
             and other.asked
-            and (not hit.asked and hit.style.key in ("code_style", "examples"))
-            or other.style != hit.style
-            and other.asked
-            and other.start <= hit.start
-            and hit.end <= other.end
-            and (other.end - other.start > hit.end - hit.start or not hit.asked)
+            and (
+                (not hit.asked and hit.style.key in ("code_style", "examples"))
+                or (
+                    other.start <= hit.start
+                    and hit.end <= other.end
+                    and (other.end - other.start > hit.end - hit.start or not hit.asked)
+                )
+            )
             for other in hits
         )
     ]
@@ -159,13 +160,16 @@ def _judge(
 
 
 def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
-    if not clause.meant or clause.asks_to_know or clause.once:
+    bare = in_reply and hit.asked and hit.end - hit.start == len(clause.text)  # «Night mode?»
+    if not clause.meant or (clause.asks_to_know and not bare) or clause.once:
         return False
     if hit.style.key in ("response_style", "theme") and _has_its_own_subject(hit, clause.text):
         return False
     if hit.style.key == "theme" and hit.asked and not in_reply and _COMPLAINT.match(clause.text[hit.start : hit.end]):
         return False  # «too dark» tells of the page only where a page was just shown
     if _REPORTED.search(clause.text[: hit.start]):
+        return False
+    if hit.style.key in ("code_style", "examples") and _DOING.search(clause.text[: hit.start]):
         return False
     if hit.asked:
         return True
@@ -249,7 +253,10 @@ _ASSERTED = re.compile(
     r"|(?:mode|theme)? ?(?:is|are|makes|hurts?|gives|burns?|kills?|was|strains)(?! (?:better|best|easier|fine|nicer|my|what|the way|good|great|perfect|all i|how i|it)))"
 )
 _REPORTED = re.compile(
-    r"i'm (?:just |currently |now )?(?:(?:writing|adding|putting|making|giving|using|looking at|reading) )?$|(?:我|i)(?:已经|刚|之前)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)"
+    r"(?:我|i)(?:已经|刚|之前)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)"
+)
+_DOING = re.compile(
+    r"i'm (?:just |currently |now )?(?:(?:writing|adding|putting|making|giving|using|looking at|reading) )?$"
 )
 _PARTICLES = re.compile(
     r"[\s的地得啦吧呢啊喔哦唷嘛了一点些下好吗行可以就请谢你我.!~?]|please|pls|thanks|thank you|for me|ok|okay|now|instead|next time|then"
