@@ -30,7 +30,7 @@ _TAIL = re.compile(
     r"(?:就好|就可以|就行|即可|就得|得啦|得了|好了|吧|啦|啊|喔|哦|就 ?ok|(?<![a-z])ok(?![a-z])|就|可以了|便可|得嘞|呗|就对了|好啦|都得|都可以|都行|也行|也可以|了|即可以|就成|便行|便成|这样).*$"
 )
 _NAME_STOP = re.compile(
-    r"^(?:这个|那个|全名|把|去|做|来|写|改|先|重|这个|那个|起床|吃|回|交|买|看|帮|给|用|学|怎|什|啥|不|别|在|要|再|不要|一起|自己|多|少|快|上|下|装|换|加|删|查|读|背|练|想|滚|等|闭|好好|小心|注意|明天|今天|直接|记|试|跟|准备|参加|申请|讲|说|解|整理|设|安装|同学|你|他|她|我|它)"
+    r"^(?:大神|大佬|学霸|学渣|卷王|天才|笨|傻|废|猪|这个|那个|全名|把|去|做|来|写|改|先|重|这个|那个|起床|吃|回|交|买|看|帮|给|用|学|怎|什|啥|不|别|在|要|再|不要|一起|自己|多|少|快|上|下|装|换|加|删|查|读|背|练|想|滚|等|闭|好好|小心|注意|明天|今天|直接|记|试|跟|准备|参加|申请|讲|说|解|整理|设|安装|同学|你|他|她|我|它)"
     r"|^(?:crazy|maybe|back|later|when|if|a|an|the|old|stupid|lazy|biased|paranoid|picky|dumb|on|at|tomorrow|tonight|out|in|to|and|but|so|naive|weird|cynical|insane|mad|silly|whatever|anything|anytime|up|over|by|for|it|ishmael|names|that|this|once|after|before|old-fashioned|oldschool|impatient|sentimental|skeptical|sceptical|optimistic|nuts|not|is|what|how|i|you|cheap|slow|pedantic|cautious|ungrateful|conservative|sir|dude|bro|from|with|about|of|user|student|curious|simple|spoiled|nitpicky)(?![a-z])"
 )
 _TROUBLE = re.compile(
@@ -123,7 +123,7 @@ _ALL_CALL = re.compile(
     r"(?:都|也都|平常|平时|习惯|一直|通常|一律) ?(?:是|会|直接)?$|(?:everyone|everybody|people|friends|folks|they all|lab|family|team) (?:just |all |always |usually )?$"
 )
 _NOT_CALLED = re.compile(
-    r"(?:不|不要|别|没|没有|记得|提醒|闹钟|打电话|早上|明早|起床|怎么|为什么|为何|干嘛|唔好|唔使|谁|不用|不必|不准|不许)(?:再)?$|(?:don't|do not|never|stop|why do you|why does it|quit|when you|they|he|she|not|will|to|didn't) $"
+    r"(?:作文|小说|故事|剧本|台词|歌词|梦|日记|电影)里|(?:不|不要|别|没|没有|记得|提醒|闹钟|打电话|早上|明早|起床|怎么|为什么|为何|干嘛|唔好|唔使|谁|不用|不必|不准|不许)(?:再)?$|(?:don't|do not|never|stop|why do you|why does it|quit|when you|they|he|she|not|will|to|didn't) $"
 )
 
 
@@ -150,7 +150,10 @@ _OF_A_TECHNOLOGY = re.compile(
     r"(?:luck|教学|教程|课程|课|书|tutorial|course|book|guide|friendly|mistake|error|question|模式|难度|班|题|等级的)"
 )
 _PRETENDED = re.compile(
-    r"假装|假裝|扮演|扮成|假扮|(?<![a-z])(?:pretend|imagine|role ?play|as an? \w+,? i (?:want|need|can|should))(?![a-z])|level ?[+=]|\blevel ?:"
+    r"栏位|字段|预设值|默认值|型别|枚举|假装|假裝|扮演|扮成|假扮|(?<![a-z])(?:pretend|imagine|role ?play|enum|column|field|as an? \w+,? i (?:want|need|can|should))(?![a-z])|level ?[+=]|\blevel ?:"
+)
+_BARELY = re.compile(
+    r"(?:纯|完全|绝对|真的?|还|只|就|才|妥妥|标准|是|个|的|一个|一枚|pure|total|complete|absolute|still|just|an?| )*"
 )
 _AS_SUCH = re.compile(
     r" ?(?:水平|水准|程度|等级|阶段|的(?:程度|水平|水准|标准|方式)(?:跟|给|对|同|来|教|讲)?我?|(?<![a-z])(?:level )?here(?![a-z])|一枚|一只|一个(?=$)|路过)(?!的(?:书|教程|课|题|班|模式))"
@@ -176,6 +179,9 @@ def _level(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping
                 text[max(0, found.start() - 8) : found.start()]
             ):
                 continue
+            bare = not after.strip(" 啊啦吧呢哈") and _BARELY.fullmatch(text[: found.start()])
+            if not me and bare and not _SIMILE.search(text[: found.start()]):
+                return Signal("level", "set", level, "explicit")
             if not me and _AS_SUCH.match(after) and not _SIMILE.search(text[: found.start()]):
                 return Signal("level", "set", level, "explicit")
             if not me or found.start() < me.start() or found.start() - me.end() > 34:

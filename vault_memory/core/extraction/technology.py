@@ -48,7 +48,11 @@ def _signals(
         return
     if _follows(lexicon, "never", before) or _precedes(lexicon, "never", after):
         return
-    if technology.name in _NEVER_A_LANGUAGE or (_CALLED.search(before) and not _USED_IN.search(before)):
+    if (
+        technology.name in _NEVER_A_LANGUAGE
+        or _SIMILE.search(before)
+        or (_CALLED.search(before) and not _USED_IN.search(before))
+    ):
         return
     about = bool(lexicon.words("roles.about.sentence").search(clause.text))
     in_trouble = not about and bool(lexicon.words("roles.trouble.sentence").search(clause.text))
@@ -129,6 +133,7 @@ _ELLIPTIC = re.compile(
     r"(?:so |and |also |ok |been |just |currently |still |finally |mostly |mainly )*(?:been|using|writing|coding|building|hacking|working|learning|running|started|starting|switched|switching|moved|moving|migrated|migrating|deployed|deploying|trying|stuck|got|rewrote|rewriting|ported|porting)(?![a-z])"
 )
 _HAN = re.compile(r"[\u3400-\u9fff]")
+_SIMILE = re.compile(r"(?:^|, ?)(?:just |a bit |kind of )?(?:like|as) (?:an?|the|some|my) $")
 _CALLED = re.compile(
     r"(?:叫(?:做|作)?|名叫|取名(?:叫|为)?|命名为|念作|读作|called|named|nicknamed|name is|names? of)[ \"']*$"
 )

@@ -76,7 +76,7 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
         return
     if _NO_TERM.match(value) or words("subjects.no_topic").search(text):
         return
-    if not clause.asks_to_know and not compared and span[0] and not _TEACH.search(text):
+    if not clause.asks_to_know and not compared and (span[0] or text.isascii()) and not _TEACH.search(text):
         return
     yield Signal("recent_topics", "add", _written(message, clause, start, end, LONGEST), "observed")
 
@@ -305,7 +305,7 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon, told: bool)
     asked = lexicon.words("subjects.remember.before").search(text)
     if not asked or lexicon.words("subjects.remember.not_a_note").search(text[: asked.end() + 6]):
         return None
-    if told and _I_USE.search(text):
+    if told and _I_USE.search(text) or _TAKEN_BACK.search(text[asked.end() :]) or "//" in text[: asked.start()]:
         return None
     opening = text[: asked.start()]
     if len(_FILLER.sub("", opening)) > 4 or sentence[-1].asks_to_know or first.hypothetical or first.sarcastic:
@@ -322,6 +322,9 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon, told: bool)
     return Signal("note", "add", content[:LONGEST_NOTE], "explicit")
 
 
+_TAKEN_BACK = re.compile(
+    r"当我没说|算了|(?<![a-z])(?:no wait|forget (?:that|it)|never ?mind|scratch that|remember)(?![a-z])"
+)
 _I_USE = re.compile(
     r"我(?:们|都|一般|平常|平时|主要|只|也|现在|是|在|的|最)*(?:用|写|学|选|喜欢|习惯|偏好|装|跑)|(?<![a-z])(?:i|we|i'm|we're|i'll) (?:\w+ ){0,2}(?:use|using|write|writing|code|coding|prefer|like|love|work|working|run|develop|build|switched|moved)(?![a-z])"
 )
