@@ -76,3 +76,36 @@ def test_the_starter_vault_speaks_of_every_setting(tmp_path: Path) -> None:
         assert re.search(rf"^#?\s*\[?{re.escape(key.rpartition('.')[2])}\b", starter, re.MULTILINE), key
     uncommented = re.sub(r"^# (\w+ = )", r"\1", starter, flags=re.MULTILINE)
     load(tmp_path, uncommented)
+
+
+def test_an_endpoint_is_told_what_is_wrong_with_it_and_never_its_password(tmp_path: Path) -> None:
+    """All problems of the embedding settings at once, at open, in words."""
+    text = """[embedding]
+kind = "http"
+endpoints = [
+  { url = "ftp://x/v1/embeddings" }, { url = "http://me:sesame@x/v1/embeddings" }, { url = "http://x/v1" },
+  { url = "http://x/v1/embeddings", key_env = "sk-live-sesame" }, { url = "http://[x/v1/embeddings", key = "sesame" },
+  { url = "http://x:99999/api/embed" }, { url = "http://x/api/embed", key_env = "MY_KEY" }]
+query_timeout_ms = 1
+"""
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, text)
+    said = str(caught.value)
+    for number, word in enumerate(["http://", "password", "whole address", "NAME", "not key", "http://"], 1):
+        assert re.search(rf"endpoint {number} [^;]*{word}", said), (number, said)
+    assert "endpoint 7" not in said and "query_timeout_ms" in said and "sesame" not in said
+
+
+def test_a_model_behind_http_needs_its_name_and_a_place(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"embedding\.model must be set(.|\n)*embedding\.endpoints must be set"):
+        load(tmp_path, '[embedding]\nkind = "http"\n')
+    assert load(tmp_path, '[embedding]\nkind = "local"\n').embedding_model == ""
+
+
+def test_a_list_of_endpoints_may_come_from_the_environment(tmp_path: Path) -> None:
+    environ = {
+        "VAULT_MEMORY_EMBEDDING_KIND": "http",
+        "VAULT_MEMORY_EMBEDDING_MODEL": "bge-m3",
+        "VAULT_MEMORY_EMBEDDING_ENDPOINTS": '[{ url = "http://gpu:11434/api/embed" }]',
+    }
+    assert load(tmp_path, "", environ).embedding_endpoints == [{"url": "http://gpu:11434/api/embed"}]

@@ -19,7 +19,7 @@ from vault_memory.services.vault import Vault
 @dataclass(frozen=True)
 class Happening:
     """Something worth a line in a log: `kind` is one of started, watching, polling, indexed, removed, failed, held, committed,
-    job, trouble, well, stopped."""
+    vectors, job, trouble, well, stopped."""
 
     time: datetime
     kind: str

@@ -21,12 +21,13 @@ from typing import Any
 from vault_memory.adapters.watcher import EVERYTHING, Hint, Watcher
 from vault_memory.core import layout
 from vault_memory.core.settle import Settle
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import EndpointError, VaultMemoryError
 from vault_memory.services.bulletin import Bulletin, Happening
 from vault_memory.services.daemon_record import lock_path, only_daemon
 from vault_memory.services.heartbeat import heartbeat
 from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.reconcile import embed, reconcile
+from vault_memory.services.spaces import progress
 from vault_memory.services.vault import Vault
 
 TICK_S = 1.0
@@ -41,6 +42,8 @@ within ten times the usual pause it always is."""
 BACK_OFF_S = 1.0, 60.0
 """Pause after a first failure, doubled up to the longest."""
 STOP_S = 1.5
+WORD_S = 10.0
+"""How often the daemon tells how far it is with many vectors."""
 CALM_S = 5.0
 """Vectors wait so long for a moment without edits: to find new words matters more than to find them by meaning too."""
 
@@ -251,9 +254,12 @@ class Daemon:
 
     def _embed(self) -> None:
         self._let_it_catch_up()
-        for each in self._scopes():
-            self._to_embed.put(each)
+        later, due = set(self._scopes()), 0.0
         while not self._stop.is_set():
+            if later and time.monotonic() >= due:
+                for each in sorted(later):
+                    self._to_embed.put(each)
+                later.clear()
             try:
                 scope = self._to_embed.get(timeout=TICK_S)
             except queue.Empty:
@@ -261,9 +267,27 @@ class Daemon:
             if scope is None:
                 return
             self._calm.wait(CALM_S)
-            while embed(self.vault, scope) and not self._stop.is_set():
-                self._calm.wait(CALM_S)
-            self._bulletin.well("vectors")
+            try:
+                self._embed_scope(scope)
+            except EndpointError as error:  # offline vectors of the other scopes need no endpoint
+                if not later:
+                    self._bulletin.trouble("vectors", error)
+                later.add(scope)
+                due = time.monotonic() + BACK_OFF_S[1]
+            else:
+                if not later:
+                    self._bulletin.well("vectors")
+
+    def _embed_scope(self, scope: str) -> None:
+        """Compute what vectors a scope lacks; a long work tells from time to time how far it is."""
+        name, next_word = layout.label(scope), 0.0
+        while embed(self.vault, scope) and not self._stop.is_set():
+            if time.monotonic() >= next_word:
+                next_word = time.monotonic() + WORD_S
+                self._bulletin.note("vectors", name, progress(self.vault.index(scope), self.vault.embedder.space))
+            self._calm.wait(CALM_S)
+        if next_word and not self._stop.is_set():
+            self._bulletin.note("vectors", name, progress(self.vault.index(scope), self.vault.embedder.space))
 
     def _beat(self) -> None:
         self._let_it_catch_up()

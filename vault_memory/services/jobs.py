@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from vault_memory.core import layout
-from vault_memory.errors import HistoryError, VaultMemoryError
+from vault_memory.errors import EndpointError, HistoryError, VaultMemoryError
 from vault_memory.services.interaction import compute_interaction
 from vault_memory.services.maintain import maintain
 from vault_memory.services.reconcile import embed, reconcile
@@ -45,9 +45,15 @@ def _check_everything(vault: Vault) -> str:
 
 
 def _embed_waiting(vault: Vault) -> str:
+    failure: EndpointError | None = None
     for scope in vault.scopes():
-        while embed(vault, scope):
-            pass
+        try:
+            while embed(vault, scope):
+                pass
+        except EndpointError as error:  # offline vectors of the other scopes need no endpoint
+            failure = error
+    if failure:
+        raise failure
     return "every passage has its vector"
 
 

@@ -44,7 +44,7 @@ class QueryVectors:
     def of(self, index: Index) -> tuple[str, Vector]:
         """The space that answers for an index, and the query's vector in it."""
         target = self._vault.embedder
-        if not target.space.startswith(OFFLINE):
+        if not target.space.startswith(OFFLINE):  # else there is nothing to look up
             spaces = index.spaces()
             name = answering(spaces, target.space)
             if name == target.space:
@@ -89,6 +89,8 @@ class QueryVectors:
 
 def answering(spaces: Mapping[str, Space], target: str) -> str:
     """The name of the space that answers in an index that is to hold `target`."""
+    if target.startswith(OFFLINE):
+        return target
     built = spaces.get(target, Space(0, 0, 1))
     former = max(
         (name for name in spaces if name != target and not name.startswith(OFFLINE)),
@@ -105,6 +107,14 @@ def progress(index: Index, space: str) -> str:
     """`1,200 of 9,000 passages in space http:bge-m3`"""
     stats = index.stats()
     return f"{stats.chunks - stats.pending.get(space, stats.chunks):,} of {stats.chunks:,} passages in space {space}"
+
+
+def building(index: Index, target: str) -> str:
+    """How far the configured model's vectors are, and what answers meanwhile; empty when they answer themselves."""
+    name = answering(index.spaces(), target)
+    if name == target or not index.stats().chunks:
+        return ""
+    return f"{progress(index, target)}; {'offline vectors answer' if name.startswith(OFFLINE) else f'{name} answers'} meanwhile"
 
 
 def build(vault: Vault, scope: str) -> int:

@@ -14,6 +14,7 @@ from vault_memory.adapters.index.base import Stats
 from vault_memory.core import conflict, layout
 from vault_memory.core.change import Identity, Stat, compare, is_mass_deletion
 from vault_memory.errors import VaultMemoryError
+from vault_memory.services import spaces
 from vault_memory.services.conflicts import decided, undecided
 from vault_memory.services.daemon_record import DaemonRecord, is_running, read_record
 from vault_memory.services.heartbeat import Outcome, outcomes
@@ -33,7 +34,8 @@ class ScopeStatus:
 
     `pending` files are not yet, or no longer, as the index has them; `stale` are those among them that changed more than
     a minute ago. `failed` says of a file what is wrong with it, `held` are deletions that wait for `resume`, and
-    `vectors_pending` passages can be found by their words only; `withheld` counts what was kept out of the user's
+    `vectors_pending` passages can be found by their words only; `building` says how far the vectors of a model are that is
+    not asked yet (`1,200 of 9,000 passages in space http:bge-m3`); `withheld` counts what was kept out of the user's
     files, by category.
     """
 
@@ -44,6 +46,7 @@ class ScopeStatus:
     failed: dict[str, str] = field(default_factory=dict)
     held: tuple[str, ...] = ()
     vectors_pending: int = 0
+    building: str = ""
     index_bytes: int = 0
     tracked_bytes: int = 0
     withheld: dict[str, int] = field(default_factory=dict)
@@ -129,11 +132,12 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
     known: dict[str, Identity] = {}
     problems: dict[str, str] = {}
     stats: Stats | None = None
-    problem = ""
+    problem = building = ""
     if vault.index_path(scope).exists():
         try:
             index = vault.index(scope)
             known, problems, stats = index.identities(), index.problems(), index.stats()
+            building = spaces.building(index, vault.embedder.space)
         except VaultMemoryError as error:
             problem = str(error)
     change = compare(found.files, known, found.unseen)
@@ -150,6 +154,7 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
         failed=problems | found.problems,
         held=change.removed if is_mass_deletion(len(change.removed), len(known)) else (),
         vectors_pending=stats.pending.get(vault.embedder.space, stats.chunks) if stats else 0,
+        building=building,
         index_bytes=stats.bytes if stats else 0,
         tracked_bytes=_tracked_bytes(vault, scope, found),
         withheld=withheld(vault, scope) if scope != layout.SHARED else {},
@@ -173,8 +178,8 @@ def _tracked_bytes(vault: Vault, scope: str, found: scan.Scan) -> int:
 
 def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, looks: Tally) -> list[str]:
     """What works less well than it could, without anything being wrong."""
-    found = []
-    if waiting := sum(scope.vectors_pending for scope in scopes):
+    found = [f"{layout.label(scope.scope)}: {scope.building}" for scope in scopes if scope.building]
+    if waiting := sum(scope.vectors_pending for scope in scopes if not scope.building):
         found.append(f"{waiting} passages have no vector yet: they are found by their words only")
     if vectors_by() == "numpy":
         found.append("sqlite-vec cannot be loaded here: vectors are compared by numpy, a cold search takes longer")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +16,7 @@ import pytest
 
 from tests.adapters.embedding.contract import EmbedderContract
 from tests.adapters.index.vectors import drawn
+from vault_memory.adapters.embedding.base import Kind
 from vault_memory.adapters.embedding.http import FAILURES, REST_S, Endpoint, HttpEmbedder
 from vault_memory.errors import EndpointError
 
@@ -192,3 +195,45 @@ def test_another_dimension_than_before_is_refused(server: Server) -> None:
 def test_an_address_that_is_none_is_refused_at_once() -> None:
     with pytest.raises(EndpointError, match="http://"):
         HttpEmbedder("m", [Endpoint("file:///etc/passwd")])
+
+
+SECRET, ILL = "sk-proj-" + "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3dEf6hIj9kLm2n", "憂鬱症"
+
+
+@pytest.mark.parametrize("kind", ["document", "query"])
+def test_no_secret_and_no_private_sentence_leaves_this_machine(server: Server, kind: Kind) -> None:
+    """G7: requests to embedding endpoints."""
+    embedder_of(server).embed([f"Deploy\n用這個 key：{SECRET} 部署。我有{ILL}，在吃藥。星期五上線"], kind)
+    sent = json.dumps(server.bodies, ensure_ascii=False)
+    assert SECRET not in sent and ILL not in sent
+    assert "[redacted: api-key]" in sent and "[private]" in sent and "星期五上線" in sent
+
+
+def test_a_question_that_is_private_as_a_whole_is_not_asked(server: Server) -> None:
+    with pytest.raises(EndpointError, match="not sent"):
+        embedder_of(server).embed([f"我有{ILL}嗎？"], "query")
+    assert server.bodies == []
+
+
+def test_headers_that_drip_in_do_not_hold_a_query_up(server: Server) -> None:
+    """No time-out of a single read bounds their sum."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def drip() -> None:
+            connection, _ = listening.accept()
+            with connection, contextlib.suppress(OSError):
+                for byte in b"HTTP/1.1 200 OK\r\nX: " + 100 * b"y":
+                    connection.sendall(bytes([byte]))
+                    time.sleep(0.05)
+
+        threading.Thread(target=drip, daemon=True).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1/embeddings"
+        started = time.monotonic()
+        with pytest.raises(EndpointError, match="within 0.3 s"):
+            HttpEmbedder("m", [Endpoint(url)]).embed(["a"], "query")
+        assert time.monotonic() - started < 1.0
+
+
+def test_the_space_is_known_without_asking(server: Server) -> None:
+    server.reply = lambda body: 500
+    assert embedder_of(server).space == "http:m" and server.bodies == []
