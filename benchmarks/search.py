@@ -106,7 +106,12 @@ def warm(folder: Path, chunks: int) -> dict[str, float]:
     embedder = Drawn()
     index, _ = filled(folder / f"{chunks}.db", chunks, embedder)
     questions = [sentence(RANDOM.randint(4, 8)) for _ in range(60)]
-    vault = SimpleNamespace(index=lambda scope: index, embedder=Asked(embedder, questions), config=Config())
+    vault = SimpleNamespace(
+        index=lambda scope: index,
+        embedder=Asked(embedder, questions),
+        config=Config(),
+        former_embedder=lambda space: None,
+    )
     floor_db, matrix = floor_of(index)
     before = rss()
     for question in questions[:5]:
@@ -172,7 +177,7 @@ def cold(folder: Path) -> dict[str, float]:
         "from vault_memory.adapters.index.sqlite import SqliteIndex\n"
         "from vault_memory.adapters.embedding.offline import OfflineEmbedder\n"
         "index = SqliteIndex(Path(sys.argv[1]))\n"
-        "vault = SimpleNamespace(index=lambda scope: index, embedder=OfflineEmbedder(), config=Config())\n"
+        "vault = SimpleNamespace(index=lambda scope: index, embedder=OfflineEmbedder(), config=Config(), former_embedder=None)\n"
         "assert search(vault, 'u', sys.argv[2]).hits\n"
         "assert not {'numpy', 'sklearn'} & set(sys.modules)\n"
     )
@@ -241,7 +246,9 @@ def many_users(folder: Path, users: int) -> dict[str, float]:
 
         def visit(n: int = n, question: str = question) -> None:
             index = SqliteIndex(folder / f"u{n}.db")
-            vault = SimpleNamespace(index=lambda scope: index, embedder=embedder, config=Config())
+            vault = SimpleNamespace(
+                index=lambda scope: index, embedder=embedder, config=Config(), former_embedder=lambda space: None
+            )
             search(vault, "u", question)
             index.close()
 
