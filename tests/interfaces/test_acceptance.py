@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -55,6 +56,67 @@ def test_each_preference_has_its_own_commit(cli: Cli) -> None:
     assert sum(s.startswith("memory(alice): theme") for s in subjects) == 1
     assert sum(s.startswith("memory(alice): language") for s in subjects) == 1
     assert subjects[0].startswith("log(alice): ")
+
+
+def test_row_3_what_was_said_long_ago_is_found(cli: Cli) -> None:
+    """A18 row 3: content older than 30 days, from the turn to the hit; A4; the record's JSONL line numbers."""
+    turns = [
+        {"user_message": "我的貓叫做麻糬，最愛睡在鋼琴上", "assistant_message": "好可愛", "created_at": "2025-03-02T09:00:00+08:00"},
+        {"user_message": "how do I tune a harpsichord", "assistant_message": "Begin with the A in the middle; " + "slowly. " * 20, "created_at": "2025-03-02T10:00:00+08:00"},
+        {"user_message": "今天天氣如何", "assistant_message": "晴", "created_at": "2026-01-30T09:00:00+08:00"},
+    ]  # fmt: skip
+    cli("turn", "--user", "alice", "--jsonl", "-", stdin="".join(json.dumps(turn) + "\n" for turn in turns))
+    for query in ("麻糬睡在哪裡", "麻糬", "貓 鋼琴"):
+        hit = cli.json("search", "--user", "alice", query)["hits"][0]
+        assert "麻糬" in hit["content"] and "2025-03-02" in hit["source"]
+        assert hit["path"] == str((cli.folder / ALICE / hit["source"]).resolve())
+    asked = ["search", "--user", "alice", "--kind", "conversation", "harpsichord middle"]
+    (hit,) = [hit for hit in cli.json(*asked)["hits"] if "middle" in hit["content"]][:1]
+    assert hit["source"] == "conversations/2025-03-02.jsonl" and hit["line_range"] == [2, 2]
+    assert hit["obsidian"] is None, "Obsidian opens no JSONL"
+
+
+def test_a_search_is_narrowed_by_kind_day_and_tag(cli: Cli) -> None:
+    """G3"""
+    notes = cli.folder / ALICE / "notes"
+    notes.mkdir(parents=True)
+    (notes / "tea.md").write_text("---\ntags: [drink]\ndate: 2026-01-05\n---\n\nGreen tea at 80 degrees.\n")
+    (notes / "black.md").write_text("---\ndate: 2025-06-01\n---\n\nBlack tea takes boiling water.\n")
+    for words, found in {
+        (): {"notes/tea.md", "notes/black.md"},
+        ("--tag", "drink"): {"notes/tea.md"},
+        ("--tag", "#drink", "--since", "2026-01-06"): set(),
+        ("--since", "2026-01-01"): {"notes/tea.md"},
+        ("--until", "2025-06-01"): {"notes/black.md"},
+        ("--kind", "daily"): set(),
+        ("--kind", "daily", "--kind", "note"): {"notes/tea.md", "notes/black.md"},
+    }.items():
+        hits = cli.json("search", "--user", "alice", *words, "tea")["hits"]
+        assert {hit["source"] for hit in hits} == found, words
+        assert all(hit["obsidian"] == f"obsidian://open?path={quote(hit['path'], safe='')}" for hit in hits)
+    assert "soon" in cli("search", "--user", "alice", "--since", "soon", "tea", code=2)
+
+
+def test_what_stands_in_three_places_is_one_hit_that_names_the_others(cli: Cli) -> None:
+    """The record, the daily log and MEMORY.md hold the same turn."""
+    cli(
+        "turn",
+        "--user",
+        "alice",
+        "--message",
+        "比較 PostgreSQL 和 MySQL 的索引",
+        "--reply",
+        "好" * 120,
+        "--skill",
+        "coder",
+    )
+    found = cli.json("search", "--user", "alice", "--explain", "PostgreSQL 索引")
+    best = found["hits"][0]
+    assert best["kind"] != "conversation", "a note is what a person reads"
+    assert any(place.startswith("conversations/") for place in best["explain"]["collapsed"])
+    assert found["collapsed"] == sum(len(hit["explain"]["collapsed"]) for hit in found["hits"]) >= 1
+    said = cli("search", "--user", "alice", "--explain", "PostgreSQL 索引")
+    assert re.search(r"the same stands in \d+ other places?: .*conversations/.*jsonl:1", said)
 
 
 def test_row_5_the_profile_holds_what_a_prompt_is_given(cli: Cli) -> None:

@@ -46,6 +46,8 @@ _KINDS: list[tuple[str, str]] = [
     ("entities/*.md", "entity"),
     ("mistakes/*.md", "mistake"),
 ]
+KINDS = (*(kind for _, kind in _KINDS if kind != "feedback"), "note")
+"""The kinds of note that a search may be narrowed to."""
 
 
 @dataclass(frozen=True)

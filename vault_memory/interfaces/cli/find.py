@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import click
 
@@ -13,6 +16,8 @@ from vault_memory.interfaces.cli.output import plural, print_json
 if TYPE_CHECKING:
     from vault_memory.services.search import Mode
 
+_DAY = click.DateTime(["%Y-%m-%d"])
+
 
 @click.command()
 @click.option("--user", "user_id", metavar="ID", required=True, help="Whose memory is searched.")
@@ -22,12 +27,27 @@ if TYPE_CHECKING:
     "--scope", type=click.Choice(["user", "shared", "all"]), default="user", show_default=True,
     help="The user's own notes, the vault's shared ones, or both.",
 )  # fmt: skip
+@click.option("--kind", "kinds", type=click.Choice(layout.KINDS), multiple=True, help="Only such notes; may repeat.")
+@click.option("--since", type=_DAY, help="Only notes of this day (YYYY-MM-DD) or later.")
+@click.option("--until", type=_DAY, help="Only notes of this day or earlier.")
+@click.option("--tag", "tags", multiple=True, help="Only notes with this tag; may repeat, and then all are asked for.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--explain", is_flag=True, help="Show why each hit was found.")
 @click.argument("query")
 @pass_context
 def search(
-    context: Context, user_id: str, mode: Mode, top_k: int, scope: str, as_json: bool, explain: bool, query: str
+    context: Context,
+    user_id: str,
+    mode: Mode,
+    top_k: int,
+    scope: str,
+    kinds: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+    tags: tuple[str, ...],
+    as_json: bool,
+    explain: bool,
+    query: str,
 ) -> None:
     """Search a user's memory for QUERY, by words and by meaning."""
     from vault_memory.services.daemon_record import is_running
@@ -39,13 +59,16 @@ def search(
     if not is_running(vault.root):
         for name in {"user": [user_id], "shared": [layout.SHARED], "all": [user_id, layout.SHARED]}[scope]:
             reconcile(vault, name)  # nobody else keeps the index fresh
-    result = find(vault, user_id, query, top_k, mode, scope)
+    days = since.date() if since else None, until.date() if until else None
+    result = find(vault, user_id, query, top_k, mode, scope, kinds, *days, tuple(tag.lstrip("#") for tag in tags))
+    repeats = sum(len(hit.explain["collapsed"]) for hit in result.hits)
     if as_json:
         rows = [
             {
                 "content": hit.content,
                 "source": hit.source,
                 "line_range": list(hit.line_range),
+                **_places(vault.path(hit.scope, hit.source)),
                 "score": round(hit.score, 4),
                 "kind": hit.kind,
                 "scope": hit.scope or "shared",
@@ -53,7 +76,7 @@ def search(
             }
             for hit in result.hits
         ]
-        print_json({"hits": rows, "degraded": result.degraded})
+        print_json({"hits": rows, "collapsed": repeats, "degraded": result.degraded})
         return
     for hit in result.hits:
         first, last = hit.line_range
@@ -61,11 +84,22 @@ def search(
         click.secho(f"{place}  {hit.score:.3f}", bold=True)
         click.echo("\n".join(f"  {line}" for line in hit.content.splitlines()))
         if explain:
-            click.echo("  " + "  ".join(f"{key}={value}" for key, value in hit.explain.items()))
+            told = {key: value for key, value in hit.explain.items() if key != "collapsed"}
+            click.echo("  " + "  ".join(f"{key}={value}" for key, value in told.items()))
+            if same := hit.explain["collapsed"]:
+                click.echo(f"  the same stands in {plural(len(same), 'other place')}: {', '.join(same)}")
     if not result.hits:
         click.echo("nothing found")
+    if repeats and not explain:
+        click.echo(f"({plural(repeats, 'repetition')} left out: --explain names where)", err=True)
     for reason in result.degraded:
         click.echo(f"degraded: {reason}", err=True)
+
+
+def _places(path: Path) -> dict[str, str | None]:
+    """Where a hit's file is, for an editor and for Obsidian, which opens Markdown alone."""
+    is_note = path.suffix == ".md"
+    return {"path": str(path), "obsidian": f"obsidian://open?path={quote(str(path), safe='')}" if is_note else None}
 
 
 @click.command()
