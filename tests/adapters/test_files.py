@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -171,6 +172,25 @@ def test_lock_excludes_processes_and_threads(tmp_path: Path) -> None:
         thread.start()
         thread.join()
         assert refused == [True]
+
+
+def test_the_folder_of_the_locks_may_be_deleted_at_any_time(tmp_path: Path) -> None:
+    """Anybody may delete `.vault-memory/`: whoever wants a lock at that moment gets it all the same."""
+    stop = threading.Event()
+
+    def delete() -> None:
+        while not stop.is_set():
+            shutil.rmtree(tmp_path / "state", ignore_errors=True)
+
+    deleter = threading.Thread(target=delete)
+    deleter.start()
+    try:
+        for _ in range(300):
+            with files.lock(tmp_path / "state" / "locks" / "alice.lock", 5):
+                pass
+    finally:
+        stop.set()
+        deleter.join()
 
 
 def test_stale_temporaries_are_those_of_the_dead(tmp_path: Path) -> None:

@@ -131,15 +131,19 @@ def lock(path: Path, timeout_s: float = 10.0) -> Iterator[None]:
     """Hold the lock file `path` against other processes and threads; `Busy` when it is not free within `timeout_s`."""
     import filelock  # 40 ms of import that a search does not need
 
+    # Not a singleton: each caller has its own, so that two threads of one process exclude each other too.
+    held = filelock.FileLock(path, timeout=timeout_s, poll_interval=_LOCK_POLL_S)
     with _unwritable(path):
-        _make_folders(path.parent)
-        # Not a singleton: each caller has its own, so that two threads of one process exclude each other too.
-        held = filelock.FileLock(path, timeout=timeout_s, poll_interval=_LOCK_POLL_S)
-        try:
-            held.acquire()
-        except filelock.Timeout as error:
-            raise Busy(f"{path} has been held by another process for {timeout_s:g} s: try again") from error
-        adopt(path)
+        while True:
+            try:
+                _make_folders(path.parent)
+                held.acquire()
+                adopt(path)
+                break
+            except filelock.Timeout as error:
+                raise Busy(f"{path} has been held by another process for {timeout_s:g} s: try again") from error
+            except FileNotFoundError:
+                held.release(force=True)  # somebody deleted the folder of the locks just now, which anybody may
     try:
         yield
     finally:

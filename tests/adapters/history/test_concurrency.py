@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -80,6 +81,22 @@ def test_two_writers_while_a_person_commits_and_rebases(vault: Vault) -> None:
     assert sorted(ours) == sorted(wanted), "each commit once"
     assert {author for subject, author in vault.authors().items() if subject in wanted} == {ASSISTANT.name}
     vault.assert_clean()
+
+
+def test_a_merge_that_has_just_begun_is_not_disturbed(vault: Vault) -> None:
+    """Git writes ORIG_HEAD, looks over the files, and moves the branch; a commit in between would make it put back all files."""
+    vault.add(b"begin")
+    vault.git("update-ref", "ORIG_HEAD", "HEAD")
+    head = vault.git("rev-parse", "HEAD")
+    writer = threading.Thread(target=vault.add, args=(b"a turn",))
+    began = time.monotonic()
+    writer.start()
+    while time.monotonic() - began < 0.3:
+        assert vault.git("rev-parse", "HEAD") == head
+        assert vault.read() == b"begin\n"
+    writer.join()
+    assert vault.read() == b"begin\na turn\n"
+    assert vault.git("status", "--porcelain") == ""
 
 
 def test_threads_share_one_history(vault: Vault) -> None:

@@ -270,6 +270,8 @@ class History(HistoryReader):
                 raise _Outrun(f"{index.lock_file} is held by another git; if none is running, delete it")
             self._step("index locked")
             self._refuse_while_paused()
+            if self._repository.is_rewriting():
+                raise _Outrun("git is merging or resetting: commits wait until it is done")
             if not index.is_current():
                 raise _Outrun("git's index keeps changing")
             if plan.commits:

@@ -26,6 +26,7 @@ _IN_PROGRESS = {
 }
 
 _STIRRED_NS = 3 * 10**9
+_BEGUN_NS = 10**9
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,14 @@ class Repository:
     def is_rewriting(self) -> bool:
         """Whether git is in the midst of a rebase, merge and the like, which takes files of the vault back and forth.
 
-        One that has not stirred for some seconds has stopped for the person, and its files rest.
+        ORIG_HEAD is the first that a merge writes; when a commit lands in its midst, it gives up and puts every file back as
+        it was in ORIG_HEAD, the ones just committed too. One that has not stirred for some seconds has stopped for the
+        person, and its files rest.
         """
-        stamps = [_stamp(self.git_dir / name) for name in _IN_PROGRESS]
-        newest = max((stamp[0] for stamp in stamps if stamp), default=0)
-        return newest > 0 and abs(time.time_ns() - newest) < _STIRRED_NS
+        now = time.time_ns()
+        rests = {**dict.fromkeys(_IN_PROGRESS, _STIRRED_NS), "ORIG_HEAD": _BEGUN_NS}
+        stamps = ((_stamp(self.git_dir / name), rest) for name, rest in rests.items())
+        return any(stamp is not None and abs(now - stamp[0]) < rest for stamp, rest in stamps)
 
     def _distrust(self) -> str | None:
         """Git's own refusal of a repository that belongs to another user, whose settings could run programs as us."""
