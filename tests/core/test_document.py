@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from datetime import date
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_memory.core import chunk, document, tokens
@@ -30,6 +30,8 @@ def units(found: Document) -> list[tuple[int, str]]:
 
 
 @given(markdown)
+@example("---\n---")
+@example("---\na: b\n---\n")
 def test_every_line_belongs_to_exactly_one_chunk(text: str) -> None:
     """A5"""
     lines = text.split("\n")

@@ -96,8 +96,8 @@ def _markdown(source: str, kind: str, text: str, problems: list[str]) -> Documen
         first = 1 if at == 0 else span.start + offset  # front matter belongs to the first chunk
         rows = [(n + offset, lines[n]) for n in range(span.start, span.end)]
         chunks.append(_chunk(first, span.end + offset - 1, span.heading, rows, span.titles))
-    if not chunks and offset > 1:
-        chunks.append(Chunk(1, offset - 1, "", "", ()))
+    if not chunks and text:  # nothing but front matter
+        chunks.append(Chunk(1, text.count("\n") + (not text.endswith("\n")), "", "", ()))
     title = parsed.title or next((span.heading[0] for span in spans if span.heading), "") or PurePosixPath(source).stem
     return Document(source, kind, title, _day(source, parsed.meta), parsed.tags, tuple(chunks), tuple(problems))
 
