@@ -54,7 +54,7 @@ def reconcile(
 ) -> Report:
     """Index what changed in a scope; with `sources` look at those only.
 
-    `full_hash` reads every file instead of trusting size, times and inode. Text can be found when this returns; vectors
+    `full_hash` reads every file instead of trusting size, times and inode, and compares the text in the index too. Text can be found when this returns; vectors
     that an endpoint must compute follow with `embed`. Raises `Busy` or `IndexUnusable`; a file that cannot be read
     raises nothing, it is in `failed`. `defer_deletions` removes nothing, for a look that may fall in the middle of a
     deletion. When `stop` is set, what is read so far is kept and the rest is left for next time.
@@ -74,7 +74,7 @@ def reconcile(
         problems = {source: state.problem for source, state in known.items() if state.problem}
         identities = {source: (s.size, s.mtime_ns, s.ctime_ns, s.inode) for source, s in known.items()}
         change = compare(found.files, identities, found.unseen)
-    run = _Run(vault, scope, index, known, found, stop or threading.Event())
+    run = _Run(vault, scope, index, known, found, full_hash, stop or threading.Event())
     run.read_all([*found.files] if full_hash else [*change.added, *change.modified])
     lost, moved = run.gone([*change.removed, *run.vanished])
     is_held = defer_deletions or (not confirm_deletions and _are_many(len(lost), index))
@@ -116,10 +116,11 @@ class _Run:
         index: Index,
         known: dict[str, FileState],
         found: scan.Scan,
+        is_thorough: bool,
         stop: threading.Event,
     ) -> None:
         self.vault, self.scope, self.index = vault, scope, index
-        self.known, self.found, self.stop = known, found, stop
+        self.known, self.found, self.is_thorough, self.stop = known, found, is_thorough, stop
         self.indexed: dict[str, Stat] = {}
         self.failed: dict[str, str] = {}
         self.vanished: list[str] = []
@@ -176,16 +177,25 @@ class _Run:
         stat = recorded(content.stat, time.time_ns())
         state = FileState(content.content_hash, *stat)
         before = self.known.get(source)
-        if before is not None and before.content_hash == content.content_hash:
+        if before is not None and before.content_hash == content.content_hash and self._is_held(source, content):
             state = replace(state, problem=before.problem)
             if state != before:
                 self._marks[source] = state
             return
         self._index(source, content, state)
 
+    def _is_held(self, source: str, content: scan.Content) -> bool:
+        """Whether the index holds a file's text; a thorough run looks, and makes away with what somebody made of it."""
+        if not self.is_thorough or self.index.holds(self._document(source, content)):
+            return True
+        self.index.remove([source])
+        return False
+
+    def _document(self, source: str, content: scan.Content) -> Document:
+        return document.read(source, layout.kind_of(layout.Place(self.scope, source)), content.data)
+
     def _index(self, source: str, content: scan.Content, state: FileState) -> None:
-        kind = layout.kind_of(layout.Place(self.scope, source))
-        read = document.read(source, kind, content.data)
+        read = self._document(source, content)
         state = replace(state, problem="; ".join(read.problems))
         self._batch.append((read, state))
         self._batch_bytes += len(content.data)

@@ -75,6 +75,10 @@ class Index(Protocol):
         """What is wrong with each file that could not be read, or not all of it, by source."""
         ...
 
+    def holds(self, document: Document) -> bool:
+        """Whether the index holds exactly the text of this document, as it would had nobody meddled with it."""
+        ...
+
     def replace(self, entries: Iterable[tuple[Document, FileState]]) -> None:
         """Put these files in place of what the index held of them. Vectors of unchanged text are kept."""
         ...

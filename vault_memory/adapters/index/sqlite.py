@@ -60,6 +60,16 @@ class SqliteIndex:
         with self._open() as db:
             return dict(rows(db, "SELECT source, problem FROM files WHERE problem <> ''"))
 
+    def holds(self, document: Document) -> bool:
+        head_words = _head(document)
+        expected = []
+        for position, chunk in enumerate(document.chunks):
+            identity = _identity(document.title, tokens.stems(chunk.heading) + head_words, chunk)
+            expected.append((position, chunk.start, chunk.end, chunk.heading, chunk.text, identity))
+        sql = "SELECT position, line_start, line_end, heading, text, identity FROM chunks JOIN files USING(file_id)"
+        with self._open() as db:
+            return rows(db, f"{sql} WHERE source = ? ORDER BY position", (document.source,)) == expected
+
     def replace(self, entries: Iterable[tuple[Document, FileState]]) -> None:
         with self._open() as db, db:
             for document, state in entries:
@@ -207,6 +217,14 @@ class SqliteIndex:
             database.remove(self.path)
             raise IndexUnusable(
                 f"{self.path} was damaged and has been emptied: `vault-memory reindex` fills it again"
+            ) from error
+        except apsw.SQLError as error:
+            if "no such table" not in str(error) and "no such column" not in str(error):
+                raise
+            self.close()
+            database.remove(self.path)
+            raise IndexUnusable(
+                f"{self.path} was changed by hand and has been emptied: `vault-memory reindex` fills it again"
             ) from error
         except apsw.ReadOnlyError as error:
             raise IndexUnusable(f"{self.path} cannot be written: check the disk and the file's permissions") from error
