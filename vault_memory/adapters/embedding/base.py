@@ -1,15 +1,30 @@
-"""What turns text into vectors. Implementations: `offline` (no model, the default), `http` (an endpoint)."""
+"""What turns text into vectors. Implementations: `offline` (no model, the default), `http` (an endpoint), `local` (fastembed)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Literal, Protocol
+
+from vault_memory.errors import EndpointError
 
 Vector = Sequence[float]
 Kind = Literal["document", "query"]
 
 OFFLINE = "offline-"
 """What the names of spaces begin with that hold no model's vectors but hashed words."""
+
+
+def unit(row: Iterable[float]) -> list[float]:
+    """A model's vector brought to unit length. Raises `EndpointError` for what is none; the message lacks its subject."""
+    try:
+        numbers = list(row)
+        length = math.hypot(*numbers)
+    except (TypeError, OverflowError):
+        raise EndpointError("gave a vector that holds no numbers") from None
+    if not 0 < length < math.inf:
+        raise EndpointError("gave a vector of zeros or of no numbers")
+    return [x / length for x in numbers]
 
 
 class Embedder(Protocol):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import threading
 import time
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from vault_memory.adapters.embedding.base import Kind, Vector
+from vault_memory.adapters.embedding.base import Kind, Vector, unit
 from vault_memory.core.extraction.privacy import PRIVATE, without_private
 from vault_memory.core.extraction.secrets import redact
 from vault_memory.errors import EndpointError
@@ -204,7 +203,7 @@ class HttpEmbedder:
         rows = _rows(data)
         if len(rows) != count:
             raise EndpointError(f"gave {len(rows)} vectors for {count} texts")
-        vectors = [_unit(row) for row in rows]
+        vectors = [unit(row) for row in rows]
         wanted = self._dimension or len(vectors[0])
         for vector in vectors:
             if len(vector) != wanted:
@@ -228,13 +227,3 @@ def _rows(data: bytes) -> list[Any]:
         return [row["embedding"] for row in rows]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise EndpointError("answered what are no embeddings") from None
-
-
-def _unit(row: Any) -> list[float]:
-    try:
-        length = math.hypot(*row)
-    except (TypeError, OverflowError):
-        raise EndpointError("gave a vector that holds no numbers") from None
-    if not 0 < length < math.inf:
-        raise EndpointError("gave a vector of zeros or of no numbers")
-    return [x / length for x in row]

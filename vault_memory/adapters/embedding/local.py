@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_memory.adapters.embedding.base import Kind, Vector
+from vault_memory.adapters.embedding.base import Kind, Vector, unit
 from vault_memory.errors import EndpointError
 
 if TYPE_CHECKING:
@@ -52,17 +52,22 @@ class LocalEmbedder:
             return []
         model = self._load(may_download=kind == "document")
         vectors = model.embed([self._prefixes[kind] + text for text in texts], batch_size=BATCH)
-        return [[float(x) for x in vector] for vector in vectors]
+        try:
+            return [unit(vector.tolist()) for vector in vectors]
+        except EndpointError as error:
+            raise EndpointError(f"the model {self.model} {error}") from None
 
     def _load(self, *, may_download: bool) -> TextEmbedding:
         with self._loading:
             if self._loaded is None:
                 try:
                     from fastembed import TextEmbedding
+                    from loguru import logger
                 except ImportError:
                     raise EndpointError(
                         "a local embedding model needs fastembed: pip install 'vault-memory[local]'"
                     ) from None
+                logger.disable("fastembed")  # what goes wrong is in our error
                 try:
                     self._loaded = TextEmbedding(
                         self.model,
