@@ -297,3 +297,23 @@ def answer(index: SqliteIndex, question: str, vector: tuple[str, Sequence[float]
         for c in found.chunks
     ]
     return rows, found.frequency, found.total
+
+
+def test_a_search_sees_one_state_while_another_writes(index: SqliteIndex) -> None:
+    """Chunks that are replaced between two steps of a search must not trip it."""
+    index.replace([entry(f"{n}.md", f"tea number {n}\n") for n in range(20)])
+    stop = threading.Event()
+
+    def write() -> None:
+        turn = 0
+        while not stop.is_set():
+            turn += 1
+            index.replace([entry(f"{n}.md", f"tea number {n} turn {turn}\n") for n in range(20)])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        assert {len(find(index, "tea")) for _ in range(200)} == {20}
+    finally:
+        stop.set()
+        writer.join()

@@ -176,7 +176,7 @@ class SqliteIndex:
         only: Filter | None = None,
         limit: int = 24,
     ) -> Candidates:
-        with self._open() as db:
+        with self._open() as db, _one_state(db):
             condition = _condition(only or Filter())
             total = int(value(db, "SELECT value FROM meta WHERE key = 'chunks'"))
             frequency = {term: _frequency(db, term) for term in (*query.find, *query.weigh)}
@@ -230,6 +230,17 @@ class SqliteIndex:
             raise IndexUnusable(f"{self.path} cannot be written: check the disk and the file's permissions") from error
         except (apsw.FullError, apsw.IOError) as error:
             raise IndexUnusable(f"{self.path} cannot be written ({error}): is the disk full?") from error
+
+
+@contextmanager
+def _one_state(db: apsw.Connection) -> Iterator[None]:
+    """All that is read inside is read of one state, whatever others write meanwhile. (`with db` would take the write lock.)"""
+    db.execute("BEGIN DEFERRED")
+    try:
+        yield
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
 
 
 def _by_words(db: apsw.Connection, terms: Sequence[str], only: Condition, limit: int) -> dict[int, float]:
