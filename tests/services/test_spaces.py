@@ -242,7 +242,9 @@ def test_status_and_the_daemon_tell_how_far_the_new_space_is(
     finally:
         stop.set()
         daemon.join(10)
-    assert [h for h in happenings if h.kind == "vectors" and h.where == "memory/alice" and "of 700 passages" in h.message][1:]
+    assert [
+        h for h in happenings if h.kind == "vectors" and h.where == "memory/alice" and "of 700 passages" in h.message
+    ][1:]
     assert not any("passages" in line for line in status(vault, "alice").degraded)
 
 
@@ -278,3 +280,35 @@ def test_the_daemon_fills_in_what_the_endpoint_could_not_give(vault: Vault, old:
 )
 def test_which_space_answers(spaces: dict[str, Space], name: str) -> None:
     assert answering(spaces, NEW) == name
+
+
+def test_an_endpoint_is_sent_neither_secrets_nor_private_sentences(bare_vault: Vault, old: EmbeddingServer) -> None:
+    """G7: what a person wrote into a note, and what is asked; `.vault-memory/embedding.json` holds no key either."""
+    key, ill = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "憂鬱症"
+    endpoint = f'[{{ url = "{old.url}", key_env = "MY_KEY" }}]'
+    text = f'format = 1\n[embedding]\nkind = "http"\nmodel = "old"\nendpoints = {endpoint}\n'
+    (bare_vault.root / layout.SETTINGS_FILE).write_text(text)
+    vault = open_vault(bare_vault.root, environ={"MY_KEY": "sesame"})
+    write(vault, "alice", "a.md", f"# 部署\n\n用 {key} 部署。\n我有{ill}，最近在吃藥。\n\n星期五上線。\n")
+    reconcile(vault, "alice")
+    complete(vault)
+    assert search(vault, "alice", f"{key} 怎麼部署？我有{ill}").degraded == []
+    sent = "".join(text for batch in old.texts for text in batch)
+    assert key not in sent and ill not in sent and "星期五上線" in sent and "怎麼部署" in sent
+    assert search(vault, "alice", ill).hits, "words find it: they stay on this machine"
+    assert "sesame" not in (vault.root / layout.STATE_DIR / "embedding.json").read_text()
+
+
+def test_spaces_of_one_vault_may_differ_by_index(bare_vault: Vault, old: EmbeddingServer, new: EmbeddingServer) -> None:
+    """Each index swaps by itself; a search over two asks each space's own model."""
+    write(bare_vault, layout.SHARED, "shared.md", "Cats of everybody.\n")
+    vault = filled(settings(bare_vault.root, "old", old))
+    reconcile(vault, layout.SHARED)
+    for scope in vault.scopes():
+        while embed(vault, scope):
+            pass
+    vault = settings(bare_vault.root, "new", new)
+    complete(vault)
+    found = search(vault, "alice", "cats", scope="all")
+    assert {(hit.scope, hit.explain["space"]) for hit in found.hits} == {("alice", NEW), (layout.SHARED, OLD)}
+    assert found.degraded == []
