@@ -13,7 +13,7 @@ help:
 	@echo 'make setup     only set up .venv (PYTHON=python3.12 chooses another Python, 3.11 or newer)'
 	@echo 'make check     format, lint, types, architecture and fast tests: under a minute'
 	@echo 'make test      all tests but the soaks'
-	@echo 'make test-all  check, test, and the soaks: a long life replayed, many minutes'
+	@echo 'make test-all  check, test, and the soaks: a long life replayed, twenty writers at once; many minutes'
 	@echo 'make bench     the benchmarks, each against a floor of the same run'
 	@echo 'make clean     remove .venv and caches; ./my-vault stays'
 
@@ -60,6 +60,7 @@ test: setup
 
 test-all: check test
 	.venv/bin/python -m pytest -q -m soak
+	.venv/bin/python benchmarks/soak.py 2
 
 check: setup
 	.venv/bin/ruff format --check .

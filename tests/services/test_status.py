@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,25 @@ def test_the_daemon(vault: Vault) -> None:
         assert found.daemon.record.pid == os.getpid()
         assert any("index.db is locked" in line for line in found.unhealthy)
     assert not status(vault).daemon.running
+
+
+def test_a_daemon_that_died_is_told(vault: Vault) -> None:
+    for scope in vault.scopes():
+        reconcile(vault, scope)
+    write_record(vault.root, DaemonRecord(pid=4711, state="watching", beat="2026-01-30T14:05:00+08:00"))
+    assert any("4711" in line and "died" in line for line in status(vault).unhealthy)
+    write_record(vault.root, DaemonRecord(pid=4711, state="stopped"))
+    assert status(vault).unhealthy == ()
+
+
+def test_a_file_that_is_newer_than_the_index_for_a_minute_is_unhealthy(vault: Vault) -> None:
+    for scope in vault.scopes():
+        reconcile(vault, scope)
+    write(vault, "alice", "new.md", "new\n")
+    assert not of(open_vault(vault.root)).stale
+    later = open_vault(vault.root, now=lambda: datetime.now(UTC) + timedelta(seconds=61))
+    assert of(later).stale == ("new.md",)
+    assert any("new.md" in line for line in status(later).unhealthy)
 
 
 def test_an_index_that_cannot_be_opened_is_told(vault: Vault) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from dataclasses import dataclass, field
 
 from vault_memory.adapters import scan
@@ -143,7 +142,7 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
     change = compare(found.files, known, found.unseen)
     # A file read just after it was written is recorded without a time, to be read again: it is not pending for that.
     pending = [s for s in (*change.added, *change.modified) if not _is_as_recorded(known.get(s), found.files[s])]
-    now = time.time()
+    now = vault.now().timestamp()
     return ScopeStatus(
         scope,
         indexed=len(known),
@@ -212,6 +211,10 @@ def _unhealthy(
             found.append(
                 f"{name}: {scope.tracked_bytes / 1e6:.1f} MB of notes: move old ones into archive/ (limit 10 MB)"
             )
+    if daemon.record and not daemon.running and daemon.record.state != "stopped":
+        found.append(
+            f"the daemon (process {daemon.record.pid}) died, last heard of {daemon.record.beat}: start `vault-memory watch`"
+        )
     if daemon.running and daemon.record:
         found += [f"daemon, {where}: {problem}" for where, problem in daemon.record.problems.items()]
     if history.waiting:
