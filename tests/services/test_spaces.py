@@ -20,7 +20,7 @@ from tests.services.vaults import write
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.adapters.index.base import Space
 from vault_memory.core import layout
-from vault_memory.errors import EndpointError
+from vault_memory.errors import ConfigError, EndpointError
 from vault_memory.services.bulletin import Happening
 from vault_memory.services.daemon import Daemon
 from vault_memory.services.daemon_record import DaemonRecord, read_record
@@ -209,6 +209,17 @@ def test_a_model_that_changed_under_its_name_is_refused_and_the_index_stays(
     found, space = asked(vault)
     assert space == OFFLINE and "gave 12 dimensions, the index holds 8" in found.degraded[0]
     assert vault.index("alice").spaces()[OLD] == Space(8, 12, 1)
+
+
+def test_a_process_with_the_settings_of_yesterday_computes_and_drops_nothing(
+    bare_vault: Vault, old: EmbeddingServer, new: EmbeddingServer
+) -> None:
+    before = filled(settings(bare_vault.root, "old", old))
+    complete(before)
+    complete(settings(bare_vault.root, "new", new))
+    with pytest.raises(ConfigError, match="restart"):
+        complete(before)
+    assert set(before.index("alice").spaces()) == {OFFLINE, NEW}
 
 
 def test_back_to_offline_forgets_the_model(bare_vault: Vault, old: EmbeddingServer) -> None:

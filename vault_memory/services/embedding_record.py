@@ -19,9 +19,14 @@ _SETTINGS = ("kind", "model", "endpoints", "query_prefix", "document_prefix")
 _LOCK_TIMEOUT_S = 5.0
 
 
+def settings_of(config: Config) -> dict[str, Any]:
+    """The settings that say how a model is asked."""
+    return {name: getattr(config, f"embedding_{name}") for name in _SETTINGS}
+
+
 def remember(root: Path, space: str, config: Config) -> None:
     """Note that this is how the vectors of `space` are made."""
-    now = {name: getattr(config, f"embedding_{name}") for name in _SETTINGS}
+    now = settings_of(config)
     if _kept(root).get(space) == now:
         return
     path = _path(root)

@@ -16,8 +16,9 @@ from typing import Protocol
 from vault_memory.adapters.embedding.base import OFFLINE, Embedder, Vector
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.adapters.index.base import Index, Space
-from vault_memory.errors import EndpointError
-from vault_memory.services import embedding_record
+from vault_memory.core import layout
+from vault_memory.errors import ConfigError, EndpointError
+from vault_memory.services.embedding_record import remember, settings_of
 from vault_memory.services.vault import Vault
 
 NEARLY = 0.9
@@ -121,15 +122,20 @@ def build(vault: Vault, scope: str) -> int:
     """Compute vectors for up to 256 chunks of a scope that have none; returns how many are left.
 
     Offline ones first, then the configured model's; when those are complete, spaces of other models are forgotten. May be
-    killed anywhere: what is computed is kept. Raises `EndpointError` when the model cannot be asked.
+    killed anywhere: what is computed is kept. Raises `EndpointError` when the model cannot be asked, and `ConfigError` in a
+    process that was started before the model changed: two of them would drop each other's vectors.
     """
+    if vault.given_embedder is None and settings_of(vault.config) != settings_of(vault.settings_now()):
+        raise ConfigError(
+            f"the embedding settings in {layout.SETTINGS_FILE} are no longer those this process began with: restart it"
+        )
     index, target = vault.index(scope), vault.embedder
     offline = OfflineEmbedder()
     if left := index.embed_pending(offline):
         return left
     if target.space != offline.space:
         if vault.given_embedder is None:
-            embedding_record.remember(vault.root, target.space, vault.config)
+            remember(vault.root, target.space, vault.config)
         if left := index.embed_pending(target):
             return left
     index.keep_spaces({offline.space, target.space})

@@ -45,6 +45,7 @@ class Vault:
     now: Callable[[], datetime] = _local_now
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     given_embedder: Embedder | None = field(default=None, repr=False)
+    flags: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
     _former: dict[str, Embedder] = field(default_factory=dict, init=False, repr=False, compare=False)
     _opening: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
@@ -103,6 +104,10 @@ class Vault:
         from vault_memory.adapters.embedding.offline import OfflineEmbedder
 
         return OfflineEmbedder()
+
+    def settings_now(self) -> Config:
+        """The settings as they would be if the vault were opened now. Raises `ConfigError`."""
+        return Config.load(self.root / layout.SETTINGS_FILE, self.environ, **self.flags)
 
     def exists(self) -> bool:
         """Whether the vault is still where it was when it was opened."""
@@ -212,7 +217,7 @@ def open_vault(
     """
     root = find_vault(given=str(path) if path is not None else None, environ=environ)
     config = Config.load(root / layout.SETTINGS_FILE, environ, **flags)
-    return Vault(root, config, now or _local_now, environ, embedder)
+    return Vault(root, config, now or _local_now, environ, embedder, flags)
 
 
 def _checked(path: Path, told_by: str) -> Path:
