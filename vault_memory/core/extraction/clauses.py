@@ -68,7 +68,7 @@ _SUBORDINATE = re.compile(
     r"(?:(?:之后|以后|过后|后|的时候|时候|的时|时|之前|以前|的话|[写做改跑弄]完)$)|^(?:and |but |so |then )?(?:when|while|once|after|as soon as|every time|since|although|though|even though|whenever|in case) (?:i|we|the|it|my|a|this|he|she|they)\b|^(?:当|等|自从|每当|虽然|尽管)(?!我需要)"
 )
 _STRONG_QUESTION = re.compile(
-    r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还)|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问|不(?:太|是很|大)?确定|纠结|犹豫|你觉得|你认为|你看呢|not sure (?:if|whether|which)|can't decide|torn between"
+    r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还)|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问|不(?:太|是很|大)?确定|纠结|犹豫|你觉得|你认为|你看呢|not sure (?:if|whether|which)|can't decide|torn between|would you rather|(?:do|would) you (?:prefer|like|enjoy|usually|tend)|你(?:自己|个人)?(?:比较|更|会)?(?:喜欢|偏好|习惯|爱)[^,]*还是"
 )
 _NOT_ASKING = re.compile(
     r"where (?:are|did|have) (?:the|my|all the) (?:comments|examples)|(?:can|could|might) (?:it|this|that|they|these|those|everything|(?:the|your|my|all) [a-z]+(?: [a-z]+)?) (?:be|go|get|look|have|stay|use|follow|switch) |是不是(?:可以|能|该)|每一?(?:行|步|段|句|个)[^,]{0,8}?(?:什么|怎么|为什么|干嘛|干啥)|怎么(?=又是|又变|还是)|what(?= (?:it|that|this|each|every|the))|how (?=it |that |this )|有(?:没有|冇|无)(?:[^,]{0,2}(?:实际|具体|真实|简单|生活)[^,]{0,3})(?:例|案)|有(?:没有|冇)[^,]{0,6}(?:例子|范例|示例|example|办法)|不管|无论|不论|随便|no matter|whatever|什么都|怎样都|怎么都|没什么|whichever|that's what|this is how|that's how|是什么都|it's what|what i (?:want|need|like|prefer|mean|meant|asked|said|use)|which is|which i|where (?:i|possible|needed|necessary)|why not|why don't (?:you|we)|how about|what about|who cares|when(?:ever)? "
@@ -112,6 +112,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
     carried_back = asking_before = False
     sarcastic = wry or bool(words("words.mood.sarcasm").search(whole))
     standing_after = len(parts) > 1 and bool(words("words.wish.standing").search(said[parts[-1][0] : parts[-1][1]]))
+    attributed = len(parts) > 1 and bool(words("words.artefact.attributed").search(said[parts[-1][0] : parts[-1][1]]))
     facts = []
     for at, stop in parts:
         text = said[at:stop]
@@ -146,7 +147,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
                 at,
                 stop,
                 number,
-                others,
+                others or attributed,
                 hypothetical or subordinate,
                 asking,
                 once,
@@ -214,8 +215,13 @@ _POSSESSIVE = re.compile(r"(?:们|的|那|这|家|班|系|校|之前|以前|公�
 
 def _is_later(text: str, words: Words) -> bool:
     """Whether «now» comes after «before» in the same clause: the present is what counts."""
-    was, now = words("words.mood.past").search(text), list(words("words.mood.now").finditer(text))
+    was = words("words.mood.past").search(text)
+    now = [found for found in words("words.mood.now").finditer(text) if not _HABIT.search(text[: found.start()])]
     return bool(was and now and now[-1].start() > was.start())
+
+
+_HABIT = re.compile(r"(?:爱|喜欢|总|老|常|流行|习惯)[^,]{0,6}$")
+"""Before «change to»: 以前超愛把什麼都換成黑底 tells of then, not of now."""
 
 
 def _asks_to_know(text: str, mark: str, polite: bool, words: Words) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import groupby
 from types import MappingProxyType
 
-from vault_memory.core.extraction import language, masking, person, retraction, styles, technology, topics
+from vault_memory.core.extraction import artefacts, language, masking, person, retraction, styles, technology, topics
 from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import Lexicon, default_lexicon
 from vault_memory.core.extraction.privacy import is_private
@@ -23,21 +23,8 @@ from vault_memory.core.fold import fold
 from vault_memory.core.preference import Signal
 
 _OWN_PART = re.compile(r"我(?:负责|是|自己|都|就|只|用|写)")
-_TASK = re.compile(
-    r"(?:^|please |you )(?:write|draft|compose|create|generate|prepare)(?: me| us)? (?:a|an|some|the|my|our|\d+|two|three|five|ten) (?!answer|explanation|reply|response)"
-    r"|(?:^|please |pls |you )(?:rewrite|edit|revise|polish|shorten|proofread|rephrase|tighten|condense|trim)(?: up)? (?:my|the|this|our) (?!answer|explanation|reply|response)"
-    r"|(?:draft|write|改写|润色|润饰|修改|缩短|精简)(?: ?个| ?封|一下|我的|这份|这篇|这段| a| an)"
-    r"|(?:写|拟|草拟|起草|生成|设计|出|画)(?:一|两|三|几|我的|这)?(?:封|篇|份|段|首|张|组|套|则|题|道)"
-)
-_WORK_IS = re.compile(
-    r"(?<![a-z])(?:the|this|that|my|our) (?:function|method|loop|class|component|file|query|script|variable|title|essay|paper|paragraph|email|report|abstract|slide|intro|name|code|regex|list|table|lecture|video|movie|book)s? [^,]{0,12}(?:is|are|was|looks|feels|gets|got|'s) "
-)
-_MADE = re.compile(
-    r"(?:^|please |pls |you |to )(?:make|build|create|design|draw|generate|mock up|prepare|code|need|want)(?: me| us)? (?:an?|some|two|three|four|\d+) (?!dark |light |modern |minimal |clean |bit|little|lot|habit|note|rule|change)"
-    r"|(?:^|please |pls |you )(?:make|build|create|design|draw|generate|mock up|prepare|code)(?: me| us)? an? [^,]{0,40}(?: for | about | with )"
-    r"|(?:做|设计|画|生成|弄|搞|写|想)(?:一|两|三|几)?(?:个|张|份|款|组|套|幅|版)[^,]{0,24}(?:页|网站|海报|按钮|组件|封面|卡片|活动|配色|app|page|程式|功能|toggle|logo|名片|邀请|简报)"
-)
 _MY = re.compile(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
+STYLES = ("theme", "response_style", "code_style", "examples", "design_style")
 _BY_THE_WAY = ("recent_topics", *technology.LISTS)
 """What may stand in a note without being its content."""
 QUOTE = 120
@@ -100,10 +87,10 @@ def _of_sentence(
     in_reply: bool,
 ) -> Iterator[Signal]:
     mine = any(_MY.search(clause.text) for clause in sentence) and not any(clause.others for clause in sentence)
-    about_work = bool(_TASK.search(message.said[sentence[0].start : sentence[-1].end]))
-    about_work = about_work or bool(_WORK_IS.search(message.said[sentence[0].start : sentence[-1].end]))
     end = sentence[-1].end
-    made = bool(_MADE.search(message.said[sentence[0].start : end]))
+    whole = message.said[sentence[0].start : end]
+    about_work = artefacts.is_task(whole)
+    made = artefacts.is_made(whole)
     for clause in sentence:
         if clause.others:
             mine = bool(_OWN_PART.search(clause.text))
@@ -118,8 +105,11 @@ def _of_sentence(
             *topics.subjects(clause, following, named, message, lexicon),
         ]
         about_work = about_work or any(signal.key in ("code_style", "examples") for signal in heard)
+        before = message.said[sentence[0].start : clause.start]
         quote = _quote(message, clause.start, clause.end)
         for signal in heard:
+            if signal.key in STYLES and artefacts.is_spoken_of(signal, clause, before, whole, lexicon, in_reply):
+                continue
             if signal.key in ("theme", "design_style") and made and not (clause.standing or clause.likes):
                 continue  # «make a dark landing page for the bakery» tells how one page shall be
             if signal.key == "response_style" and about_work and not styles.speaks_of_reply(clause.text):

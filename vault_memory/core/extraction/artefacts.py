@@ -1,0 +1,81 @@
+"""What is spoken of instead of the answers: a text, a page or a product that is being made, and whose wish it meets."""
+
+from __future__ import annotations
+
+import re
+
+from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.lexicon import Lexicon
+from vault_memory.core.preference import Signal
+
+_TASK = re.compile(
+    r"(?:^|please |you )(?:write|draft|compose|create|generate|prepare)(?: me| us)? (?:a|an|some|the|my|our|\d+|two|three|five|ten) (?!answer|explanation|reply|response)"
+    r"|(?:^|please |pls |you )(?:rewrite|edit|revise|polish|shorten|proofread|rephrase|tighten|condense|trim)(?: up)? (?:my|the|this|our) (?!answer|explanation|reply|response)"
+    r"|(?:draft|write|改写|润色|润饰|修改|缩短|精简)(?: ?个| ?封|一下|我的|这份|这篇|这段| a| an)"
+    r"|(?:写|拟|草拟|起草|生成|设计|出|画)(?:一|两|三|几|我的|这)?(?:封|篇|份|段|首|张|组|套|则|题|道)"
+)
+_WORK_IS = re.compile(
+    r"(?<![a-z])(?:the|this|that|my|our) (?:function|method|loop|class|component|file|query|script|variable|title|essay|paper|paragraph|email|report|abstract|slide|intro|name|code|regex|list|table|lecture|video|movie|book)s? [^,]{0,12}(?:is|are|was|looks|feels|gets|got|'s) "
+)
+_MADE = re.compile(
+    r"(?:^|please |pls |you |to )(?:make|build|create|design|draw|generate|mock up|prepare|code|need|want)(?: me| us)? (?:an?|some|two|three|four|\d+) (?!dark |light |modern |minimal |clean |bit|little|lot|habit|note|rule|change)"
+    r"|(?:^|please |pls |you )(?:make|build|create|design|draw|generate|mock up|prepare|code)(?: me| us)? an? [^,]{0,40}(?: for | about | with )"
+    r"|(?:做|设计|画|生成|弄|搞|写|想)(?:一|两|三|几)?(?:个|张|份|款|组|套|幅|版)[^,]{0,24}(?:页|网站|海报|按钮|组件|封面|卡片|活动|配色|app|page|程式|功能|toggle|logo|名片|邀请|简报)"
+)
+
+
+def is_task(sentence: str) -> bool:
+    """Whether a sentence asks to write or change a text of the person: its length is the text's, not the answers'."""
+    return bool(_TASK.search(sentence) or _WORK_IS.search(sentence))
+
+
+def is_made(sentence: str) -> bool:
+    """Whether a sentence asks for one page or one picture: its looks are that page's."""
+    return bool(_MADE.search(sentence))
+
+
+def is_spoken_of(signal: Signal, clause: Clause, before: str, sentence: str, lexicon: Lexicon, in_reply: bool) -> bool:
+    """Whether a style is that of a document, in the clause or earlier in its sentence (`before`).
+
+    «Our docs must have examples», 履歷要簡潔, 給國中生的說明要淺白: standing or not, it is the document that shall be so.
+    """
+    if (clause.likes and clause.first_person) or _MINE.search(clause.text):
+        return False
+    if signal.key == "code_style":
+        return not clause.standing and bool(_DOCSTRING.search(clause.text))
+    words = lexicon.words
+    carried = "" if _CONTRAST.match(clause.text) else _CONTRAST_BEFORE.split(before)[-1]
+    if signal.key == "theme" and _SET_BEFORE.search(before) and _YET.match(clause.text):
+        return True  # «the config says dark but the page still comes up white» is a bug
+    bare = len(clause.text) < 10 and not clause.standing and not _PAGE.search(before)
+    if signal.key == "theme" and bare and words("styles.theme.unless").search(carried):
+        return True  # «the button is too bright, darker please»
+    if signal.key == "design_style" and carried.strip() and not in_reply and _UGLY.fullmatch(clause.text):
+        return not _PAGE.search(carried)
+    if words("words.artefact.audience").search(sentence):
+        return True
+    text = _SIMILE.sub(" ", clause.text if clause.likes else f"{carried} {clause.text}")
+    return bool(words("words.artefact.document").search(text))
+
+
+# The answers themselves, and what is made for the person who speaks, are no document of somebody's.
+_MINE = re.compile(
+    r"(?:你|您)(?:的|啲|嘅|给|之后|以后|解释|说明|讲|说|答|回)|给我(?:做|看|讲|写|说|解|回|生|画)|我看的|(?:跟|对|向)我(?:讲|解释|说明|说|回)"
+    r"|(?<![a-z])(?:what you|your|explain|(?:show|give|tell|answer|render for|explain to|reply to) me|you (?:show|give|make|write|explain))(?![a-z])"
+)
+_CONTRAST = re.compile(r"(?:但是?|可是|不过|而|however|but|yet|though)")
+_CONTRAST_BEFORE = re.compile(r"但是?|可是|不过|(?<![a-z])(?:but|however)(?![a-z])")
+_SIMILE = re.compile(
+    r"(?:像|好似|跟|如同|写了|写成|当成|(?<![a-z])(?:like|wrote|as if|reading)(?![a-z]))[^,]{0,12}|公告栏"
+)
+_SET_BEFORE = re.compile(
+    r"写了|设了|设成|设为|改了|调成|开了|选了|切了|写着|(?<![a-z])(?:says|set to|is set|i set|i chose|enabled)(?![a-z])"
+)
+_YET = re.compile(r"(?:但是?|可是|不过|却|结果|还是|but|yet|still)(?![^,]*(?:你|you))")
+_PAGE = re.compile(
+    r"页|网站|画面|版|介面|界面|背景|底色|主题|设计|屏幕|萤幕|(?<![a-z])(?:pages?|sites?|screens?|ui|background|theme|layout|design|it|this)(?![a-z])"
+)
+_UGLY = re.compile(
+    r"(?:好|很|太|真|有点|超|真的)*(?:丑|难看|老气|俗|土)(?:了|死|啊|喔|哦|爆)*|(?:so|pretty|kinda|really)? ?(?:ugly|dated|outdated)"
+)
+_DOCSTRING = re.compile(r"(?:write|draft|add|写)[^,]{0,20}docstring|detailed enough for")
