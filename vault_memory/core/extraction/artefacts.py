@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from vault_memory.core.extraction import styles
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.preference import Signal
@@ -54,6 +55,8 @@ def is_spoken_of(signal: Signal, clause: Clause, before: str, sentence: str, lex
         return not _PAGE.search(carried)
     if words("words.artefact.audience").search(sentence):
         return True
+    if signal.key == "response_style" and styles.speaks_of_reply(clause.text):
+        carried = ""  # «my thesis is due, so keep explanations short»
     text = _SIMILE.sub(" ", clause.text if clause.likes else f"{carried} {clause.text}")
     return bool(words("words.artefact.document").search(text))
 

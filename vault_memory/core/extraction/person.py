@@ -30,7 +30,7 @@ _TAIL = re.compile(
     r"(?:就好|就可以|就行|即可|就得|得啦|得了|好了|吧|啦|啊|喔|哦|就 ?ok|(?<![a-z])ok(?![a-z])|就|可以了|便可|得嘞|呗|就对了|好啦|都得|都可以|都行|也行|也可以|了|即可以|就成|便行|便成|这样).*$"
 )
 _NAME_STOP = re.compile(
-    r"^(?:大神|大佬|学霸|学渣|卷王|天才|笨|傻|废|猪|这个|那个|全名|把|去|做|来|写|改|先|重|这个|那个|起床|吃|回|交|买|看|帮|给|用|学|怎|什|啥|不|别|在|要|再|不要|一起|自己|多|少|快|上|下|装|换|加|删|查|读|背|练|想|滚|等|闭|好好|小心|注意|明天|今天|直接|记|试|跟|准备|参加|申请|讲|说|解|整理|设|安装|同学|你|他|她|我|它)"
+    r"^(?:外送|外卖|计程车|车|救护|大神|大佬|学霸|学渣|卷王|天才|笨|傻|废|猪|这个|那个|全名|把|去|做|来|写|改|先|重|这个|那个|起床|吃|回|交|买|看|帮|给|用|学|怎|什|啥|不|别|在|要|再|不要|一起|自己|多|少|快|上|下|装|换|加|删|查|读|背|练|想|滚|等|闭|好好|小心|注意|明天|今天|直接|记|试|跟|准备|参加|申请|讲|说|解|整理|设|安装|同学|你|他|她|我|它)"
     r"|^(?:crazy|maybe|back|later|when|if|a|an|the|old|stupid|lazy|biased|paranoid|picky|dumb|on|at|tomorrow|tonight|out|in|to|and|but|so|naive|weird|cynical|insane|mad|silly|whatever|anything|anytime|up|over|by|for|it|ishmael|names|that|this|once|after|before|old-fashioned|oldschool|impatient|sentimental|skeptical|sceptical|optimistic|nuts|not|is|what|how|i|you|cheap|slow|pedantic|cautious|ungrateful|conservative|sir|dude|bro|from|with|about|of|user|student|curious|simple|spoiled|nitpicky)(?![a-z])"
 )
 _TROUBLE = re.compile(
@@ -65,6 +65,8 @@ def _called(clause: Clause, message: Message, lexicon: Lexicon) -> str | None:
     if lexicon.words("words.mood.hypothetical").search(text):
         return None
     for found in lexicon.words("people.name.before").finditer(text):
+        if _CALLED_BY_ONE.search(text[: found.start()]):
+            continue  # 他叫我阿呆 is that person's name for me, 大家都叫我小魚 is mine
         before = text[: found.start()]
         if _NOT_CALLED.search(before) or (_TROUBLE.search(before) and not _ALL_CALL.search(before)):
             continue
@@ -79,6 +81,11 @@ def _called(clause: Clause, message: Message, lexicon: Lexicon) -> str | None:
         if value and not _NAME_STOP.match(value) and _ends_well(rest, value, found[0]):
             return message.written[begin : begin + len(value)].strip()
     return None
+
+
+_CALLED_BY_ONE = re.compile(
+    r"(?<!其)(?:他|她|佢|室友|老师|教授|主管|老板|学长|学姐|学弟|学妹|助教|前任|隔壁)(?:老是|总是|总|一直|都|又|还|整天|每次)*$"
+)
 
 
 def _introduced(clause: Clause, message: Message, lexicon: Lexicon) -> str | None:

@@ -253,7 +253,7 @@ _ASSERTED = re.compile(
     r"|(?:mode|theme)? ?(?:is|are|makes|hurts?|gives|burns?|kills?|was|strains)(?! (?:better|best|easier|fine|nicer|my|what|the way|good|great|perfect|all i|how i|it)))"
 )
 _REPORTED = re.compile(
-    r"(?:我|i)(?:已经|刚|之前|不小心|手滑|误)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)|(?:^|\s)i (?:know|see|noticed?|get) (?:that )?(?:the|this|it|they|my|their|our)|我知道(?!了)|accidentally|by (?:accident|mistake)|(?:config|配置|设定档?|设置|日志|log|json|yaml|env|规格书?|文档|合[同约])(?:档案?|文件)?(?:里|中|上)面?(?:有|写|显示|是|记)|不小心|手滑"
+    r"(?<!帮)(?<!替)(?:我|(?<![a-z])i)(?:已经|刚|之前|不小心|手滑|误)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)|(?:^|\s)i (?:know|see|noticed?|get) (?:that )?(?:the|this|it|they|my|their|our)|我知道(?!了)|accidentally|by (?:accident|mistake)|(?:config|配置|设定档?|设置|日志|log|json|yaml|env|规格书?|文档|合[同约])(?:档案?|文件)?(?:里|中|上)面?(?:有|写|显示|是|记)|不小心|手滑"
 )
 _DOING = re.compile(
     r"i'm (?:just |currently |now )?(?:(?:writing|adding|putting|making|giving|using|looking at|reading) )?$"

@@ -218,6 +218,8 @@ def _judged(clause: Clause, named: list[Technology], message: Message, lexicon: 
                 continue
             if key == "strengths" and _NOT_SO.search(text[: found.start()]):
                 continue
+            if _OF_A_THING.search(text[: found.start()]):
+                continue
             start, end = _trim_judged(text, *span)
             value = _written(message, clause, start, end, LONGEST)
             if not _can_be_judged(text[start:end], found[0], lexicon) and not any(
@@ -273,6 +275,10 @@ _DENIED = re.compile(r"never been|was never|(?:^|[^a-z])not ")
 _NOT_SO = re.compile(
     r"(?:不|没有?|唔|比(?:啥|什么|谁|任何)?都?|(?:not|never|isn't|aren't|n't)(?= ))\s*(?:太|很|算|是|得|搞|搞得|都|very|so|really|that|a|exactly)*\s*$|never (?:搞|做|写|学)?得?$"
 )
+_OF_A_THING = re.compile(
+    r"(?:这|那|该)(?:台|部|款|支|间|家|套|组|本|牌子|个(?:框架|语言|工具|套件|软体|软件|模型|产品))[^,]{0,8}的?$|门语言的?$|(?<![a-z])(?:(?:the|this|that) [a-z ]{2,20}|(?!it)[a-z]{3,})'s (?:biggest |main |only |real )?$"
+)
+"""A thing whose strengths are told: 這台筆電的強項."""
 _LASTING = re.compile(
     r"一直|总|永远|老是|每次|从来|始终|向来|一向|从小|弱|差|烂|擅长|苦手|罩门|死穴|短板|痛(?!苦)|软肋|噩梦|恶梦|心魔|天敌|克星|不起来|学不会|没辙|没救|不太?行|最|菜|渣|障碍|唔叻|就|forever|成日|次次|到现在|至今|(?:年|学期|遍|次)(?:了|还|也|都)|学到|一辈子|多年|还是|都未|never|开窍|一窍|雾水|抹黑|发怵|考砸|栽|挂过|挂了|(?<![a-z])(?:is|are|has been|have been|since|years)(?![a-z])|i'm|im |always|every|keep|suck|weak|struggle|constantly|been|blind|bad|dread"
 )
