@@ -100,7 +100,7 @@ def test_a_log_for_programs_and_one_that_stays(cli: Cli) -> None:
     process.send_signal(signal.SIGINT)
     began = time.monotonic()
     printed, _ = process.communicate(timeout=10)
-    assert time.monotonic() - began < 2.5
+    assert time.monotonic() - began < 3  # two seconds, and what a machine busy with other tests adds
     assert process.returncode == 0
     rows = [json.loads(line) for line in printed.splitlines()]
     assert [row["kind"] for row in rows] == log_kinds(cli)
@@ -137,3 +137,24 @@ def test_settings_are_read_anew_on_sighup_and_wrong_ones_are_not_taken(cli: Cli)
 
 def test_the_unit_names_this_python(cli: Cli, home: Path) -> None:
     assert sys.executable in service(open_vault(cli.folder, environ=environ(home)), "linux").text
+
+
+def test_a_job_is_run_now_by_name(cli: Cli) -> None:
+    assert "ok    full-check" in cli("heartbeat", "--now", "full-check")
+    jobs = {job["name"]: job for job in cli.json("status")["jobs"]}
+    assert jobs["full-check"]["last"]["ok"]
+    assert jobs["interaction"]["last"] is None
+    assert "there is no job 'tidy'" in cli("heartbeat", "--now", "tidy", code=1)
+
+
+def test_many_deletions_wait_until_they_are_confirmed(cli: Cli) -> None:
+    notes = cli.folder / "memory" / "alice" / "notes"
+    notes.mkdir(parents=True)
+    for number in range(9):
+        (notes / f"{number}.md").write_text(f"note {number}\n")
+    cli("reindex")
+    for number in range(5):
+        (notes / f"{number}.md").unlink()
+    assert any("vault-memory resume" in line for line in cli.json("status")["unhealthy"])
+    assert "5 files forgotten" in cli("resume")
+    assert cli.json("status")["unhealthy"] == []
