@@ -145,6 +145,8 @@ def _judge(
         )
         if key in ("code_style", "examples") and _insists(hit, clause.text, lexicon):
             sign = 1 if hit.style.value.startswith("with_") else -1
+        if hit.style.value.startswith("with_") and _TOO_MANY.search(clause.text[: hit.end]):
+            sign = -1  # «the code you give me has too many comments»
         stored = existing.get(key) == hit.style.value
         if stored and not clause.asks_to_know and (sign < 0 or _taken_back(clause, lexicon)) and not hit.style.negated:
             return Signal(key, "remove", hit.style.value, "explicit")
@@ -238,6 +240,9 @@ def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int
     return 1 if negations % 2 == 0 else -1
 
 
+_TOO_MANY = re.compile(
+    r"(?:太多|过多|一堆|too many|so many|too much)的? ?(?:注[解释]|例子|范例|示例|comments?|examples?)$"
+)
 _WITHOUT_IT = re.compile(r"不懂|看不|听不|难|抽象|学不|无法|唔明|消化不")
 _COMPLAINT = re.compile(
     r"一(?:大)?[堆串坨]|注[解释]多过|太|有点|过于|好(?=[长短])|too |a bit |kinda |kind of |way too|so (?=long|short)|不够|唔够|讲得不够"
