@@ -24,6 +24,7 @@ from vault_memory.errors import ConfigError, EndpointError
 from vault_memory.services.bulletin import Happening
 from vault_memory.services.daemon import Daemon
 from vault_memory.services.daemon_record import DaemonRecord, read_record
+from vault_memory.services.rebuild import rebuild
 from vault_memory.services.reconcile import embed, reconcile
 from vault_memory.services.search import SearchResult, search
 from vault_memory.services.spaces import answering, progress
@@ -46,7 +47,11 @@ def new() -> Iterator[EmbeddingServer]:
         yield server
 
 
-def settings(root: Path, model: str, server: EmbeddingServer, more: str = "") -> Vault:
+PATIENT = "query_timeout_ms = 10_000\n"
+"""For tests that ask what answers, not how fast, on a machine that may be busy."""
+
+
+def settings(root: Path, model: str, server: EmbeddingServer, more: str = PATIENT) -> Vault:
     """The vault after its settings changed: opened anew, as a person restarts the daemon."""
     text = f'format = 1\n[embedding]\nkind = "http"\nmodel = "{model}"\n{server.settings}{more}'
     (root / layout.SETTINGS_FILE).write_text(text)
@@ -86,7 +91,7 @@ def test_with_the_endpoint_down_offline_vectors_and_words_answer_in_time(
     bare_vault: Vault, old: EmbeddingServer
 ) -> None:
     """Law 6: within the query's time-out and the search's own."""
-    vault = filled(settings(bare_vault.root, "old", old))
+    vault = filled(settings(bare_vault.root, "old", old, more=""))
     complete(vault)
     asked(vault)  # nothing is imported while the clock runs
     old.wait_s = 5.0
@@ -108,7 +113,7 @@ def test_words_answer_before_the_vectors_are_there_and_it_is_told(bare_vault: Va
 
 
 def test_vectors_that_the_endpoint_could_not_give_follow(bare_vault: Vault, old: EmbeddingServer) -> None:
-    vault = filled(settings(bare_vault.root, "old", old, "timeout_s = 2.0\n"))
+    vault = filled(settings(bare_vault.root, "old", old, PATIENT + "timeout_s = 2.0\n"))
     old.status = 503
     with pytest.raises(EndpointError):
         complete(vault)
@@ -210,6 +215,12 @@ def test_a_model_that_changed_under_its_name_is_refused_and_the_index_stays(
     assert space == OFFLINE and "gave 12 dimensions, the index holds 8" in found.degraded[0]
     assert vault.index("alice").spaces()[OLD] == Space(8, 12, 1)
 
+    rebuild(vault, "alice")
+    complete(vault)
+    for _ in range(2):  # by SQL and by the matrix in memory
+        assert asked(vault)[1] == OLD and asked(vault)[0].degraded == []
+    assert vault.index("alice").spaces()[OLD] == Space(12, 13, 0)
+
 
 def test_a_process_with_the_settings_of_yesterday_computes_and_drops_nothing(
     bare_vault: Vault, old: EmbeddingServer, new: EmbeddingServer
@@ -297,7 +308,7 @@ def test_an_endpoint_is_sent_neither_secrets_nor_private_sentences(bare_vault: V
     """G7: what a person wrote into a note, and what is asked; `.vault-memory/embedding.json` holds no key either."""
     key, ill = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "憂鬱症"
     endpoint = f'[{{ url = "{old.url}", key_env = "MY_KEY" }}]'
-    text = f'format = 1\n[embedding]\nkind = "http"\nmodel = "old"\nendpoints = {endpoint}\n'
+    text = f'format = 1\n[embedding]\nkind = "http"\nmodel = "old"\nendpoints = {endpoint}\n{PATIENT}'
     (bare_vault.root / layout.SETTINGS_FILE).write_text(text)
     vault = open_vault(bare_vault.root, environ={"MY_KEY": "sesame"})
     write(vault, "alice", "a.md", f"# 部署\n\n用 {key} 部署。\n我有{ill}，最近在吃藥。\n\n星期五上線。\n")

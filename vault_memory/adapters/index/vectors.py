@@ -145,16 +145,20 @@ class Scan:
         self, db: apsw.Connection, space: str, vector: Vector, also: Sequence[int], only: Condition, limit: int
     ) -> Nearest:
         """Cosines of the `limit` nearest chunks that `only` lets through, and of the chunks `also`."""
-        held = rows(db, "SELECT space_id, dimension FROM spaces WHERE name = ?", (space,))
-        if not held:
+        held = {name: rest for name, *rest in rows(db, "SELECT name, space_id, dimension FROM spaces")}
+        if space not in held:
             return Nearest({}, None)
-        space_id, dimension = held[0]
+        space_id, dimension = held[space]
         query = quantised(vector, dimension)
         self._searches += 1
         if database.vec_library() and (self._searches == 1 or only.sql):
             return _scan(db, space_id, query, also, only, limit)
         with self._lock:
-            matrix = self._matrices.setdefault(space, _Matrix(dimension))
+            for gone in self._matrices.keys() - held.keys():
+                del self._matrices[gone]
+            matrix = self._matrices.get(space)
+            if matrix is None or matrix.dimension != dimension:  # another model took the name
+                matrix = self._matrices[space] = _Matrix(dimension)
             matrix.refresh(db, space_id)
         return matrix.nearest(db, query, also, only, limit)
 
