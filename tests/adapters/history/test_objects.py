@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import tempfile
+import threading
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -84,3 +86,27 @@ def test_objects_that_cannot_be_written_leave_no_litter(folder: Path) -> None:
     with pytest.raises(HistoryError, match="cannot be written"):
         objects.write()
     assert not list(store.rglob("tmp_obj_*"))
+
+
+def test_gc_may_remove_empty_folders_meanwhile(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    store = tmp_path / ".git" / "objects"
+    stop = threading.Event()
+
+    def sweep() -> None:
+        while not stop.is_set():
+            for folder in store.glob("??"):
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+
+    sweeper = threading.Thread(target=sweep)
+    sweeper.start()
+    try:
+        for number in range(100):
+            objects = Objects(store)
+            name = objects.add("blob", b"%d" % number)
+            objects.write()
+            assert (store / name[:2] / name[2:]).exists()
+    finally:
+        stop.set()
+        sweeper.join()

@@ -157,11 +157,8 @@ class Objects:
                 final = self._folder / name[:2] / name[2:]
                 if final.exists():
                     continue
-                if not final.parent.exists():
-                    final.parent.mkdir(exist_ok=True)
-                    files.adopt(final.parent)
                 temp = final.with_name(f"tmp_obj_{os.getpid()}_{name[2:12]}")  # the prefix that `git gc` sweeps
-                fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o444)
+                fd = _created(temp)
                 pending.append((fd, temp, final))
                 files.adopt(temp)
                 data = zlib.compress(b"%s %d\0" % (kind.encode(), len(body)) + body, 1)
@@ -257,3 +254,13 @@ def _with_entry(body: bytes, name: bytes, entry: TreeEntry | None) -> bytes:
 
 def _sort_key(mode: bytes, name: bytes) -> bytes:
     return name + b"/" if mode == FOLDER else name
+
+
+def _created(temp: Path) -> int:
+    """A new file, open for writing; `git gc` may remove its folder, while that is empty, at any moment."""
+    while True:
+        try:
+            return os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o444)
+        except FileNotFoundError:
+            temp.parent.mkdir(exist_ok=True)
+            files.adopt(temp.parent)
