@@ -294,3 +294,17 @@ def test_row_8_the_third_request_makes_a_strong_preference(cli: Cli) -> None:
     assert cli.json("history", "--user", "alice", "theme")[0]["op"] == "strengthen"
     rows = [json.loads(line) for line in (cli.folder / ALICE / "feedback.jsonl").read_text().splitlines()]
     assert [row["suggested_default"] for row in rows if row["key"] == "theme"] == [False, False, True]
+
+
+def test_with_the_model_out_of_reach_a_search_answers_and_says_so(cli: Cli) -> None:
+    """Law 6, from the command line: words are indexed at once, vectors wait, `status` tells."""
+    settings = cli.folder / "vault-memory.toml"
+    endpoint = '[embedding]\nkind = "http"\nmodel = "m"\nendpoints = [{ url = "http://127.0.0.1:9/v1/embeddings" }]\n'
+    settings.write_text(settings.read_text().replace("[embedding]\n", endpoint))
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    found = cli.json("search", "--user", "alice", "暗色")
+    assert "暗色" in found["hits"][0]["content"]
+    assert found["degraded"][0].startswith("embedding: 0 of ")
+    beat = cli.run("heartbeat", "--now", "vectors")
+    assert beat.returncode == 1 and "no embedding endpoint answered: 127.0.0.1:9 cannot be reached" in beat.stdout
+    assert any("in space http:m; offline vectors answer" in line for line in cli.json("status")["degraded"])

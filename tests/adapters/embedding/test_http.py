@@ -81,7 +81,9 @@ def second() -> Iterator[Server]:
 
 
 def embedder_of(*servers: Server, **more: Any) -> HttpEmbedder:
-    return HttpEmbedder("m", [Endpoint(server.url) for server in servers], **{"sleep": lambda _: None} | more)
+    return HttpEmbedder(
+        "m", [Endpoint(server.url) for server in servers], **{"sleep": lambda _: None, "query_timeout_s": 10.0} | more
+    )
 
 
 class TestHttp(EmbedderContract):
@@ -156,7 +158,7 @@ def test_a_query_does_not_wait_for_an_endpoint_that_hangs(server: Server, second
     server.wait_s = second.wait_s = 2.0
     started = time.monotonic()
     with pytest.raises(EndpointError, match="0.3 s"):
-        embedder_of(server, second).embed(["a"], "query")
+        embedder_of(server, second, query_timeout_s=0.3).embed(["a"], "query")
     assert time.monotonic() - started < 1.0
 
 

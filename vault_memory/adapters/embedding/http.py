@@ -86,6 +86,7 @@ class HttpEmbedder:
         self._dimension = 0
         self._failures = dict.fromkeys(self.endpoints, 0)
         self._rests_until = dict.fromkeys(self.endpoints, 0.0)
+        self._why = dict.fromkeys(self.endpoints, "")
 
     @property
     def dimension(self) -> int:
@@ -147,12 +148,12 @@ class HttpEmbedder:
                 if left <= 0:
                     problems.setdefault(endpoint.place, "was not asked, the time was up")
                 elif self._rests_until[endpoint] > self._clock():
-                    problems.setdefault(endpoint.place, "failed lately and is left alone for a while")
+                    problems.setdefault(endpoint.place, f"{self._why[endpoint]}, and is left alone for a while")
                 else:
                     try:
                         vectors = self._ask(endpoint, texts, left)
                     except EndpointError as error:
-                        problems[endpoint.place] = str(error)
+                        problems[endpoint.place] = self._why[endpoint] = str(error)
                         self._failed(endpoint)
                     else:
                         self._failures[endpoint] = 0
