@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -42,7 +43,7 @@ WORDS = [
     for _ in range(30_000)
 ]
 HAN = [chr(0x4E00 + n) for n in range(3_000)]
-RANKS = [1 / (n + 20) for n in range(len(WORDS))]  # Zipf, as languages have it
+RANKS = list(itertools.accumulate(1 / (n + 20) for n in range(len(WORDS))))  # Zipf, as languages have it
 
 
 class Drawn:
@@ -60,7 +61,7 @@ class Drawn:
 
 
 def sentence(length: int = 12) -> str:
-    words = RANDOM.choices(WORDS, RANKS, k=length)
+    words = RANDOM.choices(WORDS, cum_weights=RANKS, k=length)
     return " ".join(words).capitalize() + "."
 
 
@@ -92,7 +93,7 @@ def filled(path: Path, chunks: int, embedder: object) -> tuple[SqliteIndex, int]
     """An index of about so many chunks, and the bytes of its texts."""
     index, size, count = SqliteIndex(path), 0, 0
     while count < chunks:
-        batch = [entry(f"notes/{count}-{n}.md", note(sentence(3), 10)) for n in range(100)]
+        batch = [entry(f"notes/{count}-{n}.md", note(sentence(3), 10)) for n in range(min(100, chunks // 12))]
         index.replace(batch)
         count += sum(len(read.chunks) for read, _ in batch)
         size += sum(state.size for _, state in batch)
