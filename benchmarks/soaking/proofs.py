@@ -49,7 +49,7 @@ def lost_and_duplicated(vault: Vault, ledgers: Ledgers) -> tuple[list[str], list
 
     notes = {user: Counter(Profile.decode(_profile(vault, user)).get("note") or []) for user in vault.user_ids()}
     commits = Counter(preference_commits(vault))
-    for name, row in done.items():
+    for row in done.values():
         for key, value in row["changes"]:
             check(f"{key} = {value} of {row['user']} in USER.md", notes[row["user"]][value], is_done=True)
             check(f"the commit of {key} = {value} of {row['user']}", commits[row["user"], key, value], is_done=True)
