@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.adapters.history.conftest import USER, Vault
+from tests.adapters.history.conftest import PERSON, USER, Vault
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.errors import Changed
 
@@ -97,6 +97,18 @@ def test_a_merge_that_has_just_begun_is_not_disturbed(vault: Vault) -> None:
     writer.join()
     assert vault.read() == b"begin\na turn\n"
     assert vault.git("status", "--porcelain") == ""
+
+
+def test_what_another_has_just_committed_is_not_committed_again(vault: Vault) -> None:
+    """Two who saw the same edit of the person's: the second is told to look again, and finds nothing left."""
+    vault.add(b"begin")
+    vault.write(b"begin\nby hand\n")
+    draft = Draft("edit", PERSON, (FileChange(USER, b"begin\n", b"begin\nby hand\n"),))
+    vault.history.commit([draft])
+    with pytest.raises(Changed):
+        vault.history.commit([draft])
+    assert vault.history.uncommitted() == []
+    assert vault.git("log", "--format=%s", "--grep=^edit").splitlines() == ["edit"]
 
 
 def test_threads_share_one_history(vault: Vault) -> None:

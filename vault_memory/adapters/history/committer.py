@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
@@ -114,9 +114,11 @@ class History(HistoryReader):
                 found = files.read(self.root / change.path)
                 if found not in (change.before, change.after):
                     raise files.changed(self.root / change.path, found)
+            bases = self._bases(changes, head.commit)
+            self._refuse_repeats(changes.values(), bases)
             now = self._now()
             when = f"{int(now.timestamp())} {now:%z}"
-            intent = self._intents.add(drafts, when, head.commit, self._bases(changes, head.commit))
+            intent = self._intents.add(drafts, when, head.commit, bases)
             self._step("intent written")
             written = self._write_files(intent)
             if patient and (self._repository.is_rewriting() or self._repository.head() != head):
@@ -125,6 +127,15 @@ class History(HistoryReader):
             self._intents.mark_written(intent)
             self._step("intent marked")
             return
+
+    def _refuse_repeats(self, changes: Iterable[FileChange], bases: Mapping[PurePosixPath, str | None]) -> None:
+        """Somebody else has just committed this very change: a second commit of it would first have to undo the first."""
+        filters = Filters(self._repository, self._objects)
+        for path, before, after in changes:
+            found = files.read(self.root / path)
+            blob = filters.blob(self._repository.prefix / path, after)
+            if before != after == found and bases[path] == blob != filters.blob(self._repository.prefix / path, before):
+                raise files.changed(self.root / path, found)
 
     def _check(self, path: PurePosixPath) -> None:
         if path.is_absolute() or not path.parts or any(p == ".." or p.lower() == ".git" for p in path.parts):
