@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import hypothesis
 import pytest
 
 from tests.chat_server import ChatServer, chat_server
@@ -21,6 +22,11 @@ from vault_memory.services.create_vault import create_vault
 from vault_memory.services.vault import Vault, open_vault
 
 TAIPEI = ZoneInfo("Asia/Taipei")
+
+# What a push is judged by must not depend on chance; a person's own runs go on looking for new examples.
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    hypothesis.settings.load_profile("ci")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

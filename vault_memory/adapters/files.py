@@ -142,7 +142,9 @@ def lock(path: Path, timeout_s: float = 10.0) -> Iterator[None]:
                 break
             except filelock.Timeout as error:
                 raise Busy(f"{path} has been held by another process for {timeout_s:g} s: try again") from error
-            except FileNotFoundError:
+            except (FileNotFoundError, FileExistsError):
+                if path.parent.exists() and not path.parent.is_dir():
+                    raise
                 held.release(force=True)  # somebody deleted the folder of the locks just now, which anybody may
     try:
         yield

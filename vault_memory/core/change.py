@@ -43,9 +43,7 @@ class Change:
     same: int
 
 
-def compare(
-    on_disk: Mapping[str, Identity], known: Mapping[str, Identity], unseen: Sequence[str] = ()
-) -> Change:
+def compare(on_disk: Mapping[str, Identity], known: Mapping[str, Identity], unseen: Sequence[str] = ()) -> Change:
     """Compare what a scan found with what the index recorded.
 
     `unseen` are folders and files that could not be looked at (`""` the scope itself): neither they nor what lies in

@@ -291,8 +291,8 @@ def answer(index: SqliteIndex, question: str, vector: tuple[str, Sequence[float]
             list(c.units),
             list(c.stems),
             c.head,
-            round(c.keyword, 6),
-            round(c.cosine or 9, 6),
+            round(c.keyword, 3),
+            round(c.cosine or 9, 3),
         )
         for c in found.chunks
     ]

@@ -95,6 +95,7 @@ _CODE_LINE = re.compile(
     r"|(?:traceback|file \"|at [\w.$]{1,60}\(|[\w.]{0,40}(?:error|exception|warning)\b ?:|npm (?:warn|err)|warn(?:ing)?\b|error\b|info\b|debug\b|fatal\b|failed\b|\[?(?:error|warn|info|debug|fatal)\]|\[?\d{4}[-/]\d\d[-/]\d\d[ t]\d\d:|\d\d:\d\d:\d\d)[^\n]{0,400}"
     r"|#{1,6} [^\n]{0,400}|(?:select|insert|update|delete) [^\n]{1,300}(?:from|into|set) [^\n]{0,200}"
     r"|\|[^\n]{0,400}\|"
+    r"|vault-[a-z]{1,20} ?:[^\n]{0,400}"
     r"|(?:[-*+] |\d{1,2}[.)] )?[\"']?[\w-]{1,40}[\"']? ?: ?[\"'{\[\d][^\n]{0,300}[,\"'\]}]"
     r")[ \t]*$",
     re.MULTILINE,
