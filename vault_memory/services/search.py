@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal, Protocol, get_args
 
@@ -116,8 +116,10 @@ def _search_scope(
     index = vault.index(scope)
     vector = None if mode == "keyword" else vectors.of(index)
     found = index.search(asked, vector, only, max(CANDIDATES, top_k))
-    scored = rank.units(text, asked, found)
     weight = _weight(vault, mode, index.trust, text, vector, found)
+    if weight == OFFLINE_WEIGHT:  # too little to bring in a chunk by itself: half of all the ranking is saved
+        found = replace(found, chunks=[chunk for chunk in found.chunks if chunk.keyword] or found.chunks)
+    scored = rank.units(text, asked, found)
     fusion.blend(scored, found.spread, weight)
     space = vector[0] if vector else None
     return [_hit(scope, best, scored, space, weight) for best in passage.build(scored, top_k)]
