@@ -205,6 +205,22 @@ def test_another_version_is_dropped_not_migrated(tmp_path: Path) -> None:
     assert SqliteIndex(path).files() == {}
 
 
+def test_vectors_made_while_the_index_was_deleted_are_not_given_to_other_chunks(index: SqliteIndex) -> None:
+    """The ids of a new index begin again: what waited in the old one must neither be stored nor counted in the new."""
+
+    def interrupted(text: str) -> Sequence[float]:
+        if index.path.exists() and "old" in text:
+            database.remove(index.path)
+            SqliteIndex(index.path).replace([entry("new.md", "new words\n"), entry("more.md", "more words\n")])
+        return drawn(text)
+
+    index.replace([entry("old.md", "old words\n")])
+    index.embed_pending(Scripted(interrupted))
+    embedder = Scripted()
+    assert index.stats().pending.get(embedder.space, 2) == 2
+    assert index.embed_pending(embedder) == 0 and len(embedder.texts) == 2
+
+
 def test_a_deleted_index_is_made_anew_under_an_open_process(index: SqliteIndex) -> None:
     """Law 1: anybody may delete every index.db at any time."""
     index.replace([entry("a.md", "words\n")])

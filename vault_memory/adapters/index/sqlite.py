@@ -152,9 +152,10 @@ class SqliteIndex:
         if waiting:
             found = embedder.embed([_embedded_text(*names) for _, *names in waiting], "document")
             packed = vectors.packed(found, len(waiting), embedder.dimension)
-            with self._open() as db, db:
-                space_id = vectors.space_id(db, embedder.space, embedder.dimension)
-                vectors.add(db, space_id, [chunk_id for chunk_id, *_ in waiting], packed)
+            with self._open() as still, still:
+                if still is db:  # else the index was deleted meanwhile: in the new one these ids are other chunks
+                    space_id = vectors.space_id(db, embedder.space, embedder.dimension)
+                    vectors.add(db, space_id, [chunk_id for chunk_id, *_ in waiting], packed)
         with self._open() as db:
             return vectors.pending(db, embedder.space)
 
