@@ -53,12 +53,14 @@ def is_spoken_of(signal: Signal, clause: Clause, before: str, sentence: str, lex
         return True  # «the button is too bright, darker please»
     if signal.key == "design_style" and carried.strip() and not in_reply and _UGLY.fullmatch(clause.text):
         return not _PAGE.search(carried)
+    if signal.key == "design_style" and not (in_reply or clause.likes or _PAGE.search(sentence)):
+        return True  # 步驟太複雜了: nobody speaks of a page
     if words("words.artefact.audience").search(sentence):
         return True
     if signal.key == "response_style" and styles.speaks_of_reply(clause.text):
         carried = ""  # «my thesis is due, so keep explanations short»
     text = _SIMILE.sub(" ", clause.text if clause.likes else f"{carried} {clause.text}")
-    return bool(words("words.artefact.document").search(text))
+    return bool(words("words.artefact.document").search(text) or words("words.artefact.thing").search(text))
 
 
 # The answers themselves, and what is made for the person who speaks, are no document of somebody's.
@@ -76,7 +78,7 @@ _SET_BEFORE = re.compile(
 )
 _YET = re.compile(r"(?:但是?|可是|不过|却|结果|还是|but|yet|still)(?![^,]*(?:你|you))")
 _PAGE = re.compile(
-    r"页|网站|画面|版|介面|界面|背景|底色|主题|设计|屏幕|萤幕|(?<![a-z])(?:pages?|sites?|screens?|ui|background|theme|layout|design|it|this)(?![a-z])"
+    r"页|网站|画面|版|介面|界面|背景|底色|主题|设计|屏幕|萤幕|外观|风格|风(?![^,])|路线|排版|动效|特效|动画|渐变|(?<![a-z])(?:pages?|sites?|websites?|screens?|ui|background|theme|layouts?|designs?|interfaces?|looks?|gradients?|it|this)(?![a-z])"
 )
 _UGLY = re.compile(
     r"(?:好|很|太|真|有点|超|真的)*(?:丑|难看|老气|俗|土)(?:了|死|啊|喔|哦|爆)*|(?:so|pretty|kinda|really)? ?(?:ugly|dated|outdated)"

@@ -192,20 +192,44 @@ def _strip(said: str, start: int, end: int) -> tuple[int, int]:
 
 def _speaker(text: str, words: Words) -> str | None:
     """`me`, `others` or None: the first subject of the clause; a person helped or told is no subject."""
+    if _REPORTED.match(text) or _REPORTED_EN.search(text):
+        return "others"
     mine = next(
         (own for own in words("words.speaker.me").finditer(text) if not _TOLD.search(text[: own.start()])), None
     )
     for other in words("words.speaker.others").finditer(text):
         if _BENEFICIARY.search(text[: other.start()]) or not text[other.end() :].strip():
             continue
-        if mine and mine.start() < other.start() and not _POSSESSIVE.fullmatch(text[mine.end() : other.start()]):
+        if mine and mine.start() < other.start() and not _between(text[mine.end() : other.start()]):
             return "me"
         return "others"
     return "me" if mine else None
 
 
+def _between(text: str) -> bool:
+    """Whether what stands between «I» and another person makes that person the subject: 我的室友, «I wish my boss …»."""
+    return bool(_POSSESSIVE.fullmatch(text) or _EMBEDDED.fullmatch(text))
+
+
+# Somebody says, wants or demands it: who, is open («the rubric says», 規範裡規定), but not the person who speaks.
+_REPORTED = re.compile(
+    r"(?!以后|之后|以前|之前|先前|刚才|刚刚|上次|前面|昨天|忘|先说|话说|今后|往后|现在|从|接下来|另外|还有|那就|这样|最后|以及|然后|麻烦|拜托|如果|为什么|怎么|什么|每次|记住|记得|不要|可以|一直|应该|有什么|有没有)"
+    r"(?:(?:我们?|咱们?)(?:的)?[^,我你您]{0,8}(?:规范|规定|规则|守则|手册|指南|公司|学校|团队|组里|实验室|律所|医院|诊所|店里|社团|班上|系上|作业|题目|课程|合同|合约|契约|甲方|老板|主管)|[^,我你您咱俺请帮]{2,10}?)"
+    r"(?:里|中|上|那边|内)?(?:都|也|又|还|一直|总是|老是|就|只|硬|非|明明|有|是|会|已经|特别)*"
+    r"(?:规定|要求(?!很|不|是|简|高|低|太|取消|作废|拿)|嫌(?!你)|坚持(?:要|说|用)|抱怨|批评|说(?:以后|从|要|请|一律|我的?|全|必须|不能|不可以)|话(?:以后|要|唔)|叫(?:我们?|大家|全)(?![\u3400-\u9fff]{1,3}(?:就|得))|逼(?:我|大家)|要(?:我们|大家)|写明|写着|写道|注明|通知|嘱咐|命令|禁止|强调)"
+)
+_REPORTED_EN = re.compile(
+    r"(?<![a-z'])(?!(?:i|we|you|it|this|that|which|what|who|brain|eyes|head|gut|heart|taste|memory|style|default|always|just|really|also|never|one|everything|nothing|anything) )"
+    r"[a-z][a-z'\-]*(?: \d+| also| always| just| really| still| now| even| all)? "
+    r"(?:says|insists|demands|requires(?! (?:me|less|more))|hates|loves|prefers|thinks|expects|complains|wants|keeps (?:saying|asking|telling|insisting)"
+    r"|(?:told|taught|asked|warned|forced|forces|makes|made|ordered) (?:me|us|everyone) )(?! it )"
+)
+_EMBEDDED = re.compile(
+    r" ?(?:just |really |do |so |also |kinda |honestly )*(?:wish|hope|think|know|heard|hear|suspect|guess|bet|swear|believe|feel like|notice|noticed|love how|hate how|love when|hate when|love that|saw|see)(?: that)?(?: my| the| our| a| some)? ?"
+    r"|(?:个人)?(?:希望|觉得|认为|知道|听说?|猜|怀疑|看到?|发现|记得|讨厌|最怕|真希望|好希望|多希望)(?:我的?|我们的?|那个?)?"
+)
 _BENEFICIARY = re.compile(
-    r"(?:帮|给|替|为|和|跟|与|教|同|让|对|比|像|for|with|help|helping|to|than|unlike|like|by|of|and)"
+    r"(?:帮|给|替|为|和|跟|与|教|同|让|对|比|像|身为|作为|当|做|是|for|with|help|helping|to|than|unlike|like|by|of|and|as)"
     r"(?: (?:my|the|our|a|an|his|her))?(?:我|我们|我的|我们的)? ?$"
 )
 _TOLD = re.compile(r"(?:叫|让|要|教|逼|推荐|催|劝|骂|笑|害|嫌|问|跟|对)$")
