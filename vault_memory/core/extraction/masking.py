@@ -46,7 +46,7 @@ def gives_orders_to_the_system(text: str) -> bool:
 
 
 _PREDICATE = re.compile(
-    r" ?(?:那|我|就|的(?!话)|是|已|没|不|用|写|则|留|当|可以|全|都(?:拆|删|卸|不)|掰|拜拜|再见|滚|bye|uninstall|(?:is|was|are|does|i|can|feels|will|has|handles|on the|for the|by night)\b)"
+    r" ?(?:那|我|就|的(?!话)|是|已|没|不|先|再|暂|改天|用|写|则|留|当|可以|全|都(?:拆|删|卸|不)|掰|拜拜|再见|滚|bye|uninstall|(?:is|was|are|does|i|can|feels|will|has|handles|on the|for the|by night)\b)"
 )
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff]"

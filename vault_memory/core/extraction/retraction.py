@@ -29,10 +29,11 @@ def retractions(
 ) -> Iterator[Signal]:
     """The removals of one sentence; `before` is the sentence before it, where what is meant may stand."""
     text = message.said[sentence[0].start : sentence[-1].end]
-    if (
-        not lexicon.words("words.negation.takes_back").search(text)
-        or sentence[-1].asks_to_know
-        or sentence[0].hypothetical
+    takes_back = lexicon.words("words.negation.takes_back")
+    if not takes_back.search(text) or sentence[0].hypothetical:
+        return
+    if sentence[-1].asks_to_know and not any(
+        takes_back.search(clause.text) and not clause.asks_to_know for clause in sentence[:-1]
     ):
         return
     unmasked = fold(message.written[max(0, sentence[0].start - len(before)) : sentence[-1].end])
@@ -55,8 +56,11 @@ def _mentioned(key: str, value: str, text: str, named: list[Technology], lexicon
 
 
 def _shares_words(value: str, text: str) -> bool:
-    """Whether a Latin word of five letters or two Han characters in a row (three of a longer value) stand in both."""
+    """Whether a Latin word of five letters, all of a Latin value, or two Han characters in a row (three of a longer
+    value) stand in both."""
     if any(word in text for word in re.findall(r"[a-z]{5,}", value)):
+        return True
+    if value.isascii() and re.search(rf"(?<![a-z0-9]){re.escape(value)}(?![a-z0-9+#])", text):
         return True
     han = re.sub(r"[^\u3400-\u9fff]", "", value)
     width = 2 if len(han) <= 5 else 3

@@ -122,7 +122,12 @@ def _follows(lexicon: Lexicon, role: str, before: str, gap: int = 10) -> bool:
 
 def _precedes(lexicon: Lexicon, role: str, after: str) -> bool:
     found = lexicon.words(f"roles.{role}.after").search(after)
-    return bool(found) and not after[: found.start()].strip(" 的是我就,了") if found else False
+    return bool(found and _SUBJECT.fullmatch(after[: found.start()]))
+
+
+_SUBJECT = re.compile(
+    r"(?:[ 的是就,了都]|我哋|我们?|咱们?|俺|(?:我们?)?(?:组|团队|这边|这组|实验室|公司|专题|那边)|team|已经|早就|老早|最近|终于|现在|全部|全|整个|后来|we|i|(?<![a-z])(?:have|has|already|just|finally|had|was|got)(?![a-z]))*"
+)
 
 
 def _from_to(before: str, after: str) -> bool:

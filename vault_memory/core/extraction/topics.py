@@ -170,6 +170,8 @@ def _project(clause: Clause, following: str, message: Message, lexicon: Lexicon)
     thing = _A_THING.match(text, made.end()) if lexicon.words("subjects.frames.builds").search(made[0]) else None
     if thing and lexicon.words("subjects.no_project").search(text[thing.start() : thing.end() + 24]):
         return
+    if not (thing or told) and _FOR_YEARS.search(text[made.end() :]):
+        return  # «writing firmware for twenty years» is experience
     built = lexicon.words("subjects.built").search(text, made.start())
     if not built and not thing and not (told and len(text) - told.end() >= 4):
         later = lexicon.words("subjects.built").search(following[:80])
@@ -189,6 +191,9 @@ def _project(clause: Clause, following: str, message: Message, lexicon: Lexicon)
     yield Signal("current_projects", "add", value[:LONGEST].strip(), "observed")
 
 
+_FOR_YEARS = re.compile(
+    r"(?<![a-z])(?:for|since|over|these|the last|the past) [^,]{0,16}(?:years?|decades?|ages|college|school|university|(?:19|20)\d\d)(?![a-z])|[一二两三四五六七八九十几多\d]+年(?!级)"
+)
 _A_THING = re.compile(r" ?(?:out |up |together )?(?:a|an|my|our|my own) (?=[a-z])")
 _MADE_WITH = re.compile(r"^(?:拿|用|以|基于)\s*[\w.+#\- ]{1,20}?\s*(?:做|写|寫|刻|开发|開發|搭|架)的\s*")
 _ARTICLE = re.compile(r"^(?:(?:a|an|the|my|our|this) (?=\w)|[一]?[個个套支款只間间]\s*(?=\S))", re.IGNORECASE)
@@ -220,7 +225,11 @@ def _judged(clause: Clause, named: list[Technology], message: Message, lexicon: 
                 continue
             if _OF_A_THING.search(text[: found.start()]):
                 continue
+            if key == "weaknesses" and _NO_MORE.search(text[: found.start()]):
+                continue
             start, end = _trim_judged(text, *span)
+            if _ASKED.search(text[start:end]):
+                continue
             value = _written(message, clause, start, end, LONGEST)
             if not _can_be_judged(text[start:end], found[0], lexicon) and not any(
                 clause.start + start <= item.start < clause.start + end for item in named
@@ -275,15 +284,18 @@ _DENIED = re.compile(r"never been|was never|(?:^|[^a-z])not ")
 _NOT_SO = re.compile(
     r"(?:不|没有?|唔|比(?:啥|什么|谁|任何)?都?|(?:not|never|isn't|aren't|n't)(?= ))\s*(?:太|很|算|是|得|搞|搞得|都|very|so|really|that|a|exactly)*\s*$|never (?:搞|做|写|学)?得?$"
 )
+_NO_MORE = re.compile(r"(?:不再|不用|不是|不算|已经不|别再|no longer|not|isn't|aren't)[^,]{0,8}$")
+_ASKED = re.compile(r"可唔可以|可不可以|能不能|可以|请|帮我|麻烦|给我|没有|冇|(?<![a-z])(?:please|can you|could you)(?![a-z])")
+"""What is asked for, and the lack of a thing, are no subject one is bad at."""
 _OF_A_THING = re.compile(
-    r"(?:这|那|该)(?:台|部|款|支|间|家|套|组|本|牌子|个(?:框架|语言|工具|套件|软体|软件|模型|产品))[^,]{0,8}的?$|门语言的?$|(?<![a-z])(?:(?:the|this|that) [a-z ]{2,20}|(?!it)[a-z]{3,})'s (?:biggest |main |only |real )?$"
+    r"(?:这|那|该|呢|嗰)(?:句|段|篇|首|题|行|份|页|章|条|道|台|部|款|支|间|家|套|组|本|牌子|个(?:框架|语言|工具|套件|软体|软件|模型|产品))[^,]{0,8}的?$|门语言的?$|(?<![a-z])(?:(?:the|this|that) [a-z ]{2,20}|(?!it)[a-z]{3,})'s (?:biggest |main |only |real )?$"
 )
 """A thing whose strengths are told: 這台筆電的強項."""
 _LASTING = re.compile(
     r"一直|总|永远|老是|每次|从来|始终|向来|一向|从小|弱|差|烂|擅长|苦手|罩门|死穴|短板|痛(?!苦)|软肋|噩梦|恶梦|心魔|天敌|克星|不起来|学不会|没辙|没救|不太?行|最|菜|渣|障碍|唔叻|就|forever|成日|次次|到现在|至今|(?:年|学期|遍|次)(?:了|还|也|都)|学到|一辈子|多年|还是|都未|never|开窍|一窍|雾水|抹黑|发怵|考砸|栽|挂过|挂了|(?<![a-z])(?:is|are|has been|have been|since|years)(?![a-z])|i'm|im |always|every|keep|suck|weak|struggle|constantly|been|blind|bad|dread"
 )
 _JUDGED_HEAD = re.compile(
-    r"(?:[\s,:的]|只要|一?看到|看见|碰到|碰上|遇到|一写|一碰|每次|写|搞|我|自己|对于?|在|其实|就是|是|老实说|说真的|不过|但是?|讲真|跟你说|the|my|it's|its|with|at|in|that|honestly|tbh|and|but|so|because|stuff like|things like|anything (?:to do )?with|writing(?= [a-z])|doing|using)+(?![a-z])"
+    r"(?:[\s,:的]|只要|一?看到|看见|碰到|碰上|遇到|一写|一碰|每次|写|搞|我|自己|对于?|在|其实|就是|是|老实说|说真的|不过|可是|只是|反而|但是?|讲真|跟你说|the|my|it's|its|with|at|in|that|honestly|tbh|and|but|so|because|stuff like|things like|anything (?:to do )?with|writing(?= [a-z])|doing|using)+(?![a-z])"
 )
 _JUDGED_CUT = re.compile(
     r"\s*(?:这(?:块|一块|方面|部分|件事|个|题型|类|种|东西)|那(?:块|一块|方面|部分)|方面|的(?:部分|题目|东西|时候|地方|概念)|我|对我|就|都|又|却|还|倒|也|一直|总|真的|每次|老是|始终|从来|永远|完全|根本|上面?(?=$)|算是|是|很|超|最|特别|(?<![a-z])(?:stuff|is|are|has|have|always|just|never|that|which|and (?:i|it)|so|since|because|no matter|lol|tbh|honestly|though|tho|please|i|in general|but|for some reason|ever|to be honest|if|when|yet|even)(?![a-z])).*"
