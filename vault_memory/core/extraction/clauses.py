@@ -198,7 +198,10 @@ def _speaker(text: str, words: Words) -> str | None:
         (own for own in words("words.speaker.me").finditer(text) if not _TOLD.search(text[: own.start()])), None
     )
     for other in words("words.speaker.others").finditer(text):
-        if _BENEFICIARY.search(text[: other.start()]) or not text[other.end() :].strip():
+        rest = text[other.end() :]
+        if _BENEFICIARY.search(text[: other.start()]) or not rest.strip() or rest.startswith("我"):
+            continue  # somebody served or spoken to: 幫老師, «媽媽我手腳慢»
+        if mine and _OURS.fullmatch(text[mine.start() : other.end()]):
             continue
         if mine and mine.start() < other.start() and not _between(text[mine.end() : other.start()]):
             return "me"
@@ -228,6 +231,8 @@ _EMBEDDED = re.compile(
     r" ?(?:just |really |do |so |also |kinda |honestly )*(?:wish|hope|think|know|heard|hear|suspect|guess|bet|swear|believe|feel like|notice|noticed|love how|hate how|love when|hate when|love that|saw|see)(?: that)?(?: my| the| our| a| some)? ?"
     r"|(?:个人)?(?:希望|觉得|认为|知道|听说?|猜|怀疑|看到?|发现|记得|讨厌|最怕|真希望|好希望|多希望)(?:我的?|我们的?|那个?)?"
 )
+_OURS = re.compile(r"(?:我|咱)们?(?:的)?(?:系上|班上|全班|公司|学校|全队|团队)")
+"""A group the person belongs to speaks for the person: 我們系上做的是…"""
 _BENEFICIARY = re.compile(
     r"(?:帮|给|替|为|和|跟|与|教|同|让|对|比|像|身为|作为|当|做|是|for|with|help|helping|to|than|unlike|like|by|of|and|as)"
     r"(?: (?:my|the|our|a|an|his|her))?(?:我|我们|我的|我们的)? ?$"
@@ -253,6 +258,6 @@ _HABIT = re.compile(r"(?:爱|喜欢|总|老|常|流行|习惯)[^,]{0,6}$")
 def _asks_to_know(text: str, mark: str, polite: bool, words: Words) -> bool:
     if _STRONG_QUESTION.search(_NOT_ASKING.sub("", text)):
         return True
-    marked = "?" in mark or bool(_ENDS_AS_QUESTION.search(text))
+    marked = "?" in mark or bool(_ENDS_AS_QUESTION.search(_NOT_ASKING.sub("", text)))
     opens = bool(words("words.mood.question").match(text))
     return (marked or opens) and not polite

@@ -81,6 +81,8 @@ _INJECTION = re.compile(
     r"|(?:write|append|store|save|add|insert|record|put|set|update|inject|persist)[^.\n]{0,60}(?:to|in|into|on)(?: the| my| your| his| her| this)? ?(?:\w+ )?(?:user file|profile|long[ -]?term memory|memory file|system prompt|permanent memory|database of users|vault)\b"
     r"|(?:写|存|记|加|录|塞|填|更新|注入|登记|登录)[^。\n]{0,30}(?:进|入|到|至|在)[^。\n]{0,8}(?:档案|用户资料|使用者资料|用户档案|个人档案|个人资料|profile|长期记忆|系统记忆|记忆库|系统提示|资料档|设定档里的使用者)"
     r"|(?:user|student|用户|使用者|学生)[^。.\n]{0,14}(?:has been verified|is verified|is an? (?:admin|instructor|teacher|staff)|已验证|已授权|是管理员|是老师|是助教)"
+    r"|(?:note|notes|message|memo|notice|attention|instructions?) (?:to|for) (?:the |your )?(?:profile|memory|system|vault|memory manager|assistant)(?: manager| keeper| curator| admin)?(?![a-z])|(?:memory|profile) (?:curator|manager|keeper|admin)(?![a-z])"
+    r"|this (?:user|account|profile) (?:has|is|may|can|should|must|prefers)(?![a-z])|(?:此|该)(?:使用者|用户|帐号|账号|学员)(?:已|为|是|有|可|的|通过|具)|系统管理员(?:通知|公告|:)"
     r"|(?:全部|一律|always|automatically)[^。.\n]{0,12}(?:给?我?(?:满分|通过|及格)|approve (?:my|all)|pass all (?:my|of)|(?:mark|grade) (?:my|all|every))"
 )
 

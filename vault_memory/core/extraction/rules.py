@@ -24,6 +24,10 @@ from vault_memory.core.preference import Signal
 
 _OWN_PART = re.compile(r"我(?:负责|是|自己|都|就|只|用|写)")
 _MY = re.compile(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
+_TAUGHT = re.compile(
+    r"教|解释|讲|说明|介绍|科普|什么|怎么|如何|为什么|啥|咩|乜|点解|点样|差|区别|(?<![a-z])(?:teach|explain|what|what's|how|why|difference|differ|compare|describe|define|walk|understand|intro|eli5|tell)(?![a-z])"
+)
+"""A wish to be taught: what is to be explained is a topic and nothing else, 教我 React 的 useEffect."""
 STYLES = ("theme", "response_style", "code_style", "examples", "design_style")
 _BY_THE_WAY = ("recent_topics", *technology.LISTS)
 """What may stand in a note without being its content."""
@@ -104,6 +108,10 @@ def _of_sentence(
             *technology.roles(clause, named, lexicon, existing, mine),
             *topics.subjects(clause, following, named, message, lexicon),
         ]
+        if any(signal.key == "recent_topics" for signal in heard) and _TAUGHT.search(clause.text):
+            heard = [
+                signal for signal in heard if not (signal.key in technology.LISTS and signal.strength == "observed")
+            ]
         about_work = about_work or any(signal.key in ("code_style", "examples") for signal in heard)
         before = message.said[sentence[0].start : clause.start]
         quote = _quote(message, clause.start, clause.end)

@@ -169,13 +169,16 @@ def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
         return False
     if hit.style.key == "theme" and hit.asked and not in_reply and _COMPLAINT.match(clause.text[hit.start : hit.end]):
         return False  # «too dark» tells of the page only where a page was just shown
-    if _REPORTED.search(clause.text[: hit.start]):
+    before = clause.text[: hit.start]
+    if _REPORTED.search(before) and not _ONLY_SO.search(before):
         return False
     if hit.style.key in ("code_style", "examples") and _DOING.search(clause.text[: hit.start]):
         return False
     if hit.asked:
         return True
-    if (clause.wish is None and sign > 0) or _ASSERTED.match(clause.text[hit.end :]):
+    if clause.wish is None and sign > 0:
+        return False
+    if hit.style.value != "auto" and _ASSERTED.match(clause.text[hit.end :]):
         return False
     if clause.first_person and not (clause.asks or clause.likes or clause.corrects or clause.stands_here):
         return False  # «from now on» said elsewhere makes no wish of what one tells of oneself
@@ -213,8 +216,8 @@ def names(key: str, value: str, text: str, lexicon: Lexicon) -> bool:
 
 
 def speaks_of_reply(text: str) -> bool:
-    """Whether the clause names the assistant's answers."""
-    return bool(_REPLY.search(text))
+    """Whether the clause names the assistant's answers or their wording."""
+    return bool(_REPLY.search(text) or _WORDING.search(text))
 
 
 def _taken_back(clause: Clause, lexicon: Lexicon) -> bool:
@@ -253,6 +256,7 @@ _VAGUE_SUBJECT = re.compile(
 _REPLY = re.compile(
     r"回答|回复|回覆|回应|解释|说明(?!书|文件)|讲解|答案|你(?:的)?(?:讲|说|答|回)|(?:^|[请就都再])(?:讲|说|答|回|教)|(?<![a-z])(?:answer|answers|reply|replies|response|responses|explanation|explanations|explain|explaining|responding|answering|describe)(?![a-z])"
 )
+_WORDING = re.compile(r"文字|字数|篇幅|(?<![a-z])(?:wording|text|words)(?![a-z])")
 _ASSERTED = re.compile(
     r" ?(?:的|模式|主题|版|背景|底)?(?:我|在[^,]{0,8}?)?(?:根本|完全|实在|真的|都|快|要|会|直接|让我|害我|看到|看起来)*(?:瞎|看不[清到见下]|伤眼|刺眼|头[晕痛疼昏]|眼[睛花痛酸]|吃力|难读|难看|不舒服)"
     r"| ?(?:的|模式|主题|版|背景|底)?(?:看久|看了|看得|看起来很|太|会|让|害|真的(?:很|太|好)|伤|刺|闪|对我?眼|什么的|比较(?:难|累|伤|刺|暗|吃)"
@@ -261,6 +265,10 @@ _ASSERTED = re.compile(
 _REPORTED = re.compile(
     r"(?:config|配置(?:文件|档)|设定档|数据库|资料库|json|yaml|env)(?:档案?)?(?:里|中|上)面?|(?<!帮)(?<!替)(?:我|(?<![a-z])i)(?:已经|刚|之前|不小心|手滑|误)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)|(?:^|\s)i (?:know|see|noticed?|get) (?:that )?(?:the|this|it|they|my|their|our)|我知道(?!了)|accidentally|by (?:accident|mistake)|(?:config|配置|设定档?|设置|日志|log|json|yaml|env|规格书?|文档|合[同约])(?:档案?|文件)?(?:里|中|上)面?(?:有|写|显示|是|记)|不小心|手滑"
 )
+_ONLY_SO = re.compile(
+    r"(?<![a-z])(?:only|best|better|faster|can't|don't|never)(?![a-z])[^,]{0,28}(?:when|if|once|after) i $"
+)
+"""«I only get it when I see …» is how one learns, no report."""
 _DOING = re.compile(
     r"i'm (?:just |currently |now )?(?:(?:writing|adding|putting|making|giving|using|looking at|reading) )?$"
 )

@@ -147,7 +147,7 @@ _FROM = re.compile(r"(?:从|由|from|off|away from|把|ditched|dropped|left|repl
 _TO = re.compile(
     r" ?(?:全部|整个|全|都|一次|慢慢)?(?:换|转|改|搬|移|跳|迁|migrate|switch|move|port|to |for |with |onto |over to |→|->|跳槽)"
 )
-_USED = re.compile(r"(?:用|给我|都给|写|以|走|in|use|using|with|to) ?(?:vanilla |plain |pure )?$")
+_USED = re.compile(r"(?:用|换|给我|都给|写|以|走|in|use|using|with|to) ?(?:vanilla |plain |pure )?$")
 _OPINION = re.compile(
     r"(?:喜欢|like|love|enjoy) ?(?:how|that|what|the way|the idea|when|to know|的是)|would (?:like|love) to (?:know|learn|understand)|like to (?:know|learn|ask|understand)"
 )

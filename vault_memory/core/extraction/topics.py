@@ -61,8 +61,10 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
     if not value:
         yield from _asked_after(clause, named, message, lexicon)
         return
-    technical = words("subjects.technical").search(value) or any(
-        clause.start + start <= technology.start < clause.start + end for technology in named
+    technical = (
+        words("subjects.technical").search(value)
+        or _OPERATOR.search(value)
+        or any(clause.start + start <= technology.start < clause.start + end for technology in named)
     )
     foreign = (
         not value.isascii()
@@ -113,6 +115,7 @@ _OWN = re.compile(r"我(?:们|的|这|那|写|个)|(?<![a-z])(?:my|our|your)(?![
 _TAUGHT = re.compile(
     r"(?<![a-z])(?:explain|teach me|help me understand|what(?:'s| is| are)) (?:the |a |an |about )*$|(?:什么是|解释|教我|捋一捋|讲讲)$"
 )
+_OPERATOR = re.compile(r"(?<![^\s])[=<>!&|+*/%^?:.~-]{2,3}(?=\s|$)")
 _TERM = re.compile(r"[a-z]{8,}(?: [a-z]{3,})?|[a-z]{3,} [a-z]{7,}")
 _DEBUGGING = re.compile(
     r"报错|出错|错误讯息|坏掉|不能跑|跑不动|没反应|没有用|为什么我|怎么我|我的.{1,20}(?:为什么|怎么)|why (?:is|does|do|are|isn't|doesn't|won't|can't) (?:my|it|this|the)|my .{1,20} (?:doesn't|won't|keeps|isn't)|not working|doesn't work|won't (?:run|compile)|crash|broken|this (?:line|code|error|function|loop|snippet)|这(?:行|段|个错|个函|个 bug|句|题)|那(?:行|段)|第.{1,3}(?:行|题|段)|line \d"
@@ -212,6 +215,8 @@ def _judged(clause: Clause, named: list[Technology], message: Message, lexicon: 
     text = clause.text
     if clause.past or (clause.asks_to_know and not clause.first_person) or clause.once:
         return
+    if lexicon.words("people.level.beginner_said").search(text):
+        return  # 程式一竅不通 is the level
     for key, before, after in (
         ("weaknesses", "weak_before", ("weak_tail", "weak")),
         ("strengths", "strong_before", ("strong_tail", "strong")),
@@ -270,6 +275,8 @@ def _clause_before(clause: Clause, judged: str, message: Message, lexicon: Lexic
         said = message.said[first:stop].rstrip(" ,")
         at = said.rfind(",") + 1
         start, end = _trim_judged(said, at, len(said))
+        if _ASKED.search(said[at:]):
+            return ""
         if _can_be_judged(said[start:end], "", lexicon):
             return message.written[first + start : first + end].strip()[:LONGEST].strip()
         stop = first + at - 1 if at else first
@@ -285,7 +292,9 @@ _NOT_SO = re.compile(
     r"(?:不|没有?|唔|比(?:啥|什么|谁|任何)?都?|(?:not|never|isn't|aren't|n't)(?= ))\s*(?:太|很|算|是|得|搞|搞得|都|very|so|really|that|a|exactly)*\s*$|never (?:搞|做|写|学)?得?$"
 )
 _NO_MORE = re.compile(r"(?:不再|不用|不是|不算|已经不|别再|no longer|not|isn't|aren't)[^,]{0,8}$")
-_ASKED = re.compile(r"可唔可以|可不可以|能不能|可以|请|帮我|麻烦|给我|没有|冇|(?<![a-z])(?:please|can you|could you)(?![a-z])")
+_ASKED = re.compile(
+    r"可唔可以|可不可以|能不能|可以|请|帮我|麻烦|给我|没有|冇|(?<![a-z])(?:please|can you|could you)(?![a-z])"
+)
 """What is asked for, and the lack of a thing, are no subject one is bad at."""
 _OF_A_THING = re.compile(
     r"(?:这|那|该|呢|嗰)(?:句|段|篇|首|题|行|份|页|章|条|道|台|部|款|支|间|家|套|组|本|牌子|个(?:框架|语言|工具|套件|软体|软件|模型|产品))[^,]{0,8}的?$|门语言的?$|(?<![a-z])(?:(?:the|this|that) [a-z ]{2,20}|(?!it)[a-z]{3,})'s (?:biggest |main |only |real )?$"
