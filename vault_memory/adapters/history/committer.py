@@ -22,6 +22,7 @@ from vault_memory.adapters.history.model import ASSISTANT, Draft, FileChange, Fl
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, identity
 from vault_memory.adapters.history.reader import HistoryReader
 from vault_memory.adapters.history.repository import Repository, is_ours
+from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.errors import Changed, HistoryError, UsageError, VaultMemoryError
 
 LOCK_TIMEOUT_S = 30.0
@@ -59,6 +60,7 @@ class History(HistoryReader):
         self._sign = sign
         self._now = now
         self._step = step
+        self._rewind = Rewind(self._repository, self._objects, self._intents)
 
     @classmethod
     def create(cls, root: Path) -> History:
@@ -110,6 +112,7 @@ class History(HistoryReader):
             if patient and self._repository.is_rewriting():
                 time.sleep(_POLL_S)  # it takes files back to old commits for a moment, and would stumble over ours
                 continue
+            self._rewind.put_back()
             for change in changes.values():
                 found = files.read(self.root / change.path)
                 if found not in (change.before, change.after):
@@ -243,13 +246,13 @@ class History(HistoryReader):
     # Committing ---------------------------------------------------------------------------------------------------
 
     def _flush(self) -> Flushed:
-        pending = self._intents.pending()
-        if not pending:
+        self._rewind.take_up_dropped()
+        if not self._intents.pending():
             return Flushed()
         give_up = time.monotonic() + _PATIENCE_S
         while True:
             try:
-                return self._try_flush(pending)
+                return self._try_flush()
             except CannotCommit as reason:
                 return Flushed((), self._intents.count(), str(reason))
             except _Outrun as reason:
@@ -257,9 +260,12 @@ class History(HistoryReader):
                     return Flushed((), self._intents.count(), str(reason))
                 time.sleep(_POLL_S)
 
-    def _try_flush(self, pending: list[Intent]) -> Flushed:
+    def _try_flush(self) -> Flushed:
         """One attempt. Raises `CannotCommit` when it must wait for the person, `_Outrun` when another git was faster."""
         self._refuse_while_paused()
+        self._refuse_while_rewriting()
+        self._rewind.put_back()
+        pending = self._intents.pending()
         index = IndexStep(self._repository)
         plan = Planner(self._repository, self._objects, self._sign).plan(pending, index, self.person)
         self._objects.write(*([self._repository.draft_move(plan.commits[-1])] if plan.commits else []))
@@ -281,13 +287,12 @@ class History(HistoryReader):
                 raise _Outrun(f"{index.lock_file} is held by another git; if none is running, delete it")
             self._step("index locked")
             self._refuse_while_paused()
-            if self._repository.is_rewriting():
-                raise _Outrun("git is merging or resetting: commits wait until it is done")
+            self._refuse_while_rewriting()
             if not index.is_current():
                 raise _Outrun("git's index keeps changing")
             if plan.commits:
                 count = len(plan.commits)
-                note = f"vault-memory: {count} commit{'s' if count > 1 else ''}"
+                note = f"{OUR_MOVE}{count} commit{'s' if count > 1 else ''}"
                 if not self._repository.move(plan.head, plan.commits[-1], note, identity(ASSISTANT, when), self._step):
                     raise _Outrun(f"the branch {plan.head.branch} keeps moving, or its lock is held by another git")
                 self._step("branch moved")
@@ -299,3 +304,7 @@ class History(HistoryReader):
     def _refuse_while_paused(self) -> None:
         if reason := self._repository.paused():
             raise CannotCommit(reason)
+
+    def _refuse_while_rewriting(self) -> None:
+        if self._repository.is_rewriting():
+            raise _Outrun("git is merging or resetting: commits wait until it is done")

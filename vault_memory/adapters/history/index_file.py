@@ -21,6 +21,7 @@ _EXTENDED, _STAGE, _ASSUME_VALID, _NAME_LENGTH = 0x4000, 0x3000, 0x8000, 0x0FFF
 _INTENT_TO_ADD = 0x2000
 _KNOWN = {b"TREE", b"REUC"}
 _LINK_BYTES = 1 << 20  # more than the bitmaps of a split index of millions take
+_LINK_LEAST_BYTES = 20  # the id of the shared index; a file that is named `link` is followed by NULs
 _NODE = re.compile(rb"([^\0]*)\0(?:-1|(\d+)) (\d+)\n(?(2).{20})", re.DOTALL)
 CONFLICT = "conflict"
 """Stands for the blob of a path that is in conflict, or whose entry has a flag (skip-worktree) that is not ours to judge."""
@@ -145,7 +146,8 @@ class IndexFile:
                 and self._ends_well(at)
             ):
                 link = data.rfind(b"link", max(at - _LINK_BYTES, 0), at)
-                if link > 0 and link + 8 + int.from_bytes(data[link + 4 : link + 8], "big") == at:
+                size = int.from_bytes(data[link + 4 : link + 8], "big")
+                if link > 0 and size >= _LINK_LEAST_BYTES and link + 8 + size == at:
                     raise UnknownIndex("a split index")
                 return at
             at = data.rfind(b"TREE", 0, at)

@@ -1,4 +1,4 @@
-"""A file line by line: which commit wrote each line, and what differs between two states of it."""
+"""A file line by line: which commit wrote each line, what differs between two states of it, and two changes made one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters.history import git
 from vault_memory.adapters.history.objects import EMPTY_TREE
+from vault_memory.errors import HistoryError
 
 TIMEOUT_S = 60.0
 
@@ -66,3 +67,18 @@ def commit_before(root: Path, moment: datetime) -> str | None:
     """The last commit of the branch up to a moment."""
     args = ("rev-list", "--max-count=1", "--first-parent", f"--before={moment.isoformat()}", "HEAD", "--")
     return git.run(root, *args, timeout_s=TIMEOUT_S).decode().strip() or None
+
+
+def union(scratch: Path, theirs: bytes, base: bytes, ours: bytes) -> bytes:
+    """Both changes of `base` in one text; where they touch the same lines, theirs and then ours. Ours, if it is no text.
+
+    `scratch` is a folder on the vault's disk where temporary files may lie.
+    """
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        names = [Path(folder, name) for name in ("theirs", "base", "ours")]
+        for name, content in zip(names, (theirs, base, ours), strict=True):
+            name.write_bytes(content)
+        try:
+            return git.run(Path(folder), "merge-file", "--stdout", "--union", *map(str, names), ok=range(128))
+        except HistoryError:
+            return ours

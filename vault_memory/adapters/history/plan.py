@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from vault_memory.adapters import files
-from vault_memory.adapters.history import git
+from vault_memory.adapters.history import git, lines
 from vault_memory.adapters.history.filters import Filters
 from vault_memory.adapters.history.index_step import IndexStep
 from vault_memory.adapters.history.intents import Intent
@@ -174,14 +173,7 @@ class Planner:
         on_disk = files.read(self._repository.root / change.path)
         if change.after is None or theirs is None or on_disk is None or self._blob(change.path, on_disk) == held:
             return on_disk  # the person has settled it: what lies on disk is what they want
-        with tempfile.TemporaryDirectory(dir=self._repository.git_dir / "vault-memory") as folder:
-            names = [Path(folder, name) for name in ("theirs", "base", "ours")]
-            for name, content in zip(names, (theirs, change.before or b"", change.after), strict=True):
-                name.write_bytes(content)
-            try:
-                return git.run(Path(folder), "merge-file", "--stdout", "--union", *map(str, names), ok=range(128))
-            except HistoryError:  # not text
-                return change.after
+        return lines.union(self._repository.git_dir / "vault-memory", theirs, change.before or b"", change.after)
 
     def _is_behind(self, tip: str | None, other: str, head: Head) -> bool:
         """Whether `other` holds all that HEAD does, and nothing has been planned on top of HEAD yet."""

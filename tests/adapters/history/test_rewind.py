@@ -1,0 +1,98 @@
+"""What git takes away from under the assistant comes back; what the person takes away does not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePosixPath
+
+import pytest
+
+from tests.adapters.history.conftest import USER, Vault
+from vault_memory.adapters.history import ASSISTANT
+from vault_memory.errors import Changed
+
+OWN = PurePosixPath("own.md")
+
+
+def rest(vault: Vault) -> None:
+    """As if git had last stirred some seconds ago, so that nothing stands by for it."""
+    for path in vault.history.git_dir.glob("ORIG_HEAD"):
+        os.utime(path, (path.stat().st_mtime - 2, path.stat().st_mtime - 2))
+
+
+@pytest.fixture
+def begun(vault: Vault) -> Vault:
+    """A vault with two commits of the person's and one of the assistant's."""
+    vault.add(b"begin")
+    for content in (b"0\n", b"1\n"):
+        vault.write(content, OWN)
+        vault.git("add", str(OWN))
+        vault.git("commit", "-qm", f"person {content.decode().strip()}")
+    return vault
+
+
+@pytest.mark.parametrize("taking", [("reset", "--hard"), ("stash",), ("checkout", "-f", "main")])
+def test_text_that_waits_is_put_back(begun: Vault, taking: tuple[str, ...]) -> None:
+    begun.history.stage([begun.draft(b"a turn")])
+    begun.git(*taking)
+    assert begun.read() == b"begin\n"
+    rest(begun)
+    assert begun.history.flush().paused is None
+    assert begun.read() == b"begin\na turn\n"
+    begun.assert_clean()
+    assert begun.authors()["add a turn"] == ASSISTANT.name
+
+
+def test_several_turns_that_wait_are_put_back_in_order(begun: Vault) -> None:
+    for line in (b"one", b"two", b"three"):
+        begun.history.stage([begun.draft(line)])
+    begun.git("reset", "--hard")
+    rest(begun)
+    begun.history.flush()
+    assert begun.read() == b"begin\none\ntwo\nthree\n"
+    begun.assert_clean()
+
+
+def test_the_next_turn_is_written_on_top_of_what_came_back(begun: Vault) -> None:
+    """The caller who read the file in between is told to read again, or the first turn would look deleted by hand."""
+    begun.history.stage([begun.draft(b"one")])
+    begun.git("reset", "--hard")
+    rest(begun)
+    with pytest.raises(Changed):
+        begun.history.stage([begun.draft(b"two")])
+    assert begun.read() == b"begin\none\n"
+    begun.add(b"two")
+    assert begun.read() == b"begin\none\ntwo\n"
+    begun.assert_clean()
+
+
+def test_a_commit_that_a_rebase_has_dropped_is_made_again(begun: Vault) -> None:
+    """A rebase looks where the branch is, we commit, it says that it has begun; its abort takes the branch back."""
+    begun.git("rebase", "-q", "-i", "HEAD~1", GIT_SEQUENCE_EDITOR="sed -i 1ibreak")
+    git_dir = begun.history.git_dir
+    detached = (git_dir / "HEAD").read_bytes()
+    (git_dir / "rebase-merge").rename(git_dir / "hidden")
+    begun.git("symbolic-ref", "HEAD", "refs/heads/main")
+    begun.git("reset", "-q", "--hard")
+    rest(begun)
+    begun.add(b"a turn")
+    (git_dir / "hidden").rename(git_dir / "rebase-merge")
+    (git_dir / "HEAD").write_bytes(detached)
+    begun.git("rebase", "--abort")
+    assert begun.read() == b"begin\n"
+    assert "add a turn" not in begun.subjects()
+    rest(begun)
+    begun.write(b"begin\nby hand\n")
+    assert len(begun.history.flush().commits) == 1
+    begun.add(b"another turn")
+    assert sorted((begun.read() or b"").splitlines()) == [b"a turn", b"another turn", b"begin", b"by hand"]
+    assert [s for s in begun.subjects() if s.startswith("add")] == ["add begin", "add a turn", "add another turn"]
+    assert begun.git("log", "-1", "--format=%an", "--grep=add a turn").strip() == ASSISTANT.name
+    assert begun.history.uncommitted([USER]) == []
+
+
+def test_what_the_person_deletes_while_it_waits_stays_deleted(begun: Vault) -> None:
+    begun.history.stage([begun.draft(b"a turn")])
+    begun.write(b"begin\n")
+    begun.history.flush()
+    assert begun.read() == b"begin\n"

@@ -1,0 +1,162 @@
+"""Bring back what git took away from under us: text that waits for its commit, and commits made while a rebase began.
+
+`git rebase --abort`, `git reset --hard` and a merge that gives up put every file back to what a commit holds. Whoever runs
+them means their own work; a turn that was learned at that moment is not to be lost by it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from vault_memory.adapters import files
+from vault_memory.adapters.history import git, lines
+from vault_memory.adapters.history.filters import Filters
+from vault_memory.adapters.history.intents import IntentLog
+from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
+from vault_memory.adapters.history.objects import FILES, Objects
+from vault_memory.adapters.history.repository import Repository
+from vault_memory.errors import Changed
+
+OUR_MOVE = "vault-memory: "
+"""How each of our lines in a branch's reflog begins."""
+
+_REWINDS = re.compile(r"(?:rebase|reset|checkout|merge|pull|am|cherry-pick|revert)\b")
+_ABORTED = "rebase (abort)"
+_TAIL_BYTES = 1 << 16
+
+
+class _Move(NamedTuple):
+    """One line of a reflog: from which commit to which, when (seconds), and git's words for it."""
+
+    old: str
+    new: str
+    when: int
+    why: str
+
+
+class Rewind:
+    """What git has taken away from one repository's intents; the caller holds the vault's lock."""
+
+    def __init__(self, repository: Repository, objects: Objects, intents: IntentLog) -> None:
+        self._repository = repository
+        self._objects = objects
+        self._intents = intents
+
+    def take_up_dropped(self) -> None:
+        """Make intents of those commits of ours that a `git rebase --abort` has dropped from the branch.
+
+        A rebase remembers where the branch was when it began, and its abort moves the branch back there. A commit that
+        was made between its look at the branch and the first sign of it is dropped.
+        """
+        head = self._repository.head()
+        if head.ref is None or head.commit is None:
+            return
+        for move in self._moves(self._repository.common_dir / "logs" / head.ref):
+            if move.why.startswith(OUR_MOVE):
+                return
+            if move.why.startswith(_ABORTED) and move.old != move.new:
+                tree = self._objects.tree_of(head.commit)
+                dropped = list(self._commits(move.old, head.commit))
+                for when, draft in dropped:
+                    bases = {change.path: self._blob_at(tree, change.path) for change in draft.changes}
+                    self._intents.mark_written(self._intents.add((draft,), when, head.commit, bases))
+                for path, chain in _by_path(draft for _, draft in dropped).items():
+                    self._redo(path, chain)
+
+    def put_back(self) -> None:
+        """Write the text that waits into files again which git has put back to what HEAD holds."""
+        pending = self._intents.pending()
+        if not pending or not self._rewound_since(int(pending[0].when.split()[0])):
+            return
+        tree = self._objects.tree_of(self._repository.head().commit)
+        filters = Filters(self._repository, self._objects)
+        for path, chain in _by_path(draft for intent in pending for draft in intent.drafts).items():
+            blob = filters.blob(self._repository.prefix / path, files.read(self._repository.root / path))
+            if blob == self._blob_at(tree, path):
+                self._redo(path, chain)
+
+    def _redo(self, path: PurePosixPath, chain: list[FileChange]) -> None:
+        """Make a chain of changes once more, on whatever the file holds now."""
+        place = self._repository.root / path
+        found = content = files.read(place)
+        if found == chain[-1].after:
+            return
+        for change in chain:
+            content = self._redone(change, content)
+        with contextlib.suppress(Changed):  # saved by the person this very moment: the next call sees to it
+            if content is not None:
+                files.replace(place, content, found)
+            elif found is not None:
+                files.remove(place, found)
+
+    def _redone(self, change: FileChange, content: bytes | None) -> bytes | None:
+        if content in (change.before, change.after) or content is None or change.after is None:
+            return change.after
+        return lines.union(self._repository.git_dir / "vault-memory", content, change.before or b"", change.after)
+
+    def _rewound_since(self, when: int) -> bool:
+        """Whether git has moved files of the working tree since then (seconds)."""
+        with contextlib.suppress(FileNotFoundError):
+            if (self._repository.git_dir / "ORIG_HEAD").stat().st_mtime >= when:
+                return True
+        for move in self._moves(self._repository.git_dir / "logs" / "HEAD"):
+            if move.when < when:
+                return False
+            if _REWINDS.match(move.why):
+                return True
+        return False
+
+    def _moves(self, log: Path) -> Iterator[_Move]:
+        """The moves that a reflog tells of, newest first; the latest few hundred."""
+        try:
+            with log.open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+                rows = file.read().decode("utf-8", "replace").splitlines()
+        except FileNotFoundError:
+            return
+        for row in reversed(rows):
+            facts, _, why = row.partition("\t")
+            words = facts.split(" ")
+            if len(words) > 4 and len(words[0]) == 40 and words[-2].isdigit():
+                yield _Move(words[0], words[1], int(words[-2]), why)
+
+    def _commits(self, tip: str, head: str) -> Iterator[tuple[str, Draft]]:
+        """(author's time, draft) of each commit of ours up to `tip` that `head` does not have, oldest first.
+
+        A merge is left out: the next sync makes it again.
+        """
+        shape = "--format=format:%H%x00%P%x00%an%x00%ae%x00%ad%x00%ce%x00%B%x00"
+        args = ("log", "--reverse", "--no-merges", "--date=raw", "-z", shape, tip, "--not", head, "--")
+        fields = git.run(self._repository.top, *args).decode("utf-8", "replace").split("\0")
+        for at in range(0, len(fields) - 6, 8):
+            commit, parent, name, email, when, committer, message = fields[at : at + 7]
+            if committer == ASSISTANT.email:
+                yield when, Draft(message, Author(name, email), self._changes(parent or None, commit))
+
+    def _changes(self, parent: str | None, commit: str) -> tuple[FileChange, ...]:
+        args = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--root", "--no-commit-id", commit)
+        names = [os.fsdecode(name) for name in git.run(self._repository.top, *args).split(b"\0") if name]
+        before, after = self._objects.tree_of(parent), self._objects.tree_of(commit)
+        paths = [PurePosixPath(name).relative_to(self._repository.prefix) for name in names]
+        return tuple(FileChange(path, self._content(before, path), self._content(after, path)) for path in paths)
+
+    def _content(self, tree: str, path: PurePosixPath) -> bytes | None:
+        blob = self._blob_at(tree, path)
+        return self._objects.read(blob)[1] if blob else None
+
+    def _blob_at(self, tree: str, path: PurePosixPath) -> str | None:
+        entry = self._objects.find(tree, self._repository.prefix / path)
+        return entry.id if entry and entry.mode in FILES else None
+
+
+def _by_path(drafts: Iterable[Draft]) -> dict[PurePosixPath, list[FileChange]]:
+    found: dict[PurePosixPath, list[FileChange]] = {}
+    for draft in drafts:
+        for change in draft.changes:
+            found.setdefault(change.path, []).append(change)
+    return found
