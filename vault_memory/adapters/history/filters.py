@@ -27,6 +27,7 @@ class Filters:
         self._repository = repository
         self._objects = objects
         self._texts: dict[Path, bytes] = {}
+        self._by_folder: dict[PurePosixPath, bytes] = {}
 
     def blob(self, path: PurePosixPath, content: bytes | None) -> str | None:
         """The id of the blob that git would make of a file's bytes; None for no file."""
@@ -60,6 +61,8 @@ class Filters:
 
     def _attributes(self, path: PurePosixPath) -> bytes:
         """The text of every attributes file that may speak of a path."""
+        if path.parent in self._by_folder:
+            return self._by_folder[path.parent]
         home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
         named = self._repository.settings().get("core.attributesfile")
         places = [self._repository.common_dir / "info" / "attributes"]
@@ -71,4 +74,6 @@ class Filters:
                     self._texts[place] = files.read(place) or b""
                 except OSError:  # unreadable to us, and so to git, which goes on without it
                     self._texts[place] = b""
-        return b"\n".join(self._texts[place] for place in places)
+        found = b"\n".join(self._texts[place] for place in places)
+        self._by_folder[path.parent] = found
+        return found

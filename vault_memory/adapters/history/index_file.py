@@ -266,21 +266,23 @@ def _nodes(body: bytes, wanted: set[bytes]) -> dict[bytes, _Node]:
     found: dict[bytes, _Node] = {}
     rows = _NODE.finditer(body)
 
-    def visit(above: bytes) -> None:
-        row = next(rows)
-        folder = above + b"/" + row[1] if above else row[1]
+    def visit(row: re.Match[bytes], folder: bytes) -> None:
         below = int(row[3])
-        if folder in wanted:
-            count = None if row[2] is None else int(row[2])
-            found[folder] = _Node(row.start(), row.end(), row[1], count, below, row[0][-20:].hex())
-            for _ in range(below):
-                visit(folder)
-            return
-        while below:
-            below += int(next(rows)[3]) - 1
+        count = None if row[2] is None else int(row[2])
+        found[folder] = _Node(row.start(), row.end(), row[1], count, below, row[0][-20:].hex())
+        for _ in range(below):
+            row = next(rows)
+            name = folder + b"/" + row[1] if folder else row[1]
+            if name in wanted:
+                visit(row, name)
+                continue
+            below = int(row[3])
+            while below:
+                below += int(next(rows)[3]) - 1
 
     try:
-        visit(b"")
+        if wanted:
+            visit(next(rows), b"")
     except StopIteration:
         raise UnknownIndex("a cache of trees that breaks off") from None
     return found

@@ -83,7 +83,7 @@ class Repository:
     def paused(self) -> str | None:
         """Why no commit may be made now, in words, or None. Clears up by itself when the person is done."""
         for name, reason in _IN_PROGRESS.items():
-            if (self.git_dir / name).exists():
+            if os.path.exists(f"{self.git_dir}/{name}"):
                 return f"{reason}: commits wait until it is finished"
         if self.head().ref is None:
             return "HEAD is detached: commits wait until a branch is checked out"
@@ -101,7 +101,7 @@ class Repository:
         """
         now = time.time_ns()
         rests = {**dict.fromkeys(_IN_PROGRESS, _STIRRED_NS), "ORIG_HEAD": _BEGUN_NS}
-        stamps = ((_stamp(self.git_dir / name), rest) for name, rest in rests.items())
+        stamps = ((_stamp(f"{self.git_dir}/{name}"), rest) for name, rest in rests.items())
         return any(stamp is not None and abs(now - stamp[0]) < rest for stamp, rest in stamps)
 
     def _distrust(self) -> str | None:
@@ -197,9 +197,9 @@ def _real_git_dir(dot_git: Path) -> Path:
     return (dot_git.parent / os.fsdecode(text[7:].strip())).resolve()
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def _stamp(path: Path | str) -> tuple[int, int] | None:
     try:
-        status = path.stat()
+        status = os.stat(path)
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size
