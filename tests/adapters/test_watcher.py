@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 
 import pytest
 
@@ -160,6 +161,35 @@ def test_an_overflow_of_the_queue_hints_at_everything(watcher: Watcher, root: Pa
     heard(watcher, ".")
     (root / "memory/alice/after.md").write_text("x")
     heard(watcher, "memory/alice/after.md")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.skipif(sys.platform != "linux", reason="another thread reads elsewhere")
+def test_the_death_of_the_thread_that_reads_is_noticed(watcher: Watcher, root: Path) -> None:
+    """Whatever ends it, watchdog goes on without a word and without an event."""
+    reader = watcher._observer._inotify_fd  # type: ignore[union-attr]
+    fatal = SimpleNamespace(on_event=lambda event: 1 / 0, on_watch_deleted=lambda watch: None)
+    reader.add_callback(os.fsencode(root / "memory"), 0x100, fatal, 1)
+    (root / "memory" / "new.md").write_text("x")
+    reader.join(5)
+    assert not reader.is_alive()
+    watcher.tend()
+    heard(watcher, ".")
+    (root / "memory/alice/after.md").write_text("x")
+    heard(watcher, "memory/alice/after.md")
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_folders_made_in_folders_just_made_are_watched_once_and_well(watcher: Watcher, root: Path) -> None:
+    """watchdog sets a watch twice there and warns of it: nothing is lost, and the thread that reads goes on."""
+    folders = [f"memory/alice/{n}/{m}" for n in range(100) for m in range(5)]
+    for folder in folders:
+        (root / folder).parent.mkdir(exist_ok=True)
+        (root / folder).mkdir()
+    fence(watcher, root)
+    for folder in folders:
+        (root / folder / "late.md").write_text("x")
+    heard(watcher, *[f"{folder}/late.md" for folder in folders])
 
 
 def test_the_log_of_watchdog_is_listened_to(watcher: Watcher, root: Path) -> None:

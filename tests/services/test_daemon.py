@@ -189,6 +189,15 @@ def test_what_the_watcher_cannot_see_is_found_by_the_next_look(vault: Vault) -> 
         wait_until(lambda: indexed(vault)["note.md"] != before, "the edit is found")
 
 
+def test_words_that_another_process_indexed_get_their_vectors(vault: Vault) -> None:
+    """As after a turn in somebody's proxy: the daemon finds nothing new there, and yet something to do."""
+    with running(vault):
+        write(vault, "alice", "note.md", "text\n")
+        reconcile(vault, "alice")
+        space = vault.embedder.space
+        wait_until(lambda: vault.index("alice").stats().pending.get(space) == 0, "every passage has its vector")
+
+
 def test_a_mass_deletion_is_neither_indexed_nor_committed_before_it_is_confirmed(vault: Vault) -> None:
     for n in range(20):
         write(vault, "alice", f"notes/{n}.md", f"note {n}\n")
@@ -196,7 +205,8 @@ def test_a_mass_deletion_is_neither_indexed_nor_committed_before_it_is_confirmed
         wait_until(lambda: log(vault, "--", "memory/alice/notes/19.md"), "the notes are committed")
         shutil.rmtree(vault.path("alice", "notes"))
         wait_until(lambda: "held" in run.kinds("alice"), "it is held")
-        time.sleep(0.5)
+        write(vault, "bob", "later.md", "whatever was heard before this is dealt with before it\n")
+        wait_until(lambda: log(vault, "--", "memory/bob/later.md"), "what came after it is indexed and committed")
         assert len(indexed(vault)) == 21
         assert not log(vault, "--diff-filter=D", "--format=%h")
         record = read_record(vault.root)
@@ -281,11 +291,12 @@ def test_a_vault_that_is_moved_away_and_back(vault: Vault) -> None:
         wait_until(lambda: log(vault, "--", "memory/alice/USER.md"), "the first commit")
         away = vault.root.with_name("away")
         vault.root.rename(away)
-        time.sleep(1.5)
+        wait_until(lambda: any("is gone" in happening.message for happening in run.told), "it is missed")
         assert not vault.root.exists()
         away.rename(vault.root)
         write(vault, "alice", "note.md", "text\n")
         wait_until(lambda: "note.md" in indexed(vault), "it is watched again")
+        wait_until(lambda: not read_record(vault.root).problems, "and that is told")  # type: ignore[union-attr]
         assert run.thread.is_alive()
 
 

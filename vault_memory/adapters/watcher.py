@@ -7,7 +7,10 @@ The traps of this trade, and what is done about each:
 - `fs.inotify.max_user_watches` is reached and folders stay unwatched, silently: `audit` compares the watches that the
   kernel lists with the folders there are, and asks for polling;
 - network drives tell nothing of what others write: polling;
-- a folder is deleted and made anew, a thread dies: `tend` sets the watches again.
+- a folder is deleted and made anew, a thread dies: `tend` sets the watches again;
+- watchdog walks a new folder and then hears of each folder in it as well, and warns that it watches them twice: the second
+  watch takes the place of the first, which is the same, and nothing is lost. The warning must be kept from the person's
+  terminal; and where warnings are errors it would end the thread that reads.
 
 Polling means that somebody looks at everything every few seconds; the scan is as cheap as any poller's snapshot.
 """
@@ -19,6 +22,7 @@ import os
 import queue
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -88,6 +92,7 @@ class Watcher:
         """Set the watches; whatever changes after this returned is hinted at, if not `polling`."""
         self._overflow = _Overflow(self.hints)
         logging.getLogger("watchdog").addHandler(self._overflow)
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         self._observer = Observer()
         self._observer.start()
         for folder, inode in self._folders():
@@ -104,7 +109,7 @@ class Watcher:
 
     def tend(self) -> None:
         """Mend what broke and watch what is new. Cheap: to be called about once a second."""
-        if self._observer is None or not self._observer.is_alive() or self._overflow.seen:
+        if self._observer is None or not _is_alive(self._observer) or self._overflow.seen:
             self.stop()
             self.start()
             self.hints.put(EVERYTHING)
@@ -188,6 +193,12 @@ class _Overflow(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         self.seen = True
         self.hints.put(EVERYTHING)  # so that whoever waits for a hint wakes, and tends
+
+
+def _is_alive(observer: BaseObserver) -> bool:
+    """Whether the thread that hands on events lives, and on Linux the one that reads them: watchdog does not look after it."""
+    reader = getattr(observer, "_inotify_fd", observer)
+    return observer.is_alive() and reader.is_alive()
 
 
 def _below(folder: Path) -> Iterator[tuple[str, int]]:

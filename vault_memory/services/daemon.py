@@ -15,29 +15,26 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
 from vault_memory.adapters.watcher import EVERYTHING, Hint
 from vault_memory.core import layout
 from vault_memory.core.settle import Settle
-from vault_memory.errors import EndpointError
+from vault_memory.errors import NotAVault
 from vault_memory.services.bulletin import Bulletin, Happening
 from vault_memory.services.daemon_record import lock_path, only_daemon
-from vault_memory.services.follow import BACK_OFF_S, TICK_S, Follower, heard, scopes_of
+from vault_memory.services.follow import BACK_OFF_S, TICK_S, Follower, heard
 from vault_memory.services.heartbeat import heartbeat
+from vault_memory.services.jobs import JOBS, VECTORS
 from vault_memory.services.person_edits import commit_person_edits
-from vault_memory.services.reconcile import embed
-from vault_memory.services.spaces import progress
 from vault_memory.services.vault import Vault
+from vault_memory.services.vector_worker import VectorWorker
 
 COMMIT_CAP_S = 300.0
 """A file that is written all day long is committed this often."""
 STOP_S = 1.0
-WORD_S = 10.0
-"""How often the daemon tells how far it is with many vectors."""
-CALM_S = 5.0
-"""Vectors wait so long for a moment without edits: to find new words matters more than to find them by meaning too."""
 
 
 class Daemon:
@@ -61,9 +58,10 @@ class Daemon:
         self._bulletin = Bulletin(vault, tell)
         self._stop = threading.Event()
         self._to_commit: queue.SimpleQueue[Hint] = queue.SimpleQueue()
-        self._to_embed: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._calm = threading.Event()
+        self._vectors = VectorWorker(vault, self._bulletin, self._calm)
         self._follower = Follower(
-            vault, self._bulletin, self._to_commit.put, self._to_embed.put, look_s=look_s, poll_s=poll_s
+            vault, self._bulletin, self._to_commit.put, self._vectors.put, self._calm, look_s=look_s, poll_s=poll_s
         )
         self.ready = self._follower.ready
 
@@ -86,7 +84,9 @@ class Daemon:
                 worker.start()
             lock, beat = _inode(lock_path(self.vault.root)), time.monotonic()
             while not stop.wait(TICK_S):
-                if self.vault.exists() and _inode(lock_path(self.vault.root)) != lock:
+                if not self._is_there():
+                    continue
+                if _inode(lock_path(self.vault.root)) != lock:
                     held.close()  # somebody deleted `.vault-memory/`, which anybody may, or put another vault here
                     held.enter_context(only_daemon(self.vault.root))
                     lock = _inode(lock_path(self.vault.root))
@@ -96,11 +96,23 @@ class Daemon:
                     self._bulletin.save()
             for hints in (self._follower.watcher.hints, self._to_commit):
                 hints.put(EVERYTHING)  # whoever waits for something to do wakes, and sees that it is over
-            self._to_embed.put(None)
+            self._vectors.put(None)
+            self._calm.set()
             deadline = time.monotonic() + STOP_S
             for worker in workers:
                 worker.join(max(0.0, deadline - time.monotonic()))
             self._bulletin.state("stopped", "", "stopped")
+
+    def _is_there(self) -> bool:
+        """Whether the vault is where it was, and not on a drive that was taken away; tells when that changes."""
+        if self.vault.exists():
+            self._bulletin.well("vault")
+            return True
+        if "vault" not in self._bulletin.record.problems:
+            self._bulletin.trouble(
+                "vault", NotAVault(f"{self.vault.root} is gone: put it back and it is watched again")
+            )
+        return False
 
     # The workers. Each one raises what it cannot deal with, and is then started again after a pause.
 
@@ -147,45 +159,13 @@ class Daemon:
 
     def _embed(self) -> None:
         self._let_it_catch_up()
-        later, due = set(scopes_of(self.vault)), 0.0
-        while not self._stop.is_set():
-            if later and time.monotonic() >= due:
-                for each in sorted(later):
-                    self._to_embed.put(each)
-                later.clear()
-            try:
-                scope = self._to_embed.get(timeout=TICK_S)
-            except queue.Empty:
-                continue
-            if scope is None:
-                return
-            self._follower.calm.wait(CALM_S)
-            try:
-                self._embed_scope(scope)
-            except EndpointError as error:  # offline vectors of the other scopes need no endpoint
-                if not later:
-                    self._bulletin.trouble("vectors", error)
-                later.add(scope)
-                due = time.monotonic() + BACK_OFF_S[1]
-            else:
-                if not later:
-                    self._bulletin.well("vectors")
-
-    def _embed_scope(self, scope: str) -> None:
-        """Compute what vectors a scope lacks; a long work tells from time to time how far it is."""
-        name, next_word = layout.label(scope), 0.0
-        while embed(self.vault, scope) and not self._stop.is_set():
-            if time.monotonic() >= next_word:
-                next_word = time.monotonic() + WORD_S
-                self._bulletin.note("vectors", name, progress(self.vault.index(scope), self.vault.embedder.space))
-            self._follower.calm.wait(CALM_S)
-        if next_word and not self._stop.is_set():
-            self._bulletin.note("vectors", name, progress(self.vault.index(scope), self.vault.embedder.space))
+        self._vectors.run(self._stop)
 
     def _beat(self) -> None:
         self._let_it_catch_up()
+        jobs = [replace(job, run=self._vectors.work_through) if job is VECTORS else job for job in JOBS]
         while not self._stop.is_set():
-            for outcome in heartbeat(self.vault) if self.vault.exists() else ():
+            for outcome in heartbeat(self.vault, jobs=jobs) if self.vault.exists() else ():
                 self._bulletin.note("job" if outcome.ok else "trouble", outcome.job, outcome.said)
             self._bulletin.well("heartbeat")
             self._stop.wait(self._beat_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import queue
 import threading
@@ -19,7 +20,7 @@ from vault_memory.services.reconcile import reconcile
 from vault_memory.services.vault import Vault
 
 TICK_S = 1.0
-"""How often somebody who waits for hints looks up: to stop, to tend the watcher."""
+"""How often the index worker looks up from waiting for hints: to tend the watcher, for a note of a git hook."""
 CROWD = 500
 """So many files stirring at once (a `git checkout`) are looked at by scope, not one by one."""
 SPARE, SPARE_POLLING = 500, 20
@@ -33,7 +34,7 @@ Look = tuple[str, PurePosixPath | None]
 
 
 class Follower:
-    """The daemon's index worker. `on_hint` is called with every hint, `on_indexed` with a scope that has new text.
+    """The daemon's index worker. `on_hint` is called with every hint, `on_current` with a scope whose index is up to date.
 
     `look_s` seconds lie between looks at everything while the system tells of changes, `poll_s` while it does not. `ready`
     is set when all is caught up, `calm` while nothing stirs; `held` counts the deletions of a scope that wait for `resume`.
@@ -44,16 +45,17 @@ class Follower:
         vault: Vault,
         bulletin: Bulletin,
         on_hint: Callable[[Hint], None],
-        on_indexed: Callable[[str], None],
+        on_current: Callable[[str], None],
+        calm: threading.Event,
         *,
         look_s: float,
         poll_s: float,
     ) -> None:
-        self.ready, self.calm = threading.Event(), threading.Event()
+        self.ready, self.calm = threading.Event(), calm
         self.held: dict[str, int] = {}
         self.watcher = Watcher(vault.root)
         self._vault, self._bulletin = vault, bulletin
-        self._on_hint, self._on_indexed = on_hint, on_indexed
+        self._on_hint, self._on_current = on_hint, on_current
         self._look_s, self._poll_s = look_s, poll_s
         self._stop = threading.Event()
         self._failures: dict[str, int] = {}
@@ -72,7 +74,7 @@ class Follower:
                     self.calm.set()
                 if time.monotonic() >= next_look or self._is_asked_to_look():
                     next_look = self._look_at_everything(watcher, settle)
-                for hint in heard(watcher.hints, settle):
+                for hint in heard(watcher.hints, settle, TICK_S):
                     self._on_hint(hint)
                     for look in self._looks(hint):
                         settle.stir(look, time.monotonic())
@@ -131,7 +133,6 @@ class Follower:
         self._bulletin.well(name)
         if report.indexed:
             self._bulletin.note("indexed", name, _listed(report.indexed))
-            self._on_indexed(scope)
         if report.removed:
             self._bulletin.note("removed", name, _listed(report.removed))
         for source in report.failed.keys() & {*report.indexed, *(sources or ())}:
@@ -140,6 +141,7 @@ class Follower:
             self._hold(scope, len(report.held))
         else:
             settle.stir((scope, None), time.monotonic())
+        self._on_current(scope)  # who indexed it, and left it without vectors, may have been another process
 
     def _is_deleting(self, scope: str, settle: Settle[Look]) -> bool:
         """Whether files of a scope are being deleted right now: some that still stir are not there."""
@@ -178,12 +180,12 @@ def scopes_of(vault: Vault) -> list[str]:
     return vault.scopes() if vault.exists() else []
 
 
-def heard(hints: queue.SimpleQueue[Hint], settle: Settle[Any]) -> Iterator[Hint]:
-    """What is in the queue; waits for the first hint until something in `settle` is at rest, but no longer than a tick."""
+def heard(hints: queue.SimpleQueue[Hint], settle: Settle[Any], longest: float = math.inf) -> Iterator[Hint]:
+    """What is in the queue; waits for the first hint until something in `settle` is at rest, or `longest` seconds."""
     due = settle.next_due()
-    wait = TICK_S if due is None else min(TICK_S, max(0.0, due - time.monotonic()))
+    wait = longest if due is None else min(longest, max(0.0, due - time.monotonic()))
     try:
-        yield hints.get(timeout=wait)
+        yield hints.get(timeout=None if wait == math.inf else wait)
         while True:
             yield hints.get_nowait()
     except queue.Empty:

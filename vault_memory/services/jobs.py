@@ -90,11 +90,12 @@ def _compute_interaction(vault: Vault) -> str:
     return f"changed for {', '.join(changed)}" if changed else "nothing has changed"
 
 
+VECTORS = Job(
+    "vectors", "15m", "compute the vectors that an endpoint could not give when they were asked for", _embed_waiting
+)
 JOBS = (
     Job("commits", "1m", "make the commits that had to wait for a rebase, a merge or a lock", _commit_waiting),
-    Job(
-        "vectors", "15m", "compute the vectors that an endpoint could not give when they were asked for", _embed_waiting
-    ),
+    VECTORS,
     Job("sync", "15m", "bring this vault and the remote that git.remote names to the same state", _sync),
     Job("maintenance", "15m", "keep git's history fast and small, while nobody writes", maintain),
     Job("interaction", "04:00", "compute from the logs how each person talks with the assistant", _compute_interaction),

@@ -96,14 +96,14 @@ def _are_many(deletions: int, index: Index) -> bool:
     return deletions > 0 and is_mass_deletion(deletions, len(index.identities()))
 
 
-def embed(vault: Vault, scope: str) -> int:
-    """Compute vectors for up to 256 chunks of a scope that have none; returns how many are left.
+def embed(vault: Vault, scope: str, limit: int = 256) -> int:
+    """Compute vectors for up to `limit` chunks of a scope that have none; returns how many are left.
 
     Raises `EndpointError` when the model cannot be asked; what is computed is kept, and any later call goes on from there.
     """
     if not (vault.root / layout.scope_dir(scope)).is_dir():
         return 0
-    return spaces.build(vault, scope)
+    return spaces.build(vault, scope, limit)
 
 
 class _Run:

@@ -118,8 +118,8 @@ def building(index: Index, target: str) -> str:
     return f"{progress(index, target)}; {'offline vectors answer' if name.startswith(OFFLINE) else f'{name} answers'} meanwhile"
 
 
-def build(vault: Vault, scope: str) -> int:
-    """Compute vectors for up to 256 chunks of a scope that have none; returns how many are left.
+def build(vault: Vault, scope: str, limit: int = 256) -> int:
+    """Compute vectors for up to `limit` chunks of a scope that have none; returns how many are left.
 
     Offline ones first, then the configured model's; when those are complete, spaces of other models are forgotten. May be
     killed anywhere: what is computed is kept. Raises `EndpointError` when the model cannot be asked, and `ConfigError` in a
@@ -131,12 +131,13 @@ def build(vault: Vault, scope: str) -> int:
         )
     index, target = vault.index(scope), vault.embedder
     offline = OfflineEmbedder()
-    if left := index.embed_pending(offline):
+    if left := index.embed_pending(offline, limit):
         return left
     if target.space != offline.space:
         if vault.given_embedder is None:
             remember(vault.root, target.space, vault.config)
-        if left := index.embed_pending(target):
+        if left := index.embed_pending(target, limit):
             return left
-    index.keep_spaces({offline.space, target.space})
+    if index.spaces().keys() - (needed := {offline.space, target.space}):
+        index.keep_spaces(needed)
     return 0
