@@ -308,4 +308,4 @@ def test_with_the_model_out_of_reach_a_search_answers_and_says_so(cli: Cli) -> N
     assert found["degraded"][0].startswith("embedding: 0 of ")
     beat = cli.run("heartbeat", "--now", "vectors")
     assert beat.returncode == 1 and "no embedding endpoint answered: 127.0.0.1:9 cannot be reached" in beat.stdout
-    assert any("in space http:m; offline vectors answer" in line for line in cli.json("status")["degraded"])
+    assert any("in space http:m; offline vectors answer" in line for line in json.loads(cli.run("status", "--json").stdout)["degraded"])

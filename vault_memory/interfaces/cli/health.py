@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,19 +11,28 @@ from vault_memory.core import layout
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import plural, print_json
 
+if TYPE_CHECKING:
+    from vault_memory.services.status import Status
+
 
 @click.command()
 @click.option("--user", "user_id", metavar="ID", help="Only this user's notes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @pass_context
 def status(context: Context, user_id: str | None, as_json: bool) -> None:
-    """Show what is indexed, pending and failed, whether a daemon runs, and how git stands."""
+    """Show what is indexed, pending and failed, whether a daemon runs, and how git stands; ends with 1 when unhealthy."""
     from vault_memory.services.status import status as look
 
     found = look(context.open(), user_id)
     if as_json:
         print_json(asdict(found) | {"healthy": not found.unhealthy})
-        return
+    else:
+        _show(found)
+    if found.unhealthy:
+        raise SystemExit(1)
+
+
+def _show(found: Status) -> None:
     click.echo(f"vault    {found.root}")
     record = found.daemon.record
     running = f"{record.state}, process {record.pid}, since {record.started}" if found.daemon.running and record else ""
