@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
-
 from vault_memory.core.extraction import styles
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
+from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.preference import Signal
 
-_TASK = re.compile(
+_TASK = lazily(
     r"(?:^|please |you )(?:write|draft|compose|create|generate|prepare)(?: me| us)? (?:a|an|some|the|my|our|\d+|two|three|five|ten) (?!answer|explanation|reply|response)"
     r"|(?:^|please |pls |you )(?:rewrite|edit|revise|polish|shorten|proofread|rephrase|tighten|condense|trim)(?: up)? (?:my|the|this|our) (?!answer|explanation|reply|response)"
     r"|(?:draft|write|改写|润色|润饰|修改|缩短|精简)(?: ?个| ?封|一下|我的|这份|这篇|这段| a| an)"
     r"|(?:写|拟|草拟|起草|生成|设计|出|画)(?:一|两|三|几|我的|这)?(?:封|篇|份|段|首|张|组|套|则|题|道)"
 )
-_WORK_IS = re.compile(
+_WORK_IS = lazily(
     r"(?<![a-z])(?:the|this|that|my|our) (?:function|method|loop|class|component|file|query|script|variable|title|essay|paper|paragraph|email|report|abstract|slide|intro|name|code|regex|list|table|lecture|video|movie|book)s? [^,]{0,12}(?:is|are|was|looks|feels|gets|got|'s) "
 )
-_MADE = re.compile(
+_MADE = lazily(
     r"(?:^|please |pls |you |to )(?:make|build|create|design|draw|generate|mock up|prepare|code|need|want)(?: me| us)? (?:an?|some|two|three|four|\d+) (?!dark |light |modern |minimal |clean |bit|little|lot|habit|note|rule|change)"
     r"|(?:^|please |pls |you )(?:make|build|create|design|draw|generate|mock up|prepare|code)(?: me| us)? an? [^,]{0,40}(?: for | about | with )"
     r"|(?:做|设计|画|生成|弄|搞|写|想)(?:一|两|三|几)?(?:个|张|份|款|组|套|幅|版)[^,]{0,24}(?:页|网站|海报|按钮|组件|封面|卡片|活动|配色|app|page|程式|功能|toggle|logo|名片|邀请|简报)"
@@ -64,23 +63,21 @@ def is_spoken_of(signal: Signal, clause: Clause, before: str, sentence: str, lex
 
 
 # The answers themselves, and what is made for the person who speaks, are no document of somebody's.
-_MINE = re.compile(
+_MINE = lazily(
     r"(?:你|您)(?:的|啲|嘅|给|之后|以后|解释|说明|讲|说|答|回)|给我(?:做|看|讲|写|说|解|回|生|画)|我看的|(?:跟|对|向)我(?:讲|解释|说明|说|回)"
     r"|(?<![a-z])(?:what you|your|explain|(?:show|give|tell|answer|render for|explain to|reply to) me|you (?:show|give|make|write|explain))(?![a-z])"
 )
-_CONTRAST = re.compile(r"(?:但是?|可是|不过|而|however|but|yet|though)")
-_CONTRAST_BEFORE = re.compile(r"但是?|可是|不过|(?<![a-z])(?:but|however)(?![a-z])")
-_SIMILE = re.compile(
-    r"(?:像|好似|跟|如同|写了|写成|当成|(?<![a-z])(?:like|wrote|as if|reading)(?![a-z]))[^,]{0,12}|公告栏"
-)
-_SET_BEFORE = re.compile(
+_CONTRAST = lazily(r"(?:但是?|可是|不过|而|however|but|yet|though)")
+_CONTRAST_BEFORE = lazily(r"但是?|可是|不过|(?<![a-z])(?:but|however)(?![a-z])")
+_SIMILE = lazily(r"(?:像|好似|跟|如同|写了|写成|当成|(?<![a-z])(?:like|wrote|as if|reading)(?![a-z]))[^,]{0,12}|公告栏")
+_SET_BEFORE = lazily(
     r"写了|设了|设成|设为|改了|调成|开了|选了|切了|写着|(?<![a-z])(?:says|set to|is set|i set|i chose|enabled)(?![a-z])"
 )
-_YET = re.compile(r"(?:但是?|可是|不过|却|结果|还是|but|yet|still)(?![^,]*(?:你|you))")
-_PAGE = re.compile(
+_YET = lazily(r"(?:但是?|可是|不过|却|结果|还是|but|yet|still)(?![^,]*(?:你|you))")
+_PAGE = lazily(
     r"页|网站|画面|版|介面|界面|背景|底色|主题|设计|屏幕|萤幕|外观|风格|风(?![^,])|路线|排版|动效|特效|动画|渐变|(?<![a-z])(?:pages?|sites?|websites?|screens?|ui|background|theme|layouts?|designs?|interfaces?|looks?|gradients?|it|this)(?![a-z])"
 )
-_UGLY = re.compile(
+_UGLY = lazily(
     r"(?:好|很|太|真|有点|超|真的)*(?:丑|难看|老气|俗|土)(?:了|死|啊|喔|哦|爆)*|(?:so|pretty|kinda|really)? ?(?:ugly|dated|outdated)"
 )
-_DOCSTRING = re.compile(r"(?:write|draft|add|写)[^,]{0,20}docstring|detailed enough for")
+_DOCSTRING = lazily(r"(?:write|draft|add|写)[^,]{0,20}docstring|detailed enough for")

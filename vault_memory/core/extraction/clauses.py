@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import Message
-from vault_memory.core.extraction.phrases import Matcher
+from vault_memory.core.extraction.phrases import Matcher, lazily
 from vault_memory.core.preference import Strength
 
 Words = Callable[[str], Matcher]
@@ -56,21 +55,21 @@ class Clause:
         return "adjustment" if self.asks or self.corrects else None
 
 
-_SENTENCE = re.compile(r"[。!?;\n]+|\.(?=\s|$|[\u4e00-\u9fff])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)|~{2,}|…{1,}|\.{2,}")
-_CLAUSE = re.compile(
+_SENTENCE = lazily(r"[。!?;\n]+|\.(?=\s|$|[\u4e00-\u9fff])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)|~{2,}|…{1,}|\.{2,}")
+_CLAUSE = lazily(
     r",(?!\d{3})|:(?=\s|[\u4e00-\u9fff])|—+| - |--+|\(|\)|~|(?<=\s)(?=(?:but|however|though|although|while|whereas|because|since|so(?! (?:dark|light|bright|long|short|much|many|detailed|vague|abstract|brief|verbose|wordy|hard|slow|fast|good|bad|far|very|cluttered|busy|dated|ugly|dry|terse)(?![a-z]))|and then|and please|and (?:i|i'll|i'd|i'm|my|we|you|also|keep|make|use|give|add|call|reply|answer|explain|don't|no|put|write|show|skip|drop|leave|go|set|turn|switch)|then|unless|except)\s)|(?=但是|可是|不过|然后|所以|因为|而且|并且|还有|另外|而我|但我|只是|却|不然|否则)"
 )
-_INTERJECTION = re.compile(
+_INTERJECTION = lazily(
     r"^(?:no|nope|nah|wait|hmm|ok|okay|oh|well|sorry|actually|yes|yeah|hey|hi|btw|唉|欸|诶|哎|嗯|好|对|不|不是|喔|哦|呃|等等|那个|请问|hello)$"
 )
-_ENDS_AS_QUESTION = re.compile(r"(?:吗|么|嘛|(?<!达)咩|呢|没有|吗啊|没|先)(?:[\s~～!?.啊呀]|[^\w\s])*$")
-_SUBORDINATE = re.compile(
+_ENDS_AS_QUESTION = lazily(r"(?:吗|么|嘛|(?<!达)咩|呢|没有|吗啊|没|先)(?:[\s~～!?.啊呀]|[^\w\s])*$")
+_SUBORDINATE = lazily(
     r"(?:(?:之后|以后|过后|后|的时候|时候|的时|时|之前|以前|的话|[写做改跑弄]完)$)|^(?:and |but |so |then )?(?:when|while|once|after|as soon as|every time|since|although|though|even though|whenever|in case) (?:i|we|the|it|my|a|this|he|she|they)\b|^(?:当|等|自从|每当|虽然|尽管)(?!我需要)"
 )
-_STRONG_QUESTION = re.compile(
+_STRONG_QUESTION = lazily(
     r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还)|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问|不(?:太|是很|大)?确定|纠结|犹豫|你觉得|你认为|你看呢|not sure (?:if|whether|which)|can't decide|torn between|would you rather|(?:do|would) you (?:prefer|like|enjoy|usually|tend)|你(?:自己|个人)?(?:比较|更|会)?(?:喜欢|偏好|习惯|爱)[^,]*还是"
 )
-_NOT_ASKING = re.compile(
+_NOT_ASKING = lazily(
     r"where (?:are|did|have) (?:the|my|all the) (?:comments|examples)|(?:can|could|might) (?:it|this|that|they|these|those|everything|(?:the|your|my|all) [a-z]+(?: [a-z]+)?) (?:be|go|get|look|have|stay|use|follow|switch) |是不是(?:可以|能|该)|每一?(?:行|步|段|句|个)[^,]{0,8}?(?:什么|怎么|为什么|干嘛|干啥)|怎么(?=又是|又变|还是)|what(?= (?:it|that|this|each|every|the))|how (?=it |that |this )|有(?:没有|冇|无)(?:[^,]{0,2}(?:实际|具体|真实|简单|生活)[^,]{0,3})(?:例|案)|有(?:没有|冇)[^,]{0,6}(?:例子|范例|示例|example|办法)|不管|无论|不论|随便|no matter|whatever|什么都|怎样都|怎么都|没什么|whichever|that's what|this is how|that's how|是什么都|it's what|what i (?:want|need|like|prefer|mean|meant|asked|said|use)|which is|which i(?! prefer$)|(?:don't|do not|doesn't) (?:mind|care|matter)[^,]{0,4}(?:which|what|how|who)|where (?:i|possible|needed|necessary)|why not|why don't (?:you|we)|how about|what about|who cares|when(?:ever)? "
 )
 
@@ -165,14 +164,14 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
 
 
 # An English imperative asks for nothing, whatever its mark or what follows: «comment every line so I see what it does?»
-_IMPERATIVE = re.compile(
+_IMPERATIVE = lazily(
     r"(?:and |but |so |then |also |ok |okay |just |please |pls |hey |from now on )*(?:add|write|make|keep|use|put|skip|drop|leave|stop|include|stick|stay|switch|change|set|turn|cut|avoid|start|comment|annotate|label|follow|match|break|split|walk|slow|number|shorten|trim|remove|strip|go|give|(?:would|could) (?:it kill|you mind))(?![a-z'])(?! (?:is|are|was|does|has)(?![a-z]))"
 )
-_WRY = re.compile("[🙃🙄😒]")
-_LEAD = re.compile(
+_WRY = lazily("[🙃🙄😒]")
+_LEAD = lazily(
     r"^[\s,]*(?:(?:and|but|so|then|also|plus|ok|okay|hey|well|oh|just|btw|pls|那|那就|就|也|还有|还|然后|另外|所以|但|但是|不过|而且|并且|你|你就|同埋|仲有|都|我想|阿|啊|欸|诶|呃|嗯|you can|you could|you should|you|to|from now on|以后|之后|今后|往后)[\s,]*){0,4}"
 )
-_ORDER = re.compile(r"\s*(?:so |and |then |ok )*(?:请|麻烦|帮我|就|给我|please|pls|plz|then |make|use|add|give|keep)")
+_ORDER = lazily(r"\s*(?:so |and |then |ok )*(?:请|麻烦|帮我|就|给我|please|pls|plz|then |make|use|add|give|keep)")
 
 
 def _parts(said: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -215,31 +214,31 @@ def _between(text: str) -> bool:
 
 
 # Somebody says, wants or demands it: who, is open («the rubric says», 規範裡規定), but not the person who speaks.
-_REPORTED = re.compile(
+_REPORTED = lazily(
     r"(?!以后|之后|以前|之前|先前|刚才|刚刚|上次|前面|昨天|忘|先说|话说|今后|往后|现在|从|接下来|另外|还有|那就|这样|最后|以及|然后|麻烦|拜托|如果|为什么|怎么|什么|每次|记住|记得|不要|可以|一直|应该|有什么|有没有)"
     r"(?:(?:我们?|咱们?)(?:的)?[^,我你您]{0,8}(?:规范|规定|规则|守则|手册|指南|公司|学校|团队|组里|实验室|律所|医院|诊所|店里|社团|班上|系上|作业|题目|课程|合同|合约|契约|甲方|老板|主管)|[^,我你您咱俺请帮]{2,10}?)"
     r"(?:里|中|上|那边|内)?(?:都|也|又|还|一直|总是|老是|就|只|硬|非|明明|有|是|会|已经|特别)*"
     r"(?:规定|要求(?!很|不|是|简|高|低|太|取消|作废|拿)|嫌(?!你)|坚持(?:要|说|用)|抱怨|批评|说(?:以后|从|要|请|一律|我的?|全|必须|不能|不可以)|话(?:以后|要|唔)|叫(?:我们?|大家|全)(?![\u3400-\u9fff]{1,3}(?:就|得))|逼(?:我|大家)|要(?:我们|大家)|写明|写着|写道|注明|通知|嘱咐|命令|禁止|强调)"
 )
-_REPORTED_EN = re.compile(
+_REPORTED_EN = lazily(
     r"(?<![a-z'])(?!(?:i|we|you|it|this|that|which|what|who|brain|eyes|head|gut|heart|taste|memory|style|default|always|just|really|also|never|one|everything|nothing|anything) )"
     r"[a-z][a-z'\-]*(?: \d+| also| always| just| really| still| now| even| all)? "
     r"(?:says|insists|demands|requires(?! (?:me|less|more))|hates|loves|prefers|thinks|expects|complains|wants|keeps (?:saying|asking|telling|insisting)"
     r"|(?:told|taught|asked|warned|forced|forces|makes|made|ordered) (?:me|us|everyone) )(?! it )"
 )
-_EMBEDDED = re.compile(
+_EMBEDDED = lazily(
     r" ?(?:just |really |do |so |also |kinda |honestly )*(?:wish|hope|think|know|heard|hear|suspect|guess|bet|swear|believe|feel like|notice|noticed|love how|hate how|love when|hate when|love that|saw|see)(?: that)?(?: my| the| our| a| some)? ?"
     r"|(?:个人)?(?:希望|觉得|认为|知道|听说?|猜|怀疑|看到?|发现|记得|讨厌|最怕|真希望|好希望|多希望)(?:我的?|我们的?|那个?)?"
 )
-_OURS = re.compile(r"(?:我|咱)们?(?:的)?(?:系上|班上|全班|公司|学校|全队|团队)")
+_OURS = lazily(r"(?:我|咱)们?(?:的)?(?:系上|班上|全班|公司|学校|全队|团队)")
 """A group the person belongs to speaks for the person: 我們系上做的是…"""
-_BENEFICIARY = re.compile(
+_BENEFICIARY = lazily(
     r"(?:帮|给|替|为|和|跟|与|教|同|让|对|比|像|身为|作为|当|做|是|for|with|help|helping|to|than|unlike|like|by|of|and|as)"
     r"(?: (?:my|the|our|a|an|his|her))?(?:我|我们|我的|我们的)? ?$"
 )
-_TOLD = re.compile(r"(?:叫|让|要|教|逼|推荐|催|劝|骂|笑|害|嫌|问|跟|对)$")
-_OWN_PART = re.compile(r"我(?:负责|是|自己|觉得|都|就|比较|还是|则|倒|个人|只|用|写|喜欢|偏好|习惯)")
-_POSSESSIVE = re.compile(
+_TOLD = lazily(r"(?:叫|让|要|教|逼|推荐|催|劝|骂|笑|害|嫌|问|跟|对)$")
+_OWN_PART = lazily(r"我(?:负责|是|自己|觉得|都|就|比较|还是|则|倒|个人|只|用|写|喜欢|偏好|习惯)")
+_POSSESSIVE = lazily(
     r"(?:们|的|那|这|数学|英文|英语|国文|物理|化学|程式|大学|高中|国中|小学|研究所|实验室|系上|专题|家|班|系|校|之前|以前|公司|学校|个|位|隔壁|一|有|听|看|常|\s)*"
 )
 
@@ -251,7 +250,7 @@ def _is_later(text: str, words: Words) -> bool:
     return bool(was and now and now[-1].start() > was.start())
 
 
-_HABIT = re.compile(r"(?:爱|喜欢|总|老|常|流行|习惯)[^,]{0,6}$")
+_HABIT = lazily(r"(?:爱|喜欢|总|老|常|流行|习惯)[^,]{0,6}$")
 """Before «change to»: 以前超愛把什麼都換成黑底 tells of then, not of now."""
 
 

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import Message
 from vault_memory.core.extraction.person import is_simplified
+from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.extraction.styles import polarity
 from vault_memory.core.preference import Signal, Strength
 
-_TELLS = re.compile(
+_TELLS = lazily(
     r"回答|回复|回覆|回应|答复|作答|回我|回给我|回|答|讲|说|话|解释|说明|讲解|沟通|对话|交谈|聊|唠|跟我|教|输出|语言|用语|全程|(?<![a-z])(?:answer|answers|answering|reply|replies|replying|respond|responses|responding|speak|talk|write|explain|explanations|communicate|chat|converse|tell me|text|output|language|everything)(?![a-z])"
 )
 # What is written in a language for somebody else, or about a language, is no reply.
-_ARTEFACT = re.compile(
+_ARTEFACT = lazily(
     r"make it (?:reply|answer|respond|speak|talk)|让它|(?<!你这个)(?<!你这)(?:机器人|客服)|(?<![a-z])(?:bot|bots|app|server|plugin|docs?)(?![a-z])|小程序|插件|chatbot|persona|翻|译|写(?!给我看)(?:一)?(?:封|篇|个|份|段|首|信|作文|报告|文章)|信|邮件|email|e-mail|letter|essay|作文|论文|报告|paper|report|注解|注释|comment|变数|变量|variable|函数名|命名|naming|名称|介面|界面|(?<![a-z])ui(?![a-z])|网站|页面|网页|website|page|(?<![a-z])app|按钮|button|标题|title|label|简报|slides?(?![a-z])|投影片|presentation|演讲|speech|考(?!多益|托福|雅思)|test|exam|homework|课|class|subtitle|字幕|字体|font|文件(?=用|要|改)|readme|doc|commit|讯息|message to|自我介绍|履历|resume|cv|怎么(?:说|讲|写|念)|点讲|how do (?:you|i|we) say|say .{1,30} in|键盘|keyboard|输入法|系统语言|手机|phone|版本|version|影片|video|书(?!面)|book|字典|资料集|dataset|translat|caption|essay|poem|诗|歌|song|menu|菜单|error message|strings?"
     r"|(?:跟|对|给|向|和|与)(?:他|她|客户|老师|教授|对方|老板|同学|外国|老外|房东|hr|导师|室友|朋友|评审)|(?:这|那|一|几|两)(?:句|段|篇|些|单|串)[^,]{0,4}(?:英|中|日)|[文语](?:通|对不对|句|字(?!体)|单字|名|老师|听力|口说|口语|文法|语法|发音|能力|程度|检定)|(?:to|for|with) (?:him|her|them|the client|my (?:prof|boss|teacher|landlord|supervisor))|(?:润色|润饰|改写|造句|选单|选项|下拉|设定页|设置页|后台|放(?:一)?个|加(?:一)?个|dropdown|option|polish|rewrite|rephrase|proofread|correct my|improve my|fix my|sentence|grammar|word|idiom|phrase|pronunciation|accent)"
 )
-_SWITCH = re.compile(
+_SWITCH = lazily(
     r"(?:改|换|转|切换|切|用|讲|说|回|整|来|以|答|打|写|采|为|成|给|(?<![a-z])(?:be|in|to|speak|use|switch|go|talk|prefer|answer|reply|only|just|with|try|please|back|want|like|have|auf|make it|rather)(?![a-z])|喜欢|习惯|偏好|看|读|吃|要|只|全部|全程|一律|统一)[^,]{0,12}$"
 )
-_AFTER = re.compile(
+_AFTER = lazily(
     r" ?(?:就好|就行|即可|if (?:you can|possible)|please|pls|plz|only|谢谢|吧|啦|呗|thanks|thx|就可以|from (?:now|today|here)|replies|answers|responses|回答|回复|,? ?ok|for me|going forward|always|in future|permanently|everywhere|by default|is fine|works|would be|preferred|instead|不|嘅|答|讲|回|reply|mode|版|!|onwards)|$"
 )
-_MERELY_NAMED = re.compile(
+_MERELY_NAMED = lazily(
     r"(?:看得|看到|很|好难|太难|不好|不懂|看不|读不|资料|文献|原文|课本|夹|名词|缩写|苦手|烂|差| is (?:hard|difficult|not)|课|老师|系|的(?:文件|文章|资料|影片|书|论文|解释看)| mixed| isn't| classes?| teacher)"
 )
-_ABOUT_ME = re.compile(
+_ABOUT_ME = lazily(
     r"(?:我|i|my)[^,]{0,8}(?:母语|native|first language|很烂|很差|不好|看不懂|听不懂|读不懂|speak|专业|考|学|读|老师|doesn't|isn't|bad|poor)"
 )
-_STUDIED = re.compile(
+_STUDIED = lazily(
     r"(?:learn|learning|study|studying|practi[cs]e|practi[cs]ing|teach me|take|taking|know|speak(?=ing)|学|念|修|背|考|教我|会|懂|练)[^,]{0,6}$"
 )
-_NO_MORE = re.compile(r"(?:别|不要|唔好|不准|stop|don't|no more|quit|enough)[^,]{0,10}$")
+_NO_MORE = lazily(r"(?:别|不要|唔好|不准|stop|don't|no more|quit|enough)[^,]{0,10}$")
 
 
 def reply_language(clause: Clause, message: Message, lexicon: Lexicon) -> Iterator[Signal]:
@@ -84,7 +84,7 @@ def _named(text: str, lexicon: Lexicon) -> list[tuple[int, int, str]]:
     ]
 
 
-_HAN = re.compile("[\u3400-\u9fff]")
+_HAN = lazily("[\u3400-\u9fff]")
 
 
 def _chinese_of(written: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
@@ -97,20 +97,18 @@ class Lexicon:
         """The technologies named in a text, given folded and as written (same length); ordinary words are left out."""
         return [
             Technology(*self.names[_squeeze(found[1])], found.start(), found.end())
-            for found in self._name_pattern.finditer(folded)
+            for found in self._names_in(folded)
             if self._is_meant(found, folded, written)
         ]
 
+    def _names_in(self, folded: str) -> Iterator[re.Match[str]]:
+        found = self._name_selection.pattern(folded)
+        return found.finditer(folded) if found else iter(())
+
     @cached_property
-    def _name_pattern(self) -> re.Pattern[str]:
-        """Longest names first, in one branch for each first letter: a text is tried against a few names, not all."""
-        branches: dict[str, list[str]] = {}
-        for name in sorted(self.names, key=len, reverse=True):
-            branches.setdefault(name[0], []).append(re.escape(name[1:]).replace(r"\ ", r"[ \-]?"))
-        names = "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in branches.items())
-        return re.compile(
-            rf"(?<![a-z0-9_.@/\-])({names})(?:(?: ?|-)v?\d+(?:\.\d+){{0,2}})?(?![a-z0-9_+#@]|-[a-z]|\.[a-z0-9]|'(?!s)[a-z])"
-        )
+    def _name_selection(self) -> phrases.Selection[str]:
+        """The names by their first word, which stands in every text that names them."""
+        return phrases.Selection(((name, (name.partition(" ")[0],)) for name in self.names), _name_pattern)
 
     @cached_property
     def _unless(self) -> dict[str, str]:
@@ -165,8 +163,19 @@ class Lexicon:
         return value if isinstance(value, str) else ""
 
 
-_HAN_NEXT = re.compile(r" ?[\u3400-\u9fff]")
-_SENTENCE_START = re.compile(r"(?:^|[.!?\n。]) *$")
+def _name_pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """Longest names first, in one branch for each first letter: a text is tried against a few names, not all."""
+    branches: dict[str, list[str]] = {}
+    for name in sorted(names, key=len, reverse=True):
+        branches.setdefault(name[0], []).append(re.escape(name[1:]).replace(r"\ ", r"[ \-]?"))
+    alternatives = "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in branches.items())
+    return re.compile(
+        rf"(?<![a-z0-9_.@/\-])({alternatives})(?:(?: ?|-)v?\d+(?:\.\d+){{0,2}})?(?![a-z0-9_+#@]|-[a-z]|\.[a-z0-9]|'(?!s)[a-z])"
+    )
+
+
+_HAN_NEXT = phrases.lazily(r" ?[\u3400-\u9fff]")
+_SENTENCE_START = phrases.lazily(r"(?:^|[.!?\n。]) *$")
 
 
 def _lines(text: str) -> Iterator[str]:

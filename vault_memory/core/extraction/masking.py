@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from vault_memory.core.extraction.lexicon import Lexicon, Technology
+from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.fold import fold
 
 HEAD, TAIL = 1500, 700
@@ -45,10 +46,10 @@ def gives_orders_to_the_system(text: str) -> bool:
     return bool(_INJECTION.search(fold(text[:HEAD] + "\n" + text[-TAIL:])))
 
 
-_PREDICATE = re.compile(
+_PREDICATE = lazily(
     r" ?(?:那|我|就|的(?!话)|是|已|没|不|先|再|暂|改天|用|写|则|留|当|可以|全|都(?:拆|删|卸|不)|掰|拜拜|再见|滚|bye|uninstall|(?:is|was|are|does|i|can|feels|will|has|handles|on the|for the|by night)\b)"
 )
-_UNSEEN = re.compile(
+_UNSEEN = lazily(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff]"
 )
 _TYPOGRAPHIC = str.maketrans(
@@ -68,7 +69,7 @@ _TYPOGRAPHIC = str.maketrans(
     }
 )
 
-_INJECTION = re.compile(
+_INJECTION = lazily(
     r"(?:ignore|disregard|forget|override|bypass) (?:all |any |the |your |my |every |everything )*(?:previous|prior|above|earlier|preceding|existing|safety|system|instructions?|rules|guidelines|prompts?)"
     r"|(?:忽略|无视|忘掉|忘记|绕过|跳过|覆盖|不要理会|不用理)(?:掉|了|你)?(?:前面|之前|以上|上面|先前|所有|一切|全部|系统|你的|任何|原本|既有)[^。\n]{0,6}(?:规则|指令|指示|提示|设定|限制|检查|命令|守则|prompt|内容)"
     r"|(?:^|\n|[>。;,] ?)(?:\[|<|#+ ?)?(?:system|assistant|developer|admin|root|系统|系统提示|系统讯息|系统消息|系统指令|管理员)(?: ?(?:prompt|message|note|notice|override|update|instruction|提示|讯息|消息|指令|公告|通知|更新|命令))?(?:\]|>)? ?[:：]"
@@ -86,9 +87,9 @@ _INJECTION = re.compile(
     r"|(?:全部|一律|always|automatically)[^。.\n]{0,12}(?:给?我?(?:满分|通过|及格)|approve (?:my|all)|pass all (?:my|of)|(?:mark|grade) (?:my|all|every))"
 )
 
-_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_INLINE = re.compile(r"`[^`\n]{1,200}`")
-_CODE_LINE = re.compile(
+_FENCE = lazily(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_INLINE = lazily(r"`[^`\n]{1,200}`")
+_CODE_LINE = lazily(
     r"^[ \t]*(?:"
     r"(?:import|from|def|class|return|const|let|var|public|private|protected|static|void|int|float|double|char|bool|function|func|fn|async|await|package|using|include|export|elif|else|try|except|catch|raise|throw|print|console|echo|sudo|npm|pip|yarn|git|docker|cd|ls|mkdir|curl|select|insert|update|delete from|create table|alter table|where|from|group by|order by|join)\b[^\n]{0,400}[(){};=<>:/\"'.*\-][^\n]{0,400}"
     r"|[\w.\[\]\"']{1,60} ?(?:=|\+=|-=|:=|==|=>|->) ?[^\n]{1,400}"
@@ -102,31 +103,31 @@ _CODE_LINE = re.compile(
     r")[ \t]*$",
     re.MULTILINE,
 )
-_STATEMENT_START = re.compile(
+_STATEMENT_START = lazily(
     r"^[ \t]*(?:import|from|let|return|using|update|select|where|try|delete|join|else|include|print|warning|error|warn|info|failed|debug|class|int|public|private|package|export|async|file|git|docker|npm|pip)\b"
 )
-_PROSE = re.compile(r"[\u4e00-\u9fff]|\b(?:i|my|me|please|you|the)\b")
+_PROSE = lazily(r"[\u4e00-\u9fff]|\b(?:i|my|me|please|you|the)\b")
 
-_QUOTES = re.compile(
+_QUOTES = lazily(
     r"“[^”]{0,3000}(?:”|\Z)|「[^」]{0,3000}(?:」|\Z)|『[^』]{0,3000}(?:』|\Z)|《[^》]{0,80}》|\"[^\"]{1,3000}\"|(?<![a-z0-9])'[^'\n]{2,300}'(?![a-z0-9])"
 )
-_OWN_QUOTE = re.compile(
+_OWN_QUOTE = lazily(
     r"(?:叫我|起我是|就叫|叫做|称呼我(?:为|作)?|喊我|唤我|我叫|名字是|改成|改为|换成|设成|设为|调成|切换成|切成|切到|切回|换回|转成|都用|就用|请用|要用|改用|主题用|主题是|偏好|喜欢|习惯|记住|记下|记得|幫我记|帮我记(?:下|一下|住)?|记一下|"
     r"call me|name is|go by|switch to|set to|change to|set (?:it|the theme) to|to|use|using|prefer|like|in|remember|note)(?: that| this)? ?:? ?$"
 )
-_REPLACED_TEXT = re.compile(r"(?:[」”\"』]| )(?:改成|改为|换成|to|with) ?$|第.{1,3}[段行句页]")
-_ORDER_OF_ANOTHER = re.compile(
+_REPLACED_TEXT = lazily(r"(?:[」”\"』]| )(?:改成|改为|换成|to|with) ?$|第.{1,3}[段行句页]")
+_ORDER_OF_ANOTHER = lazily(
     r"(?:说|写|问|讲|道|要求|规定|says?|said|writes?|wrote|reads?|asked|asks|told|quote|原话|原文|注明|写着|寫|标题|title)[^,。\n]{0,12}$"
 )
-_LINKS = re.compile(
+_LINKS = lazily(
     r"(?:https?://|www\.)[^\s\u4e00-\u9fff,]{1,400}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{1,60}|(?<![\w/])(?:~|\.{1,2})?/[\w.\-]{1,80}(?:/[\w.\-]{0,80}){0,12}|(?<![\w.])[\w\-]{1,60}(?:/[\w.\-]{1,60})*\.(?:py|js|ts|tsx|jsx|java|cpp|cc|c|h|hpp|rs|go|rb|php|md|txt|json|ya?ml|toml|css|scss|html?|vue|sql|csv|ipynb|sh|log|cfg|ini|lock|xml|pdf|docx?|pptx?|png|jpe?g|zip|exe)(?![\w])"
 )
-_PASTE_CUE = re.compile(
+_PASTE_CUE = lazily(
     r"(?:here(?:'s| is| are)|below is|see below|following|pasted?|pasting|this is (?:the|what|an?)|as follows|says|reads|writes|it said|output|readme|error message|the log|the (?:assignment|prompt|brief|spec|email|message|text|paragraph|article|abstract|rubric|syllabus|requirements?|instructions)|"
     r"如下|以下|下面|贴上|贴给|原文|内容是|内容为|写道|题目|作业说明|说明是|要求是|需求是|规格|这段|这篇|这封|文章|翻译|讯息|报错|错误讯息|输出|是这样写的|是这样|他说|老师说|说的是|讯息是|公告|信件|邮件)[^\n:]{0,40}: ?(?:\n|$)",
     re.MULTILINE,
 )
-_TASK_TEXT = re.compile(
+_TASK_TEXT = lazily(
     r"(?:翻译|翻成|译成|译为|改写|润饰|润色|校对|摘要|总结|纠正|修正|修改|检查|改一下|校稿|translat\w*|rephras\w*|paraphras\w*|proofread\w*|summari[sz]\w*|rewrit\w*|correct|fix the grammar|edit|polish|check (?:the|my) grammar)[^:\n]{0,40}: ?(?=\S)"
 )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import Message
+from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.extraction.styles import polarity
 from vault_memory.core.fold import simplify
 from vault_memory.core.preference import Signal
@@ -23,23 +24,23 @@ def statements(clause: Clause, message: Message, lexicon: Lexicon, existing: Map
 # --- name -------------------------------------------------------------------------------------------------------------
 
 _TITLE = r"(?:(?:mr|mrs|ms|mx|dr|prof|professor|miss)\.? )?"
-_NAME = re.compile(
+_NAME = lazily(
     rf"(?: |:|\"|做|作|为|回|返|一声|名字)*(?P<name>{_TITLE}[a-zà-ÿ][\w'\-]{{0,19}}(?:[ .](?!even|btw|please|pls|thanks|thx|lol|now|instead|ok|everyone|and|from|if|not|in|when|but|is|here|will|works|because|since|though|although|as|for|with|rather|so|on|at|too|or|nobody|never|just|always)[a-z][\w'\-]{{0,14}}(?=$| ?(?:就|得|吧|啦|for|please|pls|,)))?(?: ?(?:哥哥|姐姐|老师|同学|学长|学姐|哥|姐|仔|妹|叔|姨|sir)(?![\u3400-\u9fff]{{2}}(?<!就好)(?<!就行)(?<!就得)(?<!就可)(?<!就 o)))?|[\u3400-\u9fff]{{1,3}} ?[a-z]{{2,12}}(?= ?(?:就|得|便|吧|啦|都|也|,|$|,|。|[.!?~]))|[\u3400-\u9fff]{{1,8}})"
 )
-_TAIL = re.compile(
+_TAIL = lazily(
     r"(?:就好|就可以|就行|即可|就得|得啦|得了|好了|吧|啦|啊|喔|哦|就 ?ok|(?<![a-z])ok(?![a-z])|就|可以了|便可|得嘞|呗|就对了|好啦|都得|都可以|都行|也行|也可以|了|即可以|就成|便行|便成|这样).*$"
 )
-_NAME_STOP = re.compile(
+_NAME_STOP = lazily(
     r"^(?:外送|外卖|计程车|车|救护|大神|大佬|学霸|学渣|卷王|天才|笨|傻|废|猪|这个|那个|全名|把|去|做|来|写|改|先|重|这个|那个|起床|吃|回|交|买|看|帮|给|用|学|怎|什|啥|不|别|在|要|再|不要|一起|自己|多|少|快|上|下|装|换|加|删|查|读|背|练|想|滚|等|闭|好好|小心|注意|明天|今天|直接|记|试|跟|准备|参加|申请|讲|说|解|整理|设|安装|同学|你|他|她|我|它)"
     r"|^(?:crazy|maybe|back|later|when|if|a|an|the|old|stupid|lazy|biased|paranoid|picky|dumb|on|at|tomorrow|tonight|out|in|to|and|but|so|naive|weird|cynical|insane|mad|silly|whatever|anything|anytime|up|over|by|for|it|ishmael|names|that|this|once|after|before|old-fashioned|oldschool|impatient|sentimental|skeptical|sceptical|optimistic|nuts|not|is|what|how|i|you|cheap|slow|pedantic|cautious|ungrateful|conservative|sir|dude|bro|from|with|about|of|user|student|curious|simple|spoiled|nitpicky)(?![a-z])"
 )
-_TROUBLE = re.compile(
+_TROUBLE = lazily(
     r"(?:老师|教授|老板|主管|妈|爸|学长|学姐|助教|室友|同学|朋友|组长|组员|professor|teacher|boss|mom|dad)[^,]{0,8}$"
 )
-_STOP_CALLING = re.compile(
+_STOP_CALLING = lazily(
     r"(?:别|不要|不用|不必|唔好|唔使|咪|停止)(?:再)?叫我|stop calling me|don't call me|do not call me|never call me|quit calling me"
 )
-_GREETING = re.compile(
+_GREETING = lazily(
     r"(?:^|\n)[\s,]*(?:嗨|哈啰|哈喽|哈罗|你好|您好|大家好|hi|hello|hey|yo|hiya|good (?:morning|evening|afternoon))[\s,!~～。]*(?:there|all|everyone)?[\s,!~～。]*(?:我是|i'm|i am|this is|it's|im)\s*(?P<name>[a-z][\w'\-]{1,15}|[\u3400-\u9fff]{2,3})\s*(?=[,!.。~]|$|\n)"
 )
 
@@ -83,7 +84,7 @@ def _called(clause: Clause, message: Message, lexicon: Lexicon) -> str | None:
     return None
 
 
-_CALLED_BY_ONE = re.compile(
+_CALLED_BY_ONE = lazily(
     r"(?<!其)(?:他|她|佢|室友|老师|教授|主管|老板|学长|学姐|学弟|学妹|助教|前任|隔壁)(?:老是|总是|总|一直|都|又|还|整天|每次)*$"
 )
 
@@ -111,25 +112,23 @@ def _introduced(clause: Clause, message: Message, lexicon: Lexicon) -> str | Non
 _ROLES = tuple("学生新手师人员")
 _LATIN_NAME = rf"(?P<name>{_TITLE}[a-zà-ÿ][a-zà-ÿ'\-]{{1,15}})"
 _BARE = (
-    re.compile(rf"(?:^|(?<=\n)|(?<=[.!?] )){_LATIN_NAME} here(?: again)?(?=[,.!?]|$)"),
-    re.compile(
-        rf"(?<![a-z]){_LATIN_NAME},? (?:is|that's) my (?:whole |full |real |actual )?(?:name|nickname)(?![a-z])"
-    ),
-    re.compile(
+    lazily(rf"(?:^|(?<=\n)|(?<=[.!?] )){_LATIN_NAME} here(?: again)?(?=[,.!?]|$)"),
+    lazily(rf"(?<![a-z]){_LATIN_NAME},? (?:is|that's) my (?:whole |full |real |actual )?(?:name|nickname)(?![a-z])"),
+    lazily(
         rf"(?:it's|its|it is) {_LATIN_NAME}(?=,? (?:not [a-z]+(?:[.,!]|$)|with (?:the|an?) (?:accent|[a-z]\b|double|silent)|please$|btw$|for short))"
     ),
-    re.compile(
+    lazily(
         rf"(?:^|(?<=, )|(?<=[.;] ))(?:please,? )?(?:just|only|simply|plain) {_LATIN_NAME}(?=,? (?:is fine|please|will do|works|is enough|thanks|to you)|$|[.!])(?<=[a-z])"
     ),
-    re.compile(
+    lazily(
         rf"(?:^|(?<=, )|(?<=[.;] )){_LATIN_NAME} (?:is (?:what i go by|what (?:everyone|people|friends) calls? me)|will do|for short)(?![a-z])"
     ),
 )
-_OF_ME = re.compile(r"我|(?<![a-z])(?:me|my|i|i'm|i'd)(?![a-z])")
-_ALL_CALL = re.compile(
+_OF_ME = lazily(r"我|(?<![a-z])(?:me|my|i|i'm|i'd)(?![a-z])")
+_ALL_CALL = lazily(
     r"(?:都|也都|平常|平时|习惯|一直|通常|一律) ?(?:是|会|直接)?$|(?:everyone|everybody|people|friends|folks|they all|lab|family|team) (?:just |all |always |usually )?$"
 )
-_NOT_CALLED = re.compile(
+_NOT_CALLED = lazily(
     r"(?:作文|小说|故事|剧本|台词|歌词|梦|日记|电影)里|(?:不|不要|别|没|没有|记得|提醒|闹钟|打电话|早上|明早|起床|怎么|为什么|为何|干嘛|唔好|唔使|谁|不用|不必|不准|不许)(?:再)?$|(?:don't|do not|never|stop|why do you|why does it|quit|when you|they|he|she|not|will|to|didn't) $"
 )
 
@@ -153,20 +152,20 @@ def _ends_well(rest: str, value: str, trigger: str) -> bool:
 # --- level ------------------------------------------------------------------------------------------------------------
 
 _LEVELS = ("beginner", "intermediate", "advanced")
-_OF_A_TECHNOLOGY = re.compile(
+_OF_A_TECHNOLOGY = lazily(
     r"(?:luck|教学|教程|课程|课|书|tutorial|course|book|guide|friendly|mistake|error|question|模式|难度|班|题|等级的)"
 )
-_PRETENDED = re.compile(
+_PRETENDED = lazily(
     r"栏位|字段|预设值|默认值|型别|枚举|假装|假裝|扮演|扮成|假扮|(?<![a-z])(?:pretend|imagine|role ?play|enum|column|field|as an? \w+,? i (?:want|need|can|should))(?![a-z])|level ?[+=]|\blevel ?:"
 )
-_BARELY = re.compile(
+_BARELY = lazily(
     r"(?:纯|完全|绝对|真的?|还|只|就|才|妥妥|标准|是|个|的|一个|一枚|pure|total|complete|absolute|still|just|an?| )*"
 )
-_AS_SUCH = re.compile(
+_AS_SUCH = lazily(
     r" ?(?:水平|水准|程度|等级|阶段|的(?:程度|水平|水准|标准|方式)(?:跟|给|对|同|来|教|讲)?我?|(?<![a-z])(?:level )?here(?![a-z])|一枚|一只|一个(?=$)|路过)(?!的(?:书|教程|课|题|班|模式))"
 )
-_SIMILE = re.compile(r"(?:像|跟|好像|当作是给|对|以|给|适合|推荐|帮|教|like i'm|like i am|as if|for|even)[^,]{0,6}$")
-_NOT_PROGRAMMING = re.compile(
+_SIMILE = lazily(r"(?:像|跟|好像|当作是给|对|以|给|适合|推荐|帮|教|like i'm|like i am|as if|for|even)[^,]{0,6}$")
+_NOT_PROGRAMMING = lazily(
     r"(?:滑雪|煮|料理|游泳|吉他|钢琴|日文|英文|西文|法文|德文|瑜|健身|开车|摄影|游戏|guitar|piano|ski|chess|cook|yoga|swim|japanese|spanish|french|german|runner|gym|driver|parent|knit)"
 )
 
@@ -203,10 +202,10 @@ def _level(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping
 
 # --- time zone --------------------------------------------------------------------------------------------------------
 
-_IANA = re.compile(
+_IANA = lazily(
     r"(?<![a-z])(africa|america|asia|europe|australia|pacific|atlantic|indian|antarctica)/([a-z_]{3,30}(?:/[a-z_]{3,30})?)(?![a-z/])"
 )
-_OFFSET = re.compile(r"(?<![a-z])(?:utc|gmt) ?([+\-]) ?(\d{1,2})(?::?00)?(?!\d|:)")
+_OFFSET = lazily(r"(?<![a-z])(?:utc|gmt) ?([+\-]) ?(\d{1,2})(?::?00)?(?!\d|:)")
 _BESIDE = 80
 """Characters around the place in which time must be spoken of."""
 

@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import Any, Generic, TypeVar, cast
 
 from vault_memory.core.fold import fold
 
@@ -53,26 +54,83 @@ def _pieces(line: str) -> Iterator[str]:
 
 def pattern(phrases: Iterable[str]) -> str:
     """One regular expression for any of the phrases, longest first; a list without phrases matches nothing."""
-    ordered = sorted(set(phrases), key=len, reverse=True)
+    ordered = sorted(dict.fromkeys(phrases), key=len, reverse=True)
     if not ordered:
         return "(?!)"
     alternatives = "|".join(_expression(phrase) for phrase in ordered)
     return f"(?<!{_WORD}(?={_WORD}))(?:{alternatives})(?!(?<={_WORD}){_WORD})"
 
 
-class Matcher:
-    """One phrase list, asked like a compiled pattern.
+T = TypeVar("T")
 
-    Compiling a whole list takes milliseconds, and a message meets few of its phrases. So only the phrases are compiled whose
-    longest fixed part stands in the text, until a list has met so many different texts that all of it is worth it.
+
+class _Lazy:
+    def __init__(self, expression: str, flags: int) -> None:
+        self._written = expression, flags
+        self._compiled: re.Pattern[str] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        self._compiled = self._compiled or re.compile(*self._written)
+        value = getattr(self._compiled, name)
+        setattr(self, name, value)
+        return value
+
+
+def lazily(expression: str, flags: int = 0) -> re.Pattern[str]:
+    """A regular expression that is compiled when first used: most messages meet few of the rules."""
+    return cast(re.Pattern[str], _Lazy(expression, flags))
+
+
+class Selection(Generic[T]):
+    """Compiles, of many alternatives, those that can match a text.
+
+    Compiling a whole list takes milliseconds, and a message meets few of its phrases. So only those are compiled that have
+    what they need in the text, until a list has been asked so often that all of it is worth it.
     """
 
     WORTH_IT = 24
-    """Different selections of phrases after which the whole list is compiled; 24 cost about as much."""
+    """Different selections after which the whole list is compiled; 24 cost about as much."""
+    OFTEN = 120
+    """Texts after which it is compiled in any case: to choose takes longer than to search."""
+
+    def __init__(
+        self, parts: Iterable[tuple[T, tuple[str, ...]]], build: Callable[[Iterable[T]], re.Pattern[str]]
+    ) -> None:
+        """`parts`: each alternative with strings of which one stands in whatever it matches (none: unknown)."""
+        self._parts: list[T] = []
+        self._needs: list[tuple[str, int]] = []
+        for place, (part, needed) in enumerate(parts):
+            self._parts.append(part)
+            self._needs += [(need, place) for need in needed or ("",)]
+        self._build = build
+        self._compiled: dict[frozenset[int], re.Pattern[str]] = {}
+        self._whole: re.Pattern[str] | None = None
+        self._asked = 0
+
+    def pattern(self, text: str) -> re.Pattern[str] | None:
+        """What to search the text with; None if nothing can match."""
+        if self._whole:
+            return self._whole
+        self._asked += 1
+        if self._asked > self.OFTEN or len(self._compiled) > self.WORTH_IT:
+            self._compiled.clear()
+            self._whole = self._build(self._parts)
+            return self._whole
+        live = frozenset([place for need, place in self._needs if need in text])
+        if not live:
+            return None
+        found = self._compiled.get(live)
+        if found is None:
+            found = self._compiled[live] = self._build(self._parts[place] for place in sorted(live))
+        return found
+
+
+class Matcher:
+    """One phrase list, asked like a compiled pattern."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._compiled: dict[tuple[tuple[str, ...], str], re.Pattern[str]] = {}
+        self._selections: dict[str, Selection[str]] = {}
 
     def search(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
         found = self._for(text)
@@ -101,29 +159,69 @@ class Matcher:
         return pattern(phrase for phrase, _ in self._phrases)
 
     @cached_property
-    def _phrases(self) -> list[tuple[str, str]]:
-        """Each phrase with its longest fixed part, which must stand in a text for the phrase to match."""
-        return [(phrase, max(_FIXED.split(_OPTIONAL.sub("|", phrase)), key=len)) for phrase in split(self._text)]
+    def _phrases(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [(phrase, needs(phrase)) for phrase in split(self._text)]
 
     def _for(self, text: str, tail: str = "") -> re.Pattern[str] | None:
-        whole = self._compiled.get(((), tail))
-        if whole:
-            return whole
-        live = tuple(phrase for phrase, fixed in self._phrases if fixed in text)
-        if not live:
-            return None
-        found = self._compiled.get((live, tail))
-        if found is None:
-            if len(self._compiled) >= self.WORTH_IT:
-                found = self._compiled[(), tail] = re.compile(self.pattern + tail)
-            else:
-                found = self._compiled[live, tail] = re.compile(pattern(live) + tail)
-        return found
+        selection = self._selections.get(tail)
+        if selection is None:
+            selection = Selection(self._phrases, lambda live: re.compile(pattern(live) + tail))
+            self._selections[tail] = selection
+        return selection.pattern(text)
 
 
+def needs(phrase: str) -> tuple[str, ...]:
+    """Strings of which one stands in every text that a phrase matches; empty where no such string is certain.
+
+    `(remove|drop) …comments?` needs «comment»; `(remove|drop) (it|them)` needs «remove» or «drop».
+    """
+    bare = _OPTIONAL.sub("|", phrase) if "(" in phrase or "?" in phrase else phrase
+    longest = max(_FIXED.split(bare), key=len)
+    if len(longest) >= 3 or "(" not in phrase:
+        return (longest,) if longest else ()
+    return _needs(iter(_PARTS.findall(phrase)))
+
+
+def _needs(parts: Iterator[str]) -> tuple[str, ...]:
+    """What a group needs: one string of each of its alternatives. Takes the parts up to the group's end."""
+    alternatives: list[tuple[str, ...]] = []
+    certain: list[tuple[str, ...]] = []
+    for part in parts:
+        if part in ("(", "(?=", "(?!"):
+            inner = _needs(parts)
+            if part != "(?!":
+                certain.append(inner)
+        elif part == "|":
+            alternatives.append(_rarest(certain))
+            certain = []
+        elif part[0] == ")":
+            if part[1:] in ("?", "*"):
+                return ()
+            break
+        elif part[-1] == "?":
+            certain.append((part[:-2],))
+        elif part not in "….$ -":
+            certain.append((part,))
+    alternatives.append(_rarest(certain))
+    return tuple(need for needed in alternatives for need in needed) if all(alternatives) else ()
+
+
+def _rarest(certain: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """Of several needs the one that a text is least likely to meet: that of the longest strings."""
+    best: tuple[str, ...] = ()
+    least = 0
+    for needed in certain:
+        shortest = min(map(len, needed), default=0)
+        if shortest > least:
+            best, least = needed, shortest
+    return best
+
+
+_PARTS = re.compile(r"\(\?[=!]|\)[*+?]?|[(|….$ -]\??|[^()|….$ ?-]+\??")
+"""Brackets, blanks, and runs of fixed characters, the last of which may be optional."""
 _OPTIONAL = re.compile(r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[*+?]?|.\?")
-"""Groups (up to three deep) and characters that may be absent: no fixed part of a phrase."""
-_FIXED = re.compile(r"[|…. $\-?]+|(?<=[\u3400-\u9fff])(?=[a-z])|(?<=[a-z])(?=[\u3400-\u9fff])")
+"""Groups (up to three deep) and characters that may be absent."""
+_FIXED = re.compile(r"[|…. $\-]+")
 
 
 def compiled(text: str) -> Matcher:

@@ -6,7 +6,6 @@ all of it private.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from functools import cache
 from importlib import resources
 
 from vault_memory.core.extraction import phrases
+from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.fold import fold
 
 PRIVATE = "[private]"
@@ -49,14 +49,14 @@ def without_private(text: str) -> tuple[str, Mapping[str, int]]:
     return "".join([*pieces, text[at:]]), dict(counts)
 
 
-_END = re.compile(r"[。!?;\n]+|(?<=[^\d\s])\.(?=\s|$)")
-_MINE = re.compile(
+_END = lazily(r"[。!?;\n]+|(?<=[^\d\s])\.(?=\s|$)")
+_MINE = lazily(
     r"我|咱|俺|本人|家人|爸|妈|(?<![a-z])(?:i|i'm|i've|my|me|mine|we|our|im|mom|dad|mother|father|wife|husband|parents)(?![a-z])"
 )
 _FORMS = (
-    ("phone", re.compile(r"(?<![\w.\-])(?:09\d{2}[ \-]?\d{3}[ \-]?\d{3}|1[3-9]\d[ \-]?\d{4}[ \-]?\d{4}|\+\d{1,3}[ \-]?\(?\d{1,4}\)?(?:[ \-]?\d{2,4}){2,4}|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4}|0\d-\d{4}-?\d{4})(?![\w\-])")),
-    ("email", re.compile(r"(?:我的?|my|mail|信箱|邮箱|邮件|contact|reach me|寄给?我)[^\n]{0,20}?[\w.+\-]{1,64}@[\w\-]{1,64}\.[a-z]{2,}")),
-    ("address", re.compile(r"(?<!\w)\d{1,5} [a-z]{2,20}(?: [a-z]{2,20})? (?:street|st|avenue|ave|road|rd|lane|ln|boulevard|blvd|drive|court)(?![a-z])|[\u4e00-\u9fff](?:路|街|巷|弄)(?:[一二三四五六七八九十]段)?\d{1,4}(?:巷|弄|号)")),
+    ("phone", lazily(r"(?<![\w.\-])(?:09\d{2}[ \-]?\d{3}[ \-]?\d{3}|1[3-9]\d[ \-]?\d{4}[ \-]?\d{4}|\+\d{1,3}[ \-]?\(?\d{1,4}\)?(?:[ \-]?\d{2,4}){2,4}|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4}|0\d-\d{4}-?\d{4})(?![\w\-])")),
+    ("email", lazily(r"(?:我的?|my|mail|信箱|邮箱|邮件|contact|reach me|寄给?我)[^\n]{0,20}?[\w.+\-]{1,64}@[\w\-]{1,64}\.[a-z]{2,}")),
+    ("address", lazily(r"(?<!\w)\d{1,5} [a-z]{2,20}(?: [a-z]{2,20})? (?:street|st|avenue|ave|road|rd|lane|ln|boulevard|blvd|drive|court)(?![a-z])|[\u4e00-\u9fff](?:路|街|巷|弄)(?:[一二三四五六七八九十]段)?\d{1,4}(?:巷|弄|号)")),
 )  # fmt: skip
 
 
@@ -71,32 +71,28 @@ def _sentences(folded: str) -> Iterator[tuple[int, int]]:
 
 
 def _blank(folded: str, start: int) -> int:
-    found = re.compile(r"\s*").match(folded, start)
-    return len(found[0]) if found else 0
+    return len(folded) - start - len(folded[start:].lstrip())
 
 
 def _category(sentence: str) -> str | None:
-    always, mine = _patterns()
-    if found := always.search(sentence):
-        return found.lastgroup
-    if _MINE.search(sentence) and (found := mine.search(sentence)):
-        return found.lastgroup
+    always, mine = _phrases()
+    if found := _first(always, sentence):
+        return found
+    if _MINE.search(sentence) and (found := _first(mine, sentence)):
+        return found
     return next((category for category, form in _FORMS if form.search(sentence)), None)
 
 
+def _first(lists: Mapping[str, phrases.Matcher], sentence: str) -> str | None:
+    return next((category for category, matcher in lists.items() if matcher.search(sentence)), None)
+
+
 @cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """One matcher for what is always private and one for what is when it is the person's own; groups are categories."""
-    text = (resources.files(__package__) / "lexicon" / "privacy.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(text)
-
-    def joined(which: str) -> re.Pattern[str]:
-        return re.compile(
-            "|".join(
-                f"(?P<{name}>{phrases.pattern(phrases.split(rows[which]))})"
-                for name, rows in tables.items()
-                if which in rows
-            )
-        )
-
-    return joined("always"), joined("mine")
+def _phrases() -> tuple[dict[str, phrases.Matcher], dict[str, phrases.Matcher]]:
+    """By category, the phrases that are always private, and those that are when they are the person's own."""
+    tables = tomllib.loads((resources.files(__package__) / "lexicon" / "privacy.toml").read_text(encoding="utf-8"))
+    always, mine = (
+        {name: phrases.compiled(rows[which]) for name, rows in tables.items() if which in rows}
+        for which in ("always", "mine")
+    )
+    return always, mine

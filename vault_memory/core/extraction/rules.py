@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
@@ -17,14 +16,15 @@ from types import MappingProxyType
 from vault_memory.core.extraction import artefacts, language, masking, person, retraction, styles, technology, topics
 from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import Lexicon, default_lexicon
+from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.extraction.privacy import is_private
 from vault_memory.core.extraction.secrets import redact
 from vault_memory.core.fold import fold
 from vault_memory.core.preference import Signal
 
-_OWN_PART = re.compile(r"我(?:负责|是|自己|都|就|只|用|写)")
-_MY = re.compile(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
-_TAUGHT = re.compile(
+_OWN_PART = lazily(r"我(?:负责|是|自己|都|就|只|用|写)")
+_MY = lazily(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
+_TAUGHT = lazily(
     r"教|解释|讲|说明|介绍|科普|什么|怎么|如何|为什么|啥|咩|乜|点解|点样|差|区别|(?<![a-z])(?:teach|explain|what|what's|how|why|difference|differ|compare|describe|define|walk|understand|intro|eli5|tell)(?![a-z])"
 )
 """A wish to be taught: what is to be explained is a topic and nothing else, 教我 React 的 useEffect."""

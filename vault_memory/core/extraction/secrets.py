@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from vault_memory.core.extraction.phrases import lazily
+
 
 @dataclass(frozen=True)
 class Redacted:
@@ -117,11 +119,11 @@ _FORMATS = [
 
 _SIGN = r"(?: ?(?:number|no\.?|code|值|号|號|碼|码))?['\"」』`]? {0,2}(?P<sign>[:：=]|=>|is|was|are|是|為|为|係|系|就是|改成|设成|設成|用的是|用|[ ](?=[a-z]*\d))['\"「『`]{0,1}[ :：]{0,2}['\"「『`]?"
 _VALUE = r"(?P<value>[^\s'\"「」『』`,，。;；、)）]{4,120})"
-_NOT_A_SECRET = re.compile(
+_NOT_A_SECRET = lazily(
     r"\[redacted|[$<{(*\[%]|(?:string|str|none|null|true|false|undefined|required|optional|varchar|text|char|int|number|integer|bytes?|any|password|passwd|pwd|secret|token|input|hash(?:ed)?|wrong|invalid|incorrect|correct|missing|empty|weak|expired|reset|hidden|visible|encrypted|stored|saved|being|always|still|same|different|changeme|example|your|self|this|process|os|env|config|settings|request|req|user|getenv|environ|data|form|body|params?|args?|props?|state|document)(?![a-z0-9])|x{3,}|\.{3}",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|.*[(\[{].*|[A-Za-z_]+_[A-Za-z_]+|/.*|https?:.*")
+_CODE = lazily(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|.*[(\[{].*|[A-Za-z_]+_[A-Za-z_]+|/.*|https?:.*")
 
 
 def _password(value: str, sign: str) -> bool:
@@ -221,10 +223,10 @@ def _always(number: str) -> bool:
 
 
 _NUMBERS: list[tuple[str, re.Pattern[str], Callable[[str], bool]]] = [
-    ("id-number", re.compile(r"[1-9](?<![\w.\-][1-9])\d{5}(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d{4}[\dXx](?![A-Za-z0-9_\-.]\w)"), _china),
-    ("card", re.compile(r"\d(?<![A-Za-z0-9_.\-/]\d)(?:\d{3}(?:[ \-]\d{4}){3}(?:[ \-]\d{1,3})?|\d{3}[ \-]\d{6}[ \-]\d{4,5}|\d{12,18})(?![A-Za-z0-9_\-])(?!\.\d)"), _card),
-    ("id-number", re.compile(r"[A-Z](?<![A-Za-z0-9_\-][A-Z])[1289]\d{8}(?![A-Za-z0-9_])"), _taiwan),
-    ("id-number", re.compile(r"[A-Z](?<![A-Za-z0-9_\-][A-Z])[A-Z]?\d{6} ?\([0-9A]\)"), _hong_kong),
-    ("id-number", re.compile(r"[0-8](?<![\w.\-][0-8])(?<!000)\d\d-(?!00)\d\d-(?!0000)\d{4}(?![\w\-])"), _always),
-    ("bank-account", re.compile(r"[A-Z](?<![A-Za-z0-9_\-][A-Z])[A-Z]\d\d(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"), _iban),
+    ("id-number", lazily(r"[1-9](?<![\w.\-][1-9])\d{5}(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d{4}[\dXx](?![A-Za-z0-9_\-.]\w)"), _china),
+    ("card", lazily(r"\d(?<![A-Za-z0-9_.\-/]\d)(?:\d{3}(?:[ \-]\d{4}){3}(?:[ \-]\d{1,3})?|\d{3}[ \-]\d{6}[ \-]\d{4,5}|\d{12,18})(?![A-Za-z0-9_\-])(?!\.\d)"), _card),
+    ("id-number", lazily(r"[A-Z](?<![A-Za-z0-9_\-][A-Z])[1289]\d{8}(?![A-Za-z0-9_])"), _taiwan),
+    ("id-number", lazily(r"[A-Z](?<![A-Za-z0-9_\-][A-Z])[A-Z]?\d{6} ?\([0-9A]\)"), _hong_kong),
+    ("id-number", lazily(r"[0-8](?<![\w.\-][0-8])(?<!000)\d\d-(?!00)\d\d-(?!0000)\d{4}(?![\w\-])"), _always),
+    ("bank-account", lazily(r"[A-Z](?<![A-Za-z0-9_\-][A-Z])[A-Z]\d\d(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"), _iban),
 ]  # fmt: skip

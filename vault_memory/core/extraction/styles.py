@@ -7,13 +7,13 @@ where a phrase wishes by itself; the negation before or after it decides the val
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, Style, Technology
+from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.preference import Signal, Strength
 
 MOST = 8
@@ -28,7 +28,7 @@ class _Hit:
     asked: bool
 
 
-_BLANK_BESIDE_HAN = re.compile(r"(?<=[\u3400-\u9fff]) (?=[a-z0-9])|(?<=[a-z0-9]) (?=[\u3400-\u9fff])")
+_BLANK_BESIDE_HAN = lazily(r"(?<=[\u3400-\u9fff]) (?=[a-z0-9])|(?<=[a-z0-9]) (?=[\u3400-\u9fff])")
 
 
 def wishes(
@@ -243,36 +243,34 @@ def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int
     return 1 if negations % 2 == 0 else -1
 
 
-_TOO_MANY = re.compile(
-    r"(?:太多|过多|一堆|too many|so many|too much)的? ?(?:注[解释]|例子|范例|示例|comments?|examples?)$"
-)
-_WITHOUT_IT = re.compile(r"不懂|看不|听不|难|抽象|学不|无法|唔明|消化不")
-_COMPLAINT = re.compile(
+_TOO_MANY = lazily(r"(?:太多|过多|一堆|too many|so many|too much)的? ?(?:注[解释]|例子|范例|示例|comments?|examples?)$")
+_WITHOUT_IT = lazily(r"不懂|看不|听不|难|抽象|学不|无法|唔明|消化不")
+_COMPLAINT = lazily(
     r"一(?:大)?[堆串坨]|注[解释]多过|太|有点|过于|好(?=[长短])|too |a bit |kinda |kind of |way too|so (?=long|short)|不够|唔够|讲得不够"
 )
-_VAGUE_SUBJECT = re.compile(
+_VAGUE_SUBJECT = lazily(
     r"页面|网页|画面|屏幕|背景|底色|颜色|介面|界面|(?<![a-z])(?:page|site|screen|background|theme|colou?rs|ui)(?![a-z])|[\s,你您这那也又都真实在的我觉得有点啊欸喔了吧就还是好个次每写讲说回打太超一直总是段给呢嗯内容文字字]|(?<![a-z])(?:that|this|it|that's|this's|it's|is|was|are|were|still|your|you|a|bit|just|way|so|hmm|ok|okay|sorry|but|and|honestly|feels|seems|i|think|find|the|last|one|message|messages|text|wrote|all|kinda|man|dude|bro|lol|ugh|no|wait|these|those|they|they're)(?![a-z])|'s"
 )
-_REPLY = re.compile(
+_REPLY = lazily(
     r"回答|回复|回覆|回应|解释|说明(?!书|文件)|讲解|答案|你(?:的)?(?:讲|说|答|回)|(?:^|[请就都再])(?:讲|说|答|回|教)|(?<![a-z])(?:answer|answers|reply|replies|response|responses|explanation|explanations|explain|explaining|responding|answering|describe)(?![a-z])"
 )
-_WORDING = re.compile(r"文字|字数|篇幅|(?<![a-z])(?:wording|text|words)(?![a-z])")
-_ASSERTED = re.compile(
+_WORDING = lazily(r"文字|字数|篇幅|(?<![a-z])(?:wording|text|words)(?![a-z])")
+_ASSERTED = lazily(
     r" ?(?:的|模式|主题|版|背景|底)?(?:我|在[^,]{0,8}?)?(?:根本|完全|实在|真的|都|快|要|会|直接|让我|害我|看到|看起来)*(?:瞎|看不[清到见下]|伤眼|刺眼|头[晕痛疼昏]|眼[睛花痛酸]|吃力|难读|难看|不舒服)"
     r"| ?(?:的|模式|主题|版|背景|底)?(?:看久|看了|看得|看起来很|太|会|让|害|真的(?:很|太|好)|伤|刺|闪|对我?眼|什么的|比较(?:难|累|伤|刺|暗|吃)"
     r"|(?:mode|theme)? ?(?:is|are|makes|hurts?|gives|burns?|kills?|was|strains)(?! (?:better|best|easier|fine|nicer|my|what|the way|good|great|perfect|all i|how i|it)))"
 )
-_REPORTED = re.compile(
+_REPORTED = lazily(
     r"(?:config|配置(?:文件|档)|设定档|数据库|资料库|json|yaml|env)(?:档案?)?(?:里|中|上)面?|(?<!帮)(?<!替)(?:我|(?<![a-z])i)(?:已经|刚|之前|不小心|手滑|误)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)|(?:^|\s)i (?:know|see|noticed?|get) (?:that )?(?:the|this|it|they|my|their|our)|我知道(?!了)|accidentally|by (?:accident|mistake)|(?:config|配置|设定档?|设置|日志|log|json|yaml|env|规格书?|文档|合[同约])(?:档案?|文件)?(?:里|中|上)面?(?:有|写|显示|是|记)|不小心|手滑"
 )
-_ONLY_SO = re.compile(
+_ONLY_SO = lazily(
     r"(?<![a-z])(?:only|best|better|faster|can't|don't|never)(?![a-z])[^,]{0,28}(?:when|if|once|after) i $"
 )
 """«I only get it when I see …» is how one learns, no report."""
-_DOING = re.compile(
+_DOING = lazily(
     r"i'm (?:just |currently |now )?(?:(?:writing|adding|putting|making|giving|using|looking at|reading) )?$"
 )
-_PARTICLES = re.compile(
+_PARTICLES = lazily(
     r"[\s的地得啦吧呢啊喔哦唷嘛了一点些下好吗行可以就请谢你我.!~?]|please|pls|thanks|thank you|for me|ok|okay|now|instead|next time|then"
 )
 

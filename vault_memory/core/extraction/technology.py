@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon, Technology
+from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.fold import fold
 from vault_memory.core.preference import Signal
 
@@ -113,7 +113,7 @@ def _groups(named: list[Technology], clause: Clause) -> Iterator[list[Technology
         yield group
 
 
-_JOINT = re.compile(r" ?(?:、|,|/|\+|&|and|with|plus|跟|和|与|同|加|配|搭|搭配|,? ?and|还有|以及)* ?")
+_JOINT = lazily(r" ?(?:、|,|/|\+|&|and|with|plus|跟|和|与|同|加|配|搭|搭配|,? ?and|还有|以及)* ?")
 
 
 def _follows(lexicon: Lexicon, role: str, before: str, gap: int = 10) -> bool:
@@ -125,7 +125,7 @@ def _precedes(lexicon: Lexicon, role: str, after: str) -> bool:
     return bool(found and _SUBJECT.fullmatch(after[: found.start()]))
 
 
-_SUBJECT = re.compile(
+_SUBJECT = lazily(
     r"(?:[ 的是就,了都]|我哋|我们?|咱们?|俺|(?:我们?)?(?:组|团队|这边|这组|实验室|公司|专题|那边)|team|已经|早就|老早|最近|终于|现在|全部|全|整个|后来|we|i|(?<![a-z])(?:have|has|already|just|finally|had|was|got)(?![a-z]))*"
 )
 
@@ -134,29 +134,29 @@ def _from_to(before: str, after: str) -> bool:
     return bool(_FROM.search(before) and _TO.match(after))
 
 
-_ELLIPTIC = re.compile(
+_ELLIPTIC = lazily(
     r"(?:so |and |also |ok |been |just |currently |still |finally |mostly |mainly )*(?:been|using|writing|coding|building|hacking|working|learning|running|started|starting|switched|switching|moved|moving|migrated|migrating|deployed|deploying|trying|stuck|got|rewrote|rewriting|ported|porting)(?![a-z])"
 )
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_SIMILE = re.compile(r"(?:^|, ?)(?:just |a bit |kind of )?(?:like|as) (?:an?|the|some|my) $")
-_CALLED = re.compile(
+_HAN = lazily(r"[\u3400-\u9fff]")
+_SIMILE = lazily(r"(?:^|, ?)(?:just |a bit |kind of )?(?:like|as) (?:an?|the|some|my) $")
+_CALLED = lazily(
     r"(?:叫(?:做|作)?|名叫|取名(?:叫|为)?|命名为|念作|读作|called|named|nicknamed|name is|names? of)[ \"']*$"
 )
-_USED_IN = re.compile(r"用|写|(?<![a-z])(?:use|using|framework|library|tool|language|editor)(?![a-z])")
-_FROM = re.compile(r"(?:从|由|from|off|away from|把|ditched|dropped|left|replaced|swapped|traded)(?: my)? ?$")
-_TO = re.compile(
+_USED_IN = lazily(r"用|写|(?<![a-z])(?:use|using|framework|library|tool|language|editor)(?![a-z])")
+_FROM = lazily(r"(?:从|由|from|off|away from|把|ditched|dropped|left|replaced|swapped|traded)(?: my)? ?$")
+_TO = lazily(
     r" ?(?:全部|整个|全|都|一次|慢慢)?(?:换|转|改|搬|移|跳|迁|migrate|switch|move|port|to |for |with |onto |over to |→|->|跳槽)"
 )
-_USED = re.compile(r"(?:用|换|给我|都给|写|以|走|in|use|using|with|to) ?(?:vanilla |plain |pure )?$")
-_OPINION = re.compile(
+_USED = lazily(r"(?:用|换|给我|都给|写|以|走|in|use|using|with|to) ?(?:vanilla |plain |pure )?$")
+_OPINION = lazily(
     r"(?:喜欢|like|love|enjoy) ?(?:how|that|what|the way|the idea|when|to know|的是)|would (?:like|love) to (?:know|learn|understand)|like to (?:know|learn|ask|understand)"
 )
-_NOT_OWN = re.compile(
+_NOT_OWN = lazily(
     r"(?:my|our) (?:professor|teacher|friend|classmate|roommate|teammate|boss|class|school|course|brother|sister|question)"
 )
-_REQUEST = re.compile(
+_REQUEST = lazily(
     r"(?:帮我|给我|帮忙|write me|give me|show me|make me|can you|could you|translate|convert|rewrite this|请).{0,16}$"
 )
-_STACK = re.compile(
+_STACK = lazily(
     r" ?(?:on the (?:back|front)|for the (?:back|front)|backend|frontend|后端|前端|做后端|做前端|当后端|当前端)"
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, Technology
 from vault_memory.core.extraction.masking import Message
+from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.extraction.privacy import is_private
 from vault_memory.core.preference import Signal
 
@@ -102,37 +103,37 @@ def _asked_after(
         )
 
 
-_THESE = re.compile(r"^(?:这|那|它|两)(?:俩|两个|两者|些|二者|者|们)|^(?:the two|these two|these|those|they)(?![a-z])")
-_WHY = re.compile(r"\s*(?:为什么|为啥|为何|点解|why(?: is| are| does| do)?)\s*")
-_SENTENCE_OPENING = re.compile(r"(?s:.*)(?:[。!?;\n]|\.(?=\s))")
-_NO_TERM = re.compile(
+_THESE = lazily(r"^(?:这|那|它|两)(?:俩|两个|两者|些|二者|者|们)|^(?:the two|these two|these|those|they)(?![a-z])")
+_WHY = lazily(r"\s*(?:为什么|为啥|为何|点解|why(?: is| are| does| do)?)\s*")
+_SENTENCE_OPENING = lazily(r"(?s:.*)(?:[。!?;\n]|\.(?=\s))")
+_NO_TERM = lazily(
     r"(?:(?:person|human|man|student|i|you|we|he|she|they|it|a person|people|someone|inside|in the|in this|with|without|by|using|through|like|as|from|before|after|step|each|every|things?|stuff|everything|anything|something|better|properly|slowly|more|less|shorter|longer|explain|coding|programming|code|it all|what|why|how|one|ones|to|me|my|that|this|these|those|yourself|myself)(?![a-z])(?! (?:loop|keyword|operator))|得|太|写程式$|编程$|程式$|写 ?code$|程序$|代码$|你|您)"
 )
-_TEACH = re.compile(
+_TEACH = lazily(
     r"啥|什么(?:是|叫)|何谓|何为|乜|咩|求教|请教|求|eli5|教|解释|讲|说明|介绍|学|了解|认识|搞懂|弄懂|理解|科普|复习|入门|研究|differ|teach|explain|learn|understand|study|walk|describe|define|intro|overview|eli5|go over|compare|comparison|vs|versus|tell me|brush|primer|rundown|curious|reading"
 )
-_OWN = re.compile(r"我(?:们|的|这|那|写|个)|(?<![a-z])(?:my|our|your)(?![a-z])")
-_TAUGHT = re.compile(
+_OWN = lazily(r"我(?:们|的|这|那|写|个)|(?<![a-z])(?:my|our|your)(?![a-z])")
+_TAUGHT = lazily(
     r"(?<![a-z])(?:explain|teach me|help me understand|what(?:'s| is| are)) (?:the |a |an |about )*$|(?:什么是|解释|教我|捋一捋|讲讲)$"
 )
-_OPERATOR = re.compile(r"(?<![^\s])[=<>!&|+*/%^?:.~-]{2,3}(?=\s|$)")
-_TERM = re.compile(r"[a-z]{8,}(?: [a-z]{3,})?|[a-z]{3,} [a-z]{7,}")
-_DEBUGGING = re.compile(
+_OPERATOR = lazily(r"(?<![^\s])[=<>!&|+*/%^?:.~-]{2,3}(?=\s|$)")
+_TERM = lazily(r"[a-z]{8,}(?: [a-z]{3,})?|[a-z]{3,} [a-z]{7,}")
+_DEBUGGING = lazily(
     r"报错|出错|错误讯息|坏掉|不能跑|跑不动|没反应|没有用|为什么我|怎么我|我的.{1,20}(?:为什么|怎么)|why (?:is|does|do|are|isn't|doesn't|won't|can't) (?:my|it|this|the)|my .{1,20} (?:doesn't|won't|keeps|isn't)|not working|doesn't work|won't (?:run|compile)|crash|broken|this (?:line|code|error|function|loop|snippet)|这(?:行|段|个错|个函|个 bug|句|题)|那(?:行|段)|第.{1,3}(?:行|题|段)|line \d"
 )
-_ABOUT_OTHERS = re.compile(
+_ABOUT_OTHERS = lazily(
     r"都不(?:知道|懂|会|识)|(?:你|妳)(?:是|叫)(?:什么|谁)|什么.{1,12}你?就.{1,10}什么|you (?:managed|failed|just|already|explained|forgot|were)|who are you|your name|教我(?:妹|弟|爸|妈|朋友)"
 )
-_JOINED = re.compile(r"跟|和|与|同|(?<![a-z])(?:and|vs|versus|or|from|to|with)(?![a-z])|、|/|还是|,")
-_LATIN_TERM = re.compile(
+_JOINED = lazily(r"跟|和|与|同|(?<![a-z])(?:and|vs|versus|or|from|to|with)(?![a-z])|、|/|还是|,")
+_LATIN_TERM = lazily(
     r"(?<![a-z])(?!(?:my|the|this|that|you|me|it|is|are|ok|app|lol|btw|please|thanks|homework|deadline|final|midterm|project|ta|office|hour|meeting|gpa|email|demo|presentation|report|quiz|exam)(?![a-z]))[a-z][a-z0-9\-.+#/]{1,}"
 )
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_HEAD = re.compile(
+_HAN = lazily(r"[\u3400-\u9fff]")
+_HEAD = lazily(
     r"(?:[\s,:的了呢啊吧]|所以|请问|想问一?下?|想问|那|那个|这个|到底|究竟|你知道|一下|关于|有关|其实|欸|诶|老师|助教|同学|什么叫做?|啥叫|啥是|何谓|何为|怎么看懂|怎么理解|怎么样|来|科普|挨个|求教?|下|请|帮我|麻烦|可以|可唔可以|可不可以|能不能|能否|我|你|再|怎么|如何|点样|什么是|啥是|给我听?|跟我|我想|想|用|写|"
     r"(?:explain|explaining|teach|describe|compare|what|how|why|when|where|is|are|does|do|a|an|the|about|exactly|actually|even|so|ok|okay|hey|please|me|to|us|again|some|between|of|with|you|can|could|using|in|is the|also|and|basics|concept|idea|difference|quick|bit|really|wait|like)(?![a-z0-9+#.]))+"
 )
-_CUT = re.compile(
+_CUT = lazily(
     r"\s*(?:到底|究竟|[吗呢啊吧啦嘛呀么]|(?:又|都|还|才|也)?是(?:怎么|什么|啥|如何|干嘛|做什么|在干|指|为什么)|是(?=$)|怎么(?:回事|运作|用|写)|的?(?:意思|概念|原理|差别|差异|区别|不同)?(?:是什么|为何|给我听|给我)|一下|可以吗|好吗|谢谢|好不好|请|(?<![a-z])(?:please|pls|thanks|thank you|to me|for me|works?|mean(?:s)?|do(?:es)?|again|exactly|actually|is|are|in simple terms|simply|like i'm.*|step by step|used for|for dummies|differ|and when|and why|under the hood|internally|behind the scenes|from scratch|because|when|so that|before|for (?:my|the|tomorrow|an?)|in detail|first|i'm|but|lol|by any chance|real quick|quickly|properly|in general|for a beginner|for beginners|at all|anyway|tho|though)(?![a-z]).*|一步一步.*|逐步.*|详细.*|简单(?:讲|说|解释).*|的?时候.*|(?:我|讲|说|解释|教)(?:看|听|不|完|都|真|想|好|还|没|一直|总|完全|给|一).*|差(?:在|别|异|哪|咩).*|有(?:什么|何|咩|乜).*|哪里.*|为什么.*|怎么.*|如何.*|点解.*|点样.*|系(?:乜|咩|点).*|的$)"
 )
 
@@ -194,16 +195,16 @@ def _project(clause: Clause, following: str, message: Message, lexicon: Lexicon)
     yield Signal("current_projects", "add", value[:LONGEST].strip(), "observed")
 
 
-_FOR_YEARS = re.compile(
+_FOR_YEARS = lazily(
     r"(?<![a-z])(?:for|since|over|these|the last|the past) [^,]{0,16}(?:years?|decades?|ages|college|school|university|(?:19|20)\d\d)(?![a-z])|[一二两三四五六七八九十几多\d]+年(?!级)"
 )
-_A_THING = re.compile(r" ?(?:out |up |together )?(?:a|an|my|our|my own) (?=[a-z])")
-_MADE_WITH = re.compile(r"^(?:拿|用|以|基于)\s*[\w.+#\- ]{1,20}?\s*(?:做|写|寫|刻|开发|開發|搭|架)的\s*")
-_ARTICLE = re.compile(r"^(?:(?:a|an|the|my|our|this) (?=\w)|[一]?[個个套支款只間间]\s*(?=\S))", re.IGNORECASE)
-_GENERIC = re.compile(
+_A_THING = lazily(r" ?(?:out |up |together )?(?:a|an|my|our|my own) (?=[a-z])")
+_MADE_WITH = lazily(r"^(?:拿|用|以|基于)\s*[\w.+#\- ]{1,20}?\s*(?:做|写|寫|刻|开发|開發|搭|架)的\s*")
+_ARTICLE = lazily(r"^(?:(?:a|an|the|my|our|this) (?=\w)|[一]?[個个套支款只間间]\s*(?=\S))", re.IGNORECASE)
+_GENERIC = lazily(
     r"(?:个|個)?(?:毕业|畢業|期末|学期|學期|个人|大学|我的|小)?(?:设计|設計|专题|專題|专案|專案|项目|項目|论文|論文|大作业|毕设|畢設|畢專|课设)|(?:my |a |our )?(?:capstone|thesis|final|senior|side|school|group)?(?: ?project)?"
 )
-_TASK = re.compile(
+_TASK = lazily(
     r"帮我|请|麻烦|给我|可以(?:帮|教)|教我|怎么|如何|help me|can you|could you|please|how (?:do|to|can)|should i|teach me|想像|老师(?:要|叫)|作业要"
 )
 
@@ -283,30 +284,30 @@ def _clause_before(clause: Clause, judged: str, message: Message, lexicon: Lexic
     return ""
 
 
-_PRONOUN = re.compile(
+_PRONOUN = lazily(
     r"(?:it|that|this|they|he|she|you|what|which|them|these|those|there|who|one|这|那|它|这个|那个|这些|那些|什么|谁|你|他|她|我|大家|自己)"
 )
-_IS_PRAISE = re.compile(r"(?:good|great|comfortable) (?:at|with|in)")
-_DENIED = re.compile(r"never been|was never|(?:^|[^a-z])not ")
-_NOT_SO = re.compile(
+_IS_PRAISE = lazily(r"(?:good|great|comfortable) (?:at|with|in)")
+_DENIED = lazily(r"never been|was never|(?:^|[^a-z])not ")
+_NOT_SO = lazily(
     r"(?:不|没有?|唔|比(?:啥|什么|谁|任何)?都?|(?:not|never|isn't|aren't|n't)(?= ))\s*(?:太|很|算|是|得|搞|搞得|都|very|so|really|that|a|exactly)*\s*$|never (?:搞|做|写|学)?得?$"
 )
-_NO_MORE = re.compile(r"(?:不再|不用|不是|不算|已经不|别再|no longer|not|isn't|aren't)[^,]{0,8}$")
-_ASKED = re.compile(
+_NO_MORE = lazily(r"(?:不再|不用|不是|不算|已经不|别再|no longer|not|isn't|aren't)[^,]{0,8}$")
+_ASKED = lazily(
     r"可唔可以|可不可以|能不能|可以|请|帮我|麻烦|给我|没有|冇|(?<![a-z])(?:please|can you|could you)(?![a-z])"
 )
 """What is asked for, and the lack of a thing, are no subject one is bad at."""
-_OF_A_THING = re.compile(
+_OF_A_THING = lazily(
     r"(?:这|那|该|呢|嗰)(?:句|段|篇|首|题|行|份|页|章|条|道|台|部|款|支|间|家|套|组|本|牌子|个(?:框架|语言|工具|套件|软体|软件|模型|产品))[^,]{0,8}的?$|门语言的?$|(?<![a-z])(?:(?:the|this|that) [a-z ]{2,20}|(?!it)[a-z]{3,})'s (?:biggest |main |only |real )?$"
 )
 """A thing whose strengths are told: 這台筆電的強項."""
-_LASTING = re.compile(
+_LASTING = lazily(
     r"一直|总|永远|老是|每次|从来|始终|向来|一向|从小|弱|差|烂|擅长|苦手|罩门|死穴|短板|痛(?!苦)|软肋|噩梦|恶梦|心魔|天敌|克星|不起来|学不会|没辙|没救|不太?行|最|菜|渣|障碍|唔叻|就|forever|成日|次次|到现在|至今|(?:年|学期|遍|次)(?:了|还|也|都)|学到|一辈子|多年|还是|都未|never|开窍|一窍|雾水|抹黑|发怵|考砸|栽|挂过|挂了|(?<![a-z])(?:is|are|has been|have been|since|years)(?![a-z])|i'm|im |always|every|keep|suck|weak|struggle|constantly|been|blind|bad|dread"
 )
-_JUDGED_HEAD = re.compile(
+_JUDGED_HEAD = lazily(
     r"(?:[\s,:的]|只要|一?看到|看见|碰到|碰上|遇到|一写|一碰|每次|写|搞|我|自己|对于?|在|其实|就是|是|老实说|说真的|不过|可是|只是|反而|但是?|讲真|跟你说|the|my|it's|its|with|at|in|that|honestly|tbh|and|but|so|because|stuff like|things like|anything (?:to do )?with|writing(?= [a-z])|doing|using)+(?![a-z])"
 )
-_JUDGED_CUT = re.compile(
+_JUDGED_CUT = lazily(
     r"\s*(?:这(?:块|一块|方面|部分|件事|个|题型|类|种|东西)|那(?:块|一块|方面|部分)|方面|的(?:部分|题目|东西|时候|地方|概念)|我|对我|就|都|又|却|还|倒|也|一直|总|真的|每次|老是|始终|从来|永远|完全|根本|上面?(?=$)|算是|是|很|超|最|特别|(?<![a-z])(?:stuff|is|are|has|have|always|just|never|that|which|and (?:i|it)|so|since|because|no matter|lol|tbh|honestly|though|tho|please|i|in general|but|for some reason|ever|to be honest|if|when|yet|even)(?![a-z])).*"
 )
 
@@ -349,17 +350,17 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon, told: bool)
     return Signal("note", "add", content[:LONGEST_NOTE], "explicit")
 
 
-_TAKEN_BACK = re.compile(
+_TAKEN_BACK = lazily(
     r"当我没说|算了|(?<![a-z])(?:no wait|forget (?:that|it)|never ?mind|scratch that|remember)(?![a-z])"
 )
-_I_USE = re.compile(
+_I_USE = lazily(
     r"我(?:们|都|一般|平常|平时|主要|只|也|现在|是|在|的|最)*(?:用|写|学|选|喜欢|习惯|偏好|装|跑)|(?<![a-z])(?:i|we|i'm|we're|i'll) (?:\w+ ){0,2}(?:use|using|write|writing|code|coding|prefer|like|love|work|working|run|develop|build|switched|moved)(?![a-z])"
 )
-_BLANK = re.compile(r" *")
-_FILLER = re.compile(
+_BLANK = lazily(r" *")
+_FILLER = lazily(
     r"[\s,!:~]|对了|呢|eh|ah|la|lah|还有|另外|顺便|那|请|麻烦|帮我|你|可以|先|欸|诶|喔|ok|okay|also|and|btw|hey|oh|please|by the way|one more thing|so|just|可唔可以|唔该|拜托|嗯|好|以后|之后"
 )
-_CLAIM = re.compile(r"管理员|权限|admin|root|instructor|superuser|老师身份|助教身份|credentials?")
-_STATEMENT = re.compile(
+_CLAIM = lazily(r"管理员|权限|admin|root|instructor|superuser|老师身份|助教身份|credentials?")
+_STATEMENT = lazily(
     r"[\u3400-\u9fff]{2,}|(?<![a-z])(?:is|are|am|was|use|uses|has|have|must|should|need|needs|will|called|named|on|every|always|only|our|my|i'm|the|we|due|at|in|by|=)(?![a-z])|->|:"
 )
