@@ -14,6 +14,7 @@ from vault_memory.services.maintain import maintain
 from vault_memory.services.status import status
 from vault_memory.services.users import rename_user
 from vault_memory.services.vault import Vault
+from vault_memory.services.withheld import count_withheld, withheld
 
 NOTE = PurePosixPath("memory/alice/notes/a.md")
 
@@ -47,7 +48,9 @@ def test_many_commits_are_packed_and_put_in_the_graph_once_nobody_writes(vault: 
 
 def test_blame_follows_a_user_to_another_id(vault: Vault, clock: Clock) -> None:
     write(vault, 3)
+    count_withheld(vault, "alice", {"health": 2})
     rename_user(vault, "alice", "anna")
+    assert withheld(vault, "anna") == {"health": 2} and withheld(vault, "alice") == {}
     path = PurePosixPath("memory/anna/notes/a.md")
     Path(vault.root / path).write_text("2\nnew\n")
     (old, new) = file_blame(vault, path)

@@ -194,6 +194,13 @@ class TestBlame:
         vault.path("alice", "conversations/2026-01-30.jsonl").unlink()
         assert blame(vault, "alice", "theme")[0].said is None
 
+    def test_a_line_of_another_talk(self, vault: Vault) -> None:
+        """Conversations are not synced: the same line on another machine may hold other words."""
+        record_turn(vault, "alice", "我喜歡暗色主題")
+        path = vault.path("alice", "conversations/2026-01-30.jsonl")
+        path.write_text(path.read_text("utf-8").replace("我喜歡暗色主題", "晚餐吃什麼"), "utf-8")
+        assert blame(vault, "alice", "theme")[0].said is None
+
     def test_what_nobody_set(self, vault: Vault) -> None:
         record_turn(vault, "alice", "你好")
         assert blame(vault, "alice", "theme") == []

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from vault_memory.adapters import files
 from vault_memory.core import layout
+from vault_memory.core.extraction.privacy import PRIVATE
 from vault_memory.core.fields import FIELDS, NOTE, clean, same
 from vault_memory.core.preference import Change, Evidence, Signal
 from vault_memory.core.profile import Profile
@@ -107,7 +108,7 @@ def blame(vault: Vault, user_id: str, key: str) -> list[Blame]:
                 (e for e in entries if same(e.new, preference.value) and e.op in ("set", "add", "restore")), None
             )
             if change:
-                found.append(Blame(change, _said(vault, user_id, change.source)))
+                found.append(Blame(change, _said(vault, user_id, change)))
     return found
 
 
@@ -139,7 +140,16 @@ def _bring_back(vault: Vault, user_id: str, key: str, then: Profile, reason: str
     return change_profile(vault, user_id, decide, vault.history.person())[0]
 
 
-def _said(vault: Vault, user_id: str, source: str) -> str | None:
-    """The person's words on a line of a conversation record, if the record is still there."""
-    message = (turn_at(vault, user_id, source) or {}).get("user_message")
-    return message if isinstance(message, str) else None
+def _said(vault: Vault, user_id: str, change: PreferenceChange) -> str | None:
+    """The person's words on the line that a change names, if they hold its reason.
+
+    Conversations stay on the machine where they were held: after a sync the same line here may be of another talk.
+    """
+    message = (turn_at(vault, user_id, change.source) or {}).get("user_message")
+    pieces = map(_bare, change.reason.split(PRIVATE))
+    return message if isinstance(message, str) and all(piece in _bare(message) for piece in pieces) else None
+
+
+def _bare(text: str) -> str:
+    """Letters and digits only: what a message has over several lines, its reason has on one."""
+    return "".join(filter(str.isalnum, text))

@@ -14,6 +14,7 @@ from vault_memory.core.profile import Profile
 from vault_memory.errors import UsageError
 from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.vault import Vault
+from vault_memory.services.withheld import rename_withheld
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
                 if content is not None:
                     moved += [FileChange(old_dir / source, content, None), FileChange(new_dir / source, None, content)]
         os.rename(vault.root / old_dir, vault.root / new_dir)
+        rename_withheld(vault, old, new)
         message = trailers.render(
             f"user({new}): renamed from {old}", "", {"Vault-User": new, "Vault-Renamed-From": old}
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,6 +34,12 @@ def count_withheld(vault: Vault, user_id: str, counts: Mapping[str, int]) -> Non
             total[category] = total.get(category, 0) + count
         path = _path(vault, user_id)
         files.replace(path, json.dumps(total, ensure_ascii=False, sort_keys=True).encode() + b"\n", files.read(path))
+
+
+def rename_withheld(vault: Vault, old: str, new: str) -> None:
+    """Let a user's counts go with the user to another id. The caller holds both ids' locks."""
+    with contextlib.suppress(FileNotFoundError):
+        os.replace(_path(vault, old), _path(vault, new))
 
 
 def _path(vault: Vault, user_id: str) -> Path:

@@ -72,7 +72,10 @@ class HistoryReader:
         tree = self._objects.tree_of(self._repository.head().commit)
         found = []
         for path in self._status() if paths is None else filter(self._is_note, paths):
-            on_disk = files.read(self.root / path)
+            try:
+                on_disk = files.read(self.root / path)
+            except PermissionError:  # git could not read it either; the index tells of it
+                continue
             if path in waiting:
                 before = waiting[path].after
             else:
