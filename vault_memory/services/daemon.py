@@ -97,7 +97,6 @@ class Daemon:
             for hints in (self._follower.watcher.hints, self._to_commit):
                 hints.put(EVERYTHING)  # whoever waits for something to do wakes, and sees that it is over
             self._vectors.put(None)
-            self._calm.set()
             deadline = time.monotonic() + STOP_S
             for worker in workers:
                 worker.join(max(0.0, deadline - time.monotonic()))

@@ -75,6 +75,8 @@ class Follower:
                 if time.monotonic() >= next_look or self._is_asked_to_look():
                     next_look = self._look_at_everything(watcher, settle)
                 for hint in heard(watcher.hints, settle, TICK_S):
+                    if self._stop.is_set():
+                        return
                     self._on_hint(hint)
                     for look in self._looks(hint):
                         settle.stir(look, time.monotonic())
@@ -86,6 +88,7 @@ class Follower:
                     self._bring_up(scope, paths, settle, is_settled=not self._is_deleting(scope, settle))
                 watcher.tend()
         finally:
+            self.calm.set()  # nobody need wait for a lull any more
             watcher.stop()
 
     def _look_at_everything(self, watcher: Watcher, settle: Settle[Look]) -> float:

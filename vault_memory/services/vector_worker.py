@@ -70,7 +70,8 @@ class VectorWorker:
     def _waited_for(self) -> list[str]:
         """What has been put, each once; waits for the first."""
         scopes = {self._scopes.get()}
-        self._calm.wait(CALM_S)
+        if not self._stop.is_set():
+            self._calm.wait(CALM_S)
         while not self._scopes.empty():
             scopes.add(self._scopes.get())
         return sorted(scope for scope in scopes if scope is not None)
