@@ -202,9 +202,9 @@ class Writer:
             (tree / "projects" / f"{name}.md").write_text(f"{name}\n")
             self._git("-C", str(tree), "add", "projects")
             self._git("-C", str(tree), "commit", "-qm", f"elsewhere {name}")
-            # Fast-forward alone: a real merge puts aside all uncommitted edits and may not bring them back when other
-            # programs write at the same time. That is git's own; docs/reliability.md tells of it.
-            self._git("merge", "-q", "--ff-only", name)
+            if not self._git("merge", "-q", "--no-ff", "--no-edit", name):
+                self.note(kind="git", state="failed", way="merge")
+                self._git("merge", "--abort")
         finally:
             self._git("worktree", "remove", "--force", str(tree))
             self._git("branch", "-qD", name)
@@ -212,7 +212,10 @@ class Writer:
     def _git(self, *words: str) -> bool:
         identity = ("-c", "user.name=Person", "-c", "user.email=person@example.org")
         command = ["git", *identity, *words]
-        return subprocess.run(command, cwd=self.root, capture_output=True, timeout=120).returncode == 0
+        done = subprocess.run(command, cwd=self.root, capture_output=True, timeout=120)
+        if done.returncode:
+            self.note(kind="git", state="refused", way=" ".join(words[:2]), why=done.stderr.decode()[-300:])
+        return done.returncode == 0
 
     def daemon(self) -> None:
         Daemon(self.vault, look_s=20.0, beat_s=5.0).run(stop)
