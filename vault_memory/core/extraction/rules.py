@@ -2,8 +2,8 @@
 
 1. `masking`: cap the length, refuse orders to the system, blank code, pastes and quotations (offsets are kept);
 2. `clauses`: cut into clauses, each with its speaker, mood, time and wish;
-3. `styles`, `person`, `language`, `technology`, `topics`: what each clause says, key by key;
-4. here: later words win over earlier ones, doubles go, and «remember …» becomes a note where no key took it.
+3. `styles`, `person`, `language`, `technology`, `abilities`, `topics`: what each clause says, key by key;
+4. here: later words win over earlier ones, doubles go, and «remember …» becomes a note (`notes`) where no key took it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,18 @@ from dataclasses import replace
 from itertools import groupby
 from types import MappingProxyType
 
-from vault_memory.core.extraction import artefacts, language, masking, person, retraction, styles, technology, topics
+from vault_memory.core.extraction import (
+    abilities,
+    artefacts,
+    language,
+    masking,
+    notes,
+    person,
+    retraction,
+    styles,
+    technology,
+    topics,
+)
 from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import Lexicon, default_lexicon
 from vault_memory.core.extraction.phrases import lazily
@@ -64,7 +75,7 @@ def extract(
                 found = [signal for signal in found if not _is_what_goes(signal, gone, sentence, words)] + taken
         before = message.written[sentence[0].start : sentence[-1].end + 1]
         incidental = all(signal.strength == "observed" and signal.key in _BY_THE_WAY for signal in found)
-        if incidental and (kept := topics.note(sentence, message, words, told=bool(found))):
+        if incidental and (kept := notes.note(sentence, message, words, told=bool(found))):
             found = [replace(kept, quote=_quote(message, sentence[0].start, sentence[-1].end))]
         heard.extend(found)
     for clause, signal in styles.echoes(spoken, words):
@@ -106,8 +117,10 @@ def _of_sentence(
             *person.statements(clause, message, lexicon, existing),
             *language.reply_language(clause, message, lexicon),
             *technology.roles(clause, named, lexicon, existing, mine),
-            *topics.subjects(clause, following, named, message, lexicon),
         ]
+        if not (clause.hypothetical or clause.sarcastic or is_private(message.written[clause.start : clause.end])):
+            heard += abilities.judged(clause, named, message, lexicon)
+            heard += topics.subjects(clause, following, named, message, lexicon)
         if any(signal.key == "recent_topics" for signal in heard) and _TAUGHT.search(clause.text):
             heard = [
                 signal for signal in heard if not (signal.key in technology.LISTS and signal.strength == "observed")
