@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
+from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 
 import pytest
 
 from tests.adapters.history.conftest import USER, Vault
-from vault_memory.adapters.history import ASSISTANT
+from vault_memory.adapters.history import ASSISTANT, History
 from vault_memory.errors import Changed
 
 OWN = PurePosixPath("own.md")
@@ -17,7 +19,7 @@ OWN = PurePosixPath("own.md")
 def rest(vault: Vault) -> None:
     """As if git had last stirred some seconds ago, so that nothing stands by for it."""
     for path in vault.history.git_dir.glob("ORIG_HEAD"):
-        os.utime(path, (path.stat().st_mtime - 2, path.stat().st_mtime - 2))
+        os.utime(path, (time.time() - 4, time.time() - 4))
 
 
 @pytest.fixture
@@ -89,6 +91,25 @@ def test_a_commit_that_a_rebase_has_dropped_is_made_again(begun: Vault) -> None:
     assert [s for s in begun.subjects() if s.startswith("add")] == ["add begin", "add a turn", "add another turn"]
     assert begun.git("log", "-1", "--format=%an", "--grep=add a turn").strip() == ASSISTANT.name
     assert begun.history.uncommitted([USER]) == []
+
+
+def test_a_commit_that_a_failing_merge_took_out_of_the_files_is_put_back(begun: Vault) -> None:
+    """A merge looks at HEAD, we commit, it looks at the index, finds that it is not HEAD's, and "restores" both."""
+    head = begun.git("rev-parse", "HEAD").strip()
+    History(begun.root, now=lambda: datetime.now().astimezone() - timedelta(seconds=9)).commit([begun.draft(b"a turn")])
+    begun.git("update-ref", "ORIG_HEAD", head)
+    begun.git("read-tree", "--reset", "-u", head)
+    assert begun.read() == b"begin\n"
+    assert begun.git("status", "--porcelain") == f"M  {USER}\n", "the commit looks undone, and that is staged"
+    rest(begun)
+    assert begun.history.flush().paused is None
+    assert begun.read() == b"begin\na turn\n"
+    begun.assert_clean()
+    assert begun.subjects().count("add a turn") == 1
+    begun.git("checkout", "-q", head, "--", str(USER))
+    begun.git("commit", "-qm", "as it was")
+    begun.history.flush()
+    assert begun.read() == b"begin\n", "what the person takes back and commits is taken back"
 
 
 def test_what_the_person_deletes_while_it_waits_stays_deleted(begun: Vault) -> None:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from vault_memory.adapters import files
 from vault_memory.adapters.history import git, lines
 from vault_memory.adapters.history.filters import Filters
+from vault_memory.adapters.history.index_step import IndexStep
 from vault_memory.adapters.history.intents import IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.objects import FILES, Objects
@@ -48,25 +49,51 @@ class Rewind:
         self._intents = intents
 
     def take_up_dropped(self) -> None:
-        """Make intents of those commits of ours that a `git rebase --abort` has dropped from the branch.
+        """Make intents of those commits of ours that the person's git has dropped, or taken out of files and index.
 
-        A rebase remembers where the branch was when it began, and its abort moves the branch back there. A commit that
-        was made between its look at the branch and the first sign of it is dropped.
+        A rebase remembers where the branch was when it began, and its abort moves the branch back there: a commit that
+        was made between its look at the branch and the first sign of it is gone from the branch. A merge that finds such a
+        commit gives up, and puts files and index back to where HEAD was before: the commit stands, and looks undone.
         """
         head = self._repository.head()
         if head.ref is None or head.commit is None:
             return
         for move in self._moves(self._repository.common_dir / "logs" / head.ref):
-            if move.why.startswith(OUR_MOVE):
-                return
             if move.why.startswith(_ABORTED) and move.old != move.new:
-                tree = self._objects.tree_of(head.commit)
-                dropped = list(self._commits(move.old, head.commit))
-                for when, draft in dropped:
-                    bases = {change.path: self._blob_at(tree, change.path) for change in draft.changes}
-                    self._intents.mark_written(self._intents.add((draft,), when, head.commit, bases))
-                for path, chain in _by_path(draft for _, draft in dropped).items():
-                    self._redo(path, chain)
+                self._take_up(head.commit, list(self._commits(move.old, head.commit)))
+            elif move.why.startswith(OUR_MOVE):
+                if self._was_outrun(move):
+                    undone = [
+                        row
+                        for row in self._commits(move.new, move.old)
+                        if self._is_undone(row[1], move.old, head.commit)
+                    ]
+                    self._take_up(move.old, undone)
+                return
+
+    def _take_up(self, head: str, commits: list[tuple[str, Draft]]) -> None:
+        tree = self._objects.tree_of(head)
+        for when, draft in commits:
+            bases = {change.path: self._blob_at(tree, change.path) for change in draft.changes}
+            self._intents.mark_written(self._intents.add((draft,), when, head, bases))
+        for path, chain in _by_path(draft for _, draft in commits).items():
+            self._redo(path, chain)
+
+    def _was_outrun(self, move: _Move) -> bool:
+        """Whether a merge began where this move of ours began, and when it was made."""
+        began = files.read(self._repository.git_dir / "ORIG_HEAD")
+        if began is None or began.decode("ascii", "replace").strip() != move.old:
+            return False
+        return (self._repository.git_dir / "ORIG_HEAD").stat().st_mtime >= move.when
+
+    def _is_undone(self, draft: Draft, before: str, head: str) -> bool:
+        """Whether the index holds something that a commit changed as it was before, and HEAD does not."""
+        paths = {change.path: self._repository.prefix / change.path for change in draft.changes}
+        in_index = IndexStep(self._repository).blobs(list(paths.values()))
+        then, now = self._objects.tree_of(before), self._objects.tree_of(head)
+        return any(
+            in_index[place] == self._blob_at(then, path) != self._blob_at(now, path) for path, place in paths.items()
+        )
 
     def put_back(self) -> None:
         """Write the text that waits into files again which git has put back to what HEAD holds."""
