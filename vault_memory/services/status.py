@@ -96,7 +96,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     scopes = vault.scopes() if user_id is None else [vault.known_user(user_id)]
     looked = tuple(_scope(vault, scope) for scope in scopes)
     history = vault.history.state()
-    daemon = DaemonStatus(is_running(vault.root), read_record(vault.root))
+    daemon = _daemon(vault)
     jobs = tuple(JobStatus(job.name, when, job.help, last) for job, when, last in outcomes(vault))
     holding = [
         layout.scope_dir(scope.scope) / source
@@ -117,6 +117,14 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         degraded=tuple(_degraded(looked, daemon, tally(vault))),
         unhealthy=(*_unhealthy(looked, daemon, history, jobs), *(f"conflict: {line}" for line in conflicts)),
     )
+
+
+def _daemon(vault: Vault) -> DaemonStatus:
+    """Not half of it from before a daemon started or ended, and half from after."""
+    while True:
+        record, running = read_record(vault.root), is_running(vault.root)
+        if running or record == read_record(vault.root):
+            return DaemonStatus(running, record)
 
 
 def vectors_by() -> str:
