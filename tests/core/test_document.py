@@ -56,7 +56,7 @@ def test_chunks_are_at_most_about_400_tokens_unless_one_line_is_longer(text: str
         body = c.text.split("\n")
         assert (
             sum(map(tokens.count, body)) <= chunk.LIMIT + 200
-            or len([row for row in body if row.strip()]) == 1
+            or len([row for row in body if row.strip() and not row.lstrip().startswith("#")]) <= 1
             or c.start == 1
         )
 
@@ -68,6 +68,23 @@ def test_chunks_follow_headings_and_know_their_path() -> None:
         "Book", "Book > Part", "Book > Part > Leaf", "Book > Other"
     ]  # fmt: skip
     assert found.title == "Book"
+
+
+def test_small_sections_share_a_chunk_and_keep_their_headings() -> None:
+    [c] = read("# House\n\nOurs.\n\n## Wi-Fi\n\nhunter2\n\n## Boiler\n\n2 bar\n").chunks
+    assert (c.heading, c.sections) == ("House", ((1, "Wi-Fi"), (2, "Boiler")))
+
+
+def test_a_heading_is_never_cut_from_what_stands_below_it() -> None:
+    found = read("---\ntitle: x\n---\n\n# Book\n\n## Part\n\n" + "words of some length about one thing. " * 60)
+    assert [(c.start, c.heading, len(c.units) > 1) for c in found.chunks] == [(1, "Book > Part", True)]
+
+
+def test_a_field_without_a_value_is_no_unit() -> None:
+    text = "# Profile\n\n- Name:\n- **稱呼**：\n- Language: en\n- To buy:\n  - milk\n\nThis follows:\n\n- one\n"
+    assert [text for _, text in units(read(text))] == [
+        "- Language: en", "- To buy:", "  - milk", "This follows:", "- one"
+    ]  # fmt: skip
 
 
 def test_a_fence_hides_what_looks_like_a_heading() -> None:

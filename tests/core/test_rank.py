@@ -16,10 +16,14 @@ def candidates(question: str, notes: dict[str, str], kinds: dict[str, str] | Non
             stems = [tokens.stems(c.text[unit.start : unit.end]) for unit in c.units]
             chunks.append(
                 Candidate(len(chunks), source, found.kind, str(found.day or ""), position, c.text, c.units, stems,
-                          head + tokens.stems(c.heading), 1.0, None)
+                          head + tokens.stems(c.heading), 1.0, None,
+                          [(first, tokens.stems(heading)) for first, heading in c.sections])
             )  # fmt: skip
     frequency = {
-        term: sum(term in tokens.expand(" ".join([*c.stems, c.head])).split() for c in chunks)
+        term: sum(
+            term in tokens.expand(" ".join([*c.stems, c.head, *(words for _, words in c.sections)])).split()
+            for c in chunks
+        )
         for term in (*asked.find, *asked.weigh)
     }
     return Candidates(chunks, frequency, 10 * len(chunks))
@@ -46,6 +50,27 @@ def test_a_title_counts_for_all_its_lines() -> None:
     )  # fmt: skip
 
 
+def test_a_heading_counts_for_its_own_lines_alone() -> None:
+    text = "# House\n\n## Boiler\n\n2 bar\n\n## Wi-Fi\n\nhunter2\n\nopen at night\n\n## Roof\n\ntiles\n"
+    by_line = {unit.line: unit.score for unit in scored("wi-fi", {"a.md": text})}
+    assert by_line[9] == by_line[11] > by_line[5] == by_line[15] == 0
+
+
+def test_what_a_note_is_about_stands_in_its_first_lines() -> None:
+    assert best("oolong", {"a.md": "# Oolong\n\n" + "".join(f"Word {n}.\n\n" for n in range(9))}) == "Word 0."
+
+
+def test_a_long_name_counts_as_one_word_and_not_as_its_pairs() -> None:
+    notes = {"a.md": "玻里尼西亞的歷史。\n\n首府與港口。\n" + "\n無關的話。\n" * 9}
+    asked = tokens.query("玻里尼西亞的首府與港口")
+    found = candidates("玻里尼西亞的首府與港口", notes)
+    weights = rank.weigh(asked.find, found)
+    name = [term for term in weights if term in tokens.fold("玻里尼西亞") and len(term) == 2]
+    once = rank.once(weights, found)
+    assert len(name) == 4 and sum(once[term] for term in name) < 0.75 * sum(weights[term] for term in name)
+    assert once[name[0]] == weights[name[0]]
+
+
 def test_the_line_after_a_question_is_its_answer() -> None:
     text = "- Ann: Filler words here.\n- Bob: Where is the harbour?\n- Ann: Behind the mill.\n- Bob: Fine weather.\n"
     by_line = {unit.line: unit.score for unit in scored("harbour", {"a.md": text})}
@@ -64,6 +89,18 @@ def test_passages_are_whole_units_within_their_bounds() -> None:
     taken = [n for p in found for n in range(p.first, p.last + 1)]
     assert len(taken) == len(set(taken)) and found
     assert all(sum(units[n].length for n in range(p.first, p.last + 1)) <= 900 for p in found)
+
+
+def test_a_short_passage_takes_its_neighbour_with_it() -> None:
+    long = (
+        "A line of many words that says enough by itself, for it goes on until nobody wants to read any further of it"
+    )
+    by_length = {}
+    for seed in ("The harbour.", f"The harbour. {long}, {long.lower()}."):
+        units = scored("harbour", {"a.md": f"{seed}\n\nIt lies behind the mill.\n"})
+        by_length[len(seed)] = passage.build(units, 1)[0]
+    short, alone = (found.last - found.first + 1 for _, found in sorted(by_length.items()))
+    assert (short, alone) == (2, 1)
 
 
 def test_what_was_said_twice_is_one_passage_and_the_log_is_kept() -> None:

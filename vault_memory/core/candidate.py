@@ -21,7 +21,8 @@ class Filter:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One chunk. `stems` holds the words of each unit (see `tokens.stems`), `head` those of title, headings and day.
+    """One chunk. `stems` holds the words of each unit (see `tokens.stems`), `head` those of title, headings and day;
+    `sections` the words of further headings, each with the number of the first unit below it.
 
     `keyword` is its BM25 (higher is better, 0 when no word matched), `cosine` that of its vector and the query's, None
     when it has none.
@@ -38,6 +39,7 @@ class Candidate:
     head: str
     keyword: float
     cosine: float | None
+    sections: Sequence[tuple[int, str]] = ()
 
 
 @dataclass(frozen=True)

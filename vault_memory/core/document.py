@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
@@ -36,8 +37,9 @@ class Unit(NamedTuple):
 class Chunk:
     """Lines `start` to `end` of a file, under the heading path `heading` (`Projects > Index`).
 
-    `text` is those lines as they stand (of conversation records: what was said, a message per line). Headings are units
-    only where nothing else is: they are found through the heading path of what stands below them.
+    `text` is those lines as they stand (of conversation records: what was said, a message per line). A heading is a unit only
+    where nothing stands below it: it is found through what does. `sections` are the parts of the chunk that have headings
+    of their own: the number of the first unit, and the rest of the heading path from there on.
     """
 
     start: int
@@ -45,6 +47,7 @@ class Chunk:
     heading: str
     text: str
     units: tuple[Unit, ...]
+    sections: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,11 +97,14 @@ def _markdown(source: str, kind: str, text: str, problems: list[str]) -> Documen
     chunks = []
     for at, span in enumerate(spans):
         first = 1 if at == 0 else span.start + offset  # front matter belongs to the first chunk
-        rows = [(n + offset, lines[n]) for n in range(span.start, span.end)]
-        chunks.append(_chunk(first, span.end + offset - 1, span.heading, rows, span.titles))
+        chunks.append(_chunk(first, span.end + offset - 1, span.heading, list(_rows(span, lines, offset))))
     if not chunks and text:  # nothing but front matter
         chunks.append(Chunk(1, text.count("\n") + (not text.endswith("\n")), "", "", ()))
-    title = parsed.title or next((span.heading[0] for span in spans if span.heading), "") or PurePosixPath(source).stem
+    title = (
+        parsed.title
+        or next((span.sections[0].heading[0] for span in spans if span.sections[0].heading), "")
+        or PurePosixPath(source).stem
+    )
     return Document(source, kind, title, _day(source, parsed.meta), parsed.tags, tuple(chunks), tuple(problems))
 
 
@@ -108,7 +114,7 @@ def _conversation(source: str, kind: str, text: str, problems: list[str]) -> Doc
     if lines[-1] == "":
         lines.pop()
     chunks: list[Chunk] = []
-    rows: list[tuple[int, str]] = []
+    rows: list[_Row] = []
     start, size, bad = 1, 0, []
     for number, line in enumerate(lines, 1):
         said = _said(line)
@@ -119,7 +125,7 @@ def _conversation(source: str, kind: str, text: str, problems: list[str]) -> Doc
         if rows and size + new_size > chunk.SMALL:
             chunks.append(_chunk(start, number - 1, (), rows))
             rows, start, size = [], number, 0
-        rows.extend((number, row) for message in said for row in message.split("\n"))
+        rows.extend(_Row(number, row) for message in said for row in message.split("\n"))
         size += new_size
     if lines:
         chunks.append(_chunk(start, len(lines), (), rows))
@@ -128,20 +134,54 @@ def _conversation(source: str, kind: str, text: str, problems: list[str]) -> Doc
     return Document(source, kind, "", _day(source, {}), (), tuple(chunks), tuple(problems))
 
 
-def _chunk(
-    first: int, last: int, heading: tuple[str, ...], rows: list[tuple[int, str]], titles: frozenset[int] = frozenset()
-) -> Chunk:
-    """The chunk of these (line number, text) rows; the `titles`, numbers of heading rows, are units only if nothing else is."""
+class _Row(NamedTuple):
+    """A line and its number; the heading path it stands under; whether it can answer a question."""
+
+    number: int
+    text: str
+    heading: tuple[str, ...] = ()
+    says: bool = True
+
+
+_EMPTY_FIELD = re.compile(r"\s*[-*+] [^:：]+[:：][*_]*\s*")
+
+
+def _rows(span: chunk.Span, lines: list[str], offset: int) -> Iterator[_Row]:
+    """The lines of a span. Headings say nothing by themselves where something stands below them, nor do fields without a
+    value (`- Name:`)."""
+    for section in span.sections:
+        start, end = max(span.start, section.start), min(span.end, section.end)
+        stands_alone = not any(line.strip() for line in lines[section.body : section.end])
+        for n in range(start, end):
+            if n < section.body:
+                yield _Row(n + offset, lines[n], section.heading[:-1], stands_alone)
+            else:
+                is_empty = _EMPTY_FIELD.fullmatch(lines[n]) and not _is_deeper(lines[n], lines[n + 1 : n + 2])
+                yield _Row(n + offset, lines[n], section.heading, not is_empty)
+
+
+def _is_deeper(line: str, following: list[str]) -> bool:
+    """Whether what follows a list item stands further in: then it belongs to it."""
+    return any(row.strip() and _indent(row) > _indent(line) for row in following)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _chunk(first: int, last: int, heading: tuple[str, ...], rows: list[_Row]) -> Chunk:
     units: list[Unit] = []
-    title_units: list[Unit] = []
-    position = 0
-    for at, (number, row) in enumerate(rows):
-        if row.strip():
-            found = title_units if at in titles else units
-            found.extend(Unit(number, position + start, position + end) for start, end in _pieces(row))
-        position += len(row) + 1
-    text = "\n".join(row for _, row in rows)
-    return Chunk(first, last, " > ".join(heading), text, tuple(units or title_units))
+    sections: list[tuple[int, str]] = []
+    position, path = 0, heading
+    for row in rows:
+        if row.says and row.text.strip():
+            if row.heading != path:
+                path = row.heading
+                sections.append((len(units), " > ".join(path[len(heading) :])))
+            units.extend(Unit(row.number, position + start, position + end) for start, end in _pieces(row.text))
+        position += len(row.text) + 1
+    text = "\n".join(row.text for row in rows)
+    return Chunk(first, last, " > ".join(heading), text, tuple(units), tuple(sections))
 
 
 def _said(line: str) -> list[str] | None:

@@ -11,7 +11,9 @@ from vault_memory.core.rank import Scored
 GROW = ((0.85, 500), (0.8, 500), (0.7, 600), (0.3, 700), (0.0, 900))
 """For each rank (the last for all further): a neighbour joins while its score is at least this share of the seed's, and the
 passage stays under this many characters."""
-HAN = 0.36
+SHORT, WELCOME = 0.4, 0.5
+"""Up to this share of those characters a passage says too little: a neighbour joins for this share of the seed's score."""
+HAN = 0.33
 """Chinese says as much in this share of the characters."""
 NEARBY = 8
 """How far the units of one record are looked for."""
@@ -31,10 +33,8 @@ class Passage:
 
 def build(scored: Sequence[Scored], count: int) -> list[Passage]:
     """The `count` best passages, best first. `scored` is in the order of files and lines; its `score` decides."""
-    order = sorted(
-        (i for i, unit in enumerate(scored) if unit.score > 0),
-        key=lambda i: (-scored[i].score, scored[i].candidate.source, i),
-    )
+    worth = [-unit.score for unit in scored]
+    order = sorted((i for i, score in enumerate(worth) if score < 0), key=worth.__getitem__)  # of equal ones the first
     read = [i for i in order if scored[i].candidate.kind != RECORD]
     used: set[int] = set()
     passages: list[Passage] = []
@@ -80,12 +80,19 @@ def _grown(scored: Sequence[Scored], seed: int, used: set[int], share: float, ca
     size = best.length
     while True:
         sides = [i for i in (first - 1, last + 1) if _joins(scored, seed, i) and i not in used]
-        sides = [i for i in sides if scored[i].score >= share * best.score and size + scored[i].length <= cap]
+        sides = [i for i in sides if _is_worth(scored[i], best, size, share, cap)]
         if not sides:
             return Passage(best, first, last)
         side = max(sides, key=lambda i: scored[i].score)
         first, last = min(first, side), max(last, side)
         size += scored[side].length
+
+
+def _is_worth(unit: Scored, best: Scored, size: int, share: float, cap: int) -> bool:
+    """Whether a neighbour may join a passage of `size` characters."""
+    size += unit.length
+    wanted = min(share, WELCOME) if size <= SHORT * cap else share
+    return size <= cap and unit.score >= wanted * best.score
 
 
 def _joins(scored: Sequence[Scored], seed: int, other: int) -> bool:

@@ -6,6 +6,7 @@ the title or in the line before. So that each term counts where it stands, and a
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -23,8 +24,12 @@ AFTER = 1.2
 """How much more it counts for the lines that follow than for those before."""
 ANSWER = 1.5
 """The same for the line right after a question."""
-HEAD = 2.0
+HEAD = 1.8
 """What a term counts that stands in the title, the headings or the date."""
+LEAD = (0.2, 0.13, 0.1)
+"""What it counts more for the first lines of a note, which say what the note is about."""
+REPEATED = 0.4
+"""What a pair of characters loses that always stands where its neighbour in the question does: they are one word."""
 OWN = 0.2
 """What a term counts more for the line itself."""
 DATE = 1.5
@@ -64,7 +69,7 @@ class Scored:
 
 def units(question: str, query: tokens.Query, found: Candidates) -> list[Scored]:
     """Every unit of the candidates with its keyword score, in the order of files and lines."""
-    weights = weigh((*query.find, *query.weigh), found)
+    weights = once(weigh((*query.find, *query.weigh), found), found)
     lengths = [stems.count("  ") + 1 for candidate in found.chunks for stems in candidate.stems]
     average = sum(lengths) / len(lengths) if lengths else 1.0
     scored: list[Scored] = []
@@ -90,6 +95,18 @@ def weigh(terms: Sequence[str], found: Candidates) -> dict[str, float]:
     return weights
 
 
+def once(weights: dict[str, float], found: Candidates) -> dict[str, float]:
+    """The weights (see `weigh`), less for what repeats a word: a name of four characters is three pairs, and no three words."""
+    pairs = [term for term in weights if len(term) == 2 and tokens.is_cut(term)]
+    lines = [stems for candidate in found.chunks for stems in candidate.stems]
+    places = {pair: {at for at, stems in enumerate(lines) if pair in stems} for pair in pairs}
+    once = dict(weights)
+    for one, other in itertools.pairwise(pairs):
+        if one[1] == other[0] and (most := max(len(places[one]), len(places[other]))):
+            once[other] *= 1 - REPEATED * len(places[one] & places[other]) / most
+    return once
+
+
 def _runs(chunks: Sequence[Candidate]) -> list[list[Candidate]]:
     """Candidates, in file order, divided where neighbouring chunks are missing."""
     runs: list[list[Candidate]] = []
@@ -106,34 +123,46 @@ def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: 
     """The units of neighbouring chunks: what each term counts for a unit is the most that it counts from anywhere near."""
     places = [(candidate, at) for candidate in run for at in range(len(candidate.units))]
     own = [counts for candidate in run for counts in _saturated(candidate, weights, average)]
-    counts: list[dict[str, float]] = []
-    for candidate in run:
-        head = {term: HEAD for term in weights if _holds(candidate.head, term)}
-        counts.extend(dict(head) for _ in candidate.units)
-    if not any(counts) and not any(own):  # only its vector brought it here
+    heads = [head for candidate in run for head in _heads(candidate, weights)]
+    if not any(own) and not any(score for _, score in heads):  # only its vector brought it here
         return [Scored(candidate, at, 0.0, {}) for candidate, at in places]
     asks = [_end(candidate, at) in ("?", "？") for candidate, at in places]
+    near: list[dict[str, float] | None] = [None] * len(own)
     for i, values in enumerate(own):
         if not values:
             continue
-        after = ANSWER if asks[i] else AFTER
-        for distance, share in _shares(after):
-            if 0 <= i + distance < len(own):
-                count = counts[i + distance]
+        for distance, share in _shares(ANSWER if asks[i] else AFTER):
+            if 0 <= (there := i + distance) < len(own):
+                count = near[there]
+                if count is None:
+                    count = near[there] = heads[there][0].copy()
                 for term, value in values.items():
                     if count.get(term, 0.0) < share * value:
                         count[term] = share * value
     scored = []
-    for (candidate, at), count, values, is_question in zip(places, counts, own, asks, strict=True):
-        score = 0.0
-        for term, value in count.items():
-            score += weights[term] * value
-        for term, value in values.items():
-            score += OWN * weights[term] * value
-        if is_question:
-            score *= ASKS
-        scored.append(Scored(candidate, at, score, values))
+    for (candidate, at), (_, score), count, values, is_question in zip(places, heads, near, own, asks, strict=True):
+        if count is not None:
+            score = _sum(count, weights) + OWN * _sum(values, weights)
+        scored.append(Scored(candidate, at, score * ASKS if is_question else score, values))
     return scored
+
+
+def _heads(candidate: Candidate, weights: Mapping[str, float]) -> list[tuple[dict[str, float], float]]:
+    """What the terms that stand above each unit count for it, in the title, the date and the headings, and their score."""
+    shared = {term: HEAD for term in weights if _holds(candidate.head, term)}
+    found = [shared] * len(candidate.units)
+    if candidate.position == 0:
+        found[: len(LEAD)] = [dict.fromkeys(shared, HEAD + more) for more in LEAD[: len(found)]]
+    ends = [first for first, _ in candidate.sections[1:]] + [len(found)]
+    for (first, words), end in zip(candidate.sections, ends, strict=False):
+        if head := {term: HEAD for term in weights if _holds(words, term)}:
+            found[first:end] = [above | head for above in found[first:end]]
+    total = _sum(shared, weights)
+    return [(head, total if head is shared else _sum(head, weights)) for head in found]
+
+
+def _sum(counts: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return sum([weights[term] * count for term, count in counts.items()])
 
 
 @cache
@@ -147,7 +176,8 @@ def _shares(after: float) -> tuple[tuple[int, float], ...]:
 def _end(candidate: Candidate, at: int) -> str:
     """The last character of a unit that is no blank."""
     unit = candidate.units[at]
-    return candidate.text[unit.start : unit.end].rstrip()[-1:]
+    last = candidate.text[unit.end - 1]
+    return last if not last.isspace() else candidate.text[unit.start : unit.end].rstrip()[-1:]
 
 
 def _saturated(candidate: Candidate, weights: Mapping[str, float], average: float) -> list[dict[str, float]]:

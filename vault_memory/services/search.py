@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, Protocol, get_args
 
@@ -115,14 +115,22 @@ def _search_scope(
 ) -> list[Hit]:
     index = vault.index(scope)
     vector = None if mode == "keyword" else vectors.of(index)
-    found = index.search(asked, vector, only, max(CANDIDATES, top_k))
-    weight = _weight(vault, mode, index.trust, text, vector, found)
-    if weight == OFFLINE_WEIGHT:  # too little to bring in a chunk by itself: half of all the ranking is saved
-        found = replace(found, chunks=[chunk for chunk in found.chunks if chunk.keyword] or found.chunks)
+    lexical = mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
+    found = index.search(asked, vector, only, max(CANDIDATES, top_k), bring=not lexical)
+    weight = OFFLINE_WEIGHT if lexical else _weight(vault, mode, index.trust, text, vector, found)
     scored = rank.units(text, asked, found)
     fusion.blend(scored, found.spread, weight)
     space = vector[0] if vector else None
     return [_hit(scope, best, scored, space, weight) for best in passage.build(scored, top_k)]
+
+
+def _is_fixed(vault: Searched, space: str) -> bool:
+    return vault.config.search_weight == "fixed" and space == vault.embedder.space
+
+
+def _is_lexical(vault: Searched, space: str) -> bool:
+    """Whether vectors know so little more than words that they only tell apart what words found."""
+    return space.startswith(OFFLINE) and not _is_fixed(vault, space)
 
 
 def _weight(
@@ -133,10 +141,8 @@ def _weight(
         return 0.0
     if mode == "vector":
         return VECTOR_MODE
-    if vault.config.search_weight == "fixed" and vector[0] == vault.embedder.space:
+    if _is_fixed(vault, vector[0]):
         return vault.config.search_vector_weight
-    if vector[0].startswith(OFFLINE):
-        return OFFLINE_WEIGHT
     return trust.weight(vector[0], tokens.is_han(query), found.chunks, found.spread)
 
 

@@ -112,8 +112,11 @@ class Index(Protocol):
         vector: tuple[str, Vector] | None = None,
         only: Filter | None = None,
         limit: int = 24,
+        *,
+        bring: bool = True,
     ) -> Candidates:
-        """The `limit` best chunks by words and the `limit` nearest to `vector` (its space, itself).
+        """The `limit` best chunks by words and the `limit` nearest to `vector` (its space, itself); unless vectors are to
+        `bring` chunks, those alone that words found, if they found any.
 
         A space that the index does not hold finds nothing; vectors of another are never compared with it.
         """

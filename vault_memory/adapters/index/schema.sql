@@ -8,7 +8,8 @@ CREATE TABLE files(
 CREATE TABLE chunks(
   chunk_id INTEGER PRIMARY KEY AUTOINCREMENT, file_id INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
   position INTEGER NOT NULL, line_start INTEGER NOT NULL, line_end INTEGER NOT NULL, heading TEXT NOT NULL,
-  text TEXT NOT NULL, units BLOB NOT NULL, head TEXT NOT NULL, stems TEXT NOT NULL, identity BLOB NOT NULL);
+  text TEXT NOT NULL, units BLOB NOT NULL, head TEXT NOT NULL, sections TEXT NOT NULL, stems TEXT NOT NULL,
+  identity BLOB NOT NULL);
 CREATE INDEX chunks_file ON chunks(file_id, position);
 CREATE INDEX chunks_identity ON chunks(identity);
 -- Every chunk up to embedded_to has its vector: what is still to come is found without looking at all.

@@ -8,6 +8,7 @@ import threading
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -29,6 +30,8 @@ from vault_memory.errors import Busy, IndexUnusable
 LARGE, COMMON = 5_000, 0.1
 """From so many chunks on, a term that stands in this share of them is not searched for."""
 
+_AS_UNIT = partial(tuple.__new__, Unit)
+"""As `Unit._make`, without a call into Python: a search makes a thousand of them."""
 _STATE = "content_hash, size, mtime_ns, ctime_ns, inode, problem"
 
 
@@ -125,18 +128,20 @@ class SqliteIndex:
         self, db: apsw.Connection, file_id: int, position: int, chunk: Chunk, head: str, identity: bytes
     ) -> None:
         stems = [tokens.stems(chunk.text[unit.start : unit.end]) for unit in chunk.units]
+        sections = [f"{first}\t{tokens.stems(heading)}" for first, heading in chunk.sections]
         twin = value(db, "SELECT chunk_id FROM chunks WHERE identity = ? LIMIT 1", (identity,))
         db.execute(
-            "INSERT INTO chunks(file_id, position, line_start, line_end, heading, text, units, head, stems, identity)"
-            " VALUES(?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO chunks(file_id, position, line_start, line_end, heading, text, units, head, sections, stems, identity)"
+            " VALUES(?,?,?,?,?,?,?,?,?,?,?)",
             (
                 file_id, position, chunk.start, chunk.end, chunk.heading, chunk.text,
-                _pack(chunk.units, chunk.start), head, "\n".join(stems), identity,
+                _pack(chunk.units, chunk.start), head, "\n".join(sections), "\n".join(stems), identity,
             ),
         )  # fmt: skip
         chunk_id = db.last_insert_rowid()
         own = " ".join(map(tokens.expand, stems))
-        db.execute("INSERT INTO words(rowid, own, head) VALUES(?,?,?)", (chunk_id, own, tokens.expand(head)))
+        above = " ".join(map(tokens.expand, (head, *(words.partition("\t")[2] for words in sections))))
+        db.execute("INSERT INTO words(rowid, own, head) VALUES(?,?,?)", (chunk_id, own, above))
         if twin:
             db.execute(
                 "INSERT INTO vectors(space_id, chunk_id, embedding)"
@@ -176,16 +181,19 @@ class SqliteIndex:
         vector: tuple[str, Vector] | None = None,
         only: Filter | None = None,
         limit: int = 24,
+        *,
+        bring: bool = True,
     ) -> Candidates:
         with self._open() as db, _one_state(db):
             condition = _condition(only or Filter())
             total = int(value(db, "SELECT value FROM meta WHERE key = 'chunks'"))
-            frequency = {term: _frequency(db, term) for term in (*query.find, *query.weigh)}
+            frequency = _frequency(db, (*query.find, *query.weigh))
             keyword = _by_words(db, _telling(query.find, frequency, total), condition, limit)
             near = vectors.Nearest({}, None)
             if vector:
                 near = self._vectors.nearest(db, *vector, list(keyword), condition, limit)
-            return Candidates(_fetch(db, keyword, near.cosines), frequency, total, near.spread)
+            brought = near.cosines if bring or not keyword else {}
+            return Candidates(_fetch(db, keyword, near.cosines, brought), frequency, total, near.spread)
 
     def stats(self) -> Stats:
         with self._open() as db:
@@ -299,23 +307,28 @@ def _condition(only: Filter) -> Condition:
     return Condition(sql, tuple(values))
 
 
-def _frequency(db: apsw.Connection, term: str) -> int:
-    return int(value(db, "SELECT doc FROM terms WHERE term = ?", (term,)) or 0)
+def _frequency(db: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
+    """In how many chunks each term stands."""
+    held = rows(db, f"SELECT term, doc FROM terms WHERE term IN ({','.join('?' * len(terms))})", terms)
+    return dict.fromkeys(terms, 0) | dict(held)
 
 
-def _fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float]) -> list[Candidate]:
-    ids = ",".join(str(chunk_id) for chunk_id in {**keyword, **cosines})
+def _fetch(
+    db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float], brought: Iterable[int]
+) -> list[Candidate]:
+    """The candidates that words found, and those that vectors `brought`."""
+    ids = ",".join(str(chunk_id) for chunk_id in {**keyword, **dict.fromkeys(brought)})
     found = rows(
         db,
-        "SELECT chunk_id, source, kind, day, position, text, line_start, units, stems, head"
+        "SELECT chunk_id, source, kind, day, position, text, line_start, units, stems, head, sections"
         f" FROM chunks JOIN files USING(file_id) WHERE chunk_id IN ({ids}) ORDER BY source, position",
     )
     return [
         Candidate(
             chunk_id, source, kind, day, position, text, _unpack(units, start), stems.split("\n") if units else (), head,
-            keyword.get(chunk_id, 0.0), cosines.get(chunk_id),
+            keyword.get(chunk_id, 0.0), cosines.get(chunk_id), _sections(sections),
         )
-        for chunk_id, source, kind, day, position, text, start, units, stems, head in found
+        for chunk_id, source, kind, day, position, text, start, units, stems, head, sections in found
     ]  # fmt: skip
 
 
@@ -327,9 +340,8 @@ def _head(document: Document) -> str:
 def _identity(title: str, head: str, chunk: Chunk) -> bytes:
     """Of all that shapes a chunk's words, units and vector, and of nothing else: not of where it stands."""
     units = [(unit.line - chunk.start, unit.start, unit.end) for unit in chunk.units]
-    return hashlib.sha256(repr((title, head, chunk.heading, chunk.text, units)).encode("utf-8", "replace")).digest()[
-        :16
-    ]
+    shape = (title, head, chunk.heading, chunk.sections, chunk.text, units)
+    return hashlib.sha256(repr(shape).encode("utf-8", "replace")).digest()[:16]
 
 
 def _embedded_text(title: str, heading: str, text: str) -> str:
@@ -343,7 +355,13 @@ def _pack(units: Sequence[Unit], first: int) -> bytes:
 
 def _unpack(packed: bytes, first: int) -> list[Unit]:
     numbers = array("I", packed)
-    return [Unit(numbers[i] + first, numbers[i + 1], numbers[i + 2]) for i in range(0, len(numbers), 3)]
+    lines = [first + number for number in numbers[::3]]
+    return list(map(_AS_UNIT, zip(lines, numbers[1::3], numbers[2::3], strict=True)))
+
+
+def _sections(stored: str) -> list[tuple[int, str]]:
+    rows = (row.partition("\t") for row in stored.split("\n") if row)
+    return [(int(first), words) for first, _, words in rows]
 
 
 def _state_row(state: FileState) -> tuple[bytes, int, int, int, int, str]:
