@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from tests.adapters.history.conftest import USER, Vault
-from vault_memory.adapters.history import ASSISTANT, History
+from tests.adapters.history.conftest import PERSON, USER, Vault
+from vault_memory.adapters.history import ASSISTANT, Draft, History
 from vault_memory.errors import Changed
 
 OWN = PurePosixPath("own.md")
@@ -85,6 +85,8 @@ def test_a_commit_that_a_rebase_has_dropped_is_made_again(begun: Vault) -> None:
     assert "add a turn" not in begun.subjects()
     rest(begun)
     begun.write(b"begin\nby hand\n")
+    with pytest.raises(Changed):
+        begun.history.stage([begun.draft(b"another turn")])
     assert len(begun.history.flush().commits) == 1
     begun.add(b"another turn")
     assert sorted((begun.read() or b"").splitlines()) == [b"a turn", b"another turn", b"begin", b"by hand"]
@@ -102,6 +104,8 @@ def test_a_commit_that_a_failing_merge_took_out_of_the_files_is_put_back(begun: 
     assert begun.read() == b"begin\n"
     assert begun.git("status", "--porcelain") == f"M  {USER}\n", "the commit looks undone, and that is staged"
     rest(begun)
+    with pytest.raises(Changed):
+        begun.history.commit([Draft("edit", PERSON, tuple(begun.history.uncommitted()))])
     assert begun.history.flush().paused is None
     assert begun.read() == b"begin\na turn\n"
     begun.assert_clean()

@@ -112,10 +112,10 @@ class History(HistoryReader):
             if patient and self._repository.is_rewriting():
                 time.sleep(_POLL_S)  # it takes files back to old commits for a moment, and would stumble over ours
                 continue
-            self._rewind.put_back()
+            redone = self._rewind.take_up_dropped() | self._rewind.put_back()
             for change in changes.values():
                 found = files.read(self.root / change.path)
-                if found not in (change.before, change.after):
+                if found not in (change.before, change.after) or change.path in redone:
                     raise files.changed(self.root / change.path, found)
             bases = self._bases(changes, head.commit)
             self._refuse_repeats(changes.values(), bases)
@@ -246,7 +246,8 @@ class History(HistoryReader):
     # Committing ---------------------------------------------------------------------------------------------------
 
     def _flush(self) -> Flushed:
-        self._rewind.take_up_dropped()
+        if not self._repository.is_rewriting():
+            self._rewind.take_up_dropped()
         if not self._intents.pending():
             return Flushed()
         give_up = time.monotonic() + _PATIENCE_S

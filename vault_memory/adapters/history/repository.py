@@ -99,13 +99,8 @@ class Repository:
         it was in ORIG_HEAD, the ones just committed too. One that has not stirred for some seconds has stopped for the
         person, and its files rest.
         """
-        if any(self._is_young(name, _STIRRED_NS) for name in _IN_PROGRESS):
-            return True
-        if not self._is_young("ORIG_HEAD", _STIRRED_NS):
-            return False
-        # Where a merge began it still is, unless it was a reset, or has ended by moving the branch.
-        began = (files.read(self.git_dir / "ORIG_HEAD") or b"").decode("ascii", "replace").strip()
-        return began == self.head().commit or self._is_young("ORIG_HEAD", _BEGUN_NS)
+        rests = {**dict.fromkeys(_IN_PROGRESS, _STIRRED_NS), "ORIG_HEAD": _BEGUN_NS}
+        return any(self._is_young(name, rest) for name, rest in rests.items())
 
     def _is_young(self, name: str, age_ns: int) -> bool:
         stamp = _stamp(f"{self.git_dir}/{name}")

@@ -48,19 +48,22 @@ class Rewind:
         self._objects = objects
         self._intents = intents
 
-    def take_up_dropped(self) -> None:
+    def take_up_dropped(self) -> set[PurePosixPath]:
         """Make intents of those commits of ours that the person's git has dropped, or taken out of files and index.
+
+        The files that had to be written for it are returned.
 
         A rebase remembers where the branch was when it began, and its abort moves the branch back there: a commit that
         was made between its look at the branch and the first sign of it is gone from the branch. A merge that finds such a
         commit gives up, and puts files and index back to where HEAD was before: the commit stands, and looks undone.
         """
         head = self._repository.head()
+        redone: set[PurePosixPath] = set()
         if head.ref is None or head.commit is None:
-            return
+            return redone
         for move in self._moves(self._repository.common_dir / "logs" / head.ref):
             if move.why.startswith(_ABORTED) and move.old != move.new:
-                self._take_up(head.commit, list(self._commits(move.old, head.commit)))
+                redone |= self._take_up(head.commit, list(self._commits(move.old, head.commit)))
             elif move.why.startswith(OUR_MOVE):
                 if self._was_outrun(move):
                     undone = [
@@ -68,16 +71,20 @@ class Rewind:
                         for row in self._commits(move.new, move.old)
                         if self._is_undone(row[1], move.old, head.commit)
                     ]
-                    self._take_up(move.old, undone)
-                return
+                    redone |= self._take_up(move.old, undone)
+                break
+        return redone
 
-    def _take_up(self, head: str, commits: list[tuple[str, Draft]]) -> None:
+    def _take_up(self, head: str, commits: list[tuple[str, Draft]]) -> set[PurePosixPath]:
         tree = self._objects.tree_of(head)
+        pending = self._intents.pending()
+        known = {(intent.when, draft.message.strip()) for intent in pending for draft in intent.drafts}
+        commits = [(when, draft) for when, draft in commits if (when, draft.message.strip()) not in known]
         for when, draft in commits:
             bases = {change.path: self._blob_at(tree, change.path) for change in draft.changes}
             self._intents.mark_written(self._intents.add((draft,), when, head, bases))
-        for path, chain in _by_path(draft for _, draft in commits).items():
-            self._redo(path, chain)
+        chains = _by_path(draft for _, draft in commits)
+        return {path for path, chain in chains.items() if self._redo(path, chain)}
 
     def _was_outrun(self, move: _Move) -> bool:
         """Whether a merge began where this move of ours began, and when it was made."""
@@ -95,24 +102,26 @@ class Rewind:
             in_index[place] == self._blob_at(then, path) != self._blob_at(now, path) for path, place in paths.items()
         )
 
-    def put_back(self) -> None:
-        """Write the text that waits into files again which git has put back to what HEAD holds."""
+    def put_back(self) -> set[PurePosixPath]:
+        """Write the text that waits into files again which git has put back to what HEAD holds; return these files."""
+        redone: set[PurePosixPath] = set()
         pending = self._intents.pending()
         if not pending or not self._rewound_since(int(pending[0].when.split()[0])):
-            return
+            return redone
         tree = self._objects.tree_of(self._repository.head().commit)
         filters = Filters(self._repository, self._objects)
         for path, chain in _by_path(draft for intent in pending for draft in intent.drafts).items():
             blob = filters.blob(self._repository.prefix / path, files.read(self._repository.root / path))
-            if blob == self._blob_at(tree, path):
-                self._redo(path, chain)
+            if blob == self._blob_at(tree, path) and self._redo(path, chain):
+                redone.add(path)
+        return redone
 
-    def _redo(self, path: PurePosixPath, chain: list[FileChange]) -> None:
-        """Make a chain of changes once more, on whatever the file holds now."""
+    def _redo(self, path: PurePosixPath, chain: list[FileChange]) -> bool:
+        """Make a chain of changes once more, on whatever the file holds now; False when it holds them already."""
         place = self._repository.root / path
         found = content = files.read(place)
         if found == chain[-1].after:
-            return
+            return False
         for change in chain:
             content = self._redone(change, content)
         with contextlib.suppress(Changed):  # saved by the person this very moment: the next call sees to it
@@ -120,6 +129,7 @@ class Rewind:
                 files.replace(place, content, found)
             elif found is not None:
                 files.remove(place, found)
+        return True
 
     def _redone(self, change: FileChange, content: bytes | None) -> bytes | None:
         if content in (change.before, change.after) or content is None or change.after is None:
