@@ -50,5 +50,5 @@ _FILLER = lazily(
 )
 _CLAIM = lazily(r"管理员|权限|admin|root|instructor|superuser|老师身份|助教身份|credentials?")
 _STATEMENT = lazily(
-    r"[\u3400-\u9fff]{2,}|(?<![a-z])(?:is|are|am|was|use|uses|has|have|must|should|need|needs|will|called|named|on|every|always|only|our|my|i'm|the|we|due|at|in|by|=)(?![a-z])|->|:"
+    r"[\u3400-\u9fff]{2,}|(?<![a-z])(?:i|we|is|are|am|was|use|uses|has|have|must|should|need|needs|will|called|named|on|every|always|only|our|my|i'm|the|we|due|at|in|by|=)(?![a-z])|->|:"
 )

@@ -86,6 +86,7 @@ def _called(clause: Clause, message: Message, lexicon: Lexicon) -> str | None:
 
 _CALLED_BY_ONE = lazily(
     r"(?<!其)(?:他|她|佢|室友|老师|教授|主管|老板|学长|学姐|学弟|学妹|助教|前任|隔壁)(?:老是|总是|总|一直|都|又|还|整天|每次)*$"
+    r"|^(?!以后|之后|今后|请|你|从|大家|朋友|同学|家人|别人|身边|周围|网友|群里|公司里|同事)[^,我你]{2,10}(?:老是|总是|总爱|一直|整天|每次都?|竟然|居然)$"
 )
 
 
@@ -121,7 +122,7 @@ _BARE = (
         rf"(?:^|(?<=, )|(?<=[.;] ))(?:please,? )?(?:just|only|simply|plain) {_LATIN_NAME}(?=,? (?:is fine|please|will do|works|is enough|thanks|to you)|$|[.!])(?<=[a-z])"
     ),
     lazily(
-        rf"(?:^|(?<=, )|(?<=[.;] )){_LATIN_NAME} (?:is (?:what i go by|what (?:everyone|people|friends) calls? me)|will do|for short)(?![a-z])"
+        rf"(?:^|(?<=, )|(?<=[.;] )|(?<=but )|(?<=though )){_LATIN_NAME} (?:is (?:what i go by|what (?:everyone|people|friends) calls? me)|will do|for short)(?![a-z])"
     ),
 )
 _OF_ME = lazily(r"我|(?<![a-z])(?:me|my|i|i'm|i'd)(?![a-z])")

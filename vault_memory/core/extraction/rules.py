@@ -125,7 +125,7 @@ def _of_sentence(
             heard = [
                 signal for signal in heard if not (signal.key in technology.LISTS and signal.strength == "observed")
             ]
-        about_work = about_work or any(signal.key in ("code_style", "examples") for signal in heard)
+        about_work = about_work or any(signal.key in ("code_style", "examples", "design_style") for signal in heard)
         before = message.said[sentence[0].start : clause.start]
         quote = _quote(message, clause.start, clause.end)
         for signal in heard:

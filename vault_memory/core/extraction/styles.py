@@ -258,7 +258,7 @@ _WORDING = lazily(r"文字|字数|篇幅|(?<![a-z])(?:wording|text|words)(?![a-z
 _ASSERTED = lazily(
     r" ?(?:的|模式|主题|版|背景|底)?(?:我|在[^,]{0,8}?)?(?:根本|完全|实在|真的|都|快|要|会|直接|让我|害我|看到|看起来)*(?:瞎|看不[清到见下]|伤眼|刺眼|头[晕痛疼昏]|眼[睛花痛酸]|吃力|难读|难看|不舒服)"
     r"| ?(?:的|模式|主题|版|背景|底)?(?:看久|看了|看得|看起来很|太|会|让|害|真的(?:很|太|好)|伤|刺|闪|对我?眼|什么的|比较(?:难|累|伤|刺|暗|吃)"
-    r"|(?:mode|theme)? ?(?:is|are|makes|hurts?|gives|burns?|kills?|was|strains)(?! (?:better|best|easier|fine|nicer|my|what|the way|good|great|perfect|all i|how i|it)))"
+    r"|(?:mode|theme)? ?(?:is|are|makes?|hurts?|gives?|burns?|kills?|was|were|strains?|cause|causes|trigger|triggers)(?! (?:better|best|easier|fine|nicer|my|what|the way|good|great|perfect|all i|how i|it)))"
 )
 _REPORTED = lazily(
     r"(?:config|配置(?:文件|档)|设定档|数据库|资料库|json|yaml|env)(?:档案?)?(?:里|中|上)面?|(?<!帮)(?<!替)(?:我|(?<![a-z])i)(?:已经|刚|之前|不小心|手滑|误)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)|(?:^|\s)i (?:know|see|noticed?|get) (?:that )?(?:the|this|it|they|my|their|our)|我知道(?!了)|accidentally|by (?:accident|mistake)|(?:config|配置|设定档?|设置|日志|log|json|yaml|env|规格书?|文档|合[同约])(?:档案?|文件)?(?:里|中|上)面?(?:有|写|显示|是|记)|不小心|手滑"
