@@ -101,11 +101,11 @@ class Watcher:
 
     def stop(self) -> None:
         """Take the watches away; ends within a second."""
-        logging.getLogger("watchdog").removeHandler(self._overflow)
         observer, self._observer, self._watches = self._observer, None, {}
         if observer is not None:
             observer.stop()
             observer.join(1.0)
+        logging.getLogger("watchdog").removeHandler(self._overflow)  # last: without it watchdog would talk to the terminal
 
     def tend(self) -> None:
         """Mend what broke and watch what is new. Cheap: to be called about once a second."""

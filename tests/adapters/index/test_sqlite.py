@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -66,6 +67,18 @@ def test_a_file_that_cannot_be_read_is_marked_and_keeps_its_text(index: SqliteIn
     index.mark({"a.md": failed, "b.md": failed})
     assert index.files() == {"a.md": failed, "b.md": failed} and find(index, "words") == ["a.md"]
     assert index.stats().failed == 2
+
+
+def test_a_file_is_not_marked_as_indexed_where_its_text_is_not(index: SqliteIndex) -> None:
+    """G6: between the reading of a touched file and its mark the index was deleted, or another process indexed newer text."""
+    before, newer = entry("a.md", "some words\n"), entry("a.md", "newer words\n")
+    index.replace([before])
+    touched = replace(before[1], mtime_ns=9)
+    index.mark({"a.md": touched, "b.md": touched})
+    assert index.files() == {"a.md": touched}
+    index.replace([newer])
+    index.mark({"a.md": touched})
+    assert index.files() == {"a.md": newer[1]}
 
 
 def test_only_new_text_is_embedded(index: SqliteIndex) -> None:

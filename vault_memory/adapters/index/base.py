@@ -84,7 +84,10 @@ class Index(Protocol):
         ...
 
     def mark(self, states: Mapping[str, FileState]) -> None:
-        """New states of files whose text in the index stays: a touched file, or one that could not be read."""
+        """New states of files whose text in the index stays: a touched file, or one that could not be read.
+
+        A state with a hash is taken only where the index holds the text of that hash.
+        """
         ...
 
     def remove(self, sources: Iterable[str]) -> None:

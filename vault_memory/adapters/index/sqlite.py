@@ -82,6 +82,14 @@ class SqliteIndex:
     def mark(self, states: Mapping[str, FileState]) -> None:
         with self._open() as db, db:
             for source, state in states.items():
+                if (
+                    state.content_hash
+                ):  # of a file whose text is here; not if the index was deleted or the text replaced meanwhile
+                    db.execute(
+                        f"UPDATE files SET ({_STATE}) = (?,?,?,?,?,?) WHERE source = ? AND content_hash = ?",
+                        (*_state_row(state), source, state.content_hash),
+                    )
+                    continue
                 db.execute(
                     f"INSERT INTO files(source, kind, title, day, tags, {_STATE}) VALUES(?,'','','','',?,?,?,?,?,?)"
                     " ON CONFLICT(source) DO UPDATE SET content_hash=excluded.content_hash, size=excluded.size,"
