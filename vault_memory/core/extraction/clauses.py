@@ -96,9 +96,9 @@ def _for_once(heard: list[Clause], lexicon: Lexicon) -> list[Clause]:
     result = list(heard)
     for place, clause in enumerate(heard):
         found = lexicon.words("words.mood.once").search(clause.text)
-        if not found or len(_BESIDE_ONCE.sub("", clause.text[: found.start()] + clause.text[found.end() :])) > 2:
+        if not found or len(_BESIDE_ONCE.sub("", clause.text[: found.start()] + clause.text[found.end() :])) > 1:
             continue
-        alone = place == 0 or heard[place - 1].sentence != clause.sentence
+        alone = all(other.sentence != clause.sentence for other in heard if other is not clause)
         of = clause.sentence - 1 if alone else clause.sentence
         for at in range(place):
             if heard[at].sentence == of and not heard[at].stands_here:
