@@ -38,6 +38,12 @@ _STUDIED = lazily(
 _NO_MORE = lazily(r"(?:别|不要|唔好|不准|stop|don't|no more|quit|enough)[^,]{0,10}$")
 
 
+_BUILT = lazily(
+    r"(?:加|做|写|弄|新增|设计|开发)(?:上|一)?个|(?<![a-z])(?:add|build|make|create|implement) (?:a|an|the)(?![a-z])|(?:小程序|网站|机器人|(?<![a-z])(?:app|site|bot|game))(?![a-z])"
+)
+_OPENING = lazily(r"[。!?;\n]")
+
+
 def reply_language(clause: Clause, message: Message, lexicon: Lexicon) -> Iterator[Signal]:
     """The reply language wished for in one clause: at most one signal."""
     text = clause.text
@@ -45,6 +51,8 @@ def reply_language(clause: Clause, message: Message, lexicon: Lexicon) -> Iterat
         return
     hits = _named(text, lexicon)
     tells = bool(_TELLS.search(text))
+    if not tells and _BUILT.search(_OPENING.split(message.said[: clause.start])[-1]):
+        return  # «add a language switch, default English»: of what is built
     strength: Strength = "explicit" if clause.likes or clause.standing else "adjustment"
     for start, end, tag in sorted(hits, reverse=True):
         if _MERELY_NAMED.match(text, end) or _STUDIED.search(text[:start]):

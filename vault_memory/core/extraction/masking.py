@@ -128,7 +128,7 @@ _PASTE_CUE = lazily(
     re.MULTILINE,
 )
 _TASK_TEXT = lazily(
-    r"(?:翻译|翻成|译成|译为|改写|润饰|润色|校对|摘要|总结|纠正|修正|修改|检查|改一下|校稿|translat\w*|rephras\w*|paraphras\w*|proofread\w*|summari[sz]\w*|rewrit\w*|correct|fix the grammar|edit|polish|check (?:the|my) grammar)[^:\n]{0,40}: ?(?=\S)"
+    r"(?:翻译|翻成|译成|译为|改写|润饰|润色|校对|摘要|总结|纠正|修正|修改|检查|改一下|校稿|(?:这|那)(?:一)?(?:句|段|篇|行|封)(?:话|英文|中文)?[^:\n,]{0,12}|(?:this|the following|my) (?:sentence|paragraph|phrase|text|line|email|caption)|translat\w*|rephras\w*|paraphras\w*|proofread\w*|summari[sz]\w*|rewrit\w*|correct|fix the grammar|edit|polish|check (?:the|my) grammar)[^:\n]{0,40}: ?(?=\S)"
 )
 
 

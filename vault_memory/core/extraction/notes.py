@@ -19,7 +19,7 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon, told: bool)
     end = _BLANK.match(message.said, sentence[-1].end).end()  # type: ignore[union-attr]  # a link at the end is blank
     text = message.said[first.start : end]
     asked = lexicon.words("subjects.remember.before").search(text)
-    if not asked or lexicon.words("subjects.remember.not_a_note").search(text[: asked.end() + 6]):
+    if not asked or lexicon.words("subjects.remember.not_a_note").search(text[: asked.end() + 12]):
         return None
     if told and _I_USE.search(text) or _TAKEN_BACK.search(text[asked.end() :]) or "//" in text[: asked.start()]:
         return None

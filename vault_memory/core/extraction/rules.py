@@ -35,6 +35,7 @@ from vault_memory.core.preference import Signal
 
 _OWN_PART = lazily(r"我(?:负责|是|自己|都|就|只|用|写)")
 _MY = lazily(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
+_COMMENTS = lazily(r"注[释解]|(?<![a-z])comments?(?![a-z])")
 _TAUGHT = lazily(
     r"教|解释|讲|说明|介绍|科普|什么|怎么|如何|为什么|啥|咩|乜|点解|点样|差|区别|(?<![a-z])(?:teach|explain|what|what's|how|why|difference|differ|compare|describe|define|walk|understand|intro|eli5|tell)(?![a-z])"
 )
@@ -125,15 +126,26 @@ def _of_sentence(
             heard = [
                 signal for signal in heard if not (signal.key in technology.LISTS and signal.strength == "observed")
             ]
-        about_work = about_work or any(signal.key in ("code_style", "examples", "design_style") for signal in heard)
         before = message.said[sentence[0].start : clause.start]
+        about_work = about_work or bool(_COMMENTS.search(before))
+        about_work = about_work or any(signal.key in ("code_style", "examples", "design_style") for signal in heard)
         quote = _quote(message, clause.start, clause.end)
         for signal in heard:
             if signal.key in STYLES and artefacts.is_spoken_of(signal, clause, before, whole, lexicon, in_reply):
                 continue
             if signal.key in ("theme", "design_style") and made and not (clause.standing or clause.likes):
                 continue  # «make a dark landing page for the bakery» tells how one page shall be
-            if signal.key == "response_style" and about_work and not styles.speaks_of_reply(clause.text):
+            if (
+                signal.key == "response_style"
+                and clause.wish == "adjustment"
+                and message.said[clause.end : clause.end + 1] == ":"
+            ):
+                continue  # «one sentence each: …», the length is that of what follows
+            if (
+                signal.key == "response_style"
+                and about_work
+                and not (styles.speaks_of_reply(clause.text) or styles.speaks_of_wording(clause.text))
+            ):
                 continue  # «too many comments, shorter please» is about the comments, «write me a quiz, …» about the quiz
             yield replace(signal, quote=quote)
 

@@ -216,8 +216,13 @@ def names(key: str, value: str, text: str, lexicon: Lexicon) -> bool:
 
 
 def speaks_of_reply(text: str) -> bool:
-    """Whether the clause names the assistant's answers or their wording."""
-    return bool(_REPLY.search(text) or _WORDING.search(text))
+    """Whether the clause names the assistant's answers."""
+    return bool(_REPLY.search(text))
+
+
+def speaks_of_wording(text: str) -> bool:
+    """Whether the clause names text as such: 文字短一點."""
+    return bool(_WORDING.search(text))
 
 
 def _taken_back(clause: Clause, lexicon: Lexicon) -> bool:
