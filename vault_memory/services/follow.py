@@ -7,7 +7,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -183,16 +183,17 @@ def scopes_of(vault: Vault) -> list[str]:
     return vault.scopes() if vault.exists() else []
 
 
-def heard(hints: queue.SimpleQueue[Hint], settle: Settle[Any], longest: float = math.inf) -> Iterator[Hint]:
-    """What is in the queue; waits for the first hint until something in `settle` is at rest, or `longest` seconds."""
+def heard(hints: queue.SimpleQueue[Hint], settle: Settle[Any], longest: float = math.inf) -> Iterable[Hint]:
+    """What is in the queue, each once; waits for the first until something in `settle` is at rest, or `longest` seconds."""
     due = settle.next_due()
     wait = longest if due is None else min(longest, max(0.0, due - time.monotonic()))
+    found: dict[Hint, None] = {}
     try:
-        yield hints.get(timeout=None if wait == math.inf else wait)
+        found[hints.get(timeout=None if wait == math.inf else wait)] = None
         while True:
-            yield hints.get_nowait()
+            found[hints.get_nowait()] = None
     except queue.Empty:
-        return
+        return found
 
 
 def _by_scope(looks: Iterable[Look]) -> dict[str, list[PurePosixPath] | None]:
