@@ -64,7 +64,7 @@ def is_spoken_of(signal: Signal, clause: Clause, before: str, sentence: str, lex
 
 # The answers themselves, and what is made for the person who speaks, are no document of somebody's.
 _MINE = lazily(
-    r"(?:你|您)(?:的|啲|嘅|给|之后|以后|解释|说明|讲|说|答|回)|给我(?:做|看|讲|写|说|解|回|生|画)|我看的|(?:跟|对|向)我(?:讲|解释|说明|说|回)"
+    r"(?:你|您)(?:的|啲|嘅|给|之后|以后|解释|说明|讲|说|答|回)|(?<![a-z])with me(?![a-z])|给我(?:做|看|讲|写|说|解|回|生|画)|我看的|(?:跟|对|向)我(?:讲|解释|说明|说|回)"
     r"|(?<![a-z])(?:what you|your|explain|(?:show|give|tell|answer|render for|explain to|reply to) me|you (?:show|give|make|write|explain))(?![a-z])"
 )
 _CONTRAST = lazily(r"(?:但是?|可是|不过|而|however|but|yet|though)")

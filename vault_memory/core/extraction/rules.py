@@ -35,6 +35,8 @@ from vault_memory.core.preference import Signal
 
 _OWN_PART = lazily(r"我(?:负责|是|自己|都|就|只|用|写)")
 _MY = lazily(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
+_IT = lazily(r"(?<![a-z])(?:it|them)(?![a-z])|它")
+"""What stood in the sentence before: «The intro drags. Cut it down.»"""
 _COMMENTS = lazily(r"注[释解]|(?<![a-z])comments?(?![a-z])")
 _TAUGHT = lazily(
     r"教|解释|讲|说明|介绍|科普|什么|怎么|如何|为什么|啥|咩|乜|点解|点样|差|区别|(?<![a-z])(?:teach|explain|what|what's|how|why|difference|differ|compare|describe|define|walk|understand|intro|eli5|tell)(?![a-z])"
@@ -68,7 +70,7 @@ def extract(
     spoken = clauses(message, words)
     for _, group in groupby(spoken, key=lambda clause: clause.sentence):
         sentence = list(group)
-        found = list(_of_sentence(sentence, message, words, existing, bool(assistant_msg.strip())))
+        found = list(_of_sentence(sentence, message, words, existing, bool(assistant_msg.strip()), fold(before)))
         if existing:
             taken = list(_taken_back(sentence, before, message, words, existing))
             if taken:
@@ -101,6 +103,7 @@ def _of_sentence(
     lexicon: Lexicon,
     existing: Mapping[str, str | list[str]],
     in_reply: bool,
+    previous: str,
 ) -> Iterator[Signal]:
     mine = any(_MY.search(clause.text) for clause in sentence) and not any(clause.others for clause in sentence)
     end = sentence[-1].end
@@ -131,13 +134,22 @@ def _of_sentence(
         about_work = about_work or any(signal.key in ("code_style", "examples", "design_style") for signal in heard)
         quote = _quote(message, clause.start, clause.end)
         for signal in heard:
-            if signal.key in STYLES and artefacts.is_spoken_of(signal, clause, before, whole, lexicon, in_reply):
+            if signal.key in STYLES and artefacts.is_spoken_of(
+                signal,
+                clause,
+                f"{previous} {before}"
+                if signal.value in ("concise", "detailed") and _IT.search(clause.text)
+                else before,
+                whole,
+                lexicon,
+                in_reply,
+            ):
                 continue
             if signal.key in ("theme", "design_style") and made and not (clause.standing or clause.likes):
                 continue  # «make a dark landing page for the bakery» tells how one page shall be
             if (
                 signal.key == "response_style"
-                and clause.wish == "adjustment"
+                and clause.wish != "explicit"
                 and message.said[clause.end : clause.end + 1] == ":"
             ):
                 continue  # «one sentence each: …», the length is that of what follows

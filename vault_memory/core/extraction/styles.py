@@ -174,6 +174,8 @@ def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
         return False
     if hit.style.key in ("code_style", "examples") and _DOING.search(clause.text[: hit.start]):
         return False
+    if hit.style.key == "response_style" and _OF_A_THING.match(clause.text, hit.end):
+        return False  # «I like detailed maps», 簡單的生活
     if hit.asked:
         return True
     if clause.wish is None and sign > 0:
@@ -267,6 +269,10 @@ _ASSERTED = lazily(
 )
 _REPORTED = lazily(
     r"(?:config|配置(?:文件|档)|设定档|数据库|资料库|json|yaml|env)(?:档案?)?(?:里|中|上)面?|(?<!帮)(?<!替)(?:我|(?<![a-z])i)(?:已经|刚|之前|不小心|手滑|误)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)|(?:^|\s)i (?:know|see|noticed?|get) (?:that )?(?:the|this|it|they|my|their|our)|我知道(?!了)|accidentally|by (?:accident|mistake)|(?:config|配置|设定档?|设置|日志|log|json|yaml|env|规格书?|文档|合[同约])(?:档案?|文件)?(?:里|中|上)面?(?:有|写|显示|是|记)|不小心|手滑"
+)
+_OF_A_THING = lazily(
+    r"的(?=[\u3400-\u9fff])(?!回|答|解|说|讲|描述|教|推导|分析|内容|那种|这种|方式|风格|形式|版|论证|过程|资|信息|比较|对比|就|话|原理|步骤|文字|文档|东西|理由|介绍|最|比|更|我|吧|啦|也|都|好|可|才|会|对|较|给|来|先|不|那|这|一|句|结|重)"
+    r"|(?<=detailed) (?!answer|expla|repl|resp|version|ones?(?![a-z])|break|walk|reason|stuff|info|step|text|descr|instr|guid|feed|and|but|or|over|when|with|please|to|for|in|if|by|than|as|so|because|not|rather|too|from|is|are|works|help|best|better|always|way|style|format|approach|form|every|each|from|pls|thanks|though|enough|all|mode|since|unless|even|about|on|at|writ|sol|deriv|proof|comment)[a-z]"
 )
 _ONLY_SO = lazily(
     r"(?<![a-z])(?:only|best|better|faster|can't|don't|never)(?![a-z])[^,]{0,28}(?:when|if|once|after) i $"
