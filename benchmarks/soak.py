@@ -54,6 +54,7 @@ class Soak:
         self.wrong: list[str] = []
         self.memory: list[tuple[float, float]] = []
         self.slowest_stop = 0.0
+        self.lost_to_git: list[str] = []
         create_vault(self.root)
         self.vault: Vault = open_vault(self.root, embedder=FlakyEmbedder(self.ledger / OUTAGE))
         for user in USERS:
@@ -148,7 +149,7 @@ class Soak:
 
     def prove(self, scratch: Path) -> tuple[list[str], list[str], proofs.Ledgers]:
         ledgers = proofs.Ledgers(self.ledger)
-        lost, twice = proofs.lost_and_duplicated(self.vault, ledgers)
+        lost, twice, self.lost_to_git = proofs.lost_and_duplicated(self.vault, ledgers)
         self.wrong += proofs.git_is_sound(self.vault) + proofs.leftovers(self.vault)
         self.wrong += proofs.index_differs(self.vault, scratch)
         for path in sorted(self.ledger.glob("*.err")):
@@ -190,6 +191,7 @@ def report(soak: Soak, lost: list[str], twice: list[str], ledgers: proofs.Ledger
         "faults": sum(soak.faults.values()),
         "lost": len(lost),
         "duplicated": len(twice),
+        "lost_to_git": len(soak.lost_to_git),
         "wrong": len(soak.wrong),
         "refused": len(ledgers.ids("turn", "refused")),
         "slowest_stop_s": round(soak.slowest_stop, 2),
@@ -200,7 +202,12 @@ def report(soak: Soak, lost: list[str], twice: list[str], ledgers: proofs.Ledger
         table.add_row(name, str(value))
     console = Console(width=110)
     console.print(table)
-    for line in [*(f"lost: {each}" for each in lost), *(f"twice: {each}" for each in twice), *soak.wrong]:
+    for line in [
+        *(f"lost: {each}" for each in lost),
+        *(f"twice: {each}" for each in twice),
+        *soak.wrong,
+        *(f"lost to git: {each}" for each in soak.lost_to_git),
+    ]:
         print(line)
     print(json.dumps(figures))
 

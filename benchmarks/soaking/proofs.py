@@ -17,6 +17,9 @@ from vault_memory.core.profile import Profile
 from vault_memory.services.reconcile import embed, reconcile
 from vault_memory.services.vault import Vault, open_vault
 
+NOTED_S = 1.0
+"""A writer may take so long from a save to its note of the time."""
+
 
 class Ledgers:
     """What the writers wrote down: turns and preferences that were begun, and those that they were told are done."""
@@ -27,14 +30,23 @@ class Ledgers:
     def __len__(self) -> int:
         return sum(row["state"] in ("done", "refused") for row in self.rows)
 
+    def is_in_a_merge_given_up(self, moment: float) -> bool:
+        """Whether git was in a merge then that it did not finish: it puts back the files of before, and what others save
+        between its look and that is in no object of git's. The reproduction stands in docs/reliability.md."""
+        return any(row["began"] <= moment <= row["ended"] + NOTED_S for row in self.rows if row["kind"] == "merge")
+
     def ids(self, kind: str, state: str) -> dict[str, dict[str, Any]]:
         return {row["id"]: row for row in self.rows if row["kind"] == kind and row["state"] == state}
 
 
-def lost_and_duplicated(vault: Vault, ledgers: Ledgers) -> tuple[list[str], list[str]]:
-    """Turns in the conversation records and preferences in profiles and commits, against what the writers know."""
+def lost_and_duplicated(vault: Vault, ledgers: Ledgers) -> tuple[list[str], list[str], list[str]]:
+    """Turns in the conversation records and preferences in profiles and commits, against what the writers know.
+
+    (lost, twice, lost to git): the last are lines saved by hand while git was in a merge that it gave up.
+    """
     lost: list[str] = []
     twice: list[str] = []
+    to_git: list[str] = []
 
     def check(what: str, count: int, *, is_done: bool) -> None:
         if count > 1:
@@ -56,9 +68,13 @@ def lost_and_duplicated(vault: Vault, ledgers: Ledgers) -> tuple[list[str], list
     hand, by_hand = ledgers.ids("hand", "done"), Counter(bullets_added(vault))
     for name, row in ledgers.ids("hand", "begun").items():
         value = f"手寫 {name}"
+        is_nowhere = not notes[row["user"]][value] and not by_hand[value]
+        if name in hand and is_nowhere and ledgers.is_in_a_merge_given_up(hand[name]["at"]):
+            to_git.append(f"note = {value} in USER.md")
+            continue
         check(f"note = {value} in USER.md", notes[row["user"]][value], is_done=name in hand)
         check(f"the commit of {value}", by_hand[value], is_done=name in hand)
-    return lost, twice
+    return lost, twice, to_git
 
 
 def conversations(vault: Vault) -> Iterator[dict[str, Any]]:

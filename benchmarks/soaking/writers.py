@@ -132,7 +132,7 @@ class Writer:
                 before = files.read(path) or before
                 time.sleep(0.01)
                 continue
-            self.note(kind="hand", state="done", id=name, user=user)
+            self.note(kind="hand", state="done", id=name, user=user, at=time.time())
             return
 
     def look(self) -> None:
@@ -202,20 +202,28 @@ class Writer:
             (tree / "projects" / f"{name}.md").write_text(f"{name}\n")
             self._git("-C", str(tree), "add", "projects")
             self._git("-C", str(tree), "commit", "-qm", f"elsewhere {name}")
-            if not self._git("merge", "-q", "--no-ff", "--no-edit", name):
-                self.note(kind="git", state="failed", way="merge")
+            began = time.time()
+            if why := self._run("merge", "-q", "--no-ff", "--no-edit", name):
+                # Git then puts back the files of before, and forgets what was saved meanwhile.
+                if "Merge with strategy" in why:
+                    self.note(kind="merge", state="given up", began=began, ended=time.time())
                 self._git("merge", "--abort")
         finally:
             self._git("worktree", "remove", "--force", str(tree))
             self._git("branch", "-qD", name)
 
     def _git(self, *words: str) -> bool:
+        return not self._run(*words)
+
+    def _run(self, *words: str) -> str:
+        """Why git refused; empty when it did not."""
         identity = ("-c", "user.name=Person", "-c", "user.email=person@example.org")
-        command = ["git", *identity, *words]
-        done = subprocess.run(command, cwd=self.root, capture_output=True, timeout=120)
-        if done.returncode:
-            self.note(kind="git", state="refused", way=" ".join(words[:2]), why=done.stderr.decode()[-300:])
-        return done.returncode == 0
+        done = subprocess.run(["git", *identity, *words], cwd=self.root, capture_output=True, timeout=120)
+        if not done.returncode:
+            return ""
+        why = done.stderr.decode("utf-8", "replace") or f"ended with {done.returncode}"
+        self.note(kind="git", state="failed", way=" ".join(words[:2]), why=why[-300:])
+        return why
 
     def daemon(self) -> None:
         Daemon(self.vault, look_s=20.0, beat_s=5.0).run(stop)
