@@ -156,16 +156,19 @@ class Matcher:
     @cached_property
     def pattern(self) -> str:
         """The whole list as one regular expression."""
-        return pattern(phrase for phrase, _ in self._phrases)
+        return pattern(self.phrases)
 
     @cached_property
-    def _phrases(self) -> list[tuple[str, tuple[str, ...]]]:
-        return [(phrase, needs(phrase)) for phrase in split(self._text)]
+    def phrases(self) -> list[str]:
+        """The phrases of the list, folded."""
+        return split(self._text)
 
     def _for(self, text: str, tail: str = "") -> re.Pattern[str] | None:
         selection = self._selections.get(tail)
         if selection is None:
-            selection = Selection(self._phrases, lambda live: re.compile(pattern(live) + tail))
+            selection = Selection(
+                ((phrase, needs(phrase)) for phrase in self.phrases), lambda live: re.compile(pattern(live) + tail)
+            )
             self._selections[tail] = selection
         return selection.pattern(text)
 
