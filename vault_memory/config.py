@@ -155,6 +155,10 @@ class Config:
         300, "longest time a search waits for its query's vector before it answers without", low=10, high=60_000
     )
 
+    prompt_tokens: int = _field(
+        8_000, "most tokens of a built prompt, about; the request itself is never cut", low=200, high=1_000_000
+    )
+
     search_weight: str = _field(
         "auto",
         "how vectors and keywords are weighed: auto (by how far the vectors can be trusted) or fixed",
@@ -203,7 +207,7 @@ class Config:
 _FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 _TYPES = get_type_hints(Config)
 # A key of these tables is a setting of its own; any other table is the value of one setting.
-_TABLES = ("git", "llm", "watch", "embedding", "search")
+_TABLES = ("git", "llm", "watch", "embedding", "search", "prompt")
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}
 """Field name → key in the file: `watch_settle_ms` → `watch.settle_ms`."""
 

@@ -119,10 +119,18 @@ def test_what_stands_in_three_places_is_one_hit_that_names_the_others(cli: Cli) 
     assert re.search(r"the same stands in \d+ other places?: .*conversations/.*jsonl:1", said)
 
 
-def test_row_5_the_profile_holds_what_a_prompt_is_given(cli: Cli) -> None:
-    """A18 row 5: until prompts are built, the profile itself; its values are what later fills `<user-profile>`."""
+def test_row_5_the_prompt_holds_profile_and_memories(cli: Cli) -> None:
+    """A18 row 5, A10: `<user-profile>` and `<relevant-memories>`, each passage with its place."""
     cli("turn", "--user", "alice", "--message", "以後請叫我小安")
-    assert "- 稱呼：小安\n" in (cli.folder / ALICE / "USER.md").read_text()
+    note = cli.folder / ALICE / "notes" / "tea.md"
+    note.parent.mkdir()
+    note.write_text("# 茶\n\n綠茶要用八十度的水泡三分鐘。\n", "utf-8")
+    said = cli("prompt", "--user", "alice", "綠茶要怎麼泡？")
+    assert "<user-profile>" in said and "- 稱呼：小安" in said
+    assert re.search(r"<relevant-memories>.*\[notes/tea\.md:\d.*八十度", said, re.DOTALL)
+    found = json.loads(cli("prompt", "--user", "alice", "--json", "--budget", "300", "綠茶要怎麼泡？"))
+    assert found["messages"][-1]["content"].endswith("綠茶要怎麼泡？") and found["cut"]
+    assert "小安" not in cli("prompt", "--user", "alice", "--group", "--skill", "coding-agent", "綠茶要怎麼泡？")
 
 
 def test_row_6_search_returns_the_passages_that_answer(cli: Cli) -> None:
@@ -308,4 +316,7 @@ def test_with_the_model_out_of_reach_a_search_answers_and_says_so(cli: Cli) -> N
     assert found["degraded"][0].startswith("embedding: 0 of ")
     beat = cli.run("heartbeat", "--now", "vectors")
     assert beat.returncode == 1 and "no embedding endpoint answered: 127.0.0.1:9 cannot be reached" in beat.stdout
-    assert any("in space http:m; offline vectors answer" in line for line in json.loads(cli.run("status", "--json").stdout)["degraded"])
+    assert any(
+        "in space http:m; offline vectors answer" in line
+        for line in json.loads(cli.run("status", "--json").stdout)["degraded"]
+    )

@@ -20,6 +20,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("setup", "Make a folder a vault, or complete one that is there."),
     "turn": ("turn", "Record a turn of conversation and learn from it."),
     "search": ("find", "Search a user's memory."),
+    "prompt": ("prompt", "Build the prompt that a request gets."),
     "bench": ("measure", "Measure search on questions with known answers."),
     "reindex": ("find", "Rebuild the search index from the files."),
     "pref": ("pref", "See, set and restore preferences."),

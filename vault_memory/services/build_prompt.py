@@ -1,0 +1,211 @@
+"""Build the prompt of one request: who the assistant is, who the person is, what bears on what they ask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any
+
+from vault_memory.adapters import files
+from vault_memory.core import layout, prompt
+from vault_memory.core.profile import Profile
+from vault_memory.core.prompt import Cut, Section
+from vault_memory.services.profile_files import own_zone
+from vault_memory.services.search import Hit, search
+from vault_memory.services.skills import skill as skill_named
+from vault_memory.services.turns import newest_turns
+from vault_memory.services.vault import Vault
+
+HISTORY_TURNS = 5
+REPLY_CHARS = 300
+"""How much of a reply the history shows."""
+MEMORIES = 5
+_SPARE = 5
+"""Hits looked for beyond those wanted, since some stand in the prompt already."""
+_CONTEXT = (("soul", "context/SOUL.md"), ("agents", "context/AGENTS.md"))
+_EMPTY_FIELD = re.compile(r"[-*+] [^：:\n]+[：:]\s*")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What was injected and where it stands: `place` is `path:first-last@commit`.
+
+    Without `@commit` the file is not in git as it stands on disk (an edit of this moment, a conversation).
+    """
+
+    section: str
+    place: str
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt as one text and as chat messages, about `tokens` long; what was injected, what gave way, what was amiss."""
+
+    text: str
+    messages: list[dict[str, str]]
+    tokens: int
+    passages: list[Passage] = field(default_factory=list)
+    cut: list[Cut] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+
+
+def build_enhanced_prompt(
+    vault: Vault,
+    user_id: str,
+    request: str,
+    skill: str | None = None,
+    *,
+    private: bool = True,
+    budget: int | None = None,
+) -> Prompt:
+    """The prompt for what a user asks now. A user whom the vault does not know yet gets one without a profile.
+
+    `private=False`, for group chats, leaves out all that is the person's: profile, memories, logs and history. `budget` is
+    in tokens (default: the vault's setting). Raises `InvalidId`, and `NotFound` for an unknown skill.
+    """
+    layout.check_user_id(user_id)
+    builder = _Builder(vault, user_id, request)
+    if private and user_id in vault.user_ids():
+        builder.add_profile()
+        builder.add_activity()
+        builder.add_history()
+        builder.add_memories()
+    builder.add_context()
+    if skill:
+        builder.add_skill(skill)
+    return builder.build(budget or vault.config.prompt_tokens)
+
+
+class _Builder:
+    """Gathers the sections of one prompt, and where everything in them stands."""
+
+    def __init__(self, vault: Vault, user_id: str, request: str) -> None:
+        self._vault = vault
+        self._user = user_id
+        self._request = request
+        self._language = vault.config.locale
+        self._sections = [Section("user-request", (prompt.escape(request),))]
+        self._passages: list[Passage] = []
+        self._turns: list[tuple[str, str]] = []
+        self._present: set[str] = {layout.PROFILE}
+        self._degraded: list[str] = []
+
+    def add_profile(self) -> None:
+        """USER.md, without the fields that nobody has filled."""
+        stored = files.read(self._vault.path(self._user, layout.PROFILE))
+        if stored is None:
+            return
+        language = Profile.decode(stored, self._vault.config.locale).get("language")
+        self._language = language if isinstance(language, str) else self._language
+        lines = stored.decode("utf-8", "replace").strip().splitlines()
+        filled = [line for line in lines if not _EMPTY_FIELD.fullmatch(line.strip())]
+        self._add("user-profile", [prompt.escape(line) for line in filled], [(layout.PROFILE, 1, len(lines), None)])
+
+    def add_activity(self) -> None:
+        """The daily logs of yesterday and today, entry by entry."""
+        today = self._vault.now().astimezone(self._vault.config.zone(own_zone(self._vault, self._user))).date()
+        pieces, places = [], []
+        for day in (today - timedelta(days=1), today):
+            source = layout.daily_source(day)
+            text = (files.read(self._vault.path(self._user, source)) or b"").decode("utf-8", "replace").strip()
+            if text:
+                pieces += [prompt.escape(entry.strip()) for entry in re.split(r"\n(?=## )", text)]
+                places.append((source, 1, text.count("\n") + 1, None))
+                self._present.add(source)
+        self._add("recent-activity", pieces, places)
+
+    def add_history(self) -> None:
+        """The last turns, oldest first; long replies are cut."""
+        turns = list(newest_turns(self._vault, self._user, HISTORY_TURNS))[::-1]
+        pieces, places = [], []
+        for source, turn in turns:
+            person, reply = str(turn.get("user_message") or ""), str(turn.get("assistant_message") or "")
+            reply = reply[:REPLY_CHARS] + ("…" if len(reply) > REPLY_CHARS else "")
+            self._turns.append((person, reply))
+            pieces.append(f"Human: {prompt.escape(person)}\nAssistant: {prompt.escape(reply)}")
+            name, _, line = source.rpartition(":")
+            places.append((name, int(line), int(line), None))
+            self._present.add(source)
+        self._add("conversation-history", pieces, places)
+
+    def add_memories(self) -> None:
+        """Passages that bear on the request and do not stand in the prompt already."""
+        result = search(self._vault, self._user, self._request, MEMORIES + _SPARE, scope="all")
+        self._degraded += result.degraded
+        hits = [hit for hit in result.hits if not self._is_present(hit)][:MEMORIES]
+        places = [(hit.source, *hit.line_range, hit) for hit in hits]
+        pieces = [
+            f"[{self._place(*place)}] {prompt.escape(hit.content)}" for hit, place in zip(hits, places, strict=True)
+        ]
+        self._add("relevant-memories", pieces, places)
+
+    def add_context(self) -> None:
+        """SOUL and AGENTS, the vault's own words."""
+        for name, source in _CONTEXT:
+            text = (files.read(self._vault.path(layout.SHARED, source)) or b"").decode("utf-8", "replace").strip()
+            self._sections.append(Section(name, tuple(text.splitlines())))  # type: ignore[arg-type]
+
+    def add_skill(self, name: str) -> None:
+        """How the kind of work is done that is at hand."""
+        found = skill_named(self._vault, name)
+        self._sections.append(Section("active-skill", tuple(found.content.splitlines()), found.name))
+
+    def build(self, budget: int) -> Prompt:
+        """Fit everything into so many tokens."""
+        sections, cut = prompt.fit(self._sections, budget)
+        kept: dict[str, int] = {section.name: len(section.pieces) for section in sections}
+        sections = [self._introduced(section) for section in sections]
+        text = prompt.as_text(sections, self._language)
+        turns = self._turns[len(self._turns) - kept.get("conversation-history", 0) :]
+        messages = prompt.as_messages(sections, turns, self._request, self._language)
+        return Prompt(text, messages, prompt.tokens(text), self._shown(kept), cut, self._degraded)
+
+    def _shown(self, kept: Mapping[str, int]) -> list[Passage]:
+        """The passages that stand in the prompt: of memories the first so many, of turns the last."""
+        found = []
+        for name in prompt.ORDER:
+            passages = [passage for passage in self._passages if passage.section == name]
+            count = kept.get(name, 0)
+            if name == "relevant-memories":
+                passages = passages[:count]
+            elif name == "conversation-history":
+                passages = passages[len(passages) - count :]
+            found += passages if count else []
+        return found
+
+    def _introduced(self, section: Section) -> Section:
+        if section.name != "relevant-memories":
+            return section
+        return Section(section.name, (prompt.recalled(self._language), *section.pieces))
+
+    def _add(self, name: Any, pieces: Sequence[str], places: Sequence[tuple[str, int, int, Hit | None]]) -> None:
+        self._sections.append(Section(name, tuple(pieces)))
+        for source, first, last, hit in places:
+            self._passages.append(Passage(name, self._place(source, first, last, hit), hit.score if hit else None))
+
+    def _is_present(self, hit: Hit) -> bool:
+        if hit.scope == layout.SHARED:
+            return hit.source in dict(_CONTEXT).values() or hit.source.startswith("skills/")
+        if hit.source in self._present:
+            return True
+        first, last = hit.line_range
+        if all(f"{hit.source}:{line}" in self._present for line in range(first, last + 1)):
+            return True
+        return hit.content.strip() in self._request
+
+    def _place(self, source: str, first: int, last: int, hit: Hit | None) -> str:
+        scope = hit.scope if hit else self._user
+        lines = f"{first}-{last}" if last != first else str(first)
+        path = layout.scope_dir(scope) / source
+        content = files.read(self._vault.root / path)
+        committed = content is not None and self._vault.history.blob(PurePosixPath(path)) == content
+        return f"{source}:{lines}" + (f"@{self._head[:8]}" if committed else "")
+
+    @cached_property
+    def _head(self) -> str:
+        return self._vault.history.commit_named("HEAD")
