@@ -134,32 +134,24 @@ def _of_sentence(
         about_work = about_work or any(signal.key in ("code_style", "examples", "design_style") for signal in heard)
         quote = _quote(message, clause.start, clause.end)
         for signal in heard:
-            if signal.key in STYLES and artefacts.is_spoken_of(
-                signal,
-                clause,
-                f"{previous} {before}"
-                if signal.value in ("concise", "detailed") and _IT.search(clause.text)
-                else before,
-                whole,
-                lexicon,
-                in_reply,
-            ):
-                continue
+            if signal.key in STYLES:
+                so_far = before
+                if signal.value in ("concise", "detailed") and _IT.search(clause.text):
+                    so_far = f"{previous} {before}"
+                if artefacts.is_spoken_of(signal, clause, so_far, whole, lexicon, in_reply):
+                    continue
             if signal.key in ("theme", "design_style") and made and not (clause.standing or clause.likes):
                 continue  # «make a dark landing page for the bakery» tells how one page shall be
-            if (
-                signal.key == "response_style"
-                and clause.wish != "explicit"
-                and message.said[clause.end : clause.end + 1] == ":"
-            ):
-                continue  # «one sentence each: …», the length is that of what follows
-            if (
-                signal.key == "response_style"
-                and about_work
-                and not (styles.speaks_of_reply(clause.text) or styles.speaks_of_wording(clause.text))
-            ):
-                continue  # «too many comments, shorter please» is about the comments, «write me a quiz, …» about the quiz
+            if signal.key == "response_style" and _is_of_work(clause, about_work, message):
+                continue
             yield replace(signal, quote=quote)
+
+
+def _is_of_work(clause: Clause, about_work: bool, message: masking.Message) -> bool:
+    """Whether a length is not the answers': «too many comments, shorter please», «one sentence each: …»."""
+    if clause.wish != "explicit" and message.said[clause.end : clause.end + 1] == ":":
+        return True
+    return about_work and not (styles.speaks_of_reply(clause.text) or styles.speaks_of_wording(clause.text))
 
 
 def _taken_back(
