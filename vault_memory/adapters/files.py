@@ -179,10 +179,15 @@ def is_temporary(name: str) -> bool:
 
 def stale_temporaries(path: Path) -> list[Path]:
     """Temporary files for `path` whose writer is dead."""
-    stem = _temp_stem(path)
-    with os.scandir(path.parent) as entries:
+    stem = _temp_stem(path) + "."
+    return [temp for temp in abandoned(path.parent) if temp.name.startswith(stem)]
+
+
+def abandoned(folder: Path) -> list[Path]:
+    """Temporary files in a folder whose writer is dead."""
+    with os.scandir(folder) as entries:
         names = [entry.name for entry in entries if is_temporary(entry.name)]
-    return [path.with_name(name) for name in names if name.startswith(stem + ".") and not _alive(name)]
+    return [folder / name for name in names if not _alive(name)]
 
 
 def _alive(temp_name: str) -> bool:

@@ -202,6 +202,7 @@ class History(HistoryReader):
         """The vault's lock, taken, and what a killed holder left behind made good."""
         with files.lock(self.git_dir / "vault-memory" / "lock", LOCK_TIMEOUT_S):
             self._release_own_locks()
+            self._intents.sweep()
             for intent in self._intents.unwritten():
                 self._finish_writing(intent)
             try:

@@ -8,6 +8,7 @@ finishes it; a `.written` one waits for its commits only, and the person may hav
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import re
@@ -72,6 +73,12 @@ class IntentLog:
                 return [_load(self._folder / name) for name in self._names()]
             except FileNotFoundError:
                 continue  # whoever holds the lock has just marked or struck off this one: look again
+
+    def sweep(self) -> None:
+        """Remove what a writer left who was killed before its intent had a name."""
+        with contextlib.suppress(FileNotFoundError):
+            for temp in files.abandoned(self._folder):
+                temp.unlink(missing_ok=True)
 
     def unwritten(self) -> list[Intent]:
         """Those whose files a killed writer may not have written."""
