@@ -58,12 +58,16 @@ def look(root: Path, scope: str, sources: Iterable[str]) -> Scan:
     base = _folder(root, scope)
     if base is None:
         return found
+    plain: dict[str, bool] = {}
     for source in sources:
         if layout.place_of(layout.scope_dir(scope) / source) != layout.Place(scope, source):
             continue
+        folder = source.rpartition("/")[0]
         try:
-            if _is_plain_way(base, source):
-                _note(found, source, os.lstat(base / source))
+            if folder not in plain:
+                plain[folder] = _is_plain_way(base, source)
+            if plain[folder]:
+                _note(found, source, os.lstat(f"{base}/{source}"))
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError):
