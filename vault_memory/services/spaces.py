@@ -59,7 +59,7 @@ class QueryVectors:
             else:
                 vector = None
                 self._tell(f"how {name} is asked is forgotten; {progress(index, target.space)}")
-            if vector:
+            if vector is not None:
                 return name, vector
         offline = OfflineEmbedder()
         if offline.space not in self._made:
