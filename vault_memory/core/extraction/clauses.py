@@ -219,7 +219,7 @@ def _speaker(text: str, words: Words) -> str | None:
     )
     for other in words("words.speaker.others").finditer(text):
         rest = text[other.end() :]
-        if _BENEFICIARY.search(text[: other.start()]) or not rest.strip() or rest.startswith("我"):
+        if _BENEFICIARY.search(text[: other.start()]) or not rest.strip() or rest.startswith(("我", "你", "您")):
             continue  # somebody served or spoken to: 幫老師, «媽媽我手腳慢»
         if mine and _OURS.fullmatch(text[mine.start() : other.end()]):
             continue
