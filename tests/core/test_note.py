@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_memory.core import note
@@ -42,6 +42,8 @@ def test_nothing_is_lost_of_any_text(text: str) -> None:
 
 
 @given(st.dictionaries(scalars.filter(bool), st.one_of(scalars, st.integers(), st.lists(scalars)), max_size=4), scalars)
+@example({"\xa0": ""}, "")
+@example({"title": "tea\u3000"}, "")
 def test_parse_reads_what_render_wrote(meta: dict[str, object], body: str) -> None:
     read = note.parse(note.render(meta, body + "\n"))
     assert read.body == body + "\n" or not meta

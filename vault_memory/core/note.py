@@ -55,10 +55,11 @@ def render(meta: Mapping[str, Any], body: str) -> str:
     """A note's text: front matter (left out when `meta` is empty), then the body as it stands. Inverse of `parse`."""
     if not meta:
         return body
-    from frontmatter.default_handlers import YAMLHandler
+    import yaml
 
-    yaml = YAMLHandler().export(dict(meta), allow_unicode=True, sort_keys=False, width=10_000)
-    return f"---\n{yaml}\n---\n{body}"
+    # Not python-frontmatter's `export`: it strips what Python takes for a blank, and with it the end of a last value.
+    block = yaml.safe_dump(dict(meta), allow_unicode=True, sort_keys=False, default_flow_style=False, width=10_000)
+    return f"---\n{block}---\n{body}"
 
 
 def _front_matter(text: str) -> tuple[str, str] | None:
