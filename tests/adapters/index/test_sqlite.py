@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.adapters.index.vectors import Scripted, drawn
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
-from vault_memory.adapters.index import database
+from vault_memory.adapters.index import database, vectors
 from vault_memory.adapters.index.base import FileState
 from vault_memory.adapters.index.sqlite import SqliteIndex
 from vault_memory.core import document, tokens
@@ -58,6 +58,13 @@ def test_replacing_and_removing_leave_nothing_behind(index: SqliteIndex) -> None
     with apsw.Connection(str(index.path)) as db:
         assert db.execute("SELECT count(*) FROM chunks").fetchone() == (0,)
         assert db.execute("SELECT count(*) FROM terms").fetchone() == (0,)
+
+
+@given(st.lists(st.integers(-60, 60).map(float), min_size=8, max_size=8).filter(any))
+def test_a_vector_is_stored_alike_however_many_come_with_it(vector: list[float]) -> None:
+    """Law 3: an index grown edit by edit equals one that is made at once."""
+    alone = vectors.packed([vector], 1, 8)
+    assert vectors.packed([vector] * 9, 9, 8) == alone * 9
 
 
 def test_a_file_that_cannot_be_read_is_marked_and_keeps_its_text(index: SqliteIndex) -> None:

@@ -101,17 +101,20 @@ def packed(found: Sequence[Vector], count: int, dimension: int) -> list[bytes]:
     for vector in found:
         if len(vector) != dimension:
             raise _other_length(len(vector), dimension)
-    matrix = numpy.asarray(found, numpy.float32)
+    matrix = numpy.asarray(
+        found, numpy.float64
+    )  # the very sums of `quantised`, so that it does not matter how many came at once
     largest = numpy.abs(matrix).max(axis=1, keepdims=True)
     if not numpy.isfinite(largest).all() or not largest.all():
         raise _no_direction()
-    return [row.tobytes() for row in numpy.rint(matrix * (127 / largest)).astype(numpy.int8)]
+    return [row.tobytes() for row in numpy.rint(matrix * 127 / largest).astype(numpy.int8)]
 
 
 def quantised(vector: Vector, dimension: int) -> bytes:
     """A vector as int8, its largest number 127. Cosines do not see the scale, and change by less than .005."""
     if len(vector) != dimension:
         raise _other_length(len(vector), dimension)
+    vector = [float(x) for x in vector]
     largest = max(map(abs, vector))
     if not (0 < largest < math.inf) or not math.isfinite(sum(vector)):
         raise _no_direction()
