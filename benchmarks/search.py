@@ -33,6 +33,7 @@ from vault_memory.adapters.index.base import FileState
 from vault_memory.adapters.index.sqlite import SqliteIndex
 from vault_memory.config import Config
 from vault_memory.core import document
+from vault_memory.core.fusion import Trust
 from vault_memory.services.search import search
 
 DIMENSION = 384
@@ -112,6 +113,7 @@ def warm(folder: Path, chunks: int) -> dict[str, float]:
         embedder=Asked(embedder, questions),
         config=Config(),
         former_embedder=lambda space: None,
+        trust=Trust(),
     )
     floor_db, matrix = floor_of(index)
     before = rss()
@@ -178,7 +180,7 @@ def cold(folder: Path) -> dict[str, float]:
         "from vault_memory.adapters.index.sqlite import SqliteIndex\n"
         "from vault_memory.adapters.embedding.offline import OfflineEmbedder\n"
         "index = SqliteIndex(Path(sys.argv[1]))\n"
-        "vault = SimpleNamespace(index=lambda scope: index, embedder=OfflineEmbedder(), config=Config(), former_embedder=None)\n"
+        "vault = SimpleNamespace(index=lambda scope: index, embedder=OfflineEmbedder(), config=Config(), trust=None, former_embedder=None)\n"
         "assert search(vault, 'u', sys.argv[2]).hits\n"
         "assert not {'numpy', 'sklearn'} & set(sys.modules)\n"
     )
@@ -248,7 +250,7 @@ def many_users(folder: Path, users: int) -> dict[str, float]:
         def visit(n: int = n, question: str = question) -> None:
             index = SqliteIndex(folder / f"u{n}.db")
             vault = SimpleNamespace(
-                index=lambda scope: index, embedder=embedder, config=Config(), former_embedder=lambda space: None
+                index=lambda scope: index, embedder=embedder, config=Config(), trust=None, former_embedder=None
             )
             search(vault, "u", question)
             index.close()

@@ -16,6 +16,7 @@ from vault_memory.adapters.index.base import FileState
 from vault_memory.adapters.index.sqlite import SqliteIndex
 from vault_memory.config import Config
 from vault_memory.core import document, layout
+from vault_memory.core.fusion import Trust
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.services.search import Hit, SearchResult, search
 
@@ -40,6 +41,7 @@ class World:
     def __init__(self, folder: Path, embedder: Embedder | None = None, **settings: object) -> None:
         self.embedder: Embedder = embedder or OfflineEmbedder()
         self.config = Config(**settings)  # type: ignore[arg-type]
+        self.trust = Trust()
         self._folder = folder
         self._indexes: dict[str, SqliteIndex] = {}
 
@@ -149,6 +151,12 @@ def test_wrong_calls_are_refused_in_words(world: World, wrong: dict[str, object]
 
 HOSTILE = ['"', "'", "AND", "OR", "NOT", "NEAR(", "NEAR/3", "*", "^", "(", ")", "{", "}", ":", "own:", "head :", "-", "+", "--", ";",
            "DROP TABLE chunks", "%", "_", "\\", "\0", "\ud800", "😀", "\u202e", "tea", "主題", "\n", "\t", "`", "$$", "a" * 50]  # fmt: skip
+
+
+def test_a_heading_of_a_small_section_finds_what_stands_below_it(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.write("u", {"home.md": "# House\n\n## Boiler\n\n2 bar\n\n## Wi-Fi password\n\nhunter2\n"})
+    assert [hit.line_range for hit in search(world, "u", "what is the wifi? Wi-Fi", 1).hits] == [(9, 9)]
 
 
 @pytest.mark.slow

@@ -23,11 +23,13 @@ RECORD = "conversation"
 
 @dataclass
 class Passage:
-    """Units `first` to `last` (positions in the scored list), grown from the best of them; `collapsed` repeat it elsewhere."""
+    """Units `first` to `last` (positions in the scored list), grown from `seed`; `collapsed` repeat it elsewhere, and `score`
+    is that of the best of all."""
 
     seed: Scored
     first: int
     last: int
+    score: float
     collapsed: list[str] = field(default_factory=list)
 
 
@@ -59,6 +61,7 @@ def build(scored: Sequence[Scored], count: int) -> list[Passage]:
         if seed != found:
             used.update(_echoes(found, scored))
             passage.collapsed.append(_name(scored[found]))
+            passage.score = scored[found].score
         passages.append(passage)
     return passages
 
@@ -82,7 +85,7 @@ def _grown(scored: Sequence[Scored], seed: int, used: set[int], share: float, ca
         sides = [i for i in (first - 1, last + 1) if _joins(scored, seed, i) and i not in used]
         sides = [i for i in sides if _is_worth(scored[i], best, size, share, cap)]
         if not sides:
-            return Passage(best, first, last)
+            return Passage(best, first, last, best.score)
         side = max(sides, key=lambda i: scored[i].score)
         first, last = min(first, side), max(last, side)
         size += scored[side].length

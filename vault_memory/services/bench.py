@@ -22,6 +22,7 @@ from vault_memory.adapters.index.base import FileState, Index
 from vault_memory.adapters.index.sqlite import SqliteIndex
 from vault_memory.config import Config
 from vault_memory.core import document, layout
+from vault_memory.core.fusion import Trust
 from vault_memory.errors import UsageError
 from vault_memory.services.search import Hit, Mode, search
 
@@ -137,6 +138,7 @@ class _Vault:
 
     def __init__(self, folder: Path, scratch: Path, embedder: Embedder, config: Config) -> None:
         self.folder, self.scratch, self.embedder, self.config = folder, scratch, embedder, config
+        self.trust = Trust()
         self._indexes: dict[str, SqliteIndex] = {}
         self._lines: dict[str, _Lines] = {}
 

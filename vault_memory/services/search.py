@@ -42,6 +42,9 @@ class Searched(Protocol):
     @property
     def embedder(self) -> Embedder: ...
 
+    @property
+    def trust(self) -> fusion.Trust: ...
+
     def former_embedder(self, space: str) -> Embedder | None: ...
 
     def index(self, scope: str) -> Index: ...
@@ -117,7 +120,7 @@ def _search_scope(
     vector = None if mode == "keyword" else vectors.of(index)
     lexical = mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
     found = index.search(asked, vector, only, max(CANDIDATES, top_k), bring=not lexical)
-    weight = OFFLINE_WEIGHT if lexical else _weight(vault, mode, index.trust, text, vector, found)
+    weight = OFFLINE_WEIGHT if lexical else _weight(vault, mode, vault.trust, text, vector, found)
     scored = rank.units(text, asked, found)
     fusion.blend(scored, found.spread, weight)
     space = vector[0] if vector else None
@@ -154,7 +157,7 @@ def _hit(scope: str, best: passage.Passage, scored: list[rank.Scored], space: st
         content=_content(units),
         source=candidate.source,
         line_range=(units[0].line, units[-1].line),
-        score=round(seed.score, 6),
+        score=round(best.score, 6),
         kind=candidate.kind,
         scope=scope,
         explain={

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.history import History
     from vault_memory.adapters.index.base import Index
     from vault_memory.core.extraction.lexicon import Lexicon
+    from vault_memory.core.fusion import Trust
 
 ENV_VAULT = "VAULT_MEMORY_VAULT"
 OPEN_INDEXES = 64
@@ -68,6 +69,13 @@ class Vault:
     def embedder(self) -> Embedder:
         """What makes vectors here: the one that was given, else the configured one."""
         return self.given_embedder or self._embedder_of(self.config)
+
+    @cached_property
+    def trust(self) -> Trust:
+        """How far this process has come to trust each model's vectors."""
+        from vault_memory.core.fusion import Trust
+
+        return Trust()
 
     def former_embedder(self, space: str) -> Embedder | None:
         """What made the vectors of a space before the settings changed; None when that is forgotten."""

@@ -10,7 +10,6 @@ from vault_memory.adapters.embedding.base import Embedder, Vector
 from vault_memory.core.candidate import Candidates, Filter
 from vault_memory.core.change import Identity
 from vault_memory.core.document import Document
-from vault_memory.core.fusion import Trust
 from vault_memory.core.tokens import Query
 
 
@@ -57,11 +56,6 @@ class Index(Protocol):
     Raises `errors.Busy` when another process holds the write lock for too long, `errors.IndexUnusable` when the
     database can be neither read nor rebuilt.
     """
-
-    @property
-    def trust(self) -> Trust:
-        """How far this process has come to trust the index's vectors."""
-        ...
 
     def files(self, sources: Iterable[str] | None = None) -> dict[str, FileState]:
         """State of every file the index knows, by source; of these alone when `sources` are given."""

@@ -22,7 +22,6 @@ from vault_memory.core import dates, tokens
 from vault_memory.core.candidate import Candidate, Candidates, Filter
 from vault_memory.core.change import Identity
 from vault_memory.core.document import Chunk, Document, Unit
-from vault_memory.core.fusion import Trust
 from vault_memory.core.passage import RECORD
 from vault_memory.core.tokens import Query
 from vault_memory.errors import Busy, IndexUnusable
@@ -41,7 +40,6 @@ class SqliteIndex:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self.trust = Trust()
         self._vectors = vectors.Scan()
 
     # -- files ---------------------------------------------------------------------------------------------------------
