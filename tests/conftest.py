@@ -24,27 +24,32 @@ from vault_memory.services.vault import Vault, open_vault
 TAIPEI = ZoneInfo("Asia/Taipei")
 
 # What a push is judged by must not depend on chance; a person's own runs go on looking for new examples.
-hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
-if os.environ.get("CI"):
-    hypothesis.settings.load_profile("ci")
+hypothesis.settings.register_profile("ours", derandomize=bool(os.environ.get("CI")), deadline=None)
+hypothesis.settings.load_profile("ours")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that start processes or wait for a daemon are slow: `make check` leaves them to `make test`."""
+    """Tests that start processes or wait for something are slow: `make check` leaves them to `make test`."""
     for item in items:
         if "cli" in getattr(item, "fixturenames", ()) or item.path.stem in _SLOW:
             item.add_marker(pytest.mark.slow)
 
 
 _SLOW = {
-    "test_daemon",
     "test_cli",
-    "test_cli_pref",
     "test_cli_audit",
     "test_cli_bench",
+    "test_cli_pref",
+    "test_committer",
+    "test_daemon",
     "test_hooks",
-    "test_sync",
+    "test_index_file",
+    "test_interaction",
     "test_maintain",
+    "test_objects",
+    "test_second_look",
+    "test_spaces",
+    "test_sync",
 }
 
 

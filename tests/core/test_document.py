@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from datetime import date
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -128,6 +129,7 @@ def test_bad_bytes_are_replaced_and_told() -> None:
     assert units(found)[1] == (2, "bad \ufffd byte") and "line 2" in found.problems[0]
 
 
+@pytest.mark.slow
 def test_a_huge_note_is_read_up_to_a_bound() -> None:
     found = document.read("a.md", "note", b"line of a log\n" * 600_000)
     assert found.chunks[-1].end * 14 <= document.LIMIT_BYTES and "only the first" in found.problems[0]
