@@ -32,11 +32,12 @@ def commit_person_edits(vault: Vault, scope: str | None, paths: Sequence[PurePos
         drafts = _drafts(vault, scope, paths)
         try:
             if drafts:
-                vault.history.commit(drafts)
+                vault.history.commit(drafts, found=True)
             break
         except Changed:  # the editor saved again just now: look again
             if attempt == _ATTEMPTS - 1:
                 raise
+            vault.history.let_git_finish()
     return len({change.path for draft in drafts for change in draft.changes})
 
 

@@ -49,6 +49,18 @@ def test_a_save_that_nobody_read_is_refused_and_nothing_is_left_behind(vault: Va
     assert vault.history.state().waiting == 0
 
 
+def test_an_edit_read_while_another_wrote_the_file_undoes_nothing(vault: Vault) -> None:
+    """Whoever read the file before it was written, and what waits after it, takes the new lines for taken out by the person."""
+    vault.add(b"one")
+    before = vault.read()
+    vault.add(b"two")
+    after = vault.read()
+    with pytest.raises(Changed):
+        vault.history.commit([Draft("take out two", PERSON, (FileChange(USER, after, before),))], found=True)
+    assert vault.read() == after
+    vault.assert_clean()
+
+
 def test_the_persons_other_work_is_untouched(vault: Vault) -> None:
     """R F: only our paths: staged, unstaged, intended and deleted files of the person stay exactly so."""
     for name in ("staged", "unstaged", "deleted", "kept"):

@@ -75,12 +75,18 @@ class History(HistoryReader):
 
     # Writing ------------------------------------------------------------------------------------------------------
 
-    def commit(self, drafts: Iterable[Draft]) -> Flushed:
-        """`stage`, then `flush`, with nobody in between."""
+    def commit(self, drafts: Iterable[Draft], *, found: bool = False) -> Flushed:
+        """`stage`, then `flush`, with nobody in between. `found`: these are edits found on disk, none is to be written there."""
         drafts = tuple(drafts)
         with self._lock():
-            self._stage(drafts)
+            self._stage(drafts, found=found)
             return self._flush()
+
+    def let_git_finish(self) -> None:
+        """Stand by, for a moment at most, while git takes files back and forth: what is read meanwhile is soon different."""
+        give_up = time.monotonic() + _PATIENCE_S
+        while self._repository.is_rewriting() and time.monotonic() < give_up:
+            time.sleep(_POLL_S)
 
     def stage(self, drafts: Iterable[Draft]) -> None:
         """Make the drafts durable, then write their files; from here on nothing of them can be lost.
@@ -99,7 +105,7 @@ class History(HistoryReader):
 
     # Staging ------------------------------------------------------------------------------------------------------
 
-    def _stage(self, drafts: tuple[Draft, ...]) -> None:
+    def _stage(self, drafts: tuple[Draft, ...], *, found: bool = False) -> None:
         changes = ends(drafts)
         if not drafts:
             return
@@ -114,9 +120,11 @@ class History(HistoryReader):
                 continue
             redone = self._rewind.take_up_dropped() | self._rewind.put_back()
             for change in changes.values():
-                found = files.read(self.root / change.path)
-                if found not in (change.before, change.after) or change.path in redone:
-                    raise files.changed(self.root / change.path, found)
+                content = files.read(self.root / change.path)
+                # An edit that was read while its file was just being written would undo what was written.
+                expected = (change.after,) if found else (change.before, change.after)
+                if content not in expected or change.path in redone:
+                    raise files.changed(self.root / change.path, content)
             bases = self._bases(changes, head.commit)
             self._refuse_repeats(changes.values(), bases)
             now = self._now()
