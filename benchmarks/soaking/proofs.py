@@ -31,8 +31,7 @@ class Ledgers:
         return sum(row["state"] in ("done", "refused") for row in self.rows)
 
     def is_in_a_merge_given_up(self, moment: float) -> bool:
-        """Whether git was in a merge then that it did not finish: it puts back the files of before, and what others save
-        between its look and that is in no object of git's. The reproduction stands in docs/reliability.md."""
+        """Whether git was in a merge then that it did not finish: what others save meanwhile may be in no object of git's."""
         return any(row["began"] <= moment <= row["ended"] + NOTED_S for row in self.rows if row["kind"] == "merge")
 
     def ids(self, kind: str, state: str) -> dict[str, dict[str, Any]]:
@@ -42,7 +41,8 @@ class Ledgers:
 def lost_and_duplicated(vault: Vault, ledgers: Ledgers) -> tuple[list[str], list[str], list[str]]:
     """Turns in the conversation records and preferences in profiles and commits, against what the writers know.
 
-    (lost, twice, lost to git): the last are lines saved by hand while git was in a merge that it gave up.
+    (lost, twice, lost to git): the last are lines written by hand that git put aside for a merge that it gave up, and did not
+    bring back, or that were saved while it did so. docs/reliability.md shows it with git alone.
     """
     lost: list[str] = []
     twice: list[str] = []
@@ -65,16 +65,33 @@ def lost_and_duplicated(vault: Vault, ledgers: Ledgers) -> tuple[list[str], list
         for key, value in row["changes"]:
             check(f"{key} = {value} of {row['user']} in USER.md", notes[row["user"]][value], is_done=True)
             check(f"the commit of {key} = {value} of {row['user']}", commits[row["user"], key, value], is_done=True)
+    aside = put_aside(vault)
     hand, by_hand = ledgers.ids("hand", "done"), Counter(bullets_added(vault))
     for name, row in ledgers.ids("hand", "begun").items():
         value = f"手寫 {name}"
         is_nowhere = not notes[row["user"]][value] and not by_hand[value]
-        if name in hand and is_nowhere and ledgers.is_in_a_merge_given_up(hand[name]["at"]):
+        if name in hand and is_nowhere and (value in aside or ledgers.is_in_a_merge_given_up(hand[name]["at"])):
             to_git.append(f"note = {value} in USER.md")
             continue
         check(f"note = {value} in USER.md", notes[row["user"]][value], is_done=name in hand)
         check(f"the commit of {value}", by_hand[value], is_done=name in hand)
     return lost, twice, to_git
+
+
+def put_aside(vault: Vault) -> set[str]:
+    """Every bullet of a profile in what git put aside for a merge, and forgot."""
+    forgotten = [
+        line.split()[2]
+        for line in _git(vault, "fsck", "--unreachable", "--no-progress").splitlines()
+        if " commit " in line
+    ]
+    found: set[str] = set()
+    for commit in forgotten:
+        if _git(vault, "log", "-1", "--format=%s", commit, "--").startswith("WIP on "):
+            for user in vault.user_ids():
+                text = _git(vault, "show", f"{commit}:memory/{user}/USER.md")
+                found.update(line[2:] for line in text.splitlines() if line.startswith("- "))
+    return found
 
 
 def conversations(vault: Vault) -> Iterator[dict[str, Any]]:
