@@ -34,7 +34,8 @@ from vault_memory.services.vector_worker import VectorWorker
 
 COMMIT_CAP_S = 300.0
 """A file that is written all day long is committed this often."""
-STOP_S = 1.0
+STOP_S = 0.5
+"""How long a stop waits for the workers: what they have not finished by then the next start makes good."""
 
 
 class Daemon:
