@@ -16,7 +16,7 @@ from functools import cache
 from vault_memory.core import dates, tokens
 from vault_memory.core.candidate import Candidate, Candidates
 
-K1, B = 0.9, 0.4
+K1, B = 0.9, 0.3
 """BM25's saturation and length normalisation (Robertson, Zaragoza 2009); low ones fit short texts."""
 NEAR = (0.6, 0.4, 0.3)
 """What a term counts for the lines 1, 2, 3 away from where it stands."""
@@ -28,7 +28,7 @@ HEAD = 1.8
 """What a term counts that stands in the title, the headings or the date."""
 LEAD = (0.2, 0.13, 0.1)
 """What it counts more for the first lines of a note, which say what the note is about."""
-REPEATED = 0.4
+REPEATED = 0.3
 """What a pair of characters loses that always stands where its neighbour in the question does: they are one word."""
 OWN = 0.2
 """What a term counts more for the line itself."""
