@@ -75,7 +75,7 @@ def test_both_forms_say_the_same() -> None:
     text = as_text(kept, "zh-TW")
     assert text.index("<user-profile>") < text.index("<relevant-memories>") < text.index("<user-request>")
     assert text.endswith(closing("zh-TW")) and "繁體中文" in closing("zh-TW")
-    messages = as_messages(kept, [("hi", "hello")], "what is it?", "en")
+    messages = as_messages(kept, [("hi", "hello"), ("no answer", "")], "what is it?", "en")
     assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
     assert "<user-profile>" in messages[0]["content"] and "memory 0" not in messages[0]["content"]
     assert messages[-1]["content"].endswith("what is it?") and "memory 0" in messages[-1]["content"]

@@ -150,5 +150,7 @@ def as_messages(
     now = [section.text for section in sections if section.name in ("relevant-memories", "recent-activity")]
     messages = [{"role": "system", "content": "\n\n".join([*system, closing(language)])}]
     for person, assistant in history:
+        if not (person and assistant):
+            continue  # providers refuse an empty message
         messages += [{"role": "user", "content": person}, {"role": "assistant", "content": assistant}]
     return [*messages, {"role": "user", "content": "\n\n".join([*now, request])}]

@@ -127,7 +127,8 @@ class _Builder:
             person, reply = str(turn.get("user_message") or ""), str(turn.get("assistant_message") or "")
             reply = reply[:REPLY_CHARS] + ("…" if len(reply) > REPLY_CHARS else "")
             self._turns.append((person, reply))
-            pieces.append(f"Human: {prompt.escape(person)}\nAssistant: {prompt.escape(reply)}")
+            answered = f"\nAssistant: {prompt.escape(reply)}" if reply else ""
+            pieces.append(f"Human: {prompt.escape(person)}{answered}")
             name, _, line = source.rpartition(":")
             places.append((name, int(line), int(line), None))
             self._present.add(source)
