@@ -57,12 +57,12 @@ class Clause:
 
 _SENTENCE = lazily(r"[。!?;\n]+|\.(?=\s|$|[\u4e00-\u9fff])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)|~{2,}|…{1,}|\.{2,}")
 _CLAUSE = lazily(
-    r",(?!\d{3})|:(?=\s|[\u4e00-\u9fff])|—+| - |--+|\(|\)|~|(?<=\s)(?=(?:but|however|though|although|while|whereas|because|since|so(?! (?:dark|light|bright|long|short|much|many|detailed|vague|abstract|brief|verbose|wordy|hard|slow|fast|good|bad|far|very|cluttered|busy|dated|ugly|dry|terse)(?![a-z]))|and then|and please|and (?:i|i'll|i'd|i'm|my|we|you|also|keep|make|use|give|add|call|reply|answer|explain|don't|no|put|write|show|skip|drop|leave|go|set|turn|switch)|then|unless|except)\s)|(?=但是|可是|不过|然后|所以|因为|而且|并且|还有|另外|而我|但我|只是|却|不然|否则)"
+    r",(?!\d{3})|:(?=\s|[\u4e00-\u9fff])|—+| - |--+|\(|\)|~|(?<=\s)(?=(?:but|however|though|although|while|whereas|because|since|so(?! (?:dark|light|bright|long|short|much|many|detailed|vague|abstract|brief|verbose|wordy|hard|slow|fast|good|bad|far|very|cluttered|busy|dated|ugly|dry|terse)(?![a-z]))|and then|and please|and (?:i|i'll|i'd|i'm|my|we|you|also|keep|make|use|give|add|call|reply|answer|explain|don't|no|put|write|show|skip|drop|leave|go|set|turn|switch)|then|unless|except)\s)|(?<=[\u4e00-\u9fff]{2}) +(?=[\u4e00-\u9fff]{2})|(?=但是|可是|不过|然后|所以|因为|而且|并且|还有|另外|而我|但我|只是|却|不然|否则)"
 )
 _INTERJECTION = lazily(
     r"^(?:no|nope|nah|wait|hmm|ok|okay|oh|well|sorry|actually|yes|yeah|hey|hi|btw|唉|欸|诶|哎|嗯|好|对|不|不是|喔|哦|呃|等等|那个|请问|hello)$"
 )
-_ENDS_AS_QUESTION = lazily(r"(?:吗|么|嘛|(?<!达)咩|呢|没有|吗啊|没|先)(?:[\s~～!?.啊呀]|[^\w\s])*$")
+_ENDS_AS_QUESTION = lazily(r"(?:吗|么|嘛|(?<!达)咩|(?<!着)呢|没有|吗啊|没|先)(?:[\s~～!?.啊呀]|[^\w\s])*$")
 _SUBORDINATE = lazily(
     r"(?:(?:之后|以后|过后|后|的时候|时候|的时|时|之前|以前|的话|[写做改跑弄]完)$)|^(?:and |but |so |then )?(?:when|while|once|after|as soon as|every time|since|although|though|even though|whenever|in case) (?:i|we|the|it|my|a|this|he|she|they)\b|^(?:当|等|自从|每当|虽然|尽管)(?!我需要)"
 )
@@ -128,7 +128,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
     words = lexicon.words
     whole = said[start:end]
     others = hypothetical = once = standing = likes = sarcastic = past = corrects = False
-    carried_back = asking_before = False
+    carried_back = asking_before = polite = False
     sarcastic = wry or bool(words("words.mood.sarcasm").search(whole))
     standing_after = len(parts) > 1 and bool(words("words.wish.standing").search(said[parts[-1][0] : parts[-1][1]]))
     attributed = len(parts) > 1 and bool(words("words.artefact.attributed").search(said[parts[-1][0] : parts[-1][1]]))
@@ -137,7 +137,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
         text = said[at:stop]
         last = stop == parts[-1][1]
         speaker = _speaker(text, words)
-        others = speaker == "others" if speaker else others and not carried_back
+        others = speaker == "others" if speaker else others and not carried_back and not _ASKED_OF_YOU.search(text)
         carried_back = speaker == "others" and bool(_OWN_PART.search(text))
         if words("words.mood.polite_if").search(text):
             conditional = False
@@ -156,7 +156,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
         likes_here = bool(words("words.wish.likes").search(text))
         likes = likes_here or (likes and speaker is None and len(text) < 32 and not asking_before)
         corrects = corrects or bool(words("words.wish.corrects").search(text))
-        polite = bool(words("words.mood.polite_question").search(text))
+        polite = polite or bool(words("words.mood.polite_question").search(text))
         ordered = bool(words("words.wish.orders").match(_LEAD.sub("", text)))
         asking = not _IMPERATIVE.match(text) and _asks_to_know(text, mark if last else "", polite, words)
         asking = asking or (asking_before and text.endswith(("的", "那种")))  # 怎麼讓它只顯示一行, 簡短一點的那種
@@ -192,6 +192,10 @@ _WRY = lazily("[🙃🙄😒]")
 _LEAD = lazily(
     r"^[\s,]*(?:(?:and|but|so|then|also|plus|ok|okay|hey|well|oh|just|btw|pls|那|那就|就|也|还有|还|然后|另外|所以|但|但是|不过|而且|并且|你|你就|同埋|仲有|都|我想|阿|啊|欸|诶|呃|嗯|you can|you could|you should|you|to|from now on|以后|之后|今后|往后)[\s,]*){0,4}"
 )
+_ASKED_OF_YOU = lazily(
+    r"^(?:所以|因此|那|so )[^,]{0,6}(?:麻烦|请|帮我|你|please|can you|could you)|(?:帮我|麻烦(?:你|您)|请(?:你|您)|拜托(?:你|您))(?!们)"
+)
+"""Who is asked is the assistant, whoever was spoken of before: 小孩會醒，所以網頁麻煩一直維持深色."""
 _ORDER = lazily(r"\s*(?:so |and |then |ok )*(?:请|麻烦|帮我|就|给我|please|pls|plz|then |make|use|add|give|keep)")
 
 

@@ -24,10 +24,10 @@ _SWITCH = lazily(
     r"(?:改|换|转|切换|切|用|讲|说|回|整|来|以|答|打|写|采|为|成|给|(?<![a-z])(?:be|in|to|speak|use|switch|go|talk|prefer|answer|reply|only|just|with|try|please|back|want|like|have|auf|make it|rather)(?![a-z])|喜欢|习惯|偏好|看|读|吃|要|只|全部|全程|一律|统一)[^,]{0,12}$"
 )
 _AFTER = lazily(
-    r" ?(?:就好|就行|即可|if (?:you can|possible)|please|pls|plz|only|谢谢|吧|啦|呗|thanks|thx|就可以|from (?:now|today|here)|replies|answers|responses|回答|回复|,? ?ok|for me|going forward|always|in future|permanently|everywhere|by default|is fine|works|would be|preferred|instead|不|嘅|答|讲|回|reply|mode|版|!|onwards)|$"
+    r" ?(?:就好|就行|即可|if (?:you can|possible)|please|pls|plz|only|谢谢|吧|啦|呗|得啦|得喇|就得|thanks|thx|就可以|from (?:now|today|here)|replies|answers|responses|回答|回复|,? ?ok|for me|going forward|always|in future|permanently|everywhere|by default|is fine|works|would be|preferred|instead|不|嘅|答|讲|回|reply|mode|版|!|onwards)|$"
 )
 _MERELY_NAMED = lazily(
-    r"(?:看得|看到|很|好难|太难|不好|不懂|看不|读不|资料|文献|原文|课本|夹|名词|缩写|苦手|烂|差| is (?:hard|difficult|not)|课|老师|系|的(?:文件|文章|资料|影片|书|论文|解释看)| mixed| isn't| classes?| teacher)"
+    r"(?:以外|之外|看得|看到|很|好难|太难|不好|不懂|看不|读不|资料|文献|原文|课本|夹|名词|缩写|苦手|烂|差| is (?:hard|difficult|not)|课|老师|系|的(?:文件|文章|资料|影片|书|论文|解释看)| mixed| isn't| classes?| teacher)"
 )
 _ABOUT_ME = lazily(
     r"(?:我|i|my)[^,]{0,8}(?:母语|native|first language|很烂|很差|不好|看不懂|听不懂|读不懂|speak|专业|考|学|读|老师|doesn't|isn't|bad|poor)"

@@ -112,8 +112,8 @@ _QUOTES = lazily(
     r"“[^”]{0,3000}(?:”|\Z)|「[^」]{0,3000}(?:」|\Z)|『[^』]{0,3000}(?:』|\Z)|《[^》]{0,80}》|\"[^\"]{1,3000}\"|(?<![a-z0-9])'[^'\n]{2,300}'(?![a-z0-9])"
 )
 _OWN_QUOTE = lazily(
-    r"(?:叫我|起我是|就叫|叫做|称呼我(?:为|作)?|喊我|唤我|我叫|名字是|改成|改为|换成|设成|设为|调成|切换成|切成|切到|切回|换回|转成|都用|就用|请用|要用|改用|主题用|主题是|偏好|喜欢|习惯|记住|记下|记得|幫我记|帮我记(?:下|一下|住)?|记一下|"
-    r"call me|name is|go by|switch to|set to|change to|set (?:it|the theme) to|to|use|using|prefer|like|in|remember|note)(?: that| this)? ?:? ?$"
+    r"(?:叫我|起我是|就叫|叫做|称呼我(?:为|作)?|喊我|唤我|我叫|名字是|改成|改为|换成|设成|设为|调成|切换成|切成|切到|切回|换回|转成|都用|就用|请用|要用|改用|主题用|主题是|偏好|喜欢|习惯|记住|记下|记得|幫我记|帮我记(?:下|一下|住)?|记一下|什么(?:叫做?|是)|啥(?:叫|是)|(?:解释|讲|说明|介绍|科普)(?:一下|讲|下)?|"
+    r"call me|name is|go by|switch to|set to|change to|set (?:it|the theme) to|to|use|using|prefer|like|in|remember|note|explain(?: to me)?|what(?:'s| is| are| does)|difference between)(?: that| this| the| an?)? ?:? ?$"
 )
 _REPLACED_TEXT = lazily(r"(?:[」”\"』]| )(?:改成|改为|换成|to|with) ?$|第.{1,3}[段行句页]")
 _ORDER_OF_ANOTHER = lazily(
