@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import os
 import queue
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
+from vault_memory.adapters import child
 from vault_memory.core import layout
 from vault_memory.errors import EndpointError
 from vault_memory.services.bulletin import Bulletin
@@ -34,7 +32,6 @@ LULL_S = 1.0
 """When edits go on for longer than this, a child ends: they are to be found by their words first."""
 _POLL_S = 0.1
 _NICER = 10
-_CHILD = f"import sys; from {__name__} import embed_all; embed_all(*sys.argv[1:])"
 
 
 class VectorWorker:
@@ -106,16 +103,12 @@ class VectorWorker:
 
     def _embed_apart(self, scope: str) -> None:
         """Have a child do it. What it could not do, and why, shows when the rest is tried here."""
-        command = [sys.executable, "-c", _CHILD, str(self._vault.root), scope, json.dumps(dict(self._vault.flags))]
-        package = Path(__file__).parents[2]  # so that the child finds this very package, and no other in its way
-        environ = {**os.environ, **self._vault.environ}
-        with subprocess.Popen(
-            command, cwd=package, env=environ, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as child:
+        words = str(self._vault.root), scope, json.dumps(dict(self._vault.flags))
+        with child.start(embed_all, *words, environ={**os.environ, **self._vault.environ}) as process:
             next_word = 0.0
-            while child.poll() is None:
+            while process.poll() is None:
                 if self._stop.wait(_POLL_S) or not self._calm.wait(LULL_S):
-                    child.kill()  # what it has computed is kept
+                    process.kill()  # what it has computed is kept
                 elif time.monotonic() >= next_word:
                     next_word = time.monotonic() + WORD_S
                     self._tell_progress(scope)
