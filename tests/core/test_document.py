@@ -138,3 +138,12 @@ def test_a_huge_note_is_read_up_to_a_bound() -> None:
 @given(st.binary(max_size=300), st.sampled_from(["a.md", "conversations/2026-01-30.jsonl"]))
 def test_no_bytes_make_reading_fail(data: bytes, source: str) -> None:
     document.read(source, "note", data)
+
+
+def test_a_profiles_own_headings_say_nothing() -> None:
+    text = "# User\n\n## Tools\n- Editor: Vim\n\n## Notes\n"
+    units = {
+        kind: [u.line for c in document.read("USER.md", kind, text.encode()).chunks for u in c.units]
+        for kind in ("profile", "note")
+    }
+    assert units == {"profile": [4], "note": [4, 6]}

@@ -91,6 +91,13 @@ def test_passages_are_whole_units_within_their_bounds() -> None:
     assert all(sum(units[n].length for n in range(p.first, p.last + 1)) <= 900 for p in found)
 
 
+def test_a_passage_does_not_reach_over_a_row_of_empty_fields() -> None:
+    fields = "\n".join(f"- Field {n}:" for n in range(6))
+    units = scored("theme dark", {"USER.md": f"# User\n\n- Theme: dark\n{fields}\n- Theme: also dark\n"})
+    first = passage.build(units, 1)[0]
+    assert first.first == first.last
+
+
 def test_a_short_passage_takes_its_neighbour_with_it() -> None:
     long = (
         "A line of many words that says enough by itself, for it goes on until nobody wants to read any further of it"

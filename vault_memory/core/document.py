@@ -97,7 +97,7 @@ def _markdown(source: str, kind: str, text: str, problems: list[str]) -> Documen
     chunks = []
     for at, span in enumerate(spans):
         first = 1 if at == 0 else span.start + offset  # front matter belongs to the first chunk
-        chunks.append(_chunk(first, span.end + offset - 1, span.heading, list(_rows(span, lines, offset))))
+        chunks.append(_chunk(first, span.end + offset - 1, span.heading, list(_rows(kind, span, lines, offset))))
     if not chunks and text:  # nothing but front matter
         chunks.append(Chunk(1, text.count("\n") + (not text.endswith("\n")), "", "", ()))
     title = (
@@ -146,12 +146,12 @@ class _Row(NamedTuple):
 _EMPTY_FIELD = re.compile(r"\s*[-*+] [^:：]+[:：][*_]*\s*")
 
 
-def _rows(span: chunk.Span, lines: list[str], offset: int) -> Iterator[_Row]:
-    """The lines of a span. Headings say nothing by themselves where something stands below them, nor do fields without a
-    value (`- Name:`)."""
+def _rows(kind: str, span: chunk.Span, lines: list[str], offset: int) -> Iterator[_Row]:
+    """The lines of a span. Headings say nothing by themselves where something stands below them, nor in a profile, which has
+    the same in all vaults, nor do fields without a value (`- Name:`)."""
     for section in span.sections:
         start, end = max(span.start, section.start), min(span.end, section.end)
-        stands_alone = not any(line.strip() for line in lines[section.body : section.end])
+        stands_alone = kind != "profile" and not any(line.strip() for line in lines[section.body : section.end])
         for n in range(start, end):
             if n < section.body:
                 yield _Row(n + offset, lines[n], section.heading[:-1], stands_alone)

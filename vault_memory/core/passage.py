@@ -15,6 +15,8 @@ SHORT, WELCOME = 0.4, 0.5
 """Up to this share of those characters a passage says too little: a neighbour joins for this share of the seed's score."""
 HAN = 0.33
 """Chinese says as much in this share of the characters."""
+GAP = 4
+"""Lines from one unit to the next that a passage goes over: a blank line, a heading and another; not a row of empty fields."""
 NEARBY = 8
 """How far the units of one record are looked for."""
 RECORD = "conversation"
@@ -101,9 +103,8 @@ def _is_worth(unit: Scored, best: Scored, size: int, share: float, cap: int) -> 
 def _joins(scored: Sequence[Scored], seed: int, other: int) -> bool:
     if not 0 <= other < len(scored) or scored[other].candidate.source != scored[seed].candidate.source:
         return False
-    step = 1 if other > seed else -1
-    before = scored[other - step].candidate.position
-    return abs(scored[other].candidate.position - before) <= 1
+    unit, before = scored[other], scored[other - (1 if other > seed else -1)]
+    return abs(unit.candidate.position - before.candidate.position) <= 1 and abs(unit.line - before.line) <= GAP
 
 
 def _name(unit: Scored) -> str:
