@@ -87,7 +87,7 @@ def _clause_before(clause: Clause, judged: str, message: Message, lexicon: Lexic
 
 
 _PRONOUN = lazily(
-    r"(?:it|that|this|they|he|she|you|what|which|them|these|those|there|who|one|这|那|它|这个|那个|这些|那些|什么|谁|你|他|她|我|大家|自己)"
+    r"(?:it|that|this|they|he|she|you|what|which|them|these|those|there|who|one|这|那|它|这个|那个|这些|那些|应该|可能|大概|也许|似乎|好像|显然|估计|算|什么|谁|你|他|她|我|大家|自己)"
 )
 _IS_PRAISE = lazily(r"(?:good|great|comfortable) (?:at|with|in)")
 _DENIED = lazily(r"never been|was never|(?:^|[^a-z])not ")

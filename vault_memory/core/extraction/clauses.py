@@ -27,6 +27,8 @@ class Clause:
     others: bool
     """Somebody else is the subject."""
     hypothetical: bool
+    happened: bool
+    """Hypothetical only in form: «after I pushed it to GitHub» tells when."""
     asks_to_know: bool
     """A question about the world; a wish dressed as a question is none."""
     once: bool
@@ -66,6 +68,10 @@ _ENDS_AS_QUESTION = lazily(r"(?:吗|么|嘛|(?<!达)咩|(?<!着)呢|没有|吗�
 _SUBORDINATE = lazily(
     r"(?:(?:之后|以后|过后|后|的时候|时候|的时|时|之前|以前|的话|[写做改跑弄]完)$)|^(?:and |but |so |then )?(?:when|while|once|after|as soon as|every time|since|although|though|even though|whenever|in case) (?:i|we|the|it|my|a|this|he|she|they)\b|^(?:当|等|自从|每当|虽然|尽管)(?!我需要)"
 )
+_AHEAD = lazily(
+    r"^[^,]{0,3}(?:等|当|下次|下|明|以后)|之前$|以前$|前$|会|要|想|(?<![a-z])(?:once|as soon as|in case|before)(?![a-z])"
+)
+"""A time that is still to come, or was not yet."""
 _STRONG_QUESTION = lazily(
     r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还|[学看背练记写做想听弄教试改说讲](?:都|也))|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问|不(?:太|是很|大)?确定|纠结|犹豫|说不[清上]|拿不定|看心情|还没(?:想好|决定)|不知道(?:我|自己)?(?:喜欢|想要|要|该|选)|(?:don't|do not) know (?:if|whether|which)|你觉得|你认为|你看呢|not sure (?:if|whether|which)|can't decide|torn between|would you rather|(?:do|would) you (?:prefer|like|enjoy|usually|tend)|你(?:自己|个人)?(?:比较|更|会)?(?:喜欢|偏好|习惯|爱)[^,]*还是"
 )
@@ -169,6 +175,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
                 number,
                 others or attributed,
                 hypothetical or subordinate,
+                subordinate and not hypothetical and speaker == "me" and not _AHEAD.search(text),
                 asking,
                 once,
                 past,

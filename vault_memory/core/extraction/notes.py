@@ -24,7 +24,13 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon, told: bool)
     if told and _I_USE.search(text) or _TAKEN_BACK.search(text[asked.end() :]) or "//" in text[: asked.start()]:
         return None
     opening = text[: asked.start()]
-    if len(_FILLER.sub("", opening)) > 4 or sentence[-1].asks_to_know or first.hypothetical or first.sarcastic:
+    if (
+        len(_FILLER.sub("", opening)) > 4
+        or sentence[-1].asks_to_know
+        or first.asks_to_know
+        or first.hypothetical
+        or first.sarcastic
+    ):
         return None
     content = message.written[first.start + asked.end() : end].strip(" ,，:：、。")
     if (

@@ -174,6 +174,8 @@ def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
         return False
     if hit.style.key in ("code_style", "examples") and _DOING.search(clause.text[: hit.start]):
         return False
+    if hit.style.key == "theme" and not hit.asked and _COLOURED.match(clause.text, hit.end):
+        return False  # 小明喜歡深色積木
     if hit.style.key == "response_style" and _OF_A_THING.match(clause.text, hit.end):
         return False  # «I like detailed maps», 簡單的生活
     if hit.asked:
@@ -274,6 +276,10 @@ _OF_A_THING = lazily(
     r"的(?=[\u3400-\u9fff])(?!回|答|解|说|讲|描述|教|推导|分析|内容|那种|这种|方式|风格|形式|版|论证|过程|资|信息|比较|对比|就|话|原理|步骤|文字|文档|东西|理由|介绍|最|比|更|我|吧|啦|也|都|好|可|才|会|对|较|给|来|先|不|那|这|一|句|结|重)"
     r"|(?<=detailed) (?!answer|expla|repl|resp|version|ones?(?![a-z])|break|walk|reason|stuff|info|step|text|descr|instr|guid|feed|and|but|or|over|when|with|please|to|for|in|if|by|than|as|so|because|not|rather|too|from|is|are|works|help|best|better|always|way|style|format|approach|form|every|each|from|pls|thanks|though|enough|all|mode|since|unless|even|about|on|at|writ|sol|deriv|proof|comment)[a-z]"
 )
+_COLOURED = lazily(
+    r"(?<=色)(?!的?(?:模式|主题|版|系|背景|底|介面|界面|页|网|风|布景|配色|调|外观|样式|画|萤|屏|皮肤|编辑|面板|终端|设|预|默|话|就|吧|啦|好|比|看|我|你|会|也|都|才|最|给|来|为|呢|吗|不|而|跟|走|谢|可|行|得|那|这|一|对|更|较|舒|真|太|请|麻|喔|哦|啊|嘛|呗|啰|咯|了|喇|呀|嘅|省|护|顺|当|做|先|永|统|全|到|起|伺|安|即|便|优|居|啲|咗|哂|唔|以|要|换|改|切|显|界|放|用|吃|因|所|但|还|是|在|和|或|别|没|让|帮|出|久|伤|刺|眼|看|读|瞎|害|跟|很|实|完|根|直|快|东|玩|那))的?[\u4e00-\u9fff]"
+)
+"""Another thing than a page has the colour."""
 _ONLY_SO = lazily(
     r"(?<![a-z])(?:only|best|better|faster|can't|don't|never)(?![a-z])[^,]{0,28}(?:when|if|once|after) i $"
 )

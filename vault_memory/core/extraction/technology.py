@@ -18,23 +18,27 @@ def roles(
     clause: Clause, named: list[Technology], lexicon: Lexicon, existing: Mapping[str, object], mine: bool
 ) -> Iterator[Signal]:
     """The technology signals of one clause. `named` are those standing in it; `mine`: the sentence speaks of the person."""
+    past_it = 0
     for group in _groups(named, clause):
         before = clause.text[max(0, group[0].start - clause.start - 60) : group[0].start - clause.start]
+        said_of_it = clause.text[max(past_it, group[0].start - clause.start - 60) : group[0].start - clause.start]
         after = clause.text[group[-1].end - clause.start :][:40]
         for technology in group:
-            yield from _signals(technology, before, after, clause, lexicon, existing, mine)
+            yield from _signals(technology, before, said_of_it, after, clause, lexicon, existing, mine)
+        past_it = group[-1].end - clause.start
 
 
 def _signals(
     technology: Technology,
     before: str,
+    said_of_it: str,
     after: str,
     clause: Clause,
     lexicon: Lexicon,
     existing: Mapping[str, object],
     mine: bool,
 ) -> Iterator[Signal]:
-    if clause.others or clause.hypothetical or clause.sarcastic:
+    if clause.others or clause.hypothetical and not clause.happened or clause.sarcastic:
         return
     left = _follows(lexicon, "drop", before) or _precedes(lexicon, "drop", after)
     if (left or clause.past) and not clause.asks_to_know:
@@ -57,7 +61,7 @@ def _signals(
     about = bool(lexicon.words("roles.about.sentence").search(clause.text))
     in_trouble = not about and bool(lexicon.words("roles.trouble.sentence").search(clause.text))
     key = technology.category
-    preferred = _follows(lexicon, "prefer", before) or _precedes(lexicon, "prefer", after)
+    preferred = _follows(lexicon, "prefer", said_of_it) or _precedes(lexicon, "prefer", after)
     preferred = preferred or (
         clause.standing
         and clause.asks
@@ -135,7 +139,7 @@ def _from_to(before: str, after: str) -> bool:
 
 
 _ELLIPTIC = lazily(
-    r"(?:so |and |also |ok |been |just |currently |still |finally |mostly |mainly )*(?:been|using|writing|coding|building|hacking|working|learning|running|started|starting|switched|switching|moved|moving|migrated|migrating|deployed|deploying|trying|stuck|got|rewrote|rewriting|ported|porting)(?![a-z])"
+    r"(?:so |and |also |ok |been |just |currently |still |finally |mostly |mainly )*(?:been|made|built|wrote|coded|shipped|using|writing|coding|building|hacking|working|learning|running|started|starting|switched|switching|moved|moving|migrated|migrating|deployed|deploying|trying|stuck|got|rewrote|rewriting|ported|porting)(?![a-z])"
 )
 _HAN = lazily(r"[\u3400-\u9fff]")
 _SIMILE = lazily(r"(?:^|, ?)(?:just |a bit |kind of )?(?:like|as) (?:an?|the|some|my) $")
