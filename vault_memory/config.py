@@ -62,6 +62,18 @@ def _check_schedule(table: Mapping[str, str]) -> str | None:
     return None
 
 
+def _check_identities(table: Mapping[str, str]) -> str | None:
+    for name, user_id in table.items():
+        if not name.strip() or not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}", user_id):
+            return f"{name!r} = {user_id!r} does not lead from an outside name to a user id"
+    return None
+
+
+def _check_hosts(names: list[str]) -> str | None:
+    wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", name)]
+    return f"{wrong[0]!r} is no host name, which has neither port nor slash" if wrong else None
+
+
 def _check_endpoints(endpoints: list[dict[str, str]]) -> str | None:
     problems = ((number, _check_endpoint(endpoint)) for number, endpoint in enumerate(endpoints, 1))
     return "; ".join(f"endpoint {number} {problem}" for number, problem in problems if problem) or None
@@ -159,6 +171,17 @@ class Config:
         8_000, "most tokens of a built prompt, about; the request itself is never cut", low=200, high=1_000_000
     )
 
+    identities: dict[str, str] = _field(
+        {}, "who somebody is whom another program knows: outside name -> user id", check=_check_identities
+    )
+
+    serve_port: int = _field(8765, "port of the HTTP server; 0: any free one", low=0, high=65_535)
+    serve_hosts: list[str] = _field(
+        [], "names under which others reach the server; this machine's own are always allowed", check=_check_hosts
+    )
+    serve_rate: int = _field(300, "most requests a second of one caller", low=1, high=100_000)
+    serve_body_mb: int = _field(32, "largest request to the chat proxy, in megabytes", low=1, high=1_000)
+
     search_weight: str = _field(
         "auto",
         "how vectors and keywords are weighed: auto (by how far the vectors can be trusted) or fixed",
@@ -207,7 +230,7 @@ class Config:
 _FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 _TYPES = get_type_hints(Config)
 # A key of these tables is a setting of its own; any other table is the value of one setting.
-_TABLES = ("git", "llm", "watch", "embedding", "search", "prompt")
+_TABLES = ("git", "llm", "watch", "embedding", "search", "prompt", "serve")
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}
 """Field name → key in the file: `watch_settle_ms` → `watch.settle_ms`."""
 

@@ -5,9 +5,12 @@
     │   ├── InvalidId           exit 2, HTTP 400    a user id that cannot be a folder name
     │   ├── ConfigError         exit 2, HTTP 500    vault-memory.toml or an environment variable is wrong
     │   └── NotAVault           exit 2, HTTP 404    the path is no vault
+    ├── Unauthenticated         exit 1, HTTP 401    no token, or one that is not valid
+    ├── Forbidden               exit 1, HTTP 403    the token is valid, and not for this
     ├── NotFound                exit 1, HTTP 404    a user, key, commit or file that is not there
     ├── Busy                    exit 1, HTTP 503    somebody else holds it: a lock, a second daemon
     ├── Changed                 exit 1, HTTP 409    the file is no longer what the writer read
+    │   └── Stale               exit 1, HTTP 412    a caller asked for a write to a version that is past
     ├── Unwritable              exit 1, HTTP 507    a file cannot be written: disk full, read-only, no permission
     ├── HistoryError            exit 1, HTTP 500    git refused; what was to be committed waits
     ├── IndexUnusable            exit 1, HTTP 500    the derived index cannot be used
@@ -51,6 +54,18 @@ class NotAVault(UsageError):
     http_status = 404
 
 
+class Unauthenticated(VaultMemoryError):
+    """The caller did not say who it is, or nobody is known by that token."""
+
+    http_status = 401
+
+
+class Forbidden(VaultMemoryError):
+    """The caller is known, and this is not the caller's; the message is the same whether the thing exists or not."""
+
+    http_status = 403
+
+
 class NotFound(VaultMemoryError):
     """The thing asked for does not exist."""
 
@@ -74,6 +89,12 @@ class Changed(VaultMemoryError):
     def __init__(self, message: str, found: bytes | None = None) -> None:
         super().__init__(message)
         self.found = found
+
+
+class Stale(Changed):
+    """A caller named the version that it means to replace, and there is another one by now."""
+
+    http_status = 412
 
 
 class Unwritable(VaultMemoryError):

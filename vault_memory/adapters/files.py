@@ -75,6 +75,24 @@ def replace(path: Path, content: bytes, expected: bytes | None, *, sync: bool = 
             sync_folder(path.parent)
 
 
+def write_private(path: Path, content: bytes) -> None:
+    """Make `content` the file's bytes, whatever they were, readable by the owner alone from the first one on."""
+    with _unwritable(path):
+        _make_folders(path.parent)
+        temp = _temp_path(path)
+        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with open(fd, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(fd)
+            adopt(temp)
+            os.replace(temp, path)
+        finally:
+            temp.unlink(missing_ok=True)
+        sync_folder(path.parent)
+
+
 def remove(path: Path, expected: bytes) -> None:
     """Delete the file if its bytes are `expected` now, else raise `Changed` with the file where it was."""
     found = read(path)

@@ -10,6 +10,7 @@ from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
 from vault_memory.core import layout
 from vault_memory.errors import UsageError
 from vault_memory.services import merge_driver, starter
+from vault_memory.services.access import own_token
 from vault_memory.services.vault import open_vault
 
 
@@ -46,6 +47,7 @@ def create_vault(folder: Path, *, adopt: bool = False) -> Created:
     vault = open_vault(root)
     hooks = starter.install_hooks(vault.history.git_dir)
     merge_driver.install(root)
+    own_token(root)
     changes = []
     for path in written:
         content = files.read(root / path)

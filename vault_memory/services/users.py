@@ -12,6 +12,7 @@ from vault_memory.adapters.history import Draft, FileChange
 from vault_memory.core import layout, trailers
 from vault_memory.core.profile import Profile
 from vault_memory.errors import UsageError
+from vault_memory.services.access import drop_user_token
 from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.vault import Vault
 from vault_memory.services.withheld import rename_withheld
@@ -37,7 +38,7 @@ def users(vault: Vault) -> list[User]:
 def rename_user(vault: Vault, old: str, new: str) -> None:
     """Give a user another id: the folder moves, and git's history of it stays connected (`Vault-Renamed-From`).
 
-    What was said and done under the old id stays as it was written. Raises `NotFound`, `InvalidId`, or `UsageError` when
+    What was said and done under the old id stays as it was written; a token of the old id opens nothing any more. Raises `NotFound`, `InvalidId`, or `UsageError` when
     the new id is taken.
     """
     vault.known_user(old)
@@ -59,6 +60,7 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
                     moved += [FileChange(old_dir / source, content, None), FileChange(new_dir / source, None, content)]
         os.rename(vault.root / old_dir, vault.root / new_dir)
         rename_withheld(vault, old, new)
+        drop_user_token(vault, old)
         message = trailers.render(
             f"user({new}): renamed from {old}", "", {"Vault-User": new, "Vault-Renamed-From": old}
         )

@@ -1,0 +1,38 @@
+"""The application: the endpoints of every subject behind one guard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import Depends, FastAPI
+
+from vault_memory import __version__
+from vault_memory.interfaces.http import health, problem
+from vault_memory.interfaces.http.guard import Guard
+from vault_memory.interfaces.http.identify import identify
+from vault_memory.services.vault import Vault
+
+
+def create_app(vault: Vault, is_ready: Callable[[], bool] = lambda: True) -> FastAPI:
+    """The app that serves a vault. `is_ready` says whether the daemon beside it has caught up."""
+    app = FastAPI(
+        title="vault-memory",
+        version=__version__,
+        description=__doc__,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.vault, app.state.is_ready = vault, is_ready
+    app.add_middleware(Guard, vault=vault)
+    problem.install(app)
+    app.include_router(health.router)
+
+    @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(identify)])
+    async def openapi() -> dict[str, Any]:
+        document = app.openapi()
+        document["components"]["schemas"] |= problem.schemas()
+        return document
+
+    return app

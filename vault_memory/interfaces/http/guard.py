@@ -1,0 +1,171 @@
+"""What stands before every endpoint, known or not: Host and Origin, the token, rate and size. Nothing is read before.
+
+Plain ASGI, so that a stream passes through as it comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vault_memory.core.bucket import Bucket
+from vault_memory.errors import Unauthenticated
+from vault_memory.interfaces.http import problem
+from vault_memory.services.access import Caller, caller_of
+from vault_memory.services.vault import Vault
+
+OPEN = ("/healthz",)
+"""The only paths that need no token."""
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+API_BODY_BYTES = 2_000_000
+"""Largest body of our own endpoints; the chat proxy's (`/v1/`) is a setting."""
+BODY_TIMEOUT_S = 30.0
+BURST_S = 2.0
+"""A caller who was quiet may send what is allowed in so many seconds at once."""
+_CALLERS = 10_000
+
+
+class Guard:
+    """Wraps an app; every HTTP request that it lets through has `scope["caller"]`, but for the open paths."""
+
+    def __init__(self, app: ASGIApp, vault: Vault) -> None:
+        self._app = app
+        self._vault = vault
+        self._hosts = {name.lower() for name in (*LOCAL_HOSTS, *vault.config.serve_hosts)}
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return  # no websockets here
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._place(headers) or await self._caller(scope, headers)
+        if refusal is None:
+            body = await _body(receive, headers, self._most(scope["path"]))
+            if isinstance(body, Response):
+                refusal = body
+            else:
+                await self._app(scope, _again(body, receive), send)
+                return
+        await refusal(scope, receive, send)
+
+    def _place(self, headers: Mapping[str, str]) -> Response | None:
+        """Refuse a browser that was sent here under a foreign name (DNS rebinding) or by a foreign page."""
+        host = headers.get("host", "")
+        if _name(host) not in self._hosts:
+            return problem.response(
+                421,
+                "misdirected-request",
+                "this server does not answer to that Host: see `serve.hosts` in the settings",
+            )
+        origin = headers.get("origin")
+        if origin is not None and _origin_host(origin) != host.lower():
+            return problem.response(403, "foreign-origin", "a page from another place may not call this server")
+        return None
+
+    async def _caller(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
+        """Find out who calls, and whether not too often."""
+        if scope["path"] in OPEN:
+            return self._pace("open")
+        try:
+            caller = await run_in_threadpool(caller_of, self._vault, _token(headers))
+        except Unauthenticated as error:
+            return self._pace(f"from {(scope.get('client') or ['?'])[0]}") or problem.of(error)
+        scope["caller"] = caller
+        return self._pace(_key(caller))
+
+    def _pace(self, who: str) -> Response | None:
+        now, rate = time.monotonic(), self._vault.config.serve_rate
+        bucket = self._buckets.pop(who, None) or Bucket(rate, rate * BURST_S, now)
+        self._buckets[who] = bucket
+        if len(self._buckets) > _CALLERS:
+            self._buckets.popitem(last=False)
+        wait_s = bucket.wait_s(now)
+        if not wait_s:
+            return None
+        return problem.response(
+            429, "too-many-requests", f"more than {rate} requests a second: wait",
+            headers={"Retry-After": str(math.ceil(wait_s))},
+        )  # fmt: skip
+
+    def _most(self, path: str) -> int:
+        return self._vault.config.serve_body_mb * 1_000_000 if path.startswith("/v1/") else API_BODY_BYTES
+
+
+async def _body(receive: Receive, headers: Mapping[str, str], most: int) -> bytes | Response:
+    """The whole body, or why it is not taken."""
+    too_large = problem.response(
+        413, "body-too-large", f"more than {most} bytes are not taken here", headers={"Connection": "close"}
+    )
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > most:
+        return too_large
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(BODY_TIMEOUT_S):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return Response(status_code=400)  # nobody is there to read it
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > most:
+                    return too_large
+                if not message.get("more_body"):
+                    return b"".join(parts)
+    except TimeoutError:
+        return problem.response(408, "body-too-slow", f"the body did not come within {BODY_TIMEOUT_S:g} s")
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the body that was read already, and then what comes: that the client hung up."""
+    given = False
+
+    async def first_the_body() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return first_the_body
+
+
+def _token(headers: Mapping[str, str]) -> str:
+    """The token of a request: a bearer's, or where Anthropic's clients put a key."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    token = token.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "").strip()
+    if not token:
+        raise Unauthenticated(
+            "a token is needed: `Authorization: Bearer …`; `vault-memory token` shows the vault's own"
+        )
+    return token
+
+
+def _key(caller: Caller) -> str:
+    return "admin" if caller.admin else f"user {caller.user_id}"
+
+
+def _name(host: str) -> str:
+    """A Host without its port: `[::1]:8765` → `[::1]`."""
+    end = host.rfind(":")
+    return (host[:end] if end > host.rfind("]") else host).lower()
+
+
+def _origin_host(origin: str) -> str:
+    """The host and port of an Origin; empty for `null` and for nonsense."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
