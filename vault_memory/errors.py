@@ -10,12 +10,13 @@
     ├── NotFound                exit 1, HTTP 404    a user, key, commit or file that is not there
     ├── Busy                    exit 1, HTTP 503    somebody else holds it: a lock, a second daemon
     ├── Changed                 exit 1, HTTP 409    the file is no longer what the writer read
-    │   └── Stale               exit 1, HTTP 412    a caller asked for a write to a version that is past
+    ├── Stale                   exit 1, HTTP 412    a caller named the version it means to replace, and it is past
     ├── Unwritable              exit 1, HTTP 507    a file cannot be written: disk full, read-only, no permission
     ├── HistoryError            exit 1, HTTP 500    git refused; what was to be committed waits
     ├── IndexUnusable            exit 1, HTTP 500    the derived index cannot be used
     ├── Unsupervised            exit 1, HTTP 500    the system's supervisor of programs is missing or refuses
     └── EndpointError           exit 1, HTTP 502    an outside endpoint failed, timed out or answered nonsense
+        └── EndpointSlow        exit 1, HTTP 504    it kept silent for too long
 
 The exit code and the HTTP status stand on the class, so that each door maps errors once. A message names the thing and
 the next step; it never holds a secret.
@@ -91,7 +92,7 @@ class Changed(VaultMemoryError):
         self.found = found
 
 
-class Stale(Changed):
+class Stale(VaultMemoryError):
     """A caller named the version that it means to replace, and there is another one by now."""
 
     http_status = 412
@@ -119,3 +120,9 @@ class EndpointError(VaultMemoryError):
     """An embedding, chat or store endpoint failed."""
 
     http_status = 502
+
+
+class EndpointSlow(EndpointError):
+    """An endpoint kept silent for longer than it may."""
+
+    http_status = 504

@@ -6,6 +6,7 @@ evidence, so that the history of a preference is one list whoever changed it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -51,13 +52,38 @@ def preferences(vault: Vault, user_id: str) -> list[Preference]:
 
 def set_preference(vault: Vault, user_id: str, key: str, value: str) -> list[Change]:
     """Set a scalar, or add to a list, as the person's own word. Raises `UsageError` for what the key cannot hold."""
-    row = FIELDS[_known(key)]
-    if not clean(value, "scalar" if key == NOTE else row.form):
-        raise UsageError(f"{key} needs a value; `vault-memory pref unset {key}` takes one away")
-    if row.values and value not in row.values:
-        raise UsageError(f"{value!r} is no value of {key}: use one of {', '.join(row.values)}")
-    op = "set" if row.form == "scalar" else "add"
-    return _signal(vault, vault.new_user(user_id), Signal(key, op, value, "manual"))  # type: ignore[arg-type]
+    return _signal(vault, vault.new_user(user_id), _wanted(key, value))
+
+
+def replace_preferences(
+    vault: Vault,
+    user_id: str,
+    values: Mapping[str, str | Sequence[str] | None],
+    check: Callable[[bytes | None], None] = lambda stored: None,
+) -> list[Change]:
+    """Make these the values of their keys (None or empty: none), as the person's own word; other keys stay.
+
+    `check` sees what USER.md holds before anything is decided, under the user's lock, and may raise. Raises `UsageError` for
+    what a key cannot hold, and then nothing is changed.
+    """
+    wanted = {_known(key): [value] if isinstance(value, str) else list(value or ()) for key, value in values.items()}
+    for key, members in wanted.items():
+        if FIELDS[key].form == "scalar" and len(members) > 1:
+            raise UsageError(f"{key} has one value, not {len(members)}")
+    signals = {key: [_wanted(key, member) for member in members] for key, members in wanted.items()}
+
+    def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence]]:
+        check(state.stored)
+        todo: list[Signal] = []
+        for key, members in wanted.items():
+            standing = [item.value for item in state.profile.items(key)]
+            if FIELDS[key].form != "scalar" or not members:
+                gone = [value for value in standing if not any(same(value, member) for member in members)]
+                todo += [Signal(key, "remove", value, "manual") for value in gone]
+            todo += [s for s in signals[key] if not any(same(s.value, value) for value in standing)]
+        return state.merge(todo)
+
+    return change_profile(vault, vault.new_user(user_id), decide, vault.history.person())[0]
 
 
 def unset_preference(vault: Vault, user_id: str, key: str, value: str | None = None) -> list[Change]:
@@ -116,6 +142,15 @@ def _known(key: str) -> str:
     if key not in FIELDS:
         raise UsageError(f"{key!r} is no key of the profile; the keys are {', '.join(FIELDS)}")
     return key
+
+
+def _wanted(key: str, value: str) -> Signal:
+    row = FIELDS[_known(key)]
+    if not clean(value, "scalar" if key == NOTE else row.form):
+        raise UsageError(f"{key} needs a value; `vault-memory pref unset {key}` takes one away")
+    if row.values and value not in row.values:
+        raise UsageError(f"{value!r} is no value of {key}: use one of {', '.join(row.values)}")
+    return Signal(key, "set" if row.form == "scalar" else "add", value, "manual")
 
 
 def _signal(vault: Vault, user_id: str, *signals: Signal) -> list[Change]:

@@ -16,14 +16,21 @@ _ATTEMPTS = 20
 
 
 def save_note(
-    vault: Vault, path: PurePosixPath, base: bytes | None, text: bytes, message: str, author: Author
+    vault: Vault,
+    path: PurePosixPath,
+    base: bytes | None,
+    text: bytes,
+    message: str,
+    author: Author,
+    *,
+    merging: bool = True,
 ) -> list[tuple[int, int]]:
     """Write `text`, which was made from `base` (None: there was no note), and commit it. Raises `Changed` or `Busy`.
 
     What was saved since `base` was read is committed as the person's first and then merged in: a profile by key, of which
     this call has the last word, any other note by lines. Where both changed the same lines, both texts are kept; the line
     ranges of these conflicts are returned. Only a file that cannot be merged (no Markdown) raises `Changed`.
-    A profile gives one commit per preference, in the person's way.
+    A profile gives one commit per preference, in the person's way. Without `merging` anything saved since raises `Changed`.
     """
     scope = layout.scope_of(path)
     place = files.contained(vault.root, path)
@@ -31,7 +38,7 @@ def save_note(
         with vault.lock(scope) if scope else nullcontext():
             commit_person_edits(vault, scope, [path])
             found = files.read(place)
-            content = _content(path, base, found, text)
+            content = _content(path, base, found, text) if merging or found == base else None
             if content is None:
                 raise files.changed(place, found)
             try:

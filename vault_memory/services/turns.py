@@ -20,13 +20,20 @@ def turn_at(vault: Vault, user_id: str, source: str) -> dict[str, Any] | None:
     return _turn(lines[int(number) - 1]) if 0 < int(number) <= len(lines) else None
 
 
-def newest_turns(vault: Vault, user_id: str, limit: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(source, record) of the user's last turns, newest first; lines that are no record are passed over."""
+def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """(source, record) of the user's last turns, newest first; lines that are no record are passed over.
+
+    With `before`, the source of a turn, those that stand before it.
+    """
+    last_day, _, last = before.rpartition(":")
     folder = vault.path(user_id, "conversations")
     days = sorted((p.name for p in folder.glob("*.jsonl")), reverse=True) if folder.is_dir() else []
     for name in (f"conversations/{day}" for day in days if layout.day_of(f"conversations/{day}")):
+        if before and name > last_day:
+            continue
         lines = (files.read(vault.path(user_id, name)) or b"").split(b"\n")
-        for number in range(len(lines), 0, -1):
+        end = min(len(lines), int(last) - 1) if name == last_day else len(lines)
+        for number in range(end, 0, -1):
             if limit and (turn := _turn(lines[number - 1])):
                 limit -= 1
                 yield f"{name}:{number}", turn

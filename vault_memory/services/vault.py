@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from vault_memory.adapters import files
 from vault_memory.config import Config
 from vault_memory.core import layout
-from vault_memory.errors import InvalidId, NotAVault, NotFound
+from vault_memory.errors import InvalidId, NotAVault, NotFound, UsageError
 
 if TYPE_CHECKING:
     from vault_memory.adapters.embedding.base import Embedder
@@ -151,8 +151,13 @@ class Vault:
         return user_id
 
     def path(self, scope: str, source: str) -> Path:
-        """Where a source lies on disk; raises `UsageError` if it would lie outside the vault."""
-        return files.contained(self.root, layout.scope_dir(scope) / source)
+        """Where a source lies on disk; raises `UsageError` if it would lie outside the vault, or of the user's folder."""
+        path = files.contained(self.root, layout.scope_dir(scope) / source)
+        if scope and not path.is_relative_to(self.root / layout.user_dir(scope)):
+            raise UsageError(
+                f"{source!r} of user {scope!r} is a link out of that user's folder: put the file itself there"
+            )
+        return path
 
     @contextmanager
     def lock(self, user_id: str) -> Iterator[None]:

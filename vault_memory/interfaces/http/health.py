@@ -1,11 +1,14 @@
-"""`/healthz`: the process lives. `/readyz`: what it serves is fresh and well, or why not."""
+"""`/healthz`: the process lives. `/readyz`: what it serves is fresh and well, or why not. Status: all that is known of it."""
 
 from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from vault_memory.interfaces.http.identify import TheCaller, TheVault
+from vault_memory.interfaces.http.identify import TheAdmin, TheCaller, TheVault
 from vault_memory.interfaces.http.problem import responses
 from vault_memory.services.status import status
 
@@ -39,3 +42,9 @@ def readyz(vault: TheVault, caller: TheCaller, request: Request, response: Respo
         reasons.append("catching up with the edits before the start")
     response.status_code = 503 if reasons else 200
     return Ready(ready=not reasons, reasons=reasons if caller.admin else [])
+
+
+@router.get("/api/v1/status", responses=responses())
+def vault_status(vault: TheVault, _: TheAdmin) -> dict[str, Any]:
+    """What is indexed, pending and failed, as `vault-memory status --json` prints it. For the vault's own token."""
+    return asdict(status(vault))

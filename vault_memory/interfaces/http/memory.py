@@ -1,0 +1,252 @@
+"""What is remembered of a user: search, daily logs, turns, and the prompt that a request gets."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, BackgroundTasks, Query
+from pydantic import BaseModel, Field
+
+from vault_memory.core import layout
+from vault_memory.interfaces.http.identify import TheUser, TheVault
+from vault_memory.interfaces.http.problem import responses
+from vault_memory.services.build_prompt import build_enhanced_prompt
+from vault_memory.services.daily_logs import daily_log, daily_logs
+from vault_memory.services.reconcile import reconcile
+from vault_memory.services.record_turn import record_turn
+from vault_memory.services.search import search
+from vault_memory.services.second_look import second_look
+from vault_memory.services.turns import newest_turns
+from vault_memory.services.vault import Vault
+
+router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"])
+
+Text = Annotated[str, Field(max_length=200_000)]
+Name = Annotated[str, Field(max_length=200)]
+Kind = Annotated[str, Field(pattern=f"^({'|'.join(layout.KINDS)})$")]
+
+
+class SearchIn(BaseModel):
+    """What is looked for. Only the first 2,000 characters of a query are read."""
+
+    query: str = Field(min_length=1, max_length=20_000, examples=["暗色主題"])
+    top_k: int = Field(5, ge=1, le=100)
+    mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
+    scope: Literal["user", "shared", "all"] = Field("user", description="The user's own notes, shared ones, or both.")
+    kinds: list[Kind] = Field([], max_length=20, description="Only such notes.", examples=[["daily"]])
+    since: datetime.date | None = Field(None, description="Only notes of this day or later.")
+    until: datetime.date | None = Field(None, description="Only notes of this day or earlier.")
+    tags: list[Name] = Field([], max_length=20, description="Only notes with all these tags.")
+
+
+class HitOut(BaseModel):
+    """A passage that answers; `line_range` is first and last line, from 1, inclusive."""
+
+    content: str = Field(examples=["我喜歡暗色主題"])
+    source: str = Field(examples=["daily/2026-01-30.md"])
+    line_range: tuple[int, int] = Field(examples=[[4, 4]])
+    score: float = Field(examples=[0.83])
+    kind: str = Field(examples=["daily"])
+    scope: str = Field(examples=["alice"], description="The user, or `shared`.")
+    explain: dict[str, Any] = Field(description="The parts of the score, and why the passage was found.")
+
+
+class SearchOut(BaseModel):
+    """Hits, best first; `degraded` says in words what could not be used."""
+
+    hits: list[HitOut]
+    degraded: list[str] = Field(examples=[[]])
+
+
+class DayOut(BaseModel):
+    """The log of one day."""
+
+    date: datetime.date
+    source: str = Field(examples=["daily/2026-01-30.md"])
+    content: str = Field(examples=["# 2026-01-30\n\n## 14:05\n- 請求：我喜歡暗色主題\n"])
+
+
+class DaysOut(BaseModel):
+    """Logs, newest first; `next` is the `until` of the next page, null on the last."""
+
+    days: list[DayOut]
+    next: datetime.date | None = None
+
+
+class TurnIn(BaseModel):
+    """One exchange, after it took place."""
+
+    user_message: Text = Field(examples=["我喜歡暗色主題"])
+    assistant_message: Text = Field("", examples=["好的"])
+    skill: Name | None = Field(None, description="The skill that was at work.", examples=["coding-agent"])
+    exit_code: int | None = Field(None, ge=-(2**31), lt=2**31, description="How the program behind the reply ended.")
+    conversation_id: Name | None = Field(None, examples=["conv_1a2b3c"])
+    backend: Name | None = None
+    record: bool = Field(True, description="False: off the record, nothing at all is kept.")
+
+
+class RecordedOut(BaseModel):
+    """What became of a turn: its line, what was learned in words, the commits; why commits wait, what was withheld."""
+
+    source: str = Field(examples=["conversations/2026-01-30.jsonl:12"], description="Empty when off the record.")
+    changes: list[str] = Field(examples=[["theme = dark"]])
+    commits: list[str] = Field(examples=[["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"]])
+    paused: str | None = Field(None, examples=[None])
+    withheld: dict[str, int] = Field(examples=[{}])
+
+
+class TurnOut(BaseModel):
+    """One turn as it was kept."""
+
+    source: str = Field(examples=["conversations/2026-01-30.jsonl:12"])
+    conversation_id: str | None = Field(examples=["conv_1a2b3c"])
+    created_at: str | None = Field(examples=["2026-01-30T14:05:00+08:00"])
+    user_message: str | None = Field(examples=["我喜歡暗色主題"])
+    assistant_message: str | None = Field(examples=["好的"])
+    skill: str | None = Field(None, examples=["coding-agent"])
+
+
+class TurnsOut(BaseModel):
+    """Turns, newest first; `next` is the `before` of the next page, null on the last."""
+
+    turns: list[TurnOut]
+    next: str | None = Field(None, examples=[None])
+
+
+class PromptIn(BaseModel):
+    """The request that a model is about to get. `private=false`: others read along."""
+
+    request: Text = Field(examples=["幫我做一個按鈕"])
+    skill: Name | None = None
+    private: bool = True
+    budget: int | None = Field(None, ge=200, le=1_000_000, description="Most tokens, about.")
+
+
+class PassageOut(BaseModel):
+    """What was injected and where it stands: `path:first-last@commit`."""
+
+    section: str = Field(examples=["relevant-memories"])
+    place: str = Field(examples=["notes/tea.md:3-5@1a2b3c4d"])
+    score: float | None = Field(None, examples=[0.83])
+
+
+class CutOut(BaseModel):
+    """What gave way to the budget."""
+
+    name: str = Field(examples=["recent-activity"])
+    pieces: int = Field(examples=[3])
+
+
+class PromptOut(BaseModel):
+    """The prompt as one text and as chat messages, about `tokens` long."""
+
+    text: str
+    messages: list[dict[str, str]]
+    tokens: int
+    passages: list[PassageOut]
+    cut: list[CutOut]
+    degraded: list[str]
+
+
+@router.post("/search", responses=responses(404))
+def search_memory(vault: TheVault, user_id: TheUser, body: SearchIn) -> SearchOut:
+    """Passages that answer a query, by words and by meaning."""
+    vault.known_user(user_id)
+    tags = tuple(tag.lstrip("#") for tag in body.tags)
+    result = search(
+        vault, user_id, body.query, body.top_k, body.mode, body.scope, tuple(body.kinds), body.since, body.until, tags
+    )
+    hits = [
+        HitOut(
+            content=hit.content,
+            source=hit.source,
+            line_range=hit.line_range,
+            score=hit.score,
+            kind=hit.kind,
+            scope=hit.scope or "shared",
+            explain=dict(hit.explain),
+        )
+        for hit in result.hits
+    ]
+    return SearchOut(hits=hits, degraded=result.degraded)
+
+
+@router.get("/daily", responses=responses(404))
+def daily(
+    vault: TheVault,
+    user_id: TheUser,
+    date: Annotated[datetime.date | None, Query(description="This day's log alone.")] = None,
+    until: Annotated[datetime.date | None, Query(description="No day after this one.")] = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 7,
+) -> DaysOut:
+    """The daily logs, newest first; with `date` one day's, or 404."""
+    if date is not None:
+        return DaysOut(days=[DayOut.model_validate(daily_log(vault, user_id, date), from_attributes=True)])
+    logs = daily_logs(vault, user_id, limit + 1, until)
+    days = [DayOut.model_validate(log, from_attributes=True) for log in logs[:limit]]
+    return DaysOut(days=days, next=logs[limit].date if len(logs) > limit else None)
+
+
+@router.post("/turns", status_code=201, responses=responses(409))
+def record(vault: TheVault, user_id: TheUser, body: TurnIn, background: BackgroundTasks) -> RecordedOut:
+    """Keep a turn and learn from it; a new user's first turn makes the user. It can be searched when this answers."""
+    recorded = record_turn(
+        vault,
+        user_id,
+        body.user_message,
+        body.assistant_message,
+        skill=body.skill,
+        exit_code=body.exit_code,
+        conversation_id=body.conversation_id,
+        backend=body.backend,
+        record=body.record,
+    )
+    if recorded.sources:
+        reconcile(vault, user_id, recorded.sources)
+    if vault.config.llm_enabled and recorded.source:
+        background.add_task(_look_again, vault, user_id, recorded.source)
+    return RecordedOut(
+        source=recorded.source,
+        changes=[change.summary() for change in recorded.changes],
+        commits=list(recorded.commits),
+        paused=recorded.paused,
+        withheld=dict(recorded.withheld),
+    )
+
+
+@router.get("/turns", responses=responses(404))
+def turns(
+    vault: TheVault,
+    user_id: TheUser,
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+    before: Annotated[
+        str, Query(pattern=r"^(conversations/\d{4}-\d{2}-\d{2}\.jsonl:[0-9]{1,9})?$", description="A turn's source.")
+    ] = "",
+) -> TurnsOut:
+    """The turns that were kept, newest first."""
+    found = list(newest_turns(vault, vault.known_user(user_id), limit + 1, before))
+    shown = [
+        TurnOut(source=source, **{name: _text(turn.get(name)) for name in TurnOut.model_fields if name != "source"})
+        for source, turn in found[:limit]
+    ]
+    return TurnsOut(turns=shown, next=shown[-1].source if len(found) > limit else None)
+
+
+@router.post("/prompt", responses=responses(404))
+def prompt(vault: TheVault, user_id: TheUser, body: PromptIn) -> PromptOut:
+    """What a model should be told along with a request."""
+    built = build_enhanced_prompt(vault, user_id, body.request, body.skill, private=body.private, budget=body.budget)
+    return PromptOut.model_validate(built, from_attributes=True)
+
+
+def _look_again(vault: Vault, user_id: str, source: str) -> None:
+    """Let the language model look at the turn too, after the answer went out."""
+    look = second_look(vault, user_id, source)
+    if look.sources:
+        reconcile(vault, user_id, look.sources)
+
+
+def _text(value: object) -> str | None:
+    """What a person may have put into a record by hand, as text."""
+    return None if value is None else str(value)

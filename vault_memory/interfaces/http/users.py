@@ -1,0 +1,205 @@
+"""Users and their profiles: the portrait as a whole, its single preferences, where each comes from."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Response
+from pydantic import BaseModel, Field, model_validator
+
+from vault_memory.errors import UsageError
+from vault_memory.interfaces.http import problem
+from vault_memory.interfaces.http.identify import TheAdmin, TheUser, TheVault
+from vault_memory.interfaces.http.problem import responses
+from vault_memory.services.audit import history
+from vault_memory.services.preferences import preferences, restore_preference
+from vault_memory.services.user_profile import UserProfile, put_content, put_preferences, user_profile
+from vault_memory.services.users import users
+from vault_memory.services.vault import Vault
+
+router = APIRouter(prefix="/api/v1", tags=["users"])
+
+Value = Annotated[str, Field(max_length=1_000)]
+
+
+class ProfileOut(BaseModel):
+    """A user's USER.md: the text, and the values in it by key."""
+
+    user_id: str = Field(examples=["alice"])
+    content: str = Field(examples=["# 使用者資料\n\n## 使用偏好\n- 主題偏好：dark\n"])
+    preferences: dict[str, str | list[str]] = Field(examples=[{"theme": "dark", "languages": ["Python"]}])
+    version: str = Field(examples=["5f0c9a7b1e2d4c3f8a6b9d0e1f2a3b4c"], description="The ETag, without its quotes.")
+
+
+class ProfileIn(BaseModel):
+    """Either the whole text, or new values for some keys: null or an empty list takes a key's values away."""
+
+    content: str | None = Field(None, max_length=200_000)
+    preferences: dict[str, Value | list[Value] | None] | None = Field(
+        None, max_length=50, examples=[{"theme": "dark", "languages": ["Python"]}]
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> ProfileIn:
+        if (self.content is None) == (self.preferences is None):
+            raise ValueError("give either content or preferences")
+        return self
+
+
+class UserOut(BaseModel):
+    """A user of the vault, and the name that the profile says to use."""
+
+    user_id: str = Field(examples=["alice"])
+    display_name: str = Field(examples=["小安"])
+
+
+class UsersOut(BaseModel):
+    """Users by id; `next` is the `after` of the next page, null on the last."""
+
+    users: list[UserOut]
+    next: str | None = Field(None, examples=[None])
+
+
+class PreferenceOut(BaseModel):
+    """One value of a profile; a strong one is meant without being asked."""
+
+    key: str = Field(examples=["theme"])
+    value: str = Field(examples=["dark"])
+    suggested_default: bool = Field(examples=[False])
+
+
+class PreferencesOut(BaseModel):
+    """Every value of a profile, in the order of its fields."""
+
+    preferences: list[PreferenceOut]
+
+
+class ChangeOut(BaseModel):
+    """One commit on one preference: what it changed, by whom, and in which words it was asked for."""
+
+    commit: str = Field(examples=["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"])
+    at: datetime
+    author: str = Field(examples=["vault-memory"])
+    key: str = Field(examples=["theme"])
+    op: str = Field(examples=["set"])
+    old: str = Field(examples=[""])
+    new: str = Field(examples=["dark"])
+    strength: str = Field(examples=["explicit"])
+    reason: str = Field(examples=["我喜歡暗色主題"])
+    source: str = Field(examples=["conversations/2026-01-30.jsonl:12"])
+
+
+class HistoryOut(BaseModel):
+    """Changes, newest first; `next` is the `offset` of the next page, null on the last."""
+
+    changes: list[ChangeOut]
+    next: int | None = Field(None, examples=[None])
+
+
+class RestoreIn(BaseModel):
+    """Which preference to bring back to what it was at which commit."""
+
+    key: str = Field(max_length=100, examples=["theme"])
+    commit: str = Field(pattern="^[0-9a-f]{7,40}$", examples=["1a2b3c4d"])
+
+
+class RestoredOut(BaseModel):
+    """What changed, in words; nothing if all was so already."""
+
+    changes: list[str] = Field(examples=[["theme = dark"]])
+
+
+@router.get("/users", responses=responses())
+def list_users(
+    vault: TheVault,
+    _: TheAdmin,
+    after: Annotated[str, Query(max_length=64)] = "",
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> UsersOut:
+    """Who has a memory here. For the vault's own token."""
+    found = [UserOut(user_id=u.user_id, display_name=u.display_name) for u in users(vault) if u.user_id > after]
+    return UsersOut(users=found[:limit], next=found[limit - 1].user_id if len(found) > limit else None)
+
+
+@router.get("/user/{student_id}", responses={**responses(404), 304: {"description": "Still that version."}})
+def get_profile(
+    vault: TheVault,
+    user_id: TheUser,
+    response: Response,
+    if_none_match: Annotated[str | None, Header()] = None,
+) -> ProfileOut:
+    """A user's profile; its ETag is what a later PUT names in If-Match."""
+    found = user_profile(vault, user_id)
+    if if_none_match and found.version in _versions(if_none_match):
+        return Response(status_code=304, headers={"ETag": f'"{found.version}"'})  # type: ignore[return-value]
+    return _shown(found, response)
+
+
+@router.put("/user/{student_id}", responses=responses(404, 409, 412, 428))
+def put_profile(
+    vault: TheVault,
+    user_id: TheUser,
+    body: ProfileIn,
+    response: Response,
+    if_match: Annotated[str | None, Header(description="The ETag of the version that is replaced.")] = None,
+) -> ProfileOut:
+    """Change a user's profile as the person's own edit: one commit per preference.
+
+    A whole text replaces only the version named in `If-Match`; for a user without a profile leave the header out. New
+    values for some keys may do without it. A version that is past gets 412, and nothing is written.
+    """
+    if if_match is not None and len(_versions(if_match)) != 1:
+        raise UsageError("If-Match names one ETag, as GET gave it")
+    version = next(iter(_versions(if_match))) if if_match is not None else None
+    if body.preferences is not None:
+        return _shown(put_preferences(vault, user_id, body.preferences, version), response)
+    if version is None and _has_profile(vault, user_id):
+        return problem.response(  # type: ignore[return-value]
+            428, "precondition-required", "the profile is there already: name its ETag in If-Match"
+        )
+    return _shown(put_content(vault, user_id, body.content or "", version), response)
+
+
+@router.get("/user/{student_id}/preferences", responses=responses(404))
+def list_preferences(vault: TheVault, user_id: TheUser) -> PreferencesOut:
+    """Every value of the profile."""
+    rows = preferences(vault, user_id)
+    return PreferencesOut(
+        preferences=[PreferenceOut(key=row.key, value=row.value, suggested_default=row.strong) for row in rows]
+    )
+
+
+@router.get("/user/{student_id}/preferences/history", responses=responses(404))
+def preference_history(
+    vault: TheVault,
+    user_id: TheUser,
+    key: Annotated[str | None, Query(max_length=100)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+    offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
+) -> HistoryOut:
+    """Who changed which preference, when, why and in which words; newest first."""
+    rows = history(vault, user_id, key, limit=offset + limit + 1)[offset:]
+    changes = [ChangeOut.model_validate(row, from_attributes=True) for row in rows[:limit]]
+    return HistoryOut(changes=changes, next=offset + limit if len(rows) > limit else None)
+
+
+@router.post("/user/{student_id}/preferences/restore", responses=responses(404, 409))
+def restore(vault: TheVault, user_id: TheUser, body: RestoreIn) -> RestoredOut:
+    """Bring one preference back to what it was at a commit; everything else stays."""
+    changes = restore_preference(vault, user_id, body.key, body.commit)
+    return RestoredOut(changes=[change.summary() for change in changes])
+
+
+def _has_profile(vault: Vault, user_id: str) -> bool:
+    return vault.path(user_id, "USER.md").exists()
+
+
+def _shown(found: UserProfile, response: Response) -> ProfileOut:
+    response.headers["ETag"] = f'"{found.version}"'
+    return ProfileOut.model_validate(found, from_attributes=True)
+
+
+def _versions(header: str) -> set[str]:
+    """The versions that If-Match or If-None-Match names."""
+    return {tag.strip().removeprefix("W/").strip('"') for tag in header.split(",")}

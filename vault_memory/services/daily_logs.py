@@ -1,0 +1,37 @@
+"""A user's daily logs, day by day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from vault_memory.adapters import files
+from vault_memory.core import layout
+from vault_memory.errors import NotFound
+from vault_memory.services.vault import Vault
+
+
+@dataclass(frozen=True)
+class DailyLog:
+    """The log of one day as it stands in its file."""
+
+    date: date
+    source: str
+    content: str
+
+
+def daily_logs(vault: Vault, user_id: str, limit: int, until: date | None = None) -> list[DailyLog]:
+    """The user's last logs, newest first, none after `until`. Raises `NotFound` for an unknown user."""
+    folder = vault.path(vault.known_user(user_id), "daily")
+    names = (f"daily/{path.name}" for path in (folder.glob("*.md") if folder.is_dir() else ()))
+    days = sorted((day for name in names if (day := layout.day_of(name)) and (not until or day <= until)), reverse=True)
+    return [daily_log(vault, user_id, day) for day in days[:limit]]
+
+
+def daily_log(vault: Vault, user_id: str, day: date) -> DailyLog:
+    """The log of that day. Raises `NotFound`."""
+    source = layout.daily_source(day)
+    stored = files.read(vault.path(vault.known_user(user_id), source))
+    if stored is None:
+        raise NotFound(f"user {user_id!r} has no log of {day}")
+    return DailyLog(day, source, stored.decode("utf-8", "replace"))
