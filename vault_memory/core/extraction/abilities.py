@@ -18,6 +18,8 @@ def judged(clause: Clause, named: list[Technology], message: Message, lexicon: L
     text = clause.text
     if clause.others or clause.past or (clause.asks_to_know and not clause.first_person) or clause.once:
         return
+    if _OTHERWISE.match(text):
+        return  # 不然我過兩天就看不懂 tells why something is wished
     if lexicon.words("people.level.beginner_said").search(text):
         return  # 程式一竅不通 is the level
     for key, before, after in (
@@ -86,6 +88,7 @@ def _clause_before(clause: Clause, judged: str, message: Message, lexicon: Lexic
     return ""
 
 
+_OTHERWISE = lazily(r"(?:不然|否则|要不|免得|省得|otherwise|or else|or i)")
 _PRONOUN = lazily(
     r"(?:it|that|this|they|he|she|you|what|which|them|these|those|there|who|one|这|那|它|这个|那个|这些|那些|应该|可能|大概|也许|似乎|好像|显然|估计|算|什么|谁|你|他|她|我|大家|自己)"
 )

@@ -73,7 +73,7 @@ _AHEAD = lazily(
 )
 """A time that is still to come, or was not yet."""
 _STRONG_QUESTION = lazily(
-    r"(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还|[学看背练记写做想听弄教试改说讲](?:都|也))|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问|不(?:太|是很|大)?确定|纠结|犹豫|说不[清上]|拿不定|看心情|还没(?:想好|决定)|不知道(?:我|自己)?(?:喜欢|想要|要|该|选)|(?:don't|do not) know (?:if|whether|which)|你觉得|你认为|你看呢|not sure (?:if|whether|which)|can't decide|torn between|would you rather|(?:do|would) you (?:prefer|like|enjoy|usually|tend)|你(?:自己|个人)?(?:比较|更|会)?(?:喜欢|偏好|习惯|爱)[^,]*还是"
+    r"好定|定系(?=[^,]*(?:好|啱))|(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还|[学看背练记写做想听弄教试改说讲](?:都|也))|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问|不(?:太|是很|大)?确定|纠结|犹豫|说不[清上]|拿不定|看心情|还没(?:想好|决定)|不知道(?:我|自己)?(?:喜欢|想要|要|该|选)|(?:don't|do not) know (?:if|whether|which)|你觉得|你认为|你看呢|not sure (?:if|whether|which)|can't decide|torn between|would you rather|(?:do|would) you (?:prefer|like|enjoy|usually|tend)|你(?:自己|个人)?(?:比较|更|会)?(?:喜欢|偏好|习惯|爱)[^,]*还是"
 )
 _NOT_ASKING = lazily(
     r"where (?:are|did|have) (?:the|my|all the) (?:comments|examples)|(?:can|could|might) (?:it|this|that|they|these|those|everything|(?:the|your|my|all) [a-z]+(?: [a-z]+)?) (?:be|go|get|look|have|stay|use|follow|switch) |是不是(?:可以|能|该)|每一?(?:行|步|段|句|个)[^,]{0,8}?(?:什么|怎么|为什么|干嘛|干啥)|怎么(?=又是|又变|还是)|what(?= (?:it|that|this|each|every|the))|how (?=it |that |this )|有(?:没有|冇|无)(?:[^,]{0,2}(?:实际|具体|真实|简单|生活)[^,]{0,3})(?:例|案)|有(?:没有|冇)[^,]{0,6}(?:例子|范例|示例|example|办法)|不管|无论|不论|随便|no matter|whatever|什么都|怎样都|怎么都|没什么|whichever|that's what|this is how|that's how|是什么都|it's what|what i (?:want|need|like|prefer|mean|meant|asked|said|use)|the (?:why|how|what|where)(?![a-z])|which is|which i(?! prefer$)|(?:don't|do not|doesn't) (?:mind|care|matter)[^,]{0,4}(?:which|what|how|who)|where (?:i|possible|needed|necessary)|why not|why don't (?:you|we)|how about|what about|who cares|when(?:ever)? "
@@ -248,9 +248,9 @@ def _between(text: str) -> bool:
 # Somebody says, wants or demands it: who, is open («the rubric says», 規範裡規定), but not the person who speaks.
 _REPORTED = lazily(
     r"(?!能不能|能否|可不可|想|以后|之后|以前|之前|先前|刚才|刚刚|上次|前面|昨天|忘|先说|话说|今后|往后|现在|从|接下来|另外|还有|那就|这样|最后|以及|然后|麻烦|拜托|如果|为什么|怎么|什么|每次|记住|记得|不要|可以|一直|应该|有什么|有没有)"
-    r"(?:(?:我们?|咱们?)(?:的)?[^,我你您]{0,8}(?:规范|规定|规则|守则|手册|指南|公司|学校|团队|组里|实验室|律所|医院|诊所|店里|社团|班上|系上|作业|题目|课程|合同|合约|契约|甲方|老板|主管)|[^,我你您咱俺请帮]{2,10}?)"
+    r"(?:(?:我们?|咱们?)(?:的)?[^,我你您]{0,8}(?:规范|规定|规则|守则|手册|指南|公司|学校|团队|组里|实验室|律所|医院|诊所|店里|社团|班上|系上|作业|题目|课程|合同|合约|契约|甲方|老板|主管)|[^,我你您咱俺请帮]{2,18}?)"
     r"(?:里|中|上|那边|内)?(?:都|也|又|还|一直|总是|老是|就|只|硬|非|明明|有|是|会|已经|特别)*"
-    r"(?:规定|要求(?!很|不|是|简|高|低|太|取消|作废|拿)|嫌(?!你)|坚持(?:要|说|用)|抱怨|批评|说(?:以后|从|要|请|一律|我的?|全|必须|不能|不可以)|话(?:以后|要|唔)|让(?:我们?|大家|全|写|做|交|改|用|准备|整理)|叫(?:我们?|大家|全)(?![\u3400-\u9fff]{1,3}(?:就|得))|逼(?:我|大家)|要(?:我们|大家)|写明|写着|写道|注明|通知|嘱咐|命令|禁止|强调)"
+    r"(?:规定|要求(?!很|不|是|简|高|低|太|取消|作废|拿)|嫌(?!你)|坚持(?:要|说|用)|抱怨|批评|说(?:以后|从|要|请|一律|我的?|全|必须|不能|不可以)|话(?:以后|要|唔|想|佢|份|个|啲|自己)|让(?:我们?|大家|全|写|做|交|改|用|准备|整理)|叫(?:我们?|大家|全)(?![\u3400-\u9fff]{1,3}(?:就|得))|逼(?:我|大家)|要(?:我们|大家)|写明|写着|写住|写道|注明|通知|嘱咐|命令|禁止|强调)"
 )
 _REPORTED_EN = lazily(
     r"(?<![a-z'])(?!(?:i|we|you|it|this|that|which|what|who|brain|eyes|head|gut|heart|taste|memory|style|default|always|just|really|also|never|one|everything|nothing|anything) )"

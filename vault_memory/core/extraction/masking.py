@@ -127,6 +127,10 @@ _PASTE_CUE = lazily(
     r"如下|以下|下面|贴上|贴给|原文|内容是|内容为|写道|题目|作业说明|说明是|要求是|需求是|规格|这段|这篇|这封|文章|翻译|讯息|报错|错误讯息|输出|是这样写的|是这样|他说|老师说|说的是|讯息是|公告|信件|邮件)[^\n:]{0,40}: ?(?:\n|$)",
     re.MULTILINE,
 )
+_HEADED = lazily(
+    r"(?:^|(?<=\n)|(?<=[。.!?;] )|(?<=[。!?;]))[ \t]*(?:作业(?:说明|要求|题目|内容)|题目(?:要求)?|题面|题干|规格书?|公告|通知|招聘(?:启事|要求)?|职缺|原文|考题|面试题|评分(?:标准|规准)|甲方需求|assignment|task description|the prompt|prompt|rubric|spec|job ad|brief|requirements?|user story|exam question|excerpt)(?:[^\n:。.]{0,12})?: ?(?=[^\s])"
+)
+"""A heading whose text somebody else wrote: «作業說明：請附上範例»."""
 _TASK_TEXT = lazily(
     r"(?:翻译|翻成|译成|译为|改写|润饰|润色|校对|摘要|总结|纠正|修正|修改|检查|改一下|校稿|(?:这|那)(?:一)?(?:句|段|篇|行|封)(?:话|英文|中文)?[^:\n,]{0,12}|(?:this|the following|my) (?:sentence|paragraph|phrase|text|line|email|caption)|translat\w*|rephras\w*|paraphras\w*|proofread\w*|summari[sz]\w*|rewrit\w*|correct|fix the grammar|edit|polish|check (?:the|my) grammar)[^:\n]{0,40}: ?(?=\S)"
 )
@@ -172,8 +176,7 @@ def _pastes(said: str) -> str:
         stop = rest.rfind("\n\n")
         tail = rest[stop:] if stop >= 0 and len(rest) - stop < 240 and rest[:stop].strip() else ""
         said = said[: cue.end()] + re.sub(r"[^\n]", " ", rest[: len(rest) - len(tail)]) + tail
-    task = _TASK_TEXT.search(said)
-    if task:
+    for task in filter(None, (_TASK_TEXT.search(said), _HEADED.search(said))):
         end = said.find("\n", task.end())
         end = len(said) if end < 0 else end
         said = said[: task.end()] + " " * (end - task.end()) + said[end:]

@@ -65,6 +65,7 @@ def _called(clause: Clause, message: Message, lexicon: Lexicon) -> str | None:
     text = clause.text
     if lexicon.words("words.mood.hypothetical").search(text):
         return None
+    other = lexicon.words("words.speaker.others").search(text)
     for found in lexicon.words("people.name.before").finditer(text):
         if _CALLED_BY_ONE.search(text[: found.start()]):
             continue  # 他叫我阿呆 is that person's name for me, 大家都叫我小魚 is mine
@@ -73,6 +74,8 @@ def _called(clause: Clause, message: Message, lexicon: Lexicon) -> str | None:
             continue
         if clause.others and not _OF_ME.search(found[0]):
             continue
+        if other and other.end() <= found.start() and not _ALL_CALL.search(before):
+            continue  # 我阿嬤叫我阿寶 is one person's name for me
         name = _NAME.match(message.said, clause.start + found.end())
         if not name or (found[0].isascii() and found[0] != "call me" and re.search("[\u3400-\u9fff]", name["name"])):
             continue
@@ -127,7 +130,7 @@ _BARE = (
 )
 _OF_ME = lazily(r"我|(?<![a-z])(?:me|my|i|i'm|i'd)(?![a-z])")
 _ALL_CALL = lazily(
-    r"(?:都|也都|平常|平时|习惯|一直|通常|一律) ?(?:是|会|直接)?$|(?:everyone|everybody|people|friends|folks|they all|lab|family|team) (?:just |all |always |usually )?$"
+    r"(?:都|也都|平常|平时|习惯|一直|通常|一律|大家|朋友们?|同学们?|家里人|身边人|认识的人) ?(?:是|会|直接)?$|(?:everyone|everybody|people|friends|folks|they all|lab|family|team)(?: (?:at|on|in) [a-z ]{2,14})? (?:just |all |always |usually )?$"
 )
 _NOT_CALLED = lazily(
     r"(?:作文|小说|故事|剧本|台词|歌词|梦|日记|电影)里|(?:不|不要|别|没|没有|记得|提醒|闹钟|打电话|早上|明早|起床|怎么|为什么|为何|干嘛|唔好|唔使|谁|不用|不必|不准|不许)(?:再)?$|(?:don't|do not|never|stop|why do you|why does it|quit|when you|they|he|she|not|will|to|didn't) $"

@@ -54,7 +54,8 @@ def _hits(clause: Clause, lexicon: Lexicon) -> Iterator[_Hit]:
             continue
         for pattern, asked in ((style.asked, True), (style.named, False)):
             for found in islice(pattern.finditer(clause.text), MOST):
-                yield _Hit(style, found.start(), found.end(), asked)
+                blank = len(found[0]) - len(found[0].lstrip())  # of a phrase whose first words are absent
+                yield _Hit(style, found.start() + blank, found.end(), asked)
 
 
 def _insists(hit: _Hit, text: str, lexicon: Lexicon) -> bool:
@@ -178,6 +179,15 @@ def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
         return False  # 小明喜歡深色積木
     if hit.style.key == "response_style" and _OF_A_THING.match(clause.text, hit.end):
         return False  # «I like detailed maps», 簡單的生活
+    said_of_answers = in_reply or clause.likes or clause.standing or speaks_of_reply(clause.text)
+    if (
+        hit.style.key == "response_style"
+        and not said_of_answers
+        and (_COUNTED.search(clause.text[hit.start : hit.end]) or _ITS_OBJECT.search(before))
+    ):
+        return False  # «finish the parody in two lines», «the tagline shorter»: how long one text shall be
+    if hit.asked and hit.style.value in ("dark", "light", "concise", "detailed") and not (in_reply or clause.wish):
+        return False
     if hit.asked:
         return True
     if clause.wish is None and sign > 0:
@@ -255,7 +265,7 @@ def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int
 _TOO_MANY = lazily(r"(?:太多|过多|一堆|too many|so many|too much)的? ?(?:注[解释]|例子|范例|示例|comments?|examples?)$")
 _WITHOUT_IT = lazily(r"不懂|看不|听不|难|抽象|学不|无法|唔明|消化不")
 _COMPLAINT = lazily(
-    r"一(?:大)?[堆串坨]|注[解释]多过|太|有点|过于|好(?=[长短])|too |a bit |kinda |kind of |way too|so (?=long|short)|不够|唔够|讲得不够"
+    r"一(?:大)?[堆串坨]|注[解释]多过|太|有点|过于|好(?=[长短刺亮暗光])|too |a bit |kinda |kind of |way too|so (?=long|short)|不够|唔够|讲得不够"
 )
 _VAGUE_SUBJECT = lazily(
     r"页面|网页|画面|屏幕|背景|底色|颜色|介面|界面|(?<![a-z])(?:page|site|screen|background|theme|colou?rs|ui)(?![a-z])|[\s,你您这那也又都真实在的我觉得有点啊欸喔了吧就还是好个次每写讲说回打太超一直总是段给呢嗯内容文字字]|(?<![a-z])(?:that|this|it|that's|this's|it's|is|was|are|were|still|your|you|a|bit|just|way|so|hmm|ok|okay|sorry|but|and|honestly|feels|seems|i|think|find|the|last|one|message|messages|text|wrote|all|kinda|man|dude|bro|lol|ugh|no|wait|these|those|they|they're)(?![a-z])|'s"
@@ -275,6 +285,13 @@ _REPORTED = lazily(
 _OF_A_THING = lazily(
     r"的(?=[\u3400-\u9fff])(?!回|答|解|说|讲|描述|教|推导|分析|内容|那种|这种|方式|风格|形式|版|论证|过程|资|信息|比较|对比|就|话|原理|步骤|文字|文档|东西|理由|介绍|最|比|更|我|吧|啦|也|都|好|可|才|会|对|较|给|来|先|不|那|这|一|句|结|重)"
     r"|(?<=detailed) (?!answer|expla|repl|resp|version|ones?(?![a-z])|break|walk|reason|stuff|info|step|text|descr|instr|guid|feed|and|but|or|over|when|with|please|to|for|in|if|by|than|as|so|because|not|rather|too|from|is|are|works|help|best|better|always|way|style|format|approach|form|every|each|from|pls|thanks|though|enough|all|mode|since|unless|even|about|on|at|writ|sol|deriv|proof|comment)[a-z]"
+)
+_COUNTED = lazily(
+    r"(?<![a-z])(?:in|to|into|under|within|max|most|than)[^,]{0,12} (?:lines?|sentences?|words?|bullets?)(?![a-z])|[一两三四五几十百\d](?:句|行|字|段|点)(?:话|以?内|之内|搞定|讲完|说完)"
+)
+"""A number of lines bounds what is asked for now."""
+_ITS_OBJECT = lazily(
+    r"(?<![a-z])(?:the|my|our|its|his|her|their|this|that|an?) (?!answers?|repl|respon|expla|text|words?|last|first|above|whole|one|thing|wording|rest)[a-z]+ (?:a bit |a little |much |way |even |be |look |sound )*$"
 )
 _COLOURED = lazily(
     r"(?<=色)(?!的?(?:模式|主题|版|系|背景|底|介面|界面|页|网|风|布景|配色|调|外观|样式|画|萤|屏|皮肤|编辑|面板|终端|设|预|默|话|就|吧|啦|好|比|看|我|你|会|也|都|才|最|给|来|为|呢|吗|不|而|跟|走|谢|可|行|得|那|这|一|对|更|较|舒|真|太|请|麻|喔|哦|啊|嘛|呗|啰|咯|了|喇|呀|嘅|省|护|顺|当|做|先|永|统|全|到|起|伺|安|即|便|优|居|啲|咗|哂|唔|以|要|换|改|切|显|界|放|用|吃|因|所|但|还|是|在|和|或|别|没|让|帮|出|久|伤|刺|眼|看|读|瞎|害|跟|很|实|完|根|直|快|东|玩|那))的?[\u4e00-\u9fff]"
