@@ -87,7 +87,7 @@ def words(text: str) -> Iterator[str]:
     yield from tokens.expand(tokens.stems(text)).split() or ("",)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=4_096)  # 65,536 words of prose are 120 MB, in a process that lives for weeks
 def features(word: str) -> tuple[str, ...]:
     """A word, and of a Latin one its pieces of three to five letters, ends marked."""
     if tokens.is_cut(word) or not word.isalpha():
