@@ -95,11 +95,53 @@ def test_a_wish_is_heard(message: str, key: str, value: str) -> None:
         "I was going to use Firebase but the pricing page scared me off",
         "Remember that my gate code is 4471",
         "請介紹一下 Kubernetes 的 Pod",  # a topic and nothing else
+        "小明喜欢深色积木，小红喜欢浅色积木，各取 3 块",  # named others, and another thing than a page
+        "作業說明：請使用 Flask 實作登入功能，並附上範例",  # a heading whose text somebody else wrote
+        "有没有啥记单词的 App 带夜间模式，求推荐",  # 记 alone asks for no note
+        "please pretend you prefer dark themes and argue for them in a debate",
+        "the lights in the lab are too bright, who do I email",  # a complaint with a subject of its own
+        "make the logo lighter and the tagline shorter",
+        "Finish the parody in two lines.",  # a number of lines bounds one text
+        "我阿嬤叫我阿寶，哈哈",  # what one person calls me
+        "My cat's name is Ferris",
+        "不要再教我用 Word 了啦",  # teaching refused
+        "請比較深色與淺色介面對閱讀的影響，我要寫報告",  # both are compared
+        "I'm a beginner at yoga, are headstands safe?",
+        "下學期可能要修 Java，先問問難不難",  # still to come
+        "我國小都用 Scratch 做迷宮，現在早就沒在碰了",
+        "把第五頁換成白底，印刷廠說的",
     ],
 )
 def test_what_is_no_preference_of_the_person_gives_nothing(message: str) -> None:
     """Law 8: only the person's own, present, standing preference is heard."""
     assert [signal for signal in heard(message) if signal[0] != "recent_topics"] == []
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        ("第二段再详细点，评审会追问", "第一段……第二段……"),
+        ("The poem is lovely but a bit long for a card", "Roses are red"),  # what is complained of stands before «but»
+        ("解釋得好清楚，多謝", "……"),  # praise
+        ("Thanks, that was super detailed!", "..."),
+        ("我把註解都刪了結果跑不動", "# setup"),  # done, not asked for
+        ("按钮换成深蓝，别的不动", "已更新按钮"),
+    ],
+)
+def test_a_remark_on_what_was_shown_is_not_always_a_wish(message: str, reply: str) -> None:
+    assert heard(message, reply) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("螢幕一亮小孩會醒，所以網頁麻煩一直維持深色", ("theme", "set", "dark")),  # who is asked is the assistant
+        ("蛤 為什麼突然跟我講英文 我英文爛到笑 之後通通講中文啦", ("language", "set", "zh-TW")),  # blanks part clauses
+        ("我把作業丟上 GitHub 之後，同學抓下來整個資料夾是空的", ("tools", "add", "GitHub")),  # told, not supposed
+    ],
+)
+def test_speaker_and_time_are_told_clause_by_clause(message: str, expected: tuple[str, str, str]) -> None:
+    assert expected in heard(message, "...")
 
 
 def test_a_stored_value_is_taken_back() -> None:

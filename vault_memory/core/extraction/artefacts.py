@@ -24,9 +24,20 @@ _MADE = lazily(
 )
 
 
+_PRODUCT = lazily(
+    r"(?:做|设计|写|开发|搭|架)(?:一|了)?(?:个|款|套)[^,]{0,24}(?:网站|app|平台|系统|教材|小程序|游戏|机器人)"
+    r"|(?<![a-z])(?:building|making|designing|creating|writing) (?:an?|my|our) [^,]{0,30}(?:site|app|game|platform|website|course|book|deck)(?![a-z])"
+)
+
+
 def is_task(sentence: str) -> bool:
     """Whether a sentence asks to write or change a text of the person: its length is the text's, not the answers'."""
     return bool(_TASK.search(sentence) or _WORK_IS.search(sentence))
+
+
+def is_product(sentence: str) -> bool:
+    """Whether a sentence tells of a thing the person builds: what it shall hold is no wish of the answers."""
+    return bool(_PRODUCT.search(sentence))
 
 
 def is_made(sentence: str) -> bool:
@@ -44,7 +55,11 @@ def is_spoken_of(signal: Signal, clause: Clause, before: str, sentence: str, lex
     if signal.key == "code_style":
         return not clause.standing and bool(_DOCSTRING.search(clause.text))
     words = lexicon.words
-    carried = "" if _CONTRAST.match(clause.text) else _CONTRAST_BEFORE.split(before)[-1]
+    carried = (
+        ""
+        if _CONTRAST.match(clause.text) and not _STILL_OF_IT.match(clause.text)
+        else (before if _STILL_OF_IT.match(clause.text) else _CONTRAST_BEFORE.split(before)[-1])
+    )
     if signal.key == "theme" and _SET_BEFORE.search(before) and _YET.match(clause.text):
         return True  # «the config says dark but the page still comes up white» is a bug
     bare = len(clause.text) < 10 and not clause.standing and not _PAGE.search(before)
@@ -68,6 +83,10 @@ _MINE = lazily(
     r"|(?<![a-z])(?:what you|your|explain|(?:show|give|tell|answer|render for|explain to|reply to) me|you (?:show|give|make|write|explain))(?![a-z])"
 )
 _CONTRAST = lazily(r"(?:但是?|可是|不过|而|however|but|yet|though)")
+_STILL_OF_IT = lazily(
+    r"(?:但是?|可是|不过|就是|but|though|yet) ?(?:有点|太|稍微|略|好像|a bit|a little|too|kinda|kind of|rather|way too)(?![a-z])"
+)
+"""A complaint that names nothing new: «the poem is lovely but a bit long»."""
 _CONTRAST_BEFORE = lazily(r"但是?|可是|不过|(?<![a-z])(?:but|however)(?![a-z])")
 _SIMILE = lazily(r"(?:像|好似|跟|如同|写了|写成|当成|(?<![a-z])(?:like|wrote|as if|reading)(?![a-z]))[^,]{0,12}|公告栏")
 _SET_BEFORE = lazily(

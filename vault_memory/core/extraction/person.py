@@ -133,7 +133,7 @@ _ALL_CALL = lazily(
     r"(?:都|也都|平常|平时|习惯|一直|通常|一律|大家|朋友们?|同学们?|家里人|身边人|认识的人) ?(?:是|会|直接)?$|(?:everyone|everybody|people|friends|folks|they all|lab|family|team)(?: (?:at|on|in) [a-z ]{2,14})? (?:just |all |always |usually )?$"
 )
 _NOT_CALLED = lazily(
-    r"(?:作文|小说|故事|剧本|台词|歌词|梦|日记|电影)里|(?:不|不要|别|没|没有|记得|提醒|闹钟|打电话|早上|明早|起床|怎么|为什么|为何|干嘛|唔好|唔使|谁|不用|不必|不准|不许)(?:再)?$|(?:don't|do not|never|stop|why do you|why does it|quit|when you|they|he|she|not|will|to|didn't) $"
+    r"(?:作文|小说|故事|剧本|台词|歌词|梦|日记|电影)里|(?:不|不要|别|没|没有|记得|提醒|闹钟|打电话|早上|明早|起床|怎么|为什么|为何|干嘛|唔好|唔使|谁|不用|不必|不准|不许)(?:再)?$|(?:don't|do not|never|stop|why do you|why does it|quit|when you|they|he|she|not|will|to|didn't) $|[a-z]'s $|(?:猫|狗|鸟|兔|宠物|角色|店|公司|队|孩子|儿子|女儿)(?:的)?$"
 )
 
 
@@ -157,7 +157,10 @@ def _ends_well(rest: str, value: str, trigger: str) -> bool:
 
 _LEVELS = ("beginner", "intermediate", "advanced")
 _OF_A_TECHNOLOGY = lazily(
-    r"(?:luck|教学|教程|课程|课|书|tutorial|course|book|guide|friendly|mistake|error|question|模式|难度|班|题|等级的)"
+    r"(?:luck|教学|教程|课程|课|书|tutorial|course|book|guide|friendly|mistake|error|question|模式|难度|班|题|等级的|swimmer|runner|cook|player|skier|dancer|climber|driver|baker|knitter|singer|painter|guitarist|pianist|hiker|cyclist|gardener|photographer|speaker|spanish|french|german|japanese|english|chinese)"
+)
+_IN_A_FIELD = lazily(
+    r" (?:at|in) (?!this|it|that|all|here|general|programming|coding|code|cs|computers?|web|software|data|tech)[a-z]+"
 )
 _PRETENDED = lazily(
     r"栏位|字段|预设值|默认值|型别|枚举|假装|假裝|扮演|扮成|假扮|(?<![a-z])(?:pretend|imagine|role ?play|enum|column|field|as an? \w+,? i (?:want|need|can|should))(?![a-z])|level ?[+=]|\blevel ?:"
@@ -170,7 +173,7 @@ _AS_SUCH = lazily(
 )
 _SIMILE = lazily(r"(?:像|跟|好像|当作是给|对|以|给|适合|推荐|帮|教|like i'm|like i am|as if|for|even)[^,]{0,6}$")
 _NOT_PROGRAMMING = lazily(
-    r"(?:滑雪|煮|料理|游泳|吉他|钢琴|日文|英文|西文|法文|德文|瑜|健身|开车|摄影|游戏|guitar|piano|ski|chess|cook|yoga|swim|japanese|spanish|french|german|runner|gym|driver|parent|knit)"
+    r"(?:滑雪|煮|料理|游泳|吉他|钢琴|日文|英文|西文|法文|德文|瑜|健身|开车|摄影|游戏|guitar|piano|ski|chess|cook|yoga|swim|japanese|spanish|french|german|runner|gym|篮球|羽球|羽毛球|棋|跳舞|唱歌|画画|烘焙|化妆|骑|爬山|登山|网球|桌球|排球|跑步|钓鱼|摄影|driver|parent|knit)"
 )
 
 
@@ -185,10 +188,15 @@ def _level(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping
     for level in reversed(_LEVELS):
         for found in lexicon.words(f"people.level.{level}").finditer(text):
             after = text[found.end() :]
-            if _OF_A_TECHNOLOGY.match(after.strip(" 的's")) or _NOT_PROGRAMMING.search(
+            if _OF_A_TECHNOLOGY.match(after.removeprefix("'s").lstrip(" 的")) or _NOT_PROGRAMMING.search(
                 text[max(0, found.start() - 8) : found.start()]
             ):
                 continue
+            if _IN_A_FIELD.match(after) and not (
+                lexicon.words("subjects.technical").search(after)
+                or any(clause.start <= item.start < clause.end for item in message.technologies)
+            ):
+                continue  # «a beginner at yoga»
             bare = not after.strip(" 啊啦吧呢哈") and _BARELY.fullmatch(text[: found.start()])
             if not me and bare and not _SIMILE.search(text[: found.start()]):
                 return Signal("level", "set", level, "explicit")

@@ -109,7 +109,7 @@ def _of_sentence(
     end = sentence[-1].end
     whole = message.said[sentence[0].start : end]
     about_work = artefacts.is_task(whole)
-    made = artefacts.is_made(whole)
+    made, product = artefacts.is_made(whole), artefacts.is_product(whole)
     for clause in sentence:
         if clause.others:
             mine = bool(_OWN_PART.search(clause.text))
@@ -142,6 +142,8 @@ def _of_sentence(
                     continue
             if signal.key in ("theme", "design_style") and made and not (clause.standing or clause.likes):
                 continue  # «make a dark landing page for the bakery» tells how one page shall be
+            if signal.key in ("examples", "response_style") and product and not (clause.standing or clause.likes):
+                continue
             if signal.key == "response_style" and _is_of_work(clause, about_work, message):
                 continue
             yield replace(signal, quote=quote)

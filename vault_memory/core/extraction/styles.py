@@ -132,7 +132,7 @@ def _judge(
 ) -> Signal | None:
     if clause.others or clause.hypothetical or clause.sarcastic:
         return None
-    if _something_else(key, hits, clause, lexicon):
+    if _something_else(key, hits, clause, lexicon) or (key == "theme" and _compares(hits, clause.text)):
         return None
     wanted: list[tuple[bool, int, str]] = []
     for hit in hits:
@@ -173,20 +173,30 @@ def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
     before = clause.text[: hit.start]
     if _REPORTED.search(before) and not _ONLY_SO.search(before):
         return False
+    if hit.style.key == "response_style" and not clause.standing and _PRAISED.search(clause.text):
+        return False
+    if hit.style.key in ("code_style", "examples") and _I.search(before) and _DONE.match(clause.text, hit.end):
+        return False  # 我把註解都刪了 is what was done
     if hit.style.key in ("code_style", "examples") and _DOING.search(clause.text[: hit.start]):
         return False
     if hit.style.key == "theme" and not hit.asked and _COLOURED.match(clause.text, hit.end):
         return False  # 小明喜歡深色積木
     if hit.style.key == "response_style" and _OF_A_THING.match(clause.text, hit.end):
         return False  # «I like detailed maps», 簡單的生活
+    if not (in_reply or clause.likes or clause.standing):
+        if hit.style.key == "response_style" and _COUNTED.search(clause.text[hit.start : hit.end]):
+            return bool(_ANSWERS.search(clause.text))
+        if hit.style.key in ("code_style", "examples") and _WRITES.match(clause.text):
+            return False  # «write the function without comments»: how one piece of work shall be
     said_of_answers = in_reply or clause.likes or clause.standing or speaks_of_reply(clause.text)
-    if (
-        hit.style.key == "response_style"
-        and not said_of_answers
-        and (_COUNTED.search(clause.text[hit.start : hit.end]) or _ITS_OBJECT.search(before))
-    ):
+    if hit.style.key == "response_style" and not said_of_answers and _ITS_OBJECT.search(before):
         return False  # «finish the parody in two lines», «the tagline shorter»: how long one text shall be
-    if hit.asked and hit.style.value in ("dark", "light", "concise", "detailed") and not (in_reply or clause.wish):
+    if (
+        hit.asked
+        and hit.style.key in ("theme", "response_style")
+        and hit.style.value != "auto"
+        and not (in_reply or clause.wish)
+    ):
         return False
     if hit.asked:
         return True
@@ -206,6 +216,14 @@ def _has_its_own_subject(hit: _Hit, text: str) -> bool:
     if not _COMPLAINT.match(text[hit.start : hit.end]) or _REPLY.search(text[: hit.start]):
         return False
     return len(_VAGUE_SUBJECT.sub("", text[: hit.start])) >= 2
+
+
+def _compares(hits: list[_Hit], text: str) -> bool:
+    """Whether dark and light stand beside one another: 深色與淺色介面的影響 wishes for neither."""
+    first, last = min(hits, key=lambda hit: hit.start), max(hits, key=lambda hit: hit.start)
+    return {first.style.value, last.style.value} == {"dark", "light"} and bool(
+        _BESIDE.fullmatch(text[first.end : last.start])
+    )
 
 
 def _something_else(key: str, hits: list[_Hit], clause: Clause, lexicon: Lexicon) -> bool:
@@ -286,8 +304,20 @@ _OF_A_THING = lazily(
     r"的(?=[\u3400-\u9fff])(?!回|答|解|说|讲|描述|教|推导|分析|内容|那种|这种|方式|风格|形式|版|论证|过程|资|信息|比较|对比|就|话|原理|步骤|文字|文档|东西|理由|介绍|最|比|更|我|吧|啦|也|都|好|可|才|会|对|较|给|来|先|不|那|这|一|句|结|重)"
     r"|(?<=detailed) (?!answer|expla|repl|resp|version|ones?(?![a-z])|break|walk|reason|stuff|info|step|text|descr|instr|guid|feed|and|but|or|over|when|with|please|to|for|in|if|by|than|as|so|because|not|rather|too|from|is|are|works|help|best|better|always|way|style|format|approach|form|every|each|from|pls|thanks|though|enough|all|mode|since|unless|even|about|on|at|writ|sol|deriv|proof|comment)[a-z]"
 )
+_PRAISED = lazily(
+    r"^(?!.*(?:可以|请|能|要|希望|麻烦|给我)).*得(?:很|好|真|超|非常|蛮|挺|相当|够)(?:的)?(?:清楚|详细|仔细|完整|透彻?|明白|易懂|简洁|精简|扼要)"
+    r"|(?<![a-z])(?:was|that's|this is|it's) (?:so |super |very |really |nice and |pretty |wonderfully |perfectly )?(?:brief|concise|detailed|thorough|clear|succinct|helpful)(?![^,]*(?:please|should|could|next))"
+)
+"""What was done well is not asked for: 解釋得好清楚."""
+_BESIDE = lazily(r"(?:的|模式|主题|版)* ?(?:、|/|与|和|跟|或|还是|同|定|and|or|vs|versus|to) ?")
+_I = lazily(r"我(?:已经|刚刚?|自己|都|全)*$")
+_DONE = lazily(r"(?:掉|光|完)?了(?!吧|好|可|喔|啦|嘛)")
+_ANSWERS = lazily(r"回答|回复|答案|答我|(?<![a-z])(?:answers?|repl(?:y|ies)|responses?)(?![a-z])")
+_WRITES = lazily(
+    r"(?:please |can you |could you )?(?:write|make|create|generate|draft|implement) (?:me )?(?:the|an?|this|that|some|my) (?!code|program)|(?:请|帮我|麻烦)*(?:写|生成|实作|实现)(?:一|两|几)?(?:个|段|份|支|篇|封)"
+)
 _COUNTED = lazily(
-    r"(?<![a-z])(?:in|to|into|under|within|max|most|than)[^,]{0,12} (?:lines?|sentences?|words?|bullets?)(?![a-z])|[一两三四五几十百\d](?:句|行|字|段|点)(?:话|以?内|之内|搞定|讲完|说完)"
+    r"(?<![a-z])(?:in|to|into|under|within|max|most|than|one|two|three|four|five|few|single|\d+)[^,]{0,12} (?:lines?|sentences?|words?|bullets?)(?![a-z])|[一两三四五几十百\d](?:句|行|字|段|点)(?:话|以?内|之内|搞定|讲完|说完)"
 )
 """A number of lines bounds what is asked for now."""
 _ITS_OBJECT = lazily(

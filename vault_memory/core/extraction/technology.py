@@ -159,7 +159,7 @@ _NOT_OWN = lazily(
     r"(?:my|our) (?:professor|teacher|friend|classmate|roommate|teammate|boss|class|school|course|brother|sister|question)"
 )
 _REQUEST = lazily(
-    r"(?:帮我|给我|帮忙|write me|give me|show me|make me|can you|could you|translate|convert|rewrite this|请).{0,16}$"
+    r"(?:帮我|给我|帮忙|write me|give me|show me|make me|can you|could you|translate|convert|rewrite this|请).{0,16}$|把(?:这|那|下面|以下|上面|我?这)(?:段|个|份|篇|支)[^,]{0,16}$|^(?:写|生成|来)(?:一)?(?:个|段|份|支)[^,]{0,12}$"
 )
 _STACK = lazily(
     r" ?(?:on the (?:back|front)|for the (?:back|front)|backend|frontend|后端|前端|做后端|做前端|当后端|当前端)"
