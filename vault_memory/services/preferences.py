@@ -98,8 +98,9 @@ def unset_preference(vault: Vault, user_id: str, key: str, value: str | None = N
 def restore_preference(vault: Vault, user_id: str, key: str, commit: str) -> list[Change]:
     """Bring one key back to what it was at a commit; everything else stays. Raises `NotFound` for an unknown commit."""
     vault.known_user(user_id)
+    _known(key)
     then = Profile.decode(vault.history.blob(layout.user_dir(user_id) / layout.PROFILE, commit) or b"")
-    return _bring_back(vault, user_id, _known(key), then, f"restore {key} to {commit[:12]}")
+    return _bring_back(vault, user_id, key, then, f"restore {key} to {commit[:12]}")
 
 
 def commit_at(vault: Vault, user_id: str, moment: datetime) -> str:

@@ -68,7 +68,7 @@ def put_preferences(
 
 def _clean(value: str | Sequence[str] | None) -> str | list[str] | None:
     if value is None or isinstance(value, str):
-        return redact(value).text if value else None
+        return None if value is None else redact(value).text
     return [redact(member).text for member in value]
 
 

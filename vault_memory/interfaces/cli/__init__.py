@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +35,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "heartbeat": ("health", "Run the scheduled jobs that are due."),
     "resume": ("health", "Confirm that many files were deleted on purpose."),
     "watch": ("daemon", "Follow every edit: index it, commit it."),
+    "serve": ("serve", "Serve the vault over HTTP."),
+    "token": ("serve", "Show or make what callers must show."),
     "service": ("daemon", "Have the system run the daemon from log-in on."),
     "user": ("users", "List users, give one another id."),
     "export": ("users", "Copy one user's files into a plain folder."),
@@ -49,9 +52,10 @@ _FOR_GIT = {"hook": "for_git", "merge-driver": "for_git"}
 
 @dataclass
 class Context:
-    """What every command needs: how to find the vault."""
+    """What every command needs: how to find the vault. `serve` opens the HTTP door, which this one does not know."""
 
     vault_path: str | None = None
+    serve: Callable[..., None] | None = None
     flags: dict[str, Any] = field(default_factory=dict)
 
     def open(self) -> Vault:
@@ -104,17 +108,20 @@ def cli(ctx: click.Context, vault_path: str | None, debug: bool) -> None:
     The vault is the one that --vault names; else the one you stand in (like git, upwards from the current folder); else
     the one that VAULT_MEMORY_VAULT names.
     """
-    ctx.obj = Context(vault_path)
+    ctx.obj = Context(vault_path, ctx.obj)
 
 
-def main() -> None:
-    """Run the command line and end the process: 0 fine, 1 a run-time error, 2 a wrong call, 130 interrupted."""
+def main(serve: Callable[..., None] | None = None) -> None:
+    """Run the command line and end the process: 0 fine, 1 a run-time error, 2 a wrong call, 130 interrupted.
+
+    `serve` is what the command of that name calls.
+    """
     debug = "--debug" in sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character must not make a command fail.
         getattr(stream, "reconfigure", lambda **_: None)(encoding="utf-8", errors="replace")
     try:
-        sys.exit(cli.main(standalone_mode=False) or 0)
+        sys.exit(cli.main(standalone_mode=False, obj=serve) or 0)
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:

@@ -36,10 +36,10 @@ def watch(context: Context, log_json: bool) -> None:
         if number := getattr(signal, name, None):
             signal.signal(number, heed)
     vault = context.open()
-    tell = _tell_json if log_json else _tell
+    told = _tell_json if log_json else tell
     while not ended.is_set():
         interrupted.clear()
-        Daemon(vault, tell).run(interrupted)
+        Daemon(vault, told).run(interrupted)
         if not ended.is_set():
             try:
                 vault = context.open()
@@ -47,7 +47,8 @@ def watch(context: Context, log_json: bool) -> None:
                 click.echo(f"the settings stay as they were: {error}", err=True)
 
 
-def _tell(happening: Happening) -> None:
+def tell(happening: Happening) -> None:
+    """One line about what the daemon did; troubles go to standard error."""
     line = f"{happening.time:%H:%M:%S}  {happening.kind:<9} {happening.where}: {happening.message}"
     click.echo(line, err=happening.kind in ("trouble", "failed"))
     sys.stdout.flush()

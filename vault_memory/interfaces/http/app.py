@@ -23,6 +23,7 @@ def create_app(vault: Vault, is_ready: Callable[[], bool] = lambda: True) -> Fas
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
     )
     app.state.vault, app.state.is_ready = vault, is_ready
     app.add_middleware(Guard, vault=vault)

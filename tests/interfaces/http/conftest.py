@@ -1,0 +1,82 @@
+"""A real server on a free port of this machine, in a thread, and callers of it."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from tests.conftest import wait_until
+from vault_memory.interfaces.http.app import create_app
+from vault_memory.services.access import new_user_token, own_token
+from vault_memory.services.vault import Vault
+
+
+@dataclass
+class Caller:
+    """Somebody with a token."""
+
+    client: httpx.Client
+    token: str
+
+    def __call__(self, method: str, path: str, status: int = 200, **request: Any) -> Any:
+        """Send a request; the JSON of its answer, after checking the status and that a problem is rendered as one."""
+        answer = self.raw(method, path, **request)
+        assert answer.status_code == status, f"{method} {path}: {answer.status_code} {answer.text[:500]}"
+        if status >= 400 and status != 503:
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert {"type", "title", "status", "detail"} <= answer.json().keys()
+        assert "Traceback" not in answer.text
+        return answer.json() if answer.content else None
+
+    def raw(self, method: str, path: str, headers: Any = None, **request: Any) -> httpx.Response:
+        given = {"Authorization": f"Bearer {self.token}"} | (headers or {})
+        return self.client.request(method, path, headers=given, **request)
+
+
+@dataclass
+class Server:
+    """A vault that is served at an address."""
+
+    vault: Vault
+    address: str
+    client: httpx.Client
+
+    @property
+    def admin(self) -> Caller:
+        return Caller(self.client, own_token(self.vault.root))
+
+    def user(self, user_id: str) -> Caller:
+        return Caller(self.client, new_user_token(self.vault, user_id))
+
+
+@pytest.fixture
+def server(vault: Vault) -> Iterator[Server]:
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(create_app(vault), log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
+    thread.start()
+    wait_until(lambda: running.started, "the server listens")
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    with httpx.Client(base_url=address, timeout=30) as client:
+        yield Server(vault, address, client)
+    running.should_exit = True
+    thread.join(10)
+    listening.close()
+
+
+@pytest.fixture
+def alice(server: Server) -> Caller:
+    """Alice, who has said one thing."""
+    caller = server.user("alice")
+    caller(
+        "POST", "/api/v1/memory/alice/turns", 201, json={"user_message": "我喜歡暗色主題", "assistant_message": "好的"}
+    )
+    return caller

@@ -1,0 +1,201 @@
+"""Every endpoint, over a real socket."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tests.interfaces.http.conftest import Caller, Server
+from tests.services.vaults import write
+from vault_memory.services.daemon_record import DaemonRecord, write_record
+
+pytestmark = pytest.mark.slow
+
+USER = "/api/v1/user/alice"
+MEMORY = "/api/v1/memory/alice"
+
+
+def test_row_5_the_prompt_holds_profile_and_memories(server: Server, alice: Caller) -> None:
+    """A18 row 5 over HTTP, A10: what was said in one request stands in the next one's prompt."""
+    built = alice("POST", f"{MEMORY}/prompt", json={"request": "幫我做一個按鈕"})
+    assert "主題偏好：dark" in built["text"]
+    assert built["text"].index("<user-profile>") < built["text"].index("<user-request>")
+    assert built["messages"][-1]["role"] == "user"
+    assert {"user-profile", "conversation-history"} <= {passage["section"] for passage in built["passages"]}
+    group = alice("POST", f"{MEMORY}/prompt", json={"request": "幫我做一個按鈕", "private": False})
+    assert "dark" not in group["text"]
+
+
+def test_row_6_search_returns_passages_with_source_score_and_lines(server: Server, alice: Caller) -> None:
+    """A18 row 6, A12."""
+    found = alice("POST", f"{MEMORY}/search", json={"query": "暗色"})
+    best = found["hits"][0]
+    assert "我喜歡暗色主題" in best["content"]
+    first, last = best["line_range"]
+    lines = server.vault.path("alice", best["source"]).read_text().splitlines()
+    assert best["content"].splitlines()[0] in lines[first - 1 : last]
+    assert 0 < best["score"] <= 1 and best["explain"]["terms"]
+    assert len(alice("POST", f"{MEMORY}/search", json={"query": "暗色", "top_k": 1})["hits"]) == 1
+    assert not alice("POST", f"{MEMORY}/search", json={"query": "暗色", "kinds": ["entity"]})["hits"]
+
+
+def test_the_first_turn_makes_the_user(server: Server) -> None:
+    """A1, A12: GET of an unknown user is 404 until then."""
+    bob = server.user("bob")
+    for path in (
+        "/api/v1/user/bob",
+        "/api/v1/user/bob/preferences",
+        "/api/v1/memory/bob/daily",
+        "/api/v1/memory/bob/turns",
+    ):
+        assert bob("GET", path, 404)["type"] == "urn:vault-memory:not-found"
+    bob("POST", "/api/v1/memory/bob/search", 404, json={"query": "x"})
+    made = bob("POST", "/api/v1/memory/bob/turns", 201, json={"user_message": "以後都用 Rust"})
+    assert made["source"].startswith("conversations/") and made["changes"]
+    assert bob("GET", "/api/v1/user/bob")["user_id"] == "bob"
+
+
+def test_off_the_record_nothing_is_kept(server: Server) -> None:
+    bob = server.user("bob")
+    turn = {"user_message": "以後都用 Rust", "record": False}
+    assert bob("POST", "/api/v1/memory/bob/turns", 201, json=turn)["source"] == ""
+    bob("GET", "/api/v1/user/bob", 404)
+
+
+def test_secrets_stop_before_the_file(server: Server, alice: Caller) -> None:
+    """G7 over HTTP: in a turn and in a profile written whole."""
+    key = "sk-proj-" + "a1B2" * 12
+    turn = alice("POST", f"{MEMORY}/turns", 201, json={"user_message": f"記住我的金鑰 {key}"})
+    assert sum(turn["withheld"].values()) >= 1
+    profile = alice("GET", USER)
+    after = alice("PUT", USER, headers={"If-Match": f'"{profile["version"]}"'}, json={"content": profile["content"] + f"\n- {key}\n"})  # fmt: skip
+    assert key not in after["content"]
+    assert not [p for p in server.vault.root.rglob("*.*") if p.is_file() and key.encode() in p.read_bytes()]
+
+
+def test_a_stale_write_gets_412_and_nothing_is_lost(server: Server, alice: Caller) -> None:
+    first = alice.raw("GET", USER)
+    etag, text = first.headers["etag"], first.json()["content"]
+    assert alice.raw("GET", USER, headers={"If-None-Match": etag}).status_code == 304
+    light = alice("PUT", USER, headers={"If-Match": etag}, json={"content": text.replace("dark", "light")})
+    assert light["preferences"]["theme"] == "light"
+    refused = alice("PUT", USER, 412, headers={"If-Match": etag}, json={"content": "# leer\n"})
+    assert refused["type"] == "urn:vault-memory:stale"
+    alice("PUT", USER, 412, headers={"If-Match": etag}, json={"preferences": {"theme": "dark"}})
+    alice("PUT", USER, 428, json={"content": "# leer\n"})
+    assert alice("GET", USER) == light
+    newest = alice("GET", f"{USER}/preferences/history")["changes"][0]
+    assert (newest["key"], newest["old"], newest["new"], newest["strength"]) == ("theme", "dark", "light", "manual")
+    assert newest["author"] != "vault-memory"
+
+
+def test_of_many_writers_with_one_version_one_wins(server: Server, alice: Caller) -> None:
+    first = alice.raw("GET", USER)
+    etag, text = first.headers["etag"], first.json()["content"]
+    answers: list[int] = []
+
+    def put(number: int) -> None:
+        body = {"content": text + f"- note {number}\n"}
+        answers.append(alice.raw("PUT", USER, headers={"If-Match": etag}, json=body).status_code)
+
+    threads = [threading.Thread(target=put, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(answers) == [200, 412, 412, 412, 412, 412]
+    assert alice("GET", USER)["content"].count("- note ") == 1
+
+
+def test_single_preferences_are_set_taken_away_and_restored(server: Server, alice: Caller) -> None:
+    """G4 over HTTP: history and restore."""
+    wanted = {"theme": "light", "languages": ["Python", "Rust"], "display_name": "小安"}
+    assert wanted.items() <= alice("PUT", USER, json={"preferences": wanted})["preferences"].items()
+    alice("PUT", USER, json={"preferences": {"languages": ["Rust"], "display_name": None}})
+    left = alice("GET", f"{USER}/preferences")["preferences"]
+    assert [row["value"] for row in left if row["key"] == "languages"] == ["Rust"]
+    assert not [row for row in left if row["key"] == "display_name"]
+    dark = next(c for c in alice("GET", f"{USER}/preferences/history?key=theme")["changes"] if c["new"] == "dark")
+    restored = alice("POST", f"{USER}/preferences/restore", json={"key": "theme", "commit": dark["commit"]})
+    assert len(restored["changes"]) == 1
+    assert alice("GET", USER)["preferences"]["theme"] == "dark"
+    assert (
+        alice("POST", f"{USER}/preferences/restore", json={"key": "theme", "commit": dark["commit"]})["changes"] == []
+    )
+
+
+def test_a_profile_may_be_the_first_thing_written(server: Server) -> None:
+    bob = server.user("bob")
+    made = bob("PUT", "/api/v1/user/bob", json={"preferences": {"theme": "dark"}})
+    assert made["preferences"]["theme"] == "dark"
+    carol = server.user("carol")
+    carol("PUT", "/api/v1/user/carol", 412, headers={"If-Match": '"0"'}, json={"content": "- x\n"})
+    assert (
+        carol("PUT", "/api/v1/user/carol", json={"content": "# C\n- 主題偏好：dark\n"})["preferences"]["theme"]
+        == "dark"
+    )
+
+
+@pytest.mark.parametrize("path", ["daily", "turns"])
+def test_lists_come_in_pages(server: Server, alice: Caller, path: str) -> None:
+    for day in ("2026-01-27", "2026-01-28", "2026-01-29"):
+        write(server.vault, "alice", f"daily/{day}.md", f"# {day}\n")
+    for number in range(4):
+        alice("POST", f"{MEMORY}/turns", 201, json={"user_message": f"turn {number}"})
+    name, ask = ("days", "until") if path == "daily" else ("turns", "before")
+    whole = alice("GET", f"{MEMORY}/{path}?limit=100")
+    assert whole["next"] is None and len(whole[name]) >= 4
+    pages, following = [], ""
+    while following is not None:
+        page = alice("GET", f"{MEMORY}/{path}", params={"limit": 2} | ({ask: following} if following else {}))
+        pages += page[name]
+        following = page["next"]
+    assert pages == whole[name]
+
+
+def test_one_day(server: Server, alice: Caller) -> None:
+    day = alice("GET", f"{MEMORY}/daily")["days"][0]["date"]
+    assert "請求：我喜歡暗色主題" in alice("GET", f"{MEMORY}/daily?date={day}")["days"][0]["content"]
+    alice("GET", f"{MEMORY}/daily?date=1999-01-01", 404)
+
+
+def test_users_and_status_are_for_the_vaults_own_token(server: Server, alice: Caller) -> None:
+    server.admin("PUT", "/api/v1/user/bob", json={"preferences": {"display_name": "Bob"}})
+    assert server.admin("GET", "/api/v1/users")["users"][1] == {"user_id": "bob", "display_name": "Bob"}
+    first = server.admin("GET", "/api/v1/users?limit=1")
+    assert first["next"] == "alice"
+    assert server.admin("GET", "/api/v1/users?after=alice")["users"][0]["user_id"] == "bob"
+    assert [scope["scope"] for scope in server.admin("GET", "/api/v1/status")["scopes"]] == ["", "alice", "bob"]
+    for path in ("/api/v1/users", "/api/v1/status"):
+        alice("GET", path, 403)
+
+
+def test_health(server: Server, alice: Caller) -> None:
+    assert server.client.get("/healthz").json() == {"alive": True}
+    assert server.admin("GET", "/readyz")["ready"] is True
+    write_record(server.vault.root, DaemonRecord(pid=1, state="watching", beat="2026-01-30T14:00:00+08:00"))
+    told = server.admin("GET", "/readyz", 503)
+    assert told["ready"] is False and "the daemon (process 1) died" in told["reasons"][0]
+    assert alice("GET", "/readyz", 503) == {"ready": False, "reasons": []}
+
+
+def test_outside_names_lead_to_users(vault, server: Server, alice: Caller) -> None:
+    """A15: `telegram:12345` is alice by the table in the settings; names beyond it are nobody."""
+    vault.config.identities["telegram:12345"] = "alice"
+    assert server.admin("GET", "/api/v1/user/telegram:12345")["user_id"] == "alice"
+    assert alice("GET", "/api/v1/user/telegram:12345")["user_id"] == "alice"
+    server.admin("GET", "/api/v1/user/telegram:999", 400)
+    alice("GET", "/api/v1/user/telegram:999", 403)
+
+
+def test_the_document_describes_every_endpoint(server: Server) -> None:
+    document = server.admin("GET", "/openapi.json")
+    assert set(document["paths"]["/api/v1/user/{student_id}"]) == {"get", "put"}
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            assert operation.get("summary") and operation["responses"], (method, path)
+            if path != "/healthz":
+                assert operation["security"], (method, path)
+                assert "application/problem+json" in operation["responses"]["401"]["content"]
+    assert {"Problem", "Wrong", "SearchIn", "HitOut"} <= set(document["components"]["schemas"])
