@@ -67,7 +67,9 @@ def is_spoken_of(signal: Signal, clause: Clause, before: str, sentence: str, lex
         return True  # «the button is too bright, darker please»
     if signal.key == "design_style" and carried.strip() and not in_reply and _UGLY.fullmatch(clause.text):
         return not _PAGE.search(carried)
-    if signal.key == "design_style" and not (in_reply or clause.likes or _PAGE.search(sentence)):
+    if signal.key == "design_style" and not (
+        in_reply or (clause.likes and clause.first_person) or _PAGE.search(sentence)
+    ):
         return True  # 步驟太複雜了: nobody speaks of a page
     if words("words.artefact.audience").search(sentence):
         return True
