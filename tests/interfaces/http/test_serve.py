@@ -1,0 +1,110 @@
+"""`vault-memory serve` and `token` as a person runs them: real processes."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.conftest import Cli, wait_until
+
+PAGE = Path(__file__).parents[3] / "docs" / "http.md"
+
+
+@pytest.fixture
+def served(cli: Cli) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server on a free port, and its address."""
+    process = cli.start("serve", "--port", "0")
+    try:
+        yield process, address_of(process)
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def address_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    found = re.search(r"http://127\.0\.0\.1:\d+", line)
+    assert found, line + process.stdout.read()
+    return found[0]
+
+
+def client(cli: Cli, address: str, user_id: str | None = None) -> httpx.Client:
+    token = cli("token", *(["--user", user_id] if user_id else [])).strip()
+    return httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=30)
+
+
+def test_a_server_follows_edits_and_ends_well(cli: Cli, served: tuple[subprocess.Popen[str], str]) -> None:
+    process, address = served
+    with client(cli, address, "alice") as alice, client(cli, address) as admin:
+        wait_until(lambda: admin.get("/readyz").status_code == 200, "the server is ready")
+        turn = alice.post("/api/v1/memory/alice/turns", json={"user_message": "我喜歡暗色主題"})
+        assert turn.status_code == 201
+        (cli.folder / "memory" / "alice" / "birds.md").write_text("The heron waits by the river.\n")
+        search = {"query": "heron"}
+        wait_until(lambda: alice.post("/api/v1/memory/alice/search", json=search).json()["hits"], "the edit is found")
+        assert cli.json("status")["daemon"]["running"]
+        assert "already watched" in cli("watch", code=1)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(15) == 0
+    assert not cli.json("status")["daemon"]["running"]
+
+
+def test_beside_a_running_watch_it_serves_without_a_daemon_of_its_own(
+    cli: Cli, daemon: subprocess.Popen[str], served: tuple[subprocess.Popen[str], str]
+) -> None:
+    _, address = served
+    with client(cli, address) as admin:
+        wait_until(lambda: admin.get("/readyz").status_code == 200, "the server is ready")
+        assert cli.json("status")["daemon"]["record"]["pid"] == daemon.pid
+
+
+def test_addresses_that_others_reach_need_a_word_and_a_name(cli: Cli) -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.1", "memory.example.org"):
+        assert "--public" in cli("serve", "--host", host, code=2)
+    assert "[serve]" in cli("serve", "--host", "0.0.0.0", "--public", code=2)
+
+
+def test_a_port_that_is_taken_is_named(cli: Cli) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert port in cli("serve", "--port", port, code=1)
+
+
+def test_tokens_on_the_command_line(cli: Cli) -> None:
+    path = cli.folder / ".vault-memory" / "token"
+    assert path.stat().st_mode & 0o777 == 0o600  # `init` made it
+    assert cli("token") == cli("token") == path.read_text()
+    first, second = (cli("token", "--user", "alice").strip() for _ in range(2))
+    assert first != second
+    cli("token", "--user", "alice", "--revoke")
+    assert "no token" in cli("token", "--user", "alice", "--revoke", code=1)
+    cli("token", "--revoke", code=2)
+    cli("token", "--user", "../x", code=2)
+    assert cli.git("status", "--porcelain") == ""
+    path.unlink()
+    assert len(cli("token").strip()) > 64
+
+
+def test_the_page_works_as_pasted(cli: Cli, served: tuple[subprocess.Popen[str], str]) -> None:
+    """docs/http.md: its curl lines keep a turn and find it."""
+    _, address = served
+    block = re.search(r"```sh\nvault-memory serve &\n(.*?)```", PAGE.read_text(), re.S)
+    assert block is not None
+    script = (
+        block[1].replace("http://127.0.0.1:8765", address).replace("vault-memory", f"{sys.executable} -m vault_memory")
+    )
+    done = subprocess.run(["bash", "-euc", script], cwd=cli.folder, text=True, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    kept, _, found = done.stdout.partition("}{")
+    assert "theme = dark" in kept
+    assert "我喜歡暗色主題" in json.loads("{" + found)["hits"][0]["content"]
