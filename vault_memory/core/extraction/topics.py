@@ -173,6 +173,8 @@ def _project(clause: Clause, following: str, message: Message, lexicon: Lexicon)
     thing = _A_THING.match(text, made.end()) if lexicon.words("subjects.frames.builds").search(made[0]) else None
     if thing and lexicon.words("subjects.no_project").search(text[thing.start() : thing.end() + 24]):
         return
+    if thing and not (message.technologies or lexicon.words("subjects.technical").search(text)):
+        thing = None  # a treehouse is built as well; what is made with a technology need not be known by name
     if not (thing or told) and _FOR_YEARS.search(text[made.end() :]):
         return  # «writing firmware for twenty years» is experience
     built = lexicon.words("subjects.built").search(text, made.start())
