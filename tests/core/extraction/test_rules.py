@@ -110,6 +110,13 @@ def test_a_wish_is_heard(message: str, key: str, value: str) -> None:
         "下學期可能要修 Java，先問問難不難",  # still to come
         "我國小都用 Scratch 做迷宮，現在早就沒在碰了",
         "把第五頁換成白底，印刷廠說的",
+        "我是新手爸爸，寶寶半夜一直哭怎麼辦",  # a level of something else
+        "我開計程車二十年了，算老手",
+        "新家想走極簡風，收納怎麼規劃",
+        "my website is down, the host says DNS",  # a state is no project
+        "I'm building a treehouse with my dad",
+        "comment 那欄要填什麼，表單看不懂",
+        "To be brief, I was late and he was mad",  # a figure of speech
     ],
 )
 def test_what_is_no_preference_of_the_person_gives_nothing(message: str) -> None:

@@ -159,6 +159,11 @@ _LEVELS = ("beginner", "intermediate", "advanced")
 _OF_A_TECHNOLOGY = lazily(
     r"(?:luck|教学|教程|课程|课|书|tutorial|course|book|guide|friendly|mistake|error|question|模式|难度|班|题|等级的|swimmer|runner|cook|player|skier|dancer|climber|driver|baker|knitter|singer|painter|guitarist|pianist|hiker|cyclist|gardener|photographer|speaker|spanish|french|german|japanese|english|chinese)"
 )
+_NAMED_SO = lazily(r"(?:叫做?|名叫|取名|(?<![a-z])(?:called|named)) ?$")
+_OTHER_TRADE = lazily(
+    r"(?:爸|妈|父|母|驾|司机|玩家|厨|妻|丈夫|上路|老师|护|编辑|店|主管|村)"
+    r"| (?:nurse|teacher|mom|mum|dad|parent|father|mother|doctor|lawyer|cook|chef|driver|writer|artist|musician|manager|farmer|designer|carpenter|translator|runner|swimmer|baker|pilot|sailor|actor|gardener|traveller|traveler|investor|accountant|editor)s?(?![a-z])"
+)
 _IN_A_FIELD = lazily(
     r" (?:at|in) (?!this|it|that|all|here|general|programming|coding|code|cs|computers?|web|software|data|tech)[a-z]+"
 )
@@ -173,7 +178,7 @@ _AS_SUCH = lazily(
 )
 _SIMILE = lazily(r"(?:像|跟|好像|当作是给|对|以|给|适合|推荐|帮|教|like i'm|like i am|as if|for|even)[^,]{0,6}$")
 _NOT_PROGRAMMING = lazily(
-    r"(?:滑雪|煮|料理|游泳|吉他|钢琴|日文|英文|西文|法文|德文|瑜|健身|开车|摄影|游戏|guitar|piano|ski|chess|cook|yoga|swim|japanese|spanish|french|german|runner|gym|篮球|羽球|羽毛球|棋|跳舞|唱歌|画画|烘焙|化妆|骑|爬山|登山|网球|桌球|排球|跑步|钓鱼|摄影|driver|parent|knit)"
+    r"(?:滑雪|煮|料理|游泳|吉他|钢琴|日文|英文|西文|法文|德文|瑜|健身|开车|摄影|游戏|guitar|piano|ski|chess|cook|yoga|swim|japanese|spanish|french|german|runner|gym|开[^,]{0,3}车|计程车|照顾|带孩子|篮球|羽球|羽毛球|棋|跳舞|唱歌|画画|烘焙|化妆|骑|爬山|登山|网球|桌球|排球|跑步|钓鱼|摄影|driver|parent|knit)"
 )
 
 
@@ -189,9 +194,11 @@ def _level(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping
         for found in lexicon.words(f"people.level.{level}").finditer(text):
             after = text[found.end() :]
             if _OF_A_TECHNOLOGY.match(after.removeprefix("'s").lstrip(" 的")) or _NOT_PROGRAMMING.search(
-                text[max(0, found.start() - 8) : found.start()]
+                message.said[max(0, clause.start + found.start() - 24) : clause.start + found.start()]
             ):
                 continue
+            if _OTHER_TRADE.match(after) or _NAMED_SO.search(text[: found.start()]):
+                continue  # 新手爸爸, «an experienced nurse», 我的貓叫小白
             if _IN_A_FIELD.match(after) and not (
                 lexicon.words("subjects.technical").search(after)
                 or any(clause.start <= item.start < clause.end for item in message.technologies)

@@ -175,6 +175,8 @@ def _is_wished(hit: _Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
         return False
     if hit.style.key == "response_style" and not clause.standing and _PRAISED.search(clause.text):
         return False
+    if hit.style.key == "design_style" and not (in_reply or clause.likes) and _VERY.search(before):
+        return False  # 那個建案的設計很現代 describes
     if hit.style.key in ("code_style", "examples") and _I.search(before) and _DONE.match(clause.text, hit.end):
         return False  # 我把註解都刪了 is what was done
     if hit.style.key in ("code_style", "examples") and _DOING.search(clause.text[: hit.start]):
@@ -310,6 +312,7 @@ _PRAISED = lazily(
 )
 """What was done well is not asked for: 解釋得好清楚."""
 _BESIDE = lazily(r"(?:的|模式|主题|版)* ?(?:、|/|与|和|跟|或|还是|同|定|and|or|vs|versus|to) ?")
+_VERY = lazily(r"(?:很|好|非常|真|超|蛮|挺|满|有够) ?$")
 _I = lazily(r"我(?:已经|刚刚?|自己|都|全)*$")
 _DONE = lazily(r"(?:掉|光|完)?了(?!吧|好|可|喔|啦|嘛)")
 _ANSWERS = lazily(r"回答|回复|答案|答我|(?<![a-z])(?:answers?|repl(?:y|ies)|responses?)(?![a-z])")

@@ -193,6 +193,8 @@ def _project(clause: Clause, following: str, message: Message, lexicon: Lexicon)
     if len(value) < 2:
         value = message.written[clause.start + made.start() : clause.start + end].strip()
     value = _ARTICLE.sub("", value, count=1)
+    if _STATE.match(value):
+        return  # «my website is down»
     yield Signal("current_projects", "add", value[:LONGEST].strip(), "observed")
 
 
@@ -201,6 +203,9 @@ _FOR_YEARS = lazily(
 )
 _A_THING = lazily(r" ?(?:out |up |together )?(?:a|an|my|our|my own) (?=[a-z])")
 _MADE_WITH = lazily(r"^(?:拿|用|以|基于)\s*[\w.+#\- ]{1,20}?\s*(?:做|写|寫|刻|开发|開發|搭|架)的\s*")
+_STATE = lazily(
+    r"(?:down|broken|offline|slow|late|due|done|finished|almost|nearly|stuck|failing|crashing|not|working|dead|up|live|online|too|very|so|really|still)(?![a-z])"
+)
 _ARTICLE = lazily(r"^(?:(?:a|an|the|my|our|this) (?=\w)|[一]?[個个套支款只間间]\s*(?=\S))", re.IGNORECASE)
 _GENERIC = lazily(
     r"(?:个|個)?(?:毕业|畢業|期末|学期|學期|个人|大学|我的|小)?(?:设计|設計|专题|專題|专案|專案|项目|項目|论文|論文|大作业|毕设|畢設|畢專|课设)|(?:my |a |our )?(?:capstone|thesis|final|senior|side|school|group)?(?: ?project)?"
