@@ -74,6 +74,20 @@ def _check_hosts(names: list[str]) -> str | None:
     return f"{wrong[0]!r} is no host name, which has neither port nor slash" if wrong else None
 
 
+def _check_base_url(url: str) -> str | None:
+    problem = url and _check_endpoint({"url": url.rstrip("/") + "/embeddings"})
+    return f"it {problem}" if problem else None
+
+
+def _check_patterns(patterns: list[str]) -> str | None:
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            return f"{pattern!r} is no regular expression: {error}"
+    return None
+
+
 def _check_endpoints(endpoints: list[dict[str, str]]) -> str | None:
     problems = ((number, _check_endpoint(endpoint)) for number, endpoint in enumerate(endpoints, 1))
     return "; ".join(f"endpoint {number} {problem}" for number, problem in problems if problem) or None
@@ -182,6 +196,24 @@ class Config:
     serve_rate: int = _field(300, "most requests a second of one caller", low=1, high=100_000)
     serve_body_mb: int = _field(32, "largest request to the chat proxy, in megabytes", low=1, high=1_000)
 
+    upstream_base_url: str = _field(
+        "", "OpenAI-compatible provider behind the chat proxy, without /chat/completions", check=_check_base_url
+    )
+    upstream_key_env: str = _field("", "name of the environment variable that holds its key; empty: it needs none")
+    upstream_anthropic_url: str = _field(
+        "", "Anthropic-compatible provider behind the chat proxy, without /messages", check=_check_base_url
+    )
+    upstream_anthropic_key_env: str = _field("", "name of the environment variable that holds its key")
+    upstream_timeout_s: float = _field(300.0, "longest silence of a provider in seconds", low=0.1, high=3_600)
+
+    proxy_memory_tokens: int = _field(1_500, "most tokens of memory put into a request, about", low=50, high=100_000)
+    proxy_memory_timeout_ms: int = _field(
+        1_000, "longest time a request waits for its memory before it goes without", low=10, high=60_000
+    )
+    proxy_housekeeping: list[str] = _field(
+        [], "regular expressions of further calls that a client makes for itself, such as titles", check=_check_patterns
+    )
+
     search_weight: str = _field(
         "auto",
         "how vectors and keywords are weighed: auto (by how far the vectors can be trusted) or fixed",
@@ -230,7 +262,7 @@ class Config:
 _FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 _TYPES = get_type_hints(Config)
 # A key of these tables is a setting of its own; any other table is the value of one setting.
-_TABLES = ("git", "llm", "watch", "embedding", "search", "prompt", "serve")
+_TABLES = ("git", "llm", "watch", "embedding", "search", "prompt", "serve", "upstream", "proxy")
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}
 """Field name → key in the file: `watch_settle_ms` → `watch.settle_ms`."""
 

@@ -27,6 +27,8 @@ ORDER: tuple[Name, ...] = (
     "soul", "agents", "user-profile", "relevant-memories", "recent-activity", "active-skill", "conversation-history",
     "user-request",
 )  # fmt: skip
+BLOCK = "vault-memory"
+"""The tag around all that is put into somebody else's request."""
 _PLAIN = ("soul", "agents")
 """The vault's own words: they speak to the model themselves, not from inside a tag."""
 _STABLE = ("soul", "agents", "user-profile", "active-skill")
@@ -49,7 +51,7 @@ _CLOSING = (
 )
 _NAMES = (
     *(name for name in ORDER if name not in _PLAIN),
-    *("system", "user", "human", "assistant", "tool", "instruction", "instructions"),
+    *(BLOCK, "system", "user", "human", "assistant", "tool", "instruction", "instructions"),
 )
 _TAG = re.compile(rf"[<＜](?=[\s/／]*(?:\||(?:{'|'.join(_NAMES)})(?![\w-])))", re.IGNORECASE)
 _SPEAKER = re.compile(r"^([ \t]*)(?=(?:Human|Assistant|System|User)[ \t]*[:：])", re.IGNORECASE | re.MULTILINE)
@@ -132,6 +134,12 @@ def fit(sections: Iterable[Section], budget: int) -> tuple[list[Section], list[C
         kept[name] = replace(kept[name], pieces=tuple(pieces))
         over -= freed
     return [kept[name] for name in ORDER if name in kept and kept[name].pieces], cuts
+
+
+def as_block(sections: Sequence[Section], language: str) -> str:
+    """The sections as one text for somebody else's request, under the line that says what they are, in a tag of their own."""
+    body = "\n\n".join([recalled(language), *(section.text for section in sections)])
+    return f"<{BLOCK}>\n{body}\n</{BLOCK}>"
 
 
 def as_text(sections: Sequence[Section], language: str) -> str:

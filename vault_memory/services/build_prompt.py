@@ -54,6 +54,32 @@ class Prompt:
     degraded: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Memory:
+    """What is known that bears on a request, as one block of text (empty: nothing); what was injected, what gave way."""
+
+    text: str = ""
+    passages: list[Passage] = field(default_factory=list)
+    cut: list[Cut] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+
+
+def build_memory(vault: Vault, user_id: str, request: str, *, said: str = "", budget: int) -> Memory:
+    """Profile, memories and recent activity for a request that is built by somebody else, such as a chat client.
+
+    `said` is what stands in that request already, its earlier turns too: it is not recalled once more. `budget` is in
+    tokens. A user whom the vault does not know yet has none. Raises `InvalidId`.
+    """
+    layout.check_user_id(user_id)
+    if user_id not in vault.user_ids():
+        return Memory()
+    builder = _Builder(vault, user_id, request, said)
+    builder.add_profile()
+    builder.add_activity()
+    builder.add_memories()
+    return builder.build_memory(budget)
+
+
 def build_enhanced_prompt(
     vault: Vault,
     user_id: str,
@@ -84,12 +110,13 @@ def build_enhanced_prompt(
 class _Builder:
     """Gathers the sections of one prompt, and where everything in them stands."""
 
-    def __init__(self, vault: Vault, user_id: str, request: str) -> None:
+    def __init__(self, vault: Vault, user_id: str, request: str, said: str = "") -> None:
         self._vault = vault
         self._user = user_id
         self._request = request
+        self._said = said or request
         self._language = vault.config.locale
-        self._sections = [Section("user-request", (prompt.escape(request),))]
+        self._sections: list[Section] = []
         self._passages: list[Passage] = []
         self._turns: list[tuple[str, str]] = []
         self._present: set[str] = {layout.PROFILE}
@@ -157,14 +184,22 @@ class _Builder:
         self._sections.append(Section("active-skill", tuple(found.content.splitlines()), found.name))
 
     def build(self, budget: int) -> Prompt:
-        """Fit everything into so many tokens."""
-        sections, cut = prompt.fit(self._sections, budget)
+        """The request and everything gathered, fitted into so many tokens."""
+        request = Section("user-request", (prompt.escape(self._request),))
+        sections, cut = prompt.fit([*self._sections, request], budget)
         kept: dict[str, int] = {section.name: len(section.pieces) for section in sections}
         sections = [self._introduced(section) for section in sections]
         text = prompt.as_text(sections, self._language)
         turns = self._turns[len(self._turns) - kept.get("conversation-history", 0) :]
         messages = prompt.as_messages(sections, turns, self._request, self._language)
         return Prompt(text, messages, prompt.tokens(text), self._shown(kept), cut, self._degraded)
+
+    def build_memory(self, budget: int) -> Memory:
+        """What was gathered, alone, fitted into so many tokens."""
+        sections, cut = prompt.fit(self._sections, budget)
+        kept: dict[str, int] = {section.name: len(section.pieces) for section in sections}
+        text = prompt.as_block(sections, self._language) if sections else ""
+        return Memory(text, self._shown(kept), cut, self._degraded)
 
     def _shown(self, kept: Mapping[str, int]) -> list[Passage]:
         """The passages that stand in the prompt: of memories the first so many, of turns the last."""
@@ -197,7 +232,7 @@ class _Builder:
         first, last = hit.line_range
         if all(f"{hit.source}:{line}" in self._present for line in range(first, last + 1)):
             return True
-        return hit.content.strip() in self._request
+        return hit.content.strip() in self._said
 
     def _place(self, source: str, first: int, last: int, hit: Hit | None) -> str:
         scope = hit.scope if hit else self._user

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Depends, FastAPI
 
 from vault_memory import __version__
-from vault_memory.interfaces.http import health, memory, problem, users
+from vault_memory.interfaces.http import health, memory, problem, proxy, users
 from vault_memory.interfaces.http.guard import Guard
 from vault_memory.interfaces.http.identify import identify
 from vault_memory.services.vault import Vault
@@ -30,6 +30,7 @@ def create_app(vault: Vault, is_ready: Callable[[], bool] = lambda: True) -> Fas
     problem.install(app)
     for subject in (health, users, memory):
         app.include_router(subject.router)
+    app.include_router(proxy.routes(vault))
 
     @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(identify)])
     async def openapi() -> dict[str, Any]:

@@ -1,0 +1,93 @@
+"""A chat model's answer, read out of what it sent: one JSON object or a stream of events, in OpenAI's form or Anthropic's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vault_memory.core.exchange import text_of
+
+_TOOL_ENDS = ("tool_calls", "function_call", "tool_use")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The `text` (of the first choice, if there are several). `is_whole`: the model said that it came to an end.
+
+    `calls_tools`: it goes on when the client has called a tool. `failed`: what came is an error, or no answer at all.
+    """
+
+    text: str = ""
+    is_whole: bool = False
+    calls_tools: bool = False
+    failed: bool = False
+
+
+FAILED = Answer(failed=True)
+
+
+def read(media_type: str, data: bytes) -> Answer:
+    """The answer in `data`, which may break off anywhere; an event that is torn is left out."""
+    if media_type.partition(";")[0].strip().lower() == "text/event-stream":
+        return _streamed(_events(data))
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        return FAILED
+    return _whole(said) if isinstance(said, Mapping) else FAILED
+
+
+def _whole(said: Mapping[str, Any]) -> Answer:
+    if said.get("type") == "message":
+        return _ended(text_of(said.get("content")), said.get("stop_reason") or "end_turn")
+    for choice in _first(said):
+        message = choice.get("message")
+        if isinstance(message, Mapping):
+            return _ended(text_of(message.get("content")), choice.get("finish_reason") or "stop")
+    return FAILED
+
+
+def _streamed(events: Iterable[Mapping[str, Any]]) -> Answer:
+    pieces: list[str] = []
+    end = ""
+    failed = False
+    for event in events:
+        failed = failed or bool(event.get("error")) or event.get("type") == "error"
+        for choice in _first(event):
+            delta = choice.get("delta")
+            pieces.append(text_of(delta.get("content")) if isinstance(delta, Mapping) else "")
+            end = str(choice.get("finish_reason") or end)
+        delta = event.get("delta")
+        if isinstance(delta, Mapping):
+            text = delta.get("text") if delta.get("type") == "text_delta" else ""
+            pieces.append(text if isinstance(text, str) else "")
+            end = str(delta.get("stop_reason") or end)
+    text = "".join(pieces)
+    return Answer(text, failed=failed or not text) if failed or not end else _ended(text, end)
+
+
+def _ended(text: str, end: object) -> Answer:
+    return Answer(text, is_whole=True, calls_tools=end in _TOOL_ENDS)
+
+
+def _first(said: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The choice of number 0, if there is one."""
+    choices = said.get("choices")
+    found = [c for c in choices if isinstance(c, Mapping)] if isinstance(choices, list) else []
+    return [choice for choice in found if choice.get("index", 0) == 0][:1]
+
+
+def _events(data: bytes) -> Iterable[Mapping[str, Any]]:
+    """The data of each event that has come whole and is a JSON object; `[DONE]` is none."""
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    for event in re.split(r"\n\n+", text):
+        lines = [line[5:].removeprefix(" ") for line in event.split("\n") if line.startswith("data:")]
+        try:
+            said = json.loads("\n".join(lines))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(said, Mapping):
+            yield said

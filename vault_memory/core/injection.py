@@ -1,0 +1,81 @@
+"""Recalled memory put into a chat request, and taken out again.
+
+The memory goes into the last message of the person, before its words, as text: so each message before it stays as it was,
+which a provider's prompt cache needs, and the roles go on alternating, which many models insist on. The request is not
+written anew: the text is spliced into its JSON, and every other byte stays.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from vault_memory.core.prompt import BLOCK, ORDER
+
+_INJECTED = "|".join([BLOCK, *(name for name in ORDER if name not in ("soul", "agents", "user-request"))])
+_SPAN = re.compile(rf"<({_INJECTED})(?: name=\"[^\"\n]*\")?>\n.*?\n</\1>\s*", re.DOTALL)
+_BLANK = re.compile(r"[ \t\n\r]*")
+_decode = json.JSONDecoder().raw_decode
+
+
+def without_injected(text: str) -> str:
+    """The text without what we, or a prompt of ours, put into it: what the person really said."""
+    return _SPAN.sub("", text) if "</" in text else text
+
+
+def inject(request: str, injected: str, place: int) -> str:
+    """The request (JSON text) with a text before the words of message number `place` (from 0).
+
+    The content of that message must be a text or a list of parts that is not empty, as `exchange.read` has found it.
+    Raises `ValueError` for what is no such request.
+    """
+    messages = dict(_members(request, _skip(request, 0)))["messages"]
+    message = next(at for number, at in enumerate(_elements(request, messages)) if number == place)
+    at = dict(_members(request, message))["content"]
+    text = json.dumps(injected + "\n\n")
+    if request[at] == '"':
+        added = text[1:-1]
+    elif request[at] == "[":
+        added = f'{{"type": "text", "text": {text}}}, '
+    else:
+        raise ValueError("the content is neither a text nor a list")
+    return request[: at + 1] + added + request[at + 1 :]
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str, int]]:
+    """(key, where its value begins) of the object that begins at `at`; of a key that stands twice JSON takes the last."""
+    _expect(text, at, "{")
+    while text[at] != "}":
+        at = _skip(text, at + 1)
+        if text[at] == "}":
+            return
+        _expect(text, at, '"')
+        key, at = _decode(text, at)
+        at = _skip(text, at)
+        _expect(text, at, ":")
+        at = _skip(text, at + 1)
+        yield key, at
+        at = _skip(text, _decode(text, at)[1])
+
+
+def _elements(text: str, at: int) -> Iterator[int]:
+    """Where each element of the array begins that begins at `at`."""
+    _expect(text, at, "[")
+    while text[at] != "]":
+        at = _skip(text, at + 1)
+        if text[at] == "]":
+            return
+        yield at
+        at = _skip(text, _decode(text, at)[1])
+
+
+def _skip(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    assert found is not None
+    return found.end()
+
+
+def _expect(text: str, at: int, mark: str) -> None:
+    if text[at : at + 1] != mark:
+        raise ValueError(f"expected {mark} at {at}")
