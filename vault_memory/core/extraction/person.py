@@ -178,7 +178,7 @@ _AS_SUCH = lazily(
 )
 _SIMILE = lazily(r"(?:像|跟|好像|当作是给|对|以|给|适合|推荐|帮|教|like i'm|like i am|as if|for|even)[^,]{0,6}$")
 _NOT_PROGRAMMING = lazily(
-    r"(?:滑雪|煮|料理|游泳|吉他|钢琴|日文|英文|西文|法文|德文|瑜|健身|开车|摄影|游戏|guitar|piano|ski|chess|cook|yoga|swim|japanese|spanish|french|german|runner|gym|开[^,]{0,3}车|计程车|照顾|带孩子|篮球|羽球|羽毛球|棋|跳舞|唱歌|画画|烘焙|化妆|骑|爬山|登山|网球|桌球|排球|跑步|钓鱼|摄影|driver|parent|knit)"
+    r"(?:滑雪|煮|料理|游泳|吉他|钢琴|日文|英文|西文|法文|德文|瑜|健身|开车|摄影|游戏|(?<![a-z])(?:guitar|piano|ski(?:ing|s)?(?![a-z])|chess|cook|yoga|swim|japanese|spanish|french|german|runner|gym|开[^,]{0,3}车|计程车|照顾|带孩子|篮球|羽球|羽毛球|棋|跳舞|唱歌|画画|烘焙|化妆|骑|爬山|登山|网球|桌球|排球|跑步|钓鱼|摄影|driver|parent|knit))"
 )
 
 
