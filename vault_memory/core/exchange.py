@@ -16,20 +16,27 @@ from typing import Any
 from vault_memory.core.injection import without_injected
 
 _LOOKED_AT = 1_000
-"""Characters at the beginning and at the end of a message in which a housekeeping call shows."""
+"""Characters at the beginning and at the end of the words in which a housekeeping call shows ..."""
+_INSTRUCTED = 300
+"""... and at the beginning of the instructions: further on they may speak of titles without being about nothing else."""
 HOUSEKEEPING = (
-    r"\b(?:generate|create|write|provide|suggest|come up with)\b[^.\n]{0,60}\b(?:title|header|tags|follow-up questions|summary)\b"
-    r"[^.\n]{0,80}\b(?:this|the|following|above|our|chat|given)\s+(?:\w+\s+)?(?:conversation|chat|dialogue|discussion|history)\b",
-    r"^### Task:\s+(?:Generate|Suggest|Create|Analyze|Determine)\b",
-    r"\b(?:5-10 word|3-5 word|5-word-or-less)\s+(?:title|phrase)\b",
-    r"\bAnalyze if this message indicates a new conversation topic\b",
-    r"\byou (?:will )?(?:generate|create|write) (?:a )?(?:short|concise) titles?\b[^\n]{0,120}\b(?:conversation|message|chat|session)",
+    r"\b(?:generate|create|write|provide|suggest)\b[^.\n]{0,60}\b(?:title|tags|follow-up questions)\b[^.\n]{0,60}"
+    r"\b(?:for|of|in|about|summarizing|categorizing) (?:this|the|our)(?: \w+)? (?:conversation|dialogue|chat history|session)\b"
+    r"(?! (?:list|view|page|window|screen|panel|header|bar|item|component|card|table))",
+    r"^### Task:\s+(?:Generate a concise, 3-5 word title|Generate 1-3 broad tags|Suggest 3-5 relevant follow-up questions"
+    r"|Analyze the chat history to determine|You are an autocompletion system)",
+    r"^Create a concise, 3-5 word phrase as a header for the following",
+    r"^Analyze if this message indicates a new conversation topic",
+    r"^You are a (?:conversation |thread |chat )?title generator\b",
     r"使用四到五[个個]字直接返回[这這]句[话話]的[简簡]要主[题題]",
-    r"(?:[对對][话話]|[会會][话話]|聊天)[^\n]{0,30}(?:[总總][结結]|生成|[产產]生|[归歸][纳納])[^\n]{0,30}(?:[标標][题題]|主[题題])",
-    r"(?:[总總][结結]|生成|[产產]生|[归歸][纳納]|概括)[^\n。]{0,12}(?:[对對][话話]|[会會][话話]|聊天)的?[^\n。]{0,12}(?:[标標][题題]|主[题題])",
-    r"[简簡]要[总總][结結]一下[对對][话話][内內]容，用作[后後][续續]的上下文提示",
+    r"(?:[对對][话話]|[会會][话話])[^\n。]{0,10}[总總][结結][为為成][^\n。]{0,20}(?:[标標][题題]|主[题題])",
+    r"(?:[为為][这這以]?[^\n。]{0,6})(?:[对對][话話]|[会會][话話])[^\n。]{0,6}(?:生成|[产產]生|取)[^\n。]{0,12}[标標][题題]",
+    r"^[简簡]要[总總][结結]一下[对對][话話][内內]容，用作[后後][续續]的上下文提示",
 )
-"""How the calls begin that clients make for themselves: a title, tags, follow-up questions, a summary of what was said."""
+"""How the calls begin that clients make for themselves: a title, tags, follow-up questions, a summary to go on from.
+
+Each is as narrow as their own wording, since a request of a person that is taken for one is answered without memory and kept nowhere.
+"""
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ def read(request: Any, patterns: Sequence[str] = ()) -> Exchange | None:
         said="\n".join(texts),
         key=_digest([system, [_plain(message) for message in messages[: spoken[-1] + 1]]]),
         opening=_digest([system, [_plain(message) for message in messages[: spoken[0] + 1]]]),
-        housekeeping=_is_housekeeping([words, *instructions], patterns),
+        housekeeping=_is_housekeeping(words, instructions, patterns),
     )
 
 
@@ -98,9 +105,9 @@ def _is_spoken(message: Mapping[str, Any]) -> bool:
     return not any(isinstance(part, Mapping) and part.get("type") == "tool_result" for part in parts)
 
 
-def _is_housekeeping(texts: Iterable[str], patterns: Sequence[str]) -> bool:
-    looked_at = [part for text in texts for part in {text[:_LOOKED_AT], text[-_LOOKED_AT:]}]
-    return any(re.search(pattern, part, re.IGNORECASE) for pattern in (*HOUSEKEEPING, *patterns) for part in looked_at)
+def _is_housekeeping(words: str, instructions: Iterable[str], patterns: Sequence[str]) -> bool:
+    looked_at = [words[:_LOOKED_AT], words[-_LOOKED_AT:], *(text.strip()[:_INSTRUCTED] for text in instructions)]
+    return any(re.search(pattern, text, re.IGNORECASE) for pattern in (*HOUSEKEEPING, *patterns) for text in looked_at)
 
 
 def _plain(value: Any) -> Any:

@@ -89,8 +89,14 @@ class Relay:
 
     def delivered(self, prepared: Prepared, media_type: str, data: bytes, broken: str = "") -> None:
         """Have the turn recorded, in its time. `data` is what the client was sent; `broken` why it was not all, if so."""
-        if prepared.asked:
+        if prepared.asked is None:
+            return
+        try:
             work = self._record.submit(self._hear, prepared.asked, media_type, data, broken)
+        except RuntimeError:  # the server ends, and this client was cut off just now
+            self._hear(prepared.asked, media_type, data, broken)
+            self._listener.finish()
+        else:
             work.add_done_callback(self._told(prepared.asked.user_id))
 
     async def close(self) -> None:
