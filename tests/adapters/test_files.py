@@ -193,19 +193,19 @@ def test_the_folder_of_the_locks_may_be_deleted_at_any_time(tmp_path: Path) -> N
         deleter.join()
 
 
-def test_stale_temporaries_are_those_of_the_dead(tmp_path: Path) -> None:
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    path = tmp_path / "USER.md"
-    stale = tmp_path / f".USER.md.{dead.pid}-3.vault-memory.tmp"
-    for temp in (
-        stale,
+def test_temporaries_are_those_of_a_file_or_of_the_dead(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    dead, living, others = (
+        tmp_path / f".USER.md.{ended.pid}-3.vault-memory.tmp",
         tmp_path / f".USER.md.{os.getpid()}-3.vault-memory.tmp",
-        tmp_path / f".U.{dead.pid}-3.vault-memory.tmp",
-    ):
+        tmp_path / f".U.{ended.pid}-3.vault-memory.tmp",
+    )
+    for temp in (dead, living, others):
         temp.touch()
         assert files.is_temporary(temp.name)
-    assert files.stale_temporaries(path) == [stale]
+    assert sorted(files.temporaries(tmp_path / "USER.md")) == sorted([dead, living])
+    assert sorted(files.abandoned(tmp_path)) == sorted([dead, others])
     assert not files.is_temporary(".USER.md.swp") and not files.is_temporary("a.vault-memory.tmp")
 
 

@@ -195,17 +195,20 @@ def is_temporary(name: str) -> bool:
     return name.endswith(_TEMP_SUFFIX) and _TEMP_NAME.fullmatch(name) is not None
 
 
-def stale_temporaries(path: Path) -> list[Path]:
-    """Temporary files for `path` whose writer is dead."""
+def temporaries(path: Path) -> list[Path]:
+    """Temporary files for `path`, whoever makes them."""
     stem = _temp_stem(path) + "."
-    return [temp for temp in abandoned(path.parent) if temp.name.startswith(stem)]
+    return [temp for temp in _temporaries_in(path.parent) if temp.name.startswith(stem)]
 
 
 def abandoned(folder: Path) -> list[Path]:
     """Temporary files in a folder whose writer is dead."""
+    return [temp for temp in _temporaries_in(folder) if not _alive(temp.name)]
+
+
+def _temporaries_in(folder: Path) -> list[Path]:
     with os.scandir(folder) as entries:
-        names = [entry.name for entry in entries if is_temporary(entry.name)]
-    return [folder / name for name in names if not _alive(name)]
+        return [folder / entry.name for entry in entries if is_temporary(entry.name)]
 
 
 def _alive(temp_name: str) -> bool:

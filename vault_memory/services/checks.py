@@ -192,12 +192,9 @@ def _leftovers(vault: Vault) -> Seen:
 
 
 def _stale(vault: Vault) -> Iterator[Path]:
-    for folder, folders, names in os.walk(vault.root):
+    for folder, folders, _ in os.walk(vault.root):
         folders[:] = [name for name in folders if name != ".git"]
-        # `.USER.md.4711-0.vault-memory.tmp` is what process 4711 was about to make USER.md.
-        written = {Path(folder, name[1:].rsplit(".", 3)[0]) for name in names if files.is_temporary(name)}
-        for path in sorted(written):
-            yield from files.stale_temporaries(path)
+        yield from sorted(files.abandoned(Path(folder)))
 
 
 def _mend_leftovers(vault: Vault) -> None:

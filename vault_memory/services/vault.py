@@ -124,10 +124,10 @@ class Vault:
     def user_ids(self) -> list[str]:
         """Ids of the users who have a folder, sorted."""
         try:
-            names = os.listdir(self.root / layout.MEMORY_DIR)
+            with os.scandir(self.root / layout.MEMORY_DIR) as entries:
+                return sorted(e.name for e in entries if not e.is_symlink() and layout.is_user_id(e.name))
         except FileNotFoundError:
             return []
-        return sorted(name for name in names if layout.is_user_id(name) and not self._user_root(name).is_symlink())
 
     def scopes(self) -> list[str]:
         """Every scope of the vault: the shared one first, then the users."""
@@ -135,8 +135,9 @@ class Vault:
 
     def known_user(self, user_id: str) -> str:
         """The id, if that user has a folder. Raises `InvalidId` or `NotFound`."""
-        layout.check_user_id(user_id)
-        if user_id not in self.user_ids():
+        folder = self._user_root(layout.check_user_id(user_id))
+        # By its listed name, for some systems find `Alice` under `alice`.
+        if not folder.exists() or folder.is_symlink() or user_id not in os.listdir(folder.parent):
             raise NotFound(f"user {user_id!r} is not in this vault: `vault-memory user list` shows who is")
         return user_id
 

@@ -161,6 +161,17 @@ def test_a_save_that_was_displaced_at_the_moment_of_the_kill_is_put_back(vault: 
     assert "first 1" in vault.subjects()
 
 
+def test_a_killed_writer_that_nobody_has_waited_for_leaves_nothing(vault: Vault) -> None:
+    """Its number is still taken, and later somebody else's may be it."""
+    vault.add(b"begin")
+    start(vault, 1, "intent written#1").wait(30)
+    left = USER.with_name(f".USER.md.{os.getpid()}-999.vault-memory.tmp")
+    vault.write(b"begin\nfirst", left)
+    recover(vault, 1)
+    assert vault.read(left) is None
+    assert vault.read() == b"begin\nfirst 1\nsecond 1\n"
+
+
 def test_what_another_writer_left_long_before_is_not_put_back(vault: Vault) -> None:
     """A writer that was killed earlier left the text it had displaced; since then the file has moved on."""
     vault.add(b"begin")

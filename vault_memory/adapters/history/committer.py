@@ -239,12 +239,13 @@ class History(HistoryReader):
     def _put_back_displaced(self, change: FileChange, since_ns: int) -> None:
         """A kill right after the exchange leaves what it displaced under a temporary name: it may be a person's save.
 
-        What has lain there since before the intent (`since_ns`) is another writer's, and older than what stands.
+        What has lain there since before the intent (`since_ns`) is another writer's, and older than what stands. Whoever made the
+        others held the lock that is held now: they have ended, though a process may still bear their number.
         """
         place = self.root / change.path
         if not place.parent.is_dir():
             return
-        for temp in files.stale_temporaries(place):
+        for temp in files.temporaries(place):
             if temp.stat().st_ctime_ns < since_ns:
                 continue
             displaced = temp.read_bytes()
