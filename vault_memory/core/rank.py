@@ -44,7 +44,7 @@ WORTH = 0.3
 
 @dataclass(slots=True)
 class Scored:
-    """Unit `at` of a candidate. `keyword` is its score by words, `own` what each term in it counts, `score` what decides."""
+    """Unit `at` of a candidate. `keyword` is its score by words, `own` what each term in it adds, `score` what decides."""
 
     candidate: Candidate
     at: int
@@ -120,13 +120,13 @@ def _runs(chunks: Sequence[Candidate]) -> list[list[Candidate]]:
 
 
 def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: float) -> list[Scored]:
-    """The units of neighbouring chunks: what each term counts for a unit is the most that it counts from anywhere near."""
+    """The units of neighbouring chunks: what each term adds to a unit is the most that it adds from anywhere near."""
     places = [(candidate, at) for candidate in run for at in range(len(candidate.units))]
     own = [counts for candidate in run for counts in _saturated(candidate, weights, average)]
     heads = [head for candidate in run for head in _heads(candidate, weights)]
     if not any(own) and not any(score for _, score in heads):  # only its vector brought it here
         return [Scored(candidate, at, 0.0, {}) for candidate, at in places]
-    asks = [_end(candidate, at) in ("?", "？") for candidate, at in places]
+    asks = [ask for candidate in run for ask in _asks(candidate)]
     near: list[dict[str, float] | None] = [None] * len(own)
     for i, values in enumerate(own):
         if not values:
@@ -137,32 +137,35 @@ def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: 
                 if count is None:
                     count = near[there] = heads[there][0].copy()
                 for term, value in values.items():
-                    if count.get(term, 0.0) < share * value:
-                        count[term] = share * value
+                    here = share * value
+                    if count.get(term, 0.0) < here:
+                        count[term] = here
     scored = []
     for (candidate, at), (_, score), count, values, is_question in zip(places, heads, near, own, asks, strict=True):
         if count is not None:
-            score = _sum(count, weights) + OWN * _sum(values, weights)
+            score = sum(count.values()) + OWN * sum(values.values())
         scored.append(Scored(candidate, at, score * ASKS if is_question else score, values))
     return scored
 
 
 def _heads(candidate: Candidate, weights: Mapping[str, float]) -> list[tuple[dict[str, float], float]]:
-    """What the terms that stand above each unit count for it, in the title, the date and the headings, and their score."""
-    shared = {term: HEAD for term in weights if _holds(candidate.head, term)}
+    """What the terms that stand above each unit add to it, in the title, the date and the headings, and their sum."""
+    shared = _standing(candidate.head, weights)
     found = [shared] * len(candidate.units)
-    if candidate.position == 0:
-        found[: len(LEAD)] = [dict.fromkeys(shared, HEAD + more) for more in LEAD[: len(found)]]
+    if candidate.position == 0 and shared:
+        for at, more in enumerate(LEAD[: len(found)]):
+            found[at] = {term: value * (HEAD + more) / HEAD for term, value in shared.items()}
     ends = [first for first, _ in candidate.sections[1:]] + [len(found)]
     for (first, words), end in zip(candidate.sections, ends, strict=False):
-        if head := {term: HEAD for term in weights if _holds(words, term)}:
+        if head := _standing(words, weights):
             found[first:end] = [above | head for above in found[first:end]]
-    total = _sum(shared, weights)
-    return [(head, total if head is shared else _sum(head, weights)) for head in found]
+    total = sum(shared.values())
+    return [(head, total if head is shared else sum(head.values())) for head in found]
 
 
-def _sum(counts: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    return sum([weights[term] * count for term, count in counts.items()])
+def _standing(words: str, weights: Mapping[str, float]) -> dict[str, float]:
+    """What each term that stands in a title, date or heading adds to what is below."""
+    return {term: HEAD * weight for term, weight in weights.items() if _holds(words, term)}
 
 
 @cache
@@ -173,24 +176,24 @@ def _shares(after: float) -> tuple[tuple[int, float], ...]:
     return ((0, 1.0), *before, *behind)
 
 
-def _end(candidate: Candidate, at: int) -> str:
-    """The last character of a unit that is no blank."""
-    unit = candidate.units[at]
-    last = candidate.text[unit.end - 1]
-    return last if not last.isspace() else candidate.text[unit.start : unit.end].rstrip()[-1:]
+def _asks(candidate: Candidate) -> list[bool]:
+    """Whether each unit ends with a question mark."""
+    if "?" not in candidate.text and "？" not in candidate.text:
+        return [False] * len(candidate.units)
+    return [candidate.text[unit.start : unit.end].rstrip()[-1:] in ("?", "？") for unit in candidate.units]
 
 
 def _saturated(candidate: Candidate, weights: Mapping[str, float], average: float) -> list[dict[str, float]]:
-    """BM25's part of each term, for each unit of a chunk."""
+    """What each term adds to each unit of a chunk by BM25."""
     whole = "\n".join(candidate.stems)
-    terms = [term for term in weights if term in whole]
+    terms = [(term, weight * (K1 + 1)) for term, weight in weights.items() if term in whole]
     found: list[dict[str, float]] = []
     for stems in candidate.stems:
         counts: dict[str, float] = {}
-        for term in terms:
+        for term, most in terms:
             if term in stems and (times := _times(stems, term)):
                 norm = K1 * (1 - B + B * (stems.count("  ") + 1) / average)
-                counts[term] = times * (K1 + 1) / (times + norm)
+                counts[term] = most * times / (times + norm)
         found.append(counts)
     return found
 
