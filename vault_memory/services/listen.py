@@ -15,7 +15,6 @@ from datetime import datetime
 from vault_memory.core.answer import Answer
 from vault_memory.core.exchange import Exchange
 from vault_memory.core.injection import without_injected
-from vault_memory.services.reconcile import reconcile
 from vault_memory.services.record_turn import Recorded, record_turn
 from vault_memory.services.vault import Vault
 
@@ -36,6 +35,14 @@ class Asked:
     model: str | None = None
 
 
+@dataclass(frozen=True)
+class Heard:
+    """A turn that was recorded, and whose it is."""
+
+    user_id: str
+    recorded: Recorded
+
+
 @dataclass
 class _Waiting:
     asked: Asked
@@ -52,46 +59,42 @@ class Listener:
         self._known: OrderedDict[tuple[str, str], float] = OrderedDict()
         self._waiting: dict[tuple[str, str], _Waiting] = {}
 
-    def hear(self, asked: Asked, answer: Answer, broken: str = "") -> list[Recorded]:
+    def hear(self, asked: Asked, answer: Answer, broken: str = "") -> list[Heard]:
         """What became turns by this answer. `broken` says why no more of it came, if something went wrong.
 
         An answer that failed before it said anything makes none: the client has seen the error and asks again. Raises what
-        `record_turn` and `reconcile` raise.
+        `record_turn` raises.
         """
         self._forget()
         place = (asked.user_id, asked.conversation)
         waiting = self._waiting.get(place)
-        recorded = []
+        heard: list[Heard] = []
         if waiting and waiting.asked.exchange.key != asked.exchange.key:
-            recorded += self._give_up(place)
+            heard += self._give_up(place)
             waiting = None
-        for idle in [p for p, other in self._waiting.items() if self._clock() - other.since_s > IDLE_S]:
-            recorded += self._give_up(idle)
-        if (asked.user_id, asked.exchange.key) in self._known:
-            return recorded
-        if not answer.is_whole and not answer.text and not waiting:
-            return recorded
-        waiting = waiting or _Waiting(asked, self._clock())
+        now_s = self._clock()
+        for idle in [p for p, other in self._waiting.items() if p != place and now_s - other.since_s > IDLE_S]:
+            heard += self._give_up(idle)
+        if (asked.user_id, asked.exchange.key) in self._known or not (answer.is_whole or answer.text):
+            return heard
+        waiting = waiting or _Waiting(asked, now_s)
         if answer.text and answer.text not in waiting.pieces[-1:]:
             waiting.pieces.append(answer.text)
         if answer.is_whole and answer.calls_tools:
             self._waiting[place] = waiting
-            return recorded
-        if not answer.is_whole and not answer.text:
-            return recorded  # a round that failed: the client asks again, or gives up
+            return heard
         self._waiting.pop(place, None)
-        return [*recorded, self._record(waiting, "" if answer.is_whole else broken or "the answer broke off")]
+        return [*heard, self._record(waiting, "" if answer.is_whole else broken or "the answer broke off")]
 
-    def finish(self) -> list[Recorded]:
+    def finish(self) -> list[Heard]:
         """Record what still waits for the end of its tools."""
-        return [recorded for place in list(self._waiting) for recorded in self._give_up(place)]
+        return [heard for place in list(self._waiting) for heard in self._give_up(place)]
 
-    def _give_up(self, place: tuple[str, str]) -> list[Recorded]:
+    def _give_up(self, place: tuple[str, str]) -> list[Heard]:
         return [self._record(self._waiting.pop(place), "the tools came to no end")]
 
-    def _record(self, waiting: _Waiting, broken: str) -> Recorded:
+    def _record(self, waiting: _Waiting, broken: str) -> Heard:
         asked = waiting.asked
-        self._known[asked.user_id, asked.exchange.key] = self._clock()
         answer = without_injected("\n\n".join(waiting.pieces))
         recorded = record_turn(
             self._vault,
@@ -103,9 +106,8 @@ class Listener:
             backend=asked.model,
             exit_code=1 if broken else 0,
         )
-        if recorded.sources:
-            reconcile(self._vault, asked.user_id, recorded.sources)
-        return recorded
+        self._known[asked.user_id, asked.exchange.key] = self._clock()
+        return Heard(asked.user_id, recorded)
 
     def _forget(self) -> None:
         """Let go of requests that nobody repeats any more."""

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from vault_memory.adapters.upstream import Upstream
 from vault_memory.core import answer, exchange, injection
 from vault_memory.services.build_prompt import Memory, build_memory
-from vault_memory.services.listen import RETRY_S, Asked, Listener
-from vault_memory.services.record_turn import Recorded
+from vault_memory.services.listen import RETRY_S, Asked, Heard, Listener
+from vault_memory.services.reconcile import reconcile
 from vault_memory.services.second_look import second_look
 from vault_memory.services.vault import Vault
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 RECALLERS = 4
 """How many memories are put together at once."""
+PATIENCE_S = 0.5
+"""How long the recording of a turn lets requests go first that wait for their memory."""
 _BLOCKS = 1_000
 
 
@@ -73,12 +75,19 @@ class Relay:
         self._lock = threading.Lock()
         self._blocks: OrderedDict[tuple[str, str], tuple[float, Memory]] = OrderedDict()
         self._unrecorded: dict[str, str] = {}
+        self._touched: dict[str, set[str]] = {}
+        self._queued = 0
+        self._recalling = 0
+        self._quiet = threading.Condition(self._lock)
 
     async def prepare(
         self, body: bytes, request: Any, user_id: str, conversation: str | None = None, *, record: bool = True
     ) -> Prepared:
         """The request with the user's memory in it. `request` is what the JSON of `body` says, None where it is none."""
+        with self._lock:
+            self._recalling += 1
         work = self._recall.submit(self._prepare, body, request, user_id, conversation, record)
+        work.add_done_callback(self._recalled)
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
             return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(work)), limit_s)
@@ -91,11 +100,13 @@ class Relay:
         """Have the turn recorded, in its time. `data` is what the client was sent; `broken` why it was not all, if so."""
         if prepared.asked is None:
             return
+        with self._lock:
+            self._queued += 1
         try:
             work = self._record.submit(self._hear, prepared.asked, media_type, data, broken)
         except RuntimeError:  # the server ends, and this client was cut off just now
             self._hear(prepared.asked, media_type, data, broken)
-            self._listener.finish()
+            self._settle(self._listener.finish())
         else:
             work.add_done_callback(self._told(prepared.asked.user_id))
 
@@ -152,16 +163,32 @@ class Relay:
         return memory
 
     def _hear(self, asked: Asked, media_type: str, data: bytes, broken: str) -> None:
-        for recorded in self._listener.hear(asked, answer.read(media_type, data), broken):
-            self._look_again(asked.user_id, recorded)
+        with self._quiet:  # whoever waits for an answer comes first
+            self._quiet.wait_for(lambda: not self._recalling, PATIENCE_S)
+        try:
+            heard = self._listener.hear(asked, answer.read(media_type, data), broken)
+        finally:
+            with self._lock:
+                self._queued -= 1
+        self._settle(heard)
 
-    def _look_again(self, user_id: str, recorded: Recorded) -> None:
-        if recorded.source and self.vault.config.llm_enabled:
-            self._look.submit(second_look, self.vault, user_id, recorded.source)
+    def _recalled(self, _: Future[Prepared]) -> None:
+        with self._quiet:
+            self._recalling -= 1
+            self._quiet.notify_all()
+
+    def _settle(self, heard: list[Heard]) -> None:
+        """Index what turns have touched, at once for all that came together, and let the language model look at them."""
+        for turn in heard:
+            self._touched.setdefault(turn.user_id, set()).update(turn.recorded.sources)
+            if turn.recorded.source and self.vault.config.llm_enabled:
+                self._look.submit(second_look, self.vault, turn.user_id, turn.recorded.source)
+        while self._touched and not self._queued:
+            reconcile(self.vault, *self._touched.popitem())
 
     def _finish(self) -> None:
         self._recall.shutdown()
-        self._record.submit(self._listener.finish)
+        self._record.submit(lambda: self._settle(self._listener.finish()))
         self._record.shutdown()
         self._look.shutdown(cancel_futures=True)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import sys
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -31,6 +32,9 @@ ANSWER_S = 3_600.0
 KEPT_BYTES = 32 << 20
 """What is kept of an answer to make a turn of; a longer one is handed on all the same."""
 CONVERSATION_CHARS = 200
+SWITCH_S = 0.0005
+"""How long a thread that computes (a search, a commit) may keep the one that hands answers on waiting; Python's own 5 ms
+add up, as it waits for each part of each stream anew."""
 _OURS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _NOT_SENT_ON = {b"host", b"content-length", b"authorization", b"x-api-key", b"cookie", b"accept-encoding", b"expect"}
 _NOT_HANDED_ON = {b"date", b"server", b"set-cookie", b"alt-svc"}
@@ -42,6 +46,7 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        sys.setswitchinterval(SWITCH_S)
         yield
         await relay.close()
 
