@@ -131,7 +131,7 @@ def test_notes_that_cannot_be_read_whole_are_indexed_and_reported(cli: Cli, tmp_
     assert "huge.md" in sources("flamingo")
     assert sources("cormorant") == []
     assert (home / "latin.md").read_bytes() == b"caf\xe9 heron\n"
-    failed = next(s for s in json.loads(cli("status", "--json"))["scopes"] if s["scope"] == "alice")["failed"]
+    failed = next(s for s in cli.json("status")["scopes"] if s["scope"] == "alice")["failed"]
     assert {"latin.md", "broken.md", "huge.md", "link.md"} <= failed.keys()
 
 
@@ -180,7 +180,7 @@ def test_tracebacks_are_for_those_who_ask(cli: Cli) -> None:
 
 def test_status_and_doctor_are_content_with_a_fresh_vault(cli: Cli) -> None:
     cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
-    assert json.loads(cli("status", "--json"))["unhealthy"] == []
+    assert cli.json("status")["unhealthy"] == []
     assert "WRONG" not in cli("doctor")
 
 
