@@ -117,7 +117,7 @@ def _is_loopback(host: str) -> bool:
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        listening = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         raise Busy(
             f"cannot listen at {host} port {port} ({error.strerror or error}): name another with --port"
