@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from tests.conftest import Cli, wait_until
+from vault_memory.interfaces.http.server import listen
 
 PAGE = Path(__file__).parents[3] / "docs" / "http.md"
 
@@ -78,6 +79,13 @@ def test_a_port_that_is_taken_is_named(cli: Cli) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert port in cli("serve", "--port", port, code=1)
+
+
+def test_a_second_part_of_an_answer_waits_for_no_acknowledgement() -> None:
+    with listen("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_tokens_on_the_command_line(cli: Cli) -> None:
