@@ -8,8 +8,8 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 .PHONY: help setup run demo test test-all check bench clean
 
 help:
-	@echo 'make run       set up, make ./my-vault with a sample conversation, start the daemon on it'
-	@echo 'make demo      the same without the daemon'
+	@echo 'make run       set up, make ./my-vault with a sample conversation, serve it (PORT=8766 chooses another port)'
+	@echo 'make demo      the same without the server'
 	@echo 'make setup     only set up .venv (PYTHON=python3.12 chooses another Python, 3.11 or newer)'
 	@echo 'make check     format, lint, types, architecture and fast tests: under a minute'
 	@echo 'make test      all tests but the soaks'
@@ -30,8 +30,9 @@ $(READY): pyproject.toml constraints.txt
 
 run: demo
 	@echo
-	@echo 'The daemon now watches ./my-vault: edit a note, save it, search for it. Ctrl-C stops it.'
-	@cd my-vault && exec vault-memory watch
+	@echo 'Now ./my-vault is served, and every note that you edit there is followed.'
+	@cd my-vault && vault-memory serve $(if $(PORT),--port $(PORT)) || { \
+	  echo 'If the port is taken: make run PORT=8766'; exit 1; }
 
 demo: setup
 	@test ! -e my-vault/memory || echo './my-vault is there already and stays as it is; to start afresh, delete it first.'

@@ -19,7 +19,9 @@ def serve(*args: Any, **named: Any) -> None:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'vault-memory[serve]'") from error
+        raise UsageError(
+            f"`serve` needs {error.name}, which is not installed: pip install 'vault-memory[serve]'"
+        ) from error
     from vault_memory.interfaces.http import server
 
     server.serve(*args, **named)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
+from vault_memory.core import layout
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.daemon import tell
@@ -25,8 +28,13 @@ def serve(context: Context, host: str, port: int | None, public: bool) -> None:
         raise UsageError("this program was put together without its HTTP door")
 
     def started(address: str) -> None:
-        click.echo(f"serving {vault.root} at {address}")
-        click.echo("the token: `vault-memory token`")
+        click.echo(f"serving {vault.root} at {address}; Ctrl-C stops it")
+        if not public:  # others' addresses are not this one
+            users = vault.user_ids()
+            path = f"user/{users[0]}" if users else "users"
+            token = shlex.quote(str(vault.root / layout.STATE_DIR / "token"))
+            click.echo("To try it, paste this into another terminal:")
+            click.echo(f'  curl -H "Authorization: Bearer $(cat {token})" {address}/api/v1/{path}')
 
     context.serve(vault, host, public=public, tell=tell, started=started)
 

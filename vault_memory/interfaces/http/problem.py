@@ -26,6 +26,13 @@ class Wrong(BaseModel):
     message: str
 
 
+class Said(BaseModel):
+    """A problem's name and detail once more, where the SDKs of chat providers look for what to tell their users."""
+
+    type: str = Field(examples=["not-found"])
+    message: str = Field(examples=["user 'bob' is not in this vault: `vault-memory user list` shows who is"])
+
+
 class Problem(BaseModel):
     """Why a request came to nothing. `type` is `urn:vault-memory:` and the name of the error."""
 
@@ -33,6 +40,7 @@ class Problem(BaseModel):
     title: str = Field(examples=["Not found"])
     status: int = Field(examples=[404])
     detail: str = Field(examples=["user 'bob' is not in this vault: `vault-memory user list` shows who is"])
+    error: Said
     errors: list[Wrong] = []
 
 
@@ -71,6 +79,7 @@ def response(
     """A problem as the answer to a request."""
     title = kind.replace("-", " ").capitalize()
     body: dict[str, Any] = {"type": f"urn:vault-memory:{kind}", "title": title, "status": status, "detail": detail}
+    body["error"] = {"type": kind, "message": detail}
     if errors:
         body["errors"] = [error.model_dump() for error in errors]
     content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")

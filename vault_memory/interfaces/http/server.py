@@ -121,7 +121,8 @@ def listen(host: str, port: int) -> socket.socket:
         listening = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         raise Busy(
-            f"cannot listen at {host} port {port} ({error.strerror or error}): name another with --port"
+            f"cannot listen at {host} port {port}: {error.strerror or error}; name another port with --port, or for good "
+            "as `port` under [serve] in vault-memory.toml"
         ) from error
     # asyncio asks for this itself, but only of sockets that name their protocol, which these do not. Without it the second
     # part of an answer waits some 40 ms for the caller's acknowledgement of the first. Accepted sockets inherit it.
