@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from vault_memory.core.extraction import styles
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.phrases import lazily
+from vault_memory.core.extraction.wished import speaks_of_reply
 from vault_memory.core.preference import Signal
 
 _TASK = lazily(
@@ -73,7 +73,7 @@ def is_spoken_of(signal: Signal, clause: Clause, before: str, sentence: str, lex
         return True  # 步驟太複雜了: nobody speaks of a page
     if words("words.artefact.audience").search(sentence):
         return True
-    if signal.key == "response_style" and styles.speaks_of_reply(clause.text):
+    if signal.key == "response_style" and speaks_of_reply(clause.text):
         carried = ""  # «my thesis is due, so keep explanations short»
     text = _SIMILE.sub(" ", clause.text if clause.likes else f"{carried} {clause.text}")
     return bool(words("words.artefact.document").search(text) or words("words.artefact.thing").search(text))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import Message
+from vault_memory.core.extraction.negation import polarity
 from vault_memory.core.extraction.person import is_simplified
 from vault_memory.core.extraction.phrases import lazily
-from vault_memory.core.extraction.styles import polarity
 from vault_memory.core.preference import Signal, Strength
 
 _TELLS = lazily(
@@ -49,8 +49,8 @@ def reply_language(clause: Clause, message: Message, lexicon: Lexicon) -> Iterat
     text = clause.text
     if not clause.meant or clause.asks_to_know or clause.once or _ARTEFACT.search(text):
         return
-    hits = _named(text, lexicon)
     tells = bool(_TELLS.search(text))
+    hits = _named(text, lexicon) if tells or clause.wish else []
     if not tells and _BUILT.search(_OPENING.split(message.said[: clause.start])[-1]):
         return  # «add a language switch, default English»: of what is built
     strength: Strength = "explicit" if clause.likes or clause.standing else "adjustment"

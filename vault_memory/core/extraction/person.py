@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import Message
+from vault_memory.core.extraction.negation import polarity
 from vault_memory.core.extraction.phrases import lazily
-from vault_memory.core.extraction.styles import polarity
 from vault_memory.core.fold import simplify
 from vault_memory.core.preference import Signal
 

@@ -53,12 +53,55 @@ def _pieces(line: str) -> Iterator[str]:
 
 
 def pattern(phrases: Iterable[str]) -> str:
-    """One regular expression for any of the phrases, longest first; a list without phrases matches nothing."""
+    """One regular expression for any of the phrases, longest first; a list without phrases matches nothing.
+
+    Phrases that begin with the same character share a branch, and the others are tried only where one of their first
+    characters stands: at most places of a text only a few of hundreds of phrases are looked at.
+    """
     ordered = sorted(dict.fromkeys(phrases), key=len, reverse=True)
     if not ordered:
         return "(?!)"
-    alternatives = "|".join(_expression(phrase) for phrase in ordered)
-    return f"(?<!{_WORD}(?={_WORD}))(?:{alternatives})(?!(?<={_WORD}){_WORD})"
+    branches: dict[str, list[str]] = {}
+    free = []
+    for phrase in ordered:
+        if phrase[0] in "(….$ " or phrase[1:2] == "?":
+            free.append(phrase)
+        else:
+            branches.setdefault(phrase[0], []).append(_expression(phrase).removeprefix(re.escape(phrase[0])))
+    alternatives = [f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in branches.items()]
+    if free:
+        alternatives.append(f"{_opening(free)}(?:{'|'.join(map(_expression, free))})")
+    return f"(?<!{_WORD}(?={_WORD}))(?:{'|'.join(alternatives)})(?!(?<={_WORD}){_WORD})"
+
+
+def _opening(phrases: list[str]) -> str:
+    """What must follow where one of the phrases begins: one of their first characters, if those are certain."""
+    firsts, open_ = set[str](), False
+    for phrase in phrases:
+        chars, unsure = _firsts(iter(_PARTS.findall(phrase)))
+        firsts, open_ = firsts | chars, open_ or unsure
+    return "" if open_ else f"(?=[{''.join(map(re.escape, sorted(firsts)))}])"
+
+
+def _firsts(parts: Iterator[str]) -> tuple[set[str], bool]:
+    """The characters a phrase or group can begin with, and whether it may begin otherwise. Takes the parts to its end."""
+    found: set[str] = set()
+    otherwise, begun = False, False
+    for part in parts:
+        if part in ("(", "(?=", "(?!"):
+            inner, unsure = _firsts(parts)
+            if part == "(" and not begun:
+                found, begun = found | inner, not unsure
+        elif part == "|" or part[0] == ")":
+            otherwise, begun = otherwise or not begun, False
+            if part[0] == ")":
+                return found, otherwise or part[1:] in ("?", "*")
+        elif not begun and part[0] in "….$":
+            otherwise = begun = True
+        elif not begun:
+            found |= {" ", "-"} if part[0] in " -" else {part[0]}
+            begun = not (len(part) == 2 and part[1] == "?")
+    return found, otherwise or not begun
 
 
 T = TypeVar("T")
@@ -104,18 +147,19 @@ class Selection(Generic[T]):
             self._needs += [(need, place) for need in needed or ("",)]
         self._build = build
         self._compiled: dict[frozenset[int], re.Pattern[str]] = {}
-        self._whole: re.Pattern[str] | None = None
+        self.whole: re.Pattern[str] | None = None
+        """All alternatives as one expression, once that is worth it."""
         self._asked = 0
 
     def pattern(self, text: str) -> re.Pattern[str] | None:
         """What to search the text with; None if nothing can match."""
-        if self._whole:
-            return self._whole
+        if self.whole:
+            return self.whole
         self._asked += 1
         if self._asked > self.OFTEN or len(self._compiled) > self.WORTH_IT:
             self._compiled.clear()
-            self._whole = self._build(self._parts)
-            return self._whole
+            self.whole = self._build(self._parts)
+            return self.whole
         live = frozenset([place for need, place in self._needs if need in text])
         if not live:
             return None
@@ -170,7 +214,11 @@ class Matcher:
                 ((phrase, needs(phrase)) for phrase in self.phrases), lambda live: re.compile(pattern(live) + tail)
             )
             self._selections[tail] = selection
-        return selection.pattern(text)
+        found = selection.pattern(text)
+        if found and found is selection.whole and not tail:
+            for name in ("search", "match", "finditer", "sub"):  # from now on the list is its expression
+                setattr(self, name, getattr(found, name))
+        return found
 
 
 def needs(phrase: str) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from vault_memory.core.extraction.lexicon import Lexicon, default_lexicon
 from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.extraction.privacy import is_private
 from vault_memory.core.extraction.secrets import redact
+from vault_memory.core.extraction.wished import speaks_of_reply, speaks_of_wording
 from vault_memory.core.fold import fold
 from vault_memory.core.preference import Signal
 
@@ -122,9 +123,13 @@ def _of_sentence(
             *language.reply_language(clause, message, lexicon),
             *technology.roles(clause, named, lexicon, existing, mine),
         ]
-        if not (clause.hypothetical or clause.sarcastic or is_private(message.written[clause.start : clause.end])):
-            heard += abilities.judged(clause, named, message, lexicon)
-            heard += topics.subjects(clause, following, named, message, lexicon)
+        if not (clause.hypothetical or clause.sarcastic):
+            told = [
+                *abilities.judged(clause, named, message, lexicon),
+                *topics.subjects(clause, following, named, message, lexicon),
+            ]
+            if told and not is_private(message.written[clause.start : clause.end]):
+                heard += told
         if any(signal.key == "recent_topics" for signal in heard) and _TAUGHT.search(clause.text):
             heard = [
                 signal for signal in heard if not (signal.key in technology.LISTS and signal.strength == "observed")
@@ -132,7 +137,7 @@ def _of_sentence(
         before = message.said[sentence[0].start : clause.start]
         about_work = about_work or bool(_COMMENTS.search(before))
         about_work = about_work or any(signal.key in ("code_style", "examples", "design_style") for signal in heard)
-        quote = _quote(message, clause.start, clause.end)
+        quote = _quote(message, clause.start, clause.end) if heard else ""
         for signal in heard:
             if signal.key in STYLES:
                 so_far = before
@@ -153,7 +158,7 @@ def _is_of_work(clause: Clause, about_work: bool, message: masking.Message) -> b
     """Whether a length is not the answers': «too many comments, shorter please», «one sentence each: …»."""
     if clause.wish != "explicit" and message.said[clause.end : clause.end + 1] == ":":
         return True
-    return about_work and not (styles.speaks_of_reply(clause.text) or styles.speaks_of_wording(clause.text))
+    return about_work and not (speaks_of_reply(clause.text) or speaks_of_wording(clause.text))
 
 
 def _taken_back(
@@ -165,9 +170,8 @@ def _taken_back(
 ) -> Iterator[Signal]:
     start, end = sentence[0].start, sentence[-1].end
     named = [item for item in message.technologies if start - len(before) <= item.start < end]
-    quote = _quote(message, start, end)
     for signal in retraction.retractions(sentence, before, named, message, existing, lexicon):
-        yield replace(signal, quote=quote)
+        yield replace(signal, quote=_quote(message, start, end))
 
 
 def _quote(message: masking.Message, start: int, end: int) -> str:

@@ -1,0 +1,151 @@
+"""Whether a style that a clause names is wished for.
+
+It is not where it is told, praised, counted or asserted, where another thing has it, or where the clause wishes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.lexicon import Style
+from vault_memory.core.extraction.negation import complains
+from vault_memory.core.extraction.phrases import lazily
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A style named in a clause, from `start` to `end`; `asked`: by a phrase that wishes by itself."""
+
+    style: Style
+    start: int
+    end: int
+    asked: bool
+
+
+def is_wished(hit: Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
+    """Whether the clause wishes for the style it names; `sign` is its polarity, `in_reply`: a reply was just shown."""
+    bare = in_reply and hit.asked and hit.end - hit.start == len(clause.text)  # «Night mode?»
+    if not clause.meant or (clause.asks_to_know and not bare) or clause.once:
+        return False
+    if hit.style.key in ("response_style", "theme") and _has_its_own_subject(hit, clause.text):
+        return False
+    if hit.style.key == "theme" and hit.asked and not in_reply and complains(clause.text[hit.start : hit.end]):
+        return False  # «too dark» tells of the page only where a page was just shown
+    before = clause.text[: hit.start]
+    if _REPORTED.search(before) and not _ONLY_SO.search(before):
+        return False
+    if hit.style.key == "response_style" and not clause.standing and _PRAISED.search(clause.text):
+        return False
+    if hit.style.key == "design_style" and not (in_reply or clause.likes) and _VERY.search(before):
+        return False  # 那個建案的設計很現代 describes
+    if hit.style.key in ("code_style", "examples") and _I.search(before) and _DONE.match(clause.text, hit.end):
+        return False  # 我把註解都刪了 is what was done
+    if hit.style.key in ("code_style", "examples") and _DOING.search(clause.text[: hit.start]):
+        return False
+    if hit.style.key == "theme" and not hit.asked and _COLOURED.match(clause.text, hit.end):
+        return False  # 小明喜歡深色積木
+    if hit.style.key == "response_style" and _OF_A_THING.match(clause.text, hit.end):
+        return False  # «I like detailed maps», 簡單的生活
+    if not (in_reply or clause.likes or clause.standing):
+        if hit.style.key == "response_style" and _COUNTED.search(clause.text[hit.start : hit.end]):
+            return bool(_ANSWERS.search(clause.text))
+        if hit.style.key in ("code_style", "examples") and _WRITES.match(clause.text):
+            return False  # «write the function without comments»: how one piece of work shall be
+    said_of_answers = in_reply or clause.likes or clause.standing or speaks_of_reply(clause.text)
+    if hit.style.key == "response_style" and not said_of_answers and _ITS_OBJECT.search(before):
+        return False  # «finish the parody in two lines», «the tagline shorter»: how long one text shall be
+    if (
+        hit.asked
+        and hit.style.key in ("theme", "response_style")
+        and hit.style.value != "auto"
+        and not (in_reply or clause.wish)
+    ):
+        return False
+    if hit.asked:
+        return True
+    if clause.wish is None and sign > 0:
+        return False
+    if hit.style.value != "auto" and _ASSERTED.match(clause.text[hit.end :]):
+        return False
+    if clause.first_person and not (clause.asks or clause.likes or clause.corrects or clause.stands_here):
+        return False  # «from now on» said elsewhere makes no wish of what one tells of oneself
+    if hit.style.key == "response_style" and not (clause.likes or clause.standing):
+        return bool(_REPLY.search(clause.text[: hit.start])) or _is_bare(clause.text[hit.end :]) or in_reply
+    return True
+
+
+def _has_its_own_subject(hit: Hit, text: str) -> bool:
+    """Whether a complaint has a subject that is no answer: «the loop is too long», 我的名字好長."""
+    if not complains(text[hit.start : hit.end]) or _REPLY.search(text[: hit.start]):
+        return False
+    return len(_VAGUE_SUBJECT.sub("", text[: hit.start])) >= 2
+
+
+def speaks_of_reply(text: str) -> bool:
+    """Whether the clause names the assistant's answers."""
+    return bool(_REPLY.search(text))
+
+
+def speaks_of_wording(text: str) -> bool:
+    """Whether the clause names text as such: 文字短一點."""
+    return bool(_WORDING.search(text))
+
+
+def _is_bare(rest: str) -> bool:
+    """Whether nothing but particles follows: «請詳細一點» wishes of the answer, «詳細介紹 React» is a task."""
+    return len(_PARTICLES.sub("", rest)) <= 2
+
+
+_VAGUE_SUBJECT = lazily(
+    r"页面|网页|画面|屏幕|背景|底色|颜色|介面|界面|(?<![a-z])(?:page|site|screen|background|theme|colou?rs|ui)(?![a-z])|[\s,你您这那也又都真实在的我觉得有点啊欸喔了吧就还是好个次每写讲说回打太超一直总是段给呢嗯内容文字字]|(?<![a-z])(?:that|this|it|that's|this's|it's|is|was|are|were|still|your|you|a|bit|just|way|so|hmm|ok|okay|sorry|but|and|honestly|feels|seems|i|think|find|the|last|one|message|messages|text|wrote|all|kinda|man|dude|bro|lol|ugh|no|wait|these|those|they|they're)(?![a-z])|'s"
+)
+_REPLY = lazily(
+    r"回答|回复|回覆|回应|解释|说明(?!书|文件)|讲解|答案|你(?:的)?(?:讲|说|答|回)|(?:^|[请就都再])(?:讲|说|答|回|教)|(?<![a-z])(?:answer|answers|reply|replies|response|responses|explanation|explanations|explain|explaining|responding|answering|describe)(?![a-z])"
+)
+_WORDING = lazily(r"文字|字数|篇幅|(?<![a-z])(?:wording|text|words)(?![a-z])")
+_ASSERTED = lazily(
+    r" ?(?:的|模式|主题|版|背景|底)?(?:我|在[^,]{0,8}?)?(?:根本|完全|实在|真的|都|快|要|会|直接|让我|害我|看到|看起来)*(?:瞎|(?:看|瞅|瞧|睇)(?:不|唔)[清到见下]|伤眼|刺眼|头[晕痛疼昏]|眼[睛花痛酸]|吃力|难读|难看|不舒服)"
+    r"| ?(?:的|模式|主题|版|背景|底)?(?:看久|看了|看得|看起来很|太|会|让|害|真的(?:很|太|好)|伤|刺|闪|对我?眼|什么的|比较(?:难|累|伤|刺|暗|吃)"
+    r"|(?:mode|theme)? ?(?:is|are|makes?|hurts?|gives?|burns?|kills?|was|were|strains?|cause|causes|trigger|triggers)(?! (?:better|best|easier|fine|nicer|my|what|the way|good|great|perfect|all i|how i|it)))"
+)
+_REPORTED = lazily(
+    r"(?:config|配置(?:文件|档)|设定档|数据库|资料库|json|yaml|env)(?:档案?)?(?:里|中|上)面?|(?<!帮)(?<!替)(?:我|(?<![a-z])i)(?:已经|刚|之前|不小心|手滑|误)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)|(?:^|\s)i (?:know|see|noticed?|get) (?:that )?(?:the|this|it|they|my|their|our)|我知道(?!了)|accidentally|by (?:accident|mistake)|(?:config|配置|设定档?|设置|日志|log|json|yaml|env|规格书?|文档|合[同约])(?:档案?|文件)?(?:里|中|上)面?(?:有|写|显示|是|记)|不小心|手滑"
+)
+_OF_A_THING = lazily(
+    r"的(?=[\u3400-\u9fff])(?!回|答|解|说|讲|描述|教|推导|分析|内容|那种|这种|方式|风格|形式|版|论证|过程|资|信息|比较|对比|就|话|原理|步骤|文字|文档|东西|理由|介绍|最|比|更|我|吧|啦|也|都|好|可|才|会|对|较|给|来|先|不|那|这|一|句|结|重)"
+    r"|(?<=detailed) (?!answer|expla|repl|resp|version|ones?(?![a-z])|break|walk|reason|stuff|info|step|text|descr|instr|guid|feed|and|but|or|over|when|with|please|to|for|in|if|by|than|as|so|because|not|rather|too|from|is|are|works|help|best|better|always|way|style|format|approach|form|every|each|from|pls|thanks|though|enough|all|mode|since|unless|even|about|on|at|writ|sol|deriv|proof|comment)[a-z]"
+)
+_PRAISED = lazily(
+    r"^(?!.*(?:可以|请|能|要|希望|麻烦|给我)).*得(?:很|好|真|超|非常|蛮|挺|相当|够)(?:的)?(?:清楚|详细|仔细|完整|透彻?|明白|易懂|简洁|精简|扼要)"
+    r"|(?<![a-z])(?:was|that's|this is|it's) (?:so |super |very |really |nice and |pretty |wonderfully |perfectly )?(?:brief|concise|detailed|thorough|clear|succinct|helpful)(?![^,]*(?:please|should|could|next))"
+)
+"""What was done well is not asked for: 解釋得好清楚."""
+_VERY = lazily(r"(?:很|好|非常|真|超|蛮|挺|满|有够) ?$")
+_I = lazily(r"我(?:已经|刚刚?|自己|都|全)*$")
+_DONE = lazily(r"(?:掉|光|完)?了(?!吧|好|可|喔|啦|嘛)")
+_ANSWERS = lazily(r"回答|回复|答案|答我|(?<![a-z])(?:answers?|repl(?:y|ies)|responses?)(?![a-z])")
+_WRITES = lazily(
+    r"(?:please |can you |could you )?(?:write|make|create|generate|draft|implement) (?:me )?(?:the|an?|this|that|some|my) (?!code|program)|(?:请|帮我|麻烦)*(?:写|生成|实作|实现)(?:一|两|几)?(?:个|段|份|支|篇|封)"
+)
+_COUNTED = lazily(
+    r"(?<![a-z])(?:in|to|into|under|within|max|most|than|one|two|three|four|five|few|single|\d+)[^,]{0,12} (?:lines?|sentences?|words?|bullets?)(?![a-z])|[一两三四五几十百\d](?:句|行|字|段|点)(?:话|以?内|之内|搞定|讲完|说完)"
+)
+"""A number of lines bounds what is asked for now."""
+_ITS_OBJECT = lazily(
+    r"(?<![a-z])(?:the|my|our|its|his|her|their|this|that|an?) (?!answers?|repl|respon|expla|text|words?|last|first|above|whole|one|thing|wording|rest)[a-z]+ (?:a bit |a little |much |way |even |be |look |sound )*$"
+)
+_COLOURED = lazily(
+    r"(?<=色)(?!的?(?:模式|主题|版|系|背景|底|介面|界面|页|网|风|布景|配色|调|外观|样式|画|萤|屏|皮肤|编辑|面板|终端|设|预|默|话|就|吧|啦|好|比|看|我|你|会|也|都|才|最|给|来|为|呢|吗|不|而|跟|走|谢|可|行|得|那|这|一|对|更|较|舒|真|太|请|麻|喔|哦|啊|嘛|呗|啰|咯|了|喇|呀|嘅|省|护|顺|当|做|先|永|统|全|到|起|伺|安|即|便|优|居|啲|咗|哂|唔|以|要|换|改|切|显|界|放|用|吃|因|所|但|还|是|在|和|或|别|没|让|帮|出|久|党|派|控|粉|迷|伤|刺|眼|看|读|瞎|害|跟|很|实|完|根|直|快|东|玩|那))的?[\u4e00-\u9fff]"
+)
+"""Another thing than a page has the colour."""
+_ONLY_SO = lazily(
+    r"(?<![a-z])(?:only|best|better|faster|can't|don't|never)(?![a-z])[^,]{0,28}(?:when|if|once|after) i $"
+)
+"""«I only get it when I see …» is how one learns, no report."""
+_DOING = lazily(
+    r"i'm (?:just |currently |now )?(?:(?:writing|adding|putting|making|giving|using|looking at|reading) )?$"
+)
+_PARTICLES = lazily(
+    r"[\s的地得啦吧呢啊喔哦唷嘛了一点些下好吗行可以就请谢你我.!~?]|please|pls|thanks|thank you|for me|ok|okay|now|instead|next time|then"
+)
