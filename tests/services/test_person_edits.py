@@ -11,8 +11,10 @@ from vault_memory.adapters.history import History
 from vault_memory.core import conflict
 from vault_memory.core.profile import Profile
 from vault_memory.errors import Changed
+from vault_memory.services.access import new_user_token
 from vault_memory.services.audit import history
 from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.reconcile import reconcile
 from vault_memory.services.record_turn import record_turn
 from vault_memory.services.save_note import save_note
 from vault_memory.services.status import status
@@ -145,3 +147,18 @@ def test_what_cannot_be_merged_is_not_written(vault: Vault) -> None:
     with pytest.raises(Changed) as raised:
         save_note(vault, path, b"base", b"yours", "edit", vault.history.person())
     assert raised.value.found == b"mine" and read(vault, path) == "mine"
+
+
+def test_what_is_derived_is_in_no_commit_whatever_gitignore_says(vault: Vault) -> None:
+    """Walls: neither the tokens nor an index, which holds the words of conversations, are taken for the person's notes."""
+    new_user_token(vault, "alice")
+    save(vault, NOTE, "# 想法\n")
+    reconcile(vault, "alice")
+    save(vault, PurePosixPath(".gitignore"), "")
+    assert commit_person_edits(vault, None) == 2
+    assert commit_person_edits(vault, None, [PurePosixPath(".vault-memory/token")]) == 0
+    held = [change.path.as_posix() for change in vault.history.uncommitted()]
+    assert held == []
+    assert vault.history.blob(NOTE) is not None
+    for path in (".vault-memory/token", ".vault-memory/tokens/alice", "memory/alice/index.db"):
+        assert (vault.root / path).exists() and vault.history.blob(PurePosixPath(path)) is None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -60,24 +62,38 @@ def history(vault: Vault, user_id: str, key: str | None = None, *, limit: int = 
     ]
 
 
-def _entries(vault: Vault, user_id: str, key: str | None, limit: int) -> list[Entry]:
-    """The commits on a user's preferences; those from before a renaming too, under the id of that time."""
+def _entries(vault: Vault, user_id: str, key: str | None, limit: int, renamed: str = "") -> list[Entry]:
+    """The commits on a person's preferences, also those under the id that the person had before a renaming.
+
+    With `renamed` only those before that commit, by which the person left this id.
+    """
     path = layout.user_dir(user_id) / layout.PROFILE
     # Nearly every commit on a profile is a preference's. Asked for trailers, git would search the message of every commit
     # of the vault before it looks at the path: 0.5 s of 50,000 commits.
     most = limit + _SPARE
     while True:
         every = vault.history.log([path], limit=most)
-        found = [
-            entry for entry in every if "Vault-Key" in entry.trailers and key in (None, entry.trailers["Vault-Key"])
-        ]
+        own, first = _of_one_person(every, renamed)
+        found = [entry for entry in own if "Vault-Key" in entry.trailers and key in (None, entry.trailers["Vault-Key"])]
         if len(found) >= limit:
             return found[:limit]
-        if len(every) < most:
+        if first or len(every) < most:
             break
         most *= 8
-    before = next((e.trailers["Vault-Renamed-From"] for e in every if "Vault-Renamed-From" in e.trailers), None)
-    return found + (_entries(vault, before, key, limit - len(found)) if before else [])
+    if first and first.trailers.get("Vault-User") == user_id:
+        found += _entries(vault, first.trailers["Vault-Renamed-From"], key, limit - len(found), first.commit)
+    return found
+
+
+def _of_one_person(every: Sequence[Entry], renamed: str) -> tuple[list[Entry], Entry | None]:
+    """The entries down to the renaming by which the id came to this person, or left another one's; and that renaming."""
+    rest = itertools.dropwhile(lambda entry: entry.commit != renamed, every) if renamed else iter(every)
+    own: list[Entry] = []
+    for entry in itertools.islice(rest, bool(renamed), None):
+        if "Vault-Renamed-From" in entry.trailers:
+            return own, entry
+        own.append(entry)
+    return own, None
 
 
 @dataclass(frozen=True)

@@ -96,11 +96,16 @@ def unset_preference(vault: Vault, user_id: str, key: str, value: str | None = N
 
 
 def restore_preference(vault: Vault, user_id: str, key: str, commit: str) -> list[Change]:
-    """Bring one key back to what it was at a commit; everything else stays. Raises `NotFound` for an unknown commit."""
+    """Bring one key back to what it was at a commit; everything else stays.
+
+    Raises `NotFound` for an unknown commit, and for one from before the user, or the user's present id, had a profile.
+    """
     vault.known_user(user_id)
     _known(key)
-    then = Profile.decode(vault.history.blob(layout.user_dir(user_id) / layout.PROFILE, commit) or b"")
-    return _bring_back(vault, user_id, key, then, f"restore {key} to {commit[:12]}")
+    then = vault.history.blob(layout.user_dir(user_id) / layout.PROFILE, commit)
+    if then is None:
+        raise NotFound(f"user {user_id!r} had no {layout.PROFILE} at {commit[:12]}: choose a later commit")
+    return _bring_back(vault, user_id, key, Profile.decode(then), f"restore {key} to {commit[:12]}")
 
 
 def commit_at(vault: Vault, user_id: str, moment: datetime) -> str:

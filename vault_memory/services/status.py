@@ -140,13 +140,13 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
     problems: dict[str, str] = {}
     stats: Stats | None = None
     problem = building = ""
-    if vault.index_path(scope).exists():
-        try:
+    try:
+        if vault.index_path(scope).exists():
             index = vault.index(scope)
             known, problems, stats = index.identities(), index.problems(), index.stats()
             building = spaces.building(index, vault.embedder.space)
-        except VaultMemoryError as error:
-            problem = str(error)
+    except VaultMemoryError as error:
+        problem = str(error)
     change = compare(found.files, known, found.unseen)
     # A file read just after it was written is recorded without a time, to be read again: it is not pending for that.
     pending = [s for s in (*change.added, *change.modified) if not _is_as_recorded(known.get(s), found.files[s])]

@@ -26,20 +26,24 @@ class User:
     display_name: str
 
 
-def users(vault: Vault) -> list[User]:
-    """Every user of the vault, by id."""
-    found = []
-    for user_id in vault.user_ids():
-        profile = Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"")
-        found.append(User(user_id, str(profile.get("display_name") or "")))
-    return found
+def users(vault: Vault, after: str = "", limit: int | None = None) -> list[User]:
+    """The users of the vault, by id: those whose id stands after `after`, at most `limit`."""
+    ids = [user_id for user_id in vault.user_ids() if user_id > after]
+    return [User(user_id, _name(vault, user_id)) for user_id in ids[:limit]]
+
+
+def _name(vault: Vault, user_id: str) -> str:
+    """The name that a user's profile says to use; empty too where the profile is a link, which nobody follows."""
+    path = vault.root / layout.user_dir(user_id) / layout.PROFILE
+    stored = None if path.is_symlink() else files.read(path)
+    return str(Profile.decode(stored or b"").get("display_name") or "")
 
 
 def rename_user(vault: Vault, old: str, new: str) -> None:
     """Give a user another id: the folder moves, and git's history of it stays connected (`Vault-Renamed-From`).
 
-    What was said and done under the old id stays as it was written; a token of the old id opens nothing any more. Raises `NotFound`, `InvalidId`, or `UsageError` when
-    the new id is taken.
+    What was said and done under the old id stays as it was written; tokens that were made for either id open nothing any
+    more. Raises `NotFound`, `InvalidId`, or `UsageError` when the new id is taken.
     """
     vault.known_user(old)
     layout.check_user_id(new)
@@ -60,7 +64,8 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
                     moved += [FileChange(old_dir / source, content, None), FileChange(new_dir / source, None, content)]
         os.rename(vault.root / old_dir, vault.root / new_dir)
         rename_withheld(vault, old, new)
-        drop_user_token(vault, old)
+        for user_id in (old, new):  # whoever was given one for the new id was another person
+            drop_user_token(vault, user_id)
         message = trailers.render(
             f"user({new}): renamed from {old}", "", {"Vault-User": new, "Vault-Renamed-From": old}
         )

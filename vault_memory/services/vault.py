@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.adapters import files
@@ -152,12 +152,15 @@ class Vault:
         return user_id
 
     def path(self, scope: str, source: str) -> Path:
-        """Where a source lies on disk; raises `UsageError` if it would lie outside the vault, or of the user's folder."""
+        """Where a source lies on disk; raises `UsageError` if that is outside the vault or, by a link, in another scope."""
         path = files.contained(self.root, layout.scope_dir(scope) / source)
         if scope and not path.is_relative_to(self.root / layout.user_dir(scope)):
             raise UsageError(
                 f"{source!r} of user {scope!r} is a link out of that user's folder: put the file itself there"
             )
+        users = layout.MEMORY_DIR
+        if not scope and path.is_relative_to(self.root / users) and PurePosixPath(source).parts[0] != users:
+            raise UsageError(f"{source!r} is a link into a user's folder, which is not for everybody: put a file there")
         return path
 
     @contextmanager
@@ -183,10 +186,10 @@ class Vault:
         """The database of a scope: beside the user's notes, or in the folder that `index_dir` names."""
         if self.config.index_dir:
             folder = self.root / Path(self.config.index_dir).expanduser()
-            return folder / f"{scope or '_shared'}.db"
+            return folder / f"{scope or '.shared'}.db"  # no user id begins with a dot
         if scope == layout.SHARED:
             return self.root / layout.STATE_DIR / layout.INDEX_FILE
-        return self._user_root(scope) / layout.INDEX_FILE
+        return self.path(scope, layout.INDEX_FILE)  # a link would lead into another user's index
 
     def lexicon(self) -> Lexicon:
         """The words that preferences are recognised by: ours and the vault's own."""

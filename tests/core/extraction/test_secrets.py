@@ -18,6 +18,7 @@ SECRETS = [
     ("token", "glpat-" + "abcdefghij0123456789"),
     ("token", "xoxb-" + "123456789012-abcdefghijkl"),
     ("token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"),
+    ("token", "vault_alice_" + "0123456789abcdef" * 4),
     ("private-key", "-----BEGIN RSA PRIVATE KEY-----\nMIIEabc+/=\n-----END RSA PRIVATE KEY-----"),
     ("card", "4111 1111 1111 1111"),
     ("card", "5555555555554444"),

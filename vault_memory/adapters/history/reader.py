@@ -14,6 +14,7 @@ from vault_memory.adapters.history.intents import IntentLog, ends
 from vault_memory.adapters.history.model import Author, Entry, FileChange, HistoryState
 from vault_memory.adapters.history.objects import FILES, Objects
 from vault_memory.adapters.history.repository import Repository
+from vault_memory.core import layout
 from vault_memory.errors import HistoryError, NotFound
 
 _NOBODY = Author("vault owner", "owner@localhost")
@@ -136,6 +137,8 @@ class HistoryReader:
         return [path for path in paths if self._is_note(path)]
 
     def _is_note(self, path: PurePosixPath) -> bool:
+        if layout.STATE_DIR in path.parts or path.name.startswith(layout.INDEX_FILE):
+            return False  # tokens and indexes, whatever `.gitignore` has come to say
         place = self.root / path
         is_file = place.is_file() and not place.is_symlink()
         return (is_file or not os.path.lexists(place)) and not files.is_temporary(path.name)

@@ -109,6 +109,7 @@ _FORMATS = [
     _format("api-key", "dapi", r"[0-9a-f]{32}"),
     *(_format("api-key", prefix, r"[0-9a-f]{32}(?![A-Za-z0-9])") for prefix in ("SK", "AC")),
     _format("api-key", "secret_", r"[A-Za-z0-9]{40,60}"),
+    _format("token", "vault_", r"[A-Za-z0-9._\-]{1,64}_[0-9a-f]{64}"),
     ("token", ":AA", r"(?<![\w])\d{8,10}:AA[A-Za-z0-9_\-]{32,34}(?![A-Za-z0-9_\-])"),
     ("token", ".", r"[MNO](?<![\w.\-][MNO])(?<![A-Za-z0-9_\-][MNO])[A-Za-z\d_\-]{23,26}\.[A-Za-z\d_\-]{6}\.[A-Za-z\d_\-]{27,40}"),
     ("token", "hooks.slack.com/", r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,100}"),
