@@ -1,8 +1,10 @@
-"""A real server on a free port of this machine, in a thread, and callers of it."""
+"""A real server on a free port of this machine, in a thread or as a process of its own, and callers of it."""
 
 from __future__ import annotations
 
+import re
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ import httpx
 import pytest
 import uvicorn
 
-from tests.conftest import wait_until
+from tests.conftest import Cli, wait_until
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.services.access import new_user_token, own_token
 from vault_memory.services.vault import Vault
@@ -80,3 +82,22 @@ def alice(server: Server) -> Caller:
         "POST", "/api/v1/memory/alice/turns", 201, json={"user_message": "我喜歡暗色主題", "assistant_message": "好的"}
     )
     return caller
+
+
+@pytest.fixture
+def served(cli: Cli) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`vault-memory serve` on a free port, and its address."""
+    process = cli.start("serve", "--port", "0")
+    try:
+        yield process, _address_of(process)
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def _address_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+            return found[0]
+    raise AssertionError("the server ended before it told its address")

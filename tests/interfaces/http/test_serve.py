@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
 
 import httpx
-import pytest
 
 from tests.conftest import Cli, wait_until
 from vault_memory.interfaces.http.server import listen
-
-
-@pytest.fixture
-def served(cli: Cli) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server on a free port, and its address."""
-    process = cli.start("serve", "--port", "0")
-    try:
-        yield process, address_of(process)
-    finally:
-        process.terminate()
-        process.communicate(timeout=20)
-
-
-def address_of(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-            return found[0]
-    raise AssertionError("the server ended before it told its address")
 
 
 def client(cli: Cli, address: str, user_id: str | None = None) -> httpx.Client:
