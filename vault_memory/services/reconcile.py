@@ -22,6 +22,8 @@ from vault_memory.services.vault import Vault
 
 BATCH_FILES = 128
 BATCH_BYTES = 4 << 20
+REWRITTEN = 0.1
+"""A run that indexed this share of a scope's files leaves the index in so many pieces that it is worth joining them."""
 PASSES = 3
 """A file that changes while it is indexed is read again, but not for ever: the next hint or scan finds it."""
 
@@ -81,6 +83,8 @@ def reconcile(
     removed = moved if is_held else [*lost, *moved]
     if removed:
         index.remove(removed)
+    if full_hash or (sources is None and len(run.indexed) > REWRITTEN * len(found.files)):
+        index.compact()
     standing = {source: problem for source, problem in problems.items() if source in found.files}
     return Report(
         scope,

@@ -49,6 +49,24 @@ def test_what_was_put_in_is_known_and_found(index: SqliteIndex) -> None:
     assert find(index, "TEA") == ["tea.md"], "titles and headings are searched"
 
 
+def test_compacting_joins_the_pieces_and_changes_no_answer(index: SqliteIndex) -> None:
+    for n in range(40):
+        index.replace([entry(f"{n}.md", f"# Note {n}\n\ntea and word{n}, 暗色主題\n")])
+    index.remove([f"{n}.md" for n in range(10)])
+
+    def pieces() -> int:
+        with apsw.Connection(str(index.path)) as db:
+            return int(db.execute("SELECT count(DISTINCT segid) FROM words_idx").fetchone()[0])  # type: ignore[index]
+
+    questions = ("tea", "主题", "word3", "word30", "note 12")
+    before, answers = pieces(), [index.search(tokens.query(question)) for question in questions]
+    index.compact()
+    assert pieces() == 1 < before
+    assert [index.search(tokens.query(question)) for question in questions] == answers
+    index.compact()
+    assert pieces() == 1
+
+
 def test_replacing_and_removing_leave_nothing_behind(index: SqliteIndex) -> None:
     index.replace([entry("a.md", "old words\n")])
     index.replace([entry("a.md", "new phrases\n")])

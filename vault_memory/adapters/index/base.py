@@ -88,6 +88,10 @@ class Index(Protocol):
         """Forget these files and all that was derived from them."""
         ...
 
+    def compact(self) -> None:
+        """Join what many writes have laid down in pieces, which every search has to look through one by one."""
+        ...
+
     def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
         """Give up to `limit` chunks their vector in the embedder's space; returns how many are left without one.
 

@@ -8,29 +8,24 @@ import threading
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import apsw
 
 from vault_memory.adapters.embedding.base import Embedder, Vector
-from vault_memory.adapters.index import database, vectors
+from vault_memory.adapters.index import database, vectors, words
 from vault_memory.adapters.index.base import FileState, Space, Stats
 from vault_memory.adapters.index.database import rows, value
-from vault_memory.adapters.index.vectors import Condition
 from vault_memory.core import dates, tokens
-from vault_memory.core.candidate import Candidate, Candidates, Filter
+from vault_memory.core.candidate import Candidates, Filter
 from vault_memory.core.change import Identity
 from vault_memory.core.document import Chunk, Document, Unit
-from vault_memory.core.passage import RECORD
 from vault_memory.core.tokens import Query
 from vault_memory.errors import Busy, IndexUnusable
 
-LARGE, COMMON = 5_000, 0.1
-"""From so many chunks on, a term that stands in this share of them is not searched for."""
+MERGE_PAGES = 500
+"""So many pages are merged in one transaction, of some milliseconds, so that writers get in between."""
 
-_AS_UNIT = partial(tuple.__new__, Unit)
-"""As `Unit._make`, without a call into Python: a search makes a thousand of them."""
 _STATE = "content_hash, size, mtime_ns, ctime_ns, inode, problem"
 
 
@@ -98,6 +93,16 @@ class SqliteIndex:
     def remove(self, sources: Iterable[str]) -> None:
         with self._open() as db, db:
             db.executemany("DELETE FROM files WHERE source = ?", ((source,) for source in sources))
+
+    def compact(self) -> None:
+        with self._open() as db:
+            pages = -MERGE_PAGES  # below zero: of all segments, whatever their level (FTS5's documentation, 6.7)
+            while True:
+                before = db.total_changes()
+                db.execute("INSERT INTO words(words, rank) VALUES('merge', ?)", (pages,))
+                if db.total_changes() - before < 2:
+                    return
+                pages = MERGE_PAGES
 
     def _put_file(self, db: apsw.Connection, document: Document, state: FileState) -> int:
         day = document.day.isoformat() if document.day else ""
@@ -191,15 +196,15 @@ class SqliteIndex:
         bring: bool = True,
     ) -> Candidates:
         with self._open() as db, _one_state(db):
-            condition = _condition(only or Filter())
+            condition = words.condition(only or Filter())
             total = int(value(db, "SELECT value FROM meta WHERE key = 'chunks'"))
-            frequency = _frequency(db, (*query.find, *query.weigh))
-            keyword = _by_words(db, _telling(query.find, frequency, total), condition, limit)
+            frequency = words.frequency(db, (*query.find, *query.weigh))
+            keyword = words.best(db, words.telling(query.find, frequency, total), condition, limit)
             near = vectors.Nearest({}, None)
             if vector:
-                near = self._vectors.nearest(db, *vector, list(keyword), condition, limit)
-            brought = near.cosines if bring or not keyword else {}
-            return Candidates(_fetch(db, keyword, near.cosines, brought), frequency, total, near.spread)
+                brought = limit if bring or not keyword else 0
+                near = self._vectors.nearest(db, *vector, list(keyword), condition, brought)
+            return Candidates(words.fetch(db, keyword, near.cosines), frequency, total, near.spread)
 
     def stats(self) -> Stats:
         with self._open() as db:
@@ -258,86 +263,6 @@ def _one_state(db: apsw.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
 
 
-def _by_words(db: apsw.Connection, terms: Sequence[str], only: Condition, limit: int) -> dict[int, float]:
-    """BM25 of the best chunks by id. Ties are cut by place, not by id, so that a rebuilt index answers the same."""
-    if not terms:
-        return {}
-    match = " OR ".join(f'"{term}"' for term in terms)
-    found = rows(
-        db,
-        "SELECT w.rowid, -bm25(words, 1.0, 1.0) FROM words w"
-        f" WHERE words MATCH ? {only.on('w.rowid')} ORDER BY bm25(words, 1.0, 1.0) LIMIT ?",
-        (match, *only.values, 3 * limit),
-    )
-    ids = ",".join(str(chunk_id) for chunk_id, _ in found)
-    places = {
-        chunk_id: (kind == RECORD, *place)
-        for chunk_id, kind, *place in rows(
-            db,
-            f"SELECT chunk_id, kind, source, position FROM chunks JOIN files USING(file_id) WHERE chunk_id IN ({ids})",
-        )
-    }
-    found.sort(key=lambda row: (-round(row[1], 9), places[row[0]]))
-    read = [row for row in found if not places[row[0]][0]][:limit]
-    records = [row for row in found if places[row[0]][0]][: limit // 2]
-    return dict(read + records)
-
-
-def _telling(terms: Sequence[str], frequency: Mapping[str, int], total: int) -> list[str]:
-    """The terms to search for: those that stand somewhere, in a large index without the common ones if others are left.
-
-    Scoring a tenth of all chunks for one word takes longer than all else, and says little; ranking still weighs it.
-    """
-    held = [term for term in terms if frequency[term]]
-    rare = [term for term in held if frequency[term] <= total * COMMON]
-    return rare if total >= LARGE and len(rare) >= 3 else held
-
-
-def _condition(only: Filter) -> Condition:
-    tests, values = [], list[object]()
-    if only.kinds:
-        tests.append(f"kind IN ({','.join('?' * len(only.kinds))})")
-        values.extend(only.kinds)
-    if only.since:
-        tests.append("day >= ?")
-        values.append(only.since.isoformat())
-    if only.until:
-        tests.append("day <> '' AND day <= ?")
-        values.append(only.until.isoformat())
-    for tag in only.tags:
-        tests.append("instr(tags, ?)")
-        values.append(f"\n{tag}\n")
-    if not tests:
-        return Condition()
-    sql = f"SELECT chunk_id FROM chunks JOIN files USING(file_id) WHERE {' AND '.join(tests)}"
-    return Condition(sql, tuple(values))
-
-
-def _frequency(db: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
-    """In how many chunks each term stands."""
-    held = rows(db, f"SELECT term, doc FROM terms WHERE term IN ({','.join('?' * len(terms))})", terms)
-    return dict.fromkeys(terms, 0) | dict(held)
-
-
-def _fetch(
-    db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float], brought: Iterable[int]
-) -> list[Candidate]:
-    """The candidates that words found, and those that vectors `brought`."""
-    ids = ",".join(str(chunk_id) for chunk_id in {**keyword, **dict.fromkeys(brought)})
-    found = rows(
-        db,
-        "SELECT chunk_id, source, kind, day, position, text, line_start, units, stems, head, sections"
-        f" FROM chunks JOIN files USING(file_id) WHERE chunk_id IN ({ids}) ORDER BY source, position",
-    )
-    return [
-        Candidate(
-            chunk_id, source, kind, day, position, text, _unpack(units, start), stems.split("\n") if units else (), head,
-            keyword.get(chunk_id, 0.0), cosines.get(chunk_id), _sections(sections),
-        )
-        for chunk_id, source, kind, day, position, text, start, units, stems, head, sections in found
-    ]  # fmt: skip
-
-
 def _head(document: Document) -> str:
     days = f" {'  '.join(dates.of_day(document.day))} " if document.day else ""
     return tokens.stems(document.title) + days
@@ -357,17 +282,6 @@ def _embedded_text(title: str, heading: str, text: str) -> str:
 
 def _pack(units: Sequence[Unit], first: int) -> bytes:
     return array("I", [n for unit in units for n in (unit.line - first, unit.start, unit.end)]).tobytes()
-
-
-def _unpack(packed: bytes, first: int) -> list[Unit]:
-    numbers = array("I", packed)
-    lines = [first + number for number in numbers[::3]]
-    return list(map(_AS_UNIT, zip(lines, numbers[1::3], numbers[2::3], strict=True)))
-
-
-def _sections(stored: str) -> list[tuple[int, str]]:
-    rows = (row.partition("\t") for row in stored.split("\n") if row)
-    return [(int(first), words) for first, _, words in rows]
 
 
 def _state_row(state: FileState) -> tuple[bytes, int, int, int, int, str]:

@@ -96,18 +96,22 @@ def packed(found: Sequence[Vector], count: int, dimension: int) -> list[bytes]:
         raise EndpointError(f"the embedding model gave {len(found)} vectors for {count} texts: nothing was stored")
     if count <= FEW:
         return [quantised(vector, dimension) for vector in found]
+    return [row.tobytes() for row in _quantised_rows(found, dimension)]
+
+
+def _quantised_rows(found: Sequence[Vector], dimension: int) -> numpy.ndarray[Any, Any]:
+    """The same as `quantised` makes of each, to the bit: it must not matter how many came at once."""
     import numpy
 
     for vector in found:
         if len(vector) != dimension:
             raise _other_length(len(vector), dimension)
-    matrix = numpy.asarray(
-        found, numpy.float64
-    )  # the very sums of `quantised`, so that it does not matter how many came at once
+    matrix = numpy.asarray(found, numpy.float64)
     largest = numpy.abs(matrix).max(axis=1, keepdims=True)
     if not numpy.isfinite(largest).all() or not largest.all():
         raise _no_direction()
-    return [row.tobytes() for row in numpy.rint(matrix * 127 / largest).astype(numpy.int8)]
+    packed: numpy.ndarray[Any, Any] = numpy.rint(matrix * 127 / largest).astype(numpy.int8)
+    return packed
 
 
 def quantised(vector: Vector, dimension: int) -> bytes:
@@ -147,15 +151,14 @@ class Scan:
     def nearest(
         self, db: apsw.Connection, space: str, vector: Vector, also: Sequence[int], only: Condition, limit: int
     ) -> Nearest:
-        """Cosines of the `limit` nearest chunks that `only` lets through, and of the chunks `also`."""
+        """Cosines of the `limit` nearest chunks (0: none) that `only` lets through, and of the chunks `also`."""
         held = {name: rest for name, *rest in rows(db, "SELECT name, space_id, dimension FROM spaces")}
         if space not in held:
             return Nearest({}, None)
         space_id, dimension = held[space]
-        query = quantised(vector, dimension)
         self._searches += 1
         if database.vec_library() and (self._searches == 1 or only.sql):
-            return _scan(db, space_id, query, also, only, limit)
+            return _scan(db, space_id, quantised(vector, dimension), also, only, limit)
         with self._lock:
             for gone in self._matrices.keys() - held.keys():
                 del self._matrices[gone]
@@ -163,7 +166,7 @@ class Scan:
             if matrix is None or matrix.dimension != dimension:  # another model took the name
                 matrix = self._matrices[space] = _Matrix(dimension)
             matrix.refresh(db, space_id)
-        return matrix.nearest(db, query, also, only, limit)
+        return matrix.nearest(db, vector, also, only, limit)
 
 
 class Condition(NamedTuple):
@@ -185,7 +188,7 @@ def _scan(db: apsw.Connection, space: int, query: bytes, also: Sequence[int], on
         " SELECT chunk_id, cosine, (SELECT count(*) FROM every), (SELECT avg(cosine) FROM every),"
         " (SELECT avg(cosine * cosine) FROM every)"
         f" FROM every WHERE true {only.on('chunk_id')} ORDER BY cosine DESC LIMIT ?",
-        (query, space, *only.values, limit),
+        (query, space, *only.values, max(limit, 1)),
     )
     if not found:
         return Nearest({}, None)
@@ -195,7 +198,7 @@ def _scan(db: apsw.Connection, space: int, query: bytes, also: Sequence[int], on
         db, f"SELECT chunk_id, {cosine} FROM vectors WHERE space_id = ? AND chunk_id IN ({ids})", (query, space)
     )
     spread = Spread(count, mean, math.sqrt(max(0.0, square - mean * mean)), best)
-    return Nearest({row[0]: row[1] for row in (*found, *filled)}, spread)
+    return Nearest({row[0]: row[1] for row in (*found[:limit], *filled)}, spread)
 
 
 class _Matrix:
@@ -230,18 +233,20 @@ class _Matrix:
             self.rows = numpy.concatenate([self.rows, unit])
             self.ids = numpy.concatenate([self.ids, numpy.array([row[0] for row in new], numpy.int64)])
 
-    def nearest(self, db: apsw.Connection, query: bytes, also: Sequence[int], only: Condition, limit: int) -> Nearest:
+    def nearest(self, db: apsw.Connection, vector: Vector, also: Sequence[int], only: Condition, limit: int) -> Nearest:
         import numpy
 
+        asked = _quantised_rows([vector], self.dimension)[0].astype(numpy.float32)
         if not len(self.rows):
             return Nearest({}, None)
-        asked = numpy.frombuffer(query, numpy.int8).astype(numpy.float32)
         cosines = self.rows @ (asked / numpy.linalg.norm(asked))
-        allowed = numpy.arange(len(cosines))
-        if only.sql:
-            allowed = numpy.flatnonzero(numpy.isin(self.ids, [row[0] for row in rows(db, only.sql, only.values)]))
-        if len(allowed) > limit:
-            allowed = allowed[numpy.argpartition(-cosines[allowed], limit)[:limit]]
-        asked_for = numpy.flatnonzero(numpy.isin(self.ids, list(also)))
         spread = Spread(len(cosines), float(cosines.mean()), float(cosines.std()), float(cosines.max()))
-        return Nearest({int(self.ids[at]): float(cosines[at]) for at in (*allowed, *asked_for)}, spread)
+        wanted = numpy.flatnonzero(numpy.isin(self.ids, also))
+        if limit:
+            allowed = numpy.arange(len(cosines))
+            if only.sql:
+                allowed = numpy.flatnonzero(numpy.isin(self.ids, [row[0] for row in rows(db, only.sql, only.values)]))
+            if len(allowed) > limit:
+                allowed = allowed[numpy.argpartition(-cosines[allowed], limit)[:limit]]
+            wanted = numpy.concatenate([allowed, wanted])
+        return Nearest(dict(zip(self.ids[wanted].tolist(), cosines[wanted].tolist(), strict=True)), spread)

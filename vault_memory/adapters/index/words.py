@@ -1,0 +1,110 @@
+"""Finding chunks by their words in an index database: SQL in, candidates out."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import apsw
+
+from vault_memory.adapters.index.database import rows
+from vault_memory.adapters.index.vectors import Condition
+from vault_memory.core.candidate import Candidate, Filter
+from vault_memory.core.document import Unit
+from vault_memory.core.passage import RECORD
+
+LARGE, COMMON = 5_000, 0.1
+"""From so many chunks on, a term that stands in this share of them is not searched for."""
+
+_AS_UNIT = partial(tuple.__new__, Unit)
+"""As `Unit._make`, without a call into Python: a search makes a thousand of them."""
+
+
+def best(db: apsw.Connection, terms: Sequence[str], only: Condition, limit: int) -> dict[int, float]:
+    """BM25 of the best chunks by id. Ties are cut by place, not by id, so that a rebuilt index answers the same."""
+    if not terms:
+        return {}
+    match = " OR ".join(f'"{term}"' for term in terms)
+    found = rows(
+        db,
+        "SELECT w.rowid, -bm25(words, 1.0, 1.0) FROM words w"
+        f" WHERE words MATCH ? {only.on('w.rowid')} ORDER BY bm25(words, 1.0, 1.0) LIMIT ?",
+        (match, *only.values, 3 * limit),
+    )
+    ids = ",".join(str(chunk_id) for chunk_id, _ in found)
+    places = {
+        chunk_id: (kind == RECORD, *place)
+        for chunk_id, kind, *place in rows(
+            db,
+            f"SELECT chunk_id, kind, source, position FROM chunks JOIN files USING(file_id) WHERE chunk_id IN ({ids})",
+        )
+    }
+    found.sort(key=lambda row: (-round(row[1], 9), places[row[0]]))
+    read = [row for row in found if not places[row[0]][0]][:limit]
+    records = [row for row in found if places[row[0]][0]][: limit // 2]
+    return dict(read + records)
+
+
+def telling(terms: Sequence[str], frequency: Mapping[str, int], total: int) -> list[str]:
+    """The terms to search for: those that stand somewhere, in a large index without the common ones if others are left.
+
+    Scoring a tenth of all chunks for one word takes longer than all else, and says little; ranking still weighs it.
+    """
+    held = [term for term in terms if frequency[term]]
+    rare = [term for term in held if frequency[term] <= total * COMMON]
+    return rare if total >= LARGE and len(rare) >= 3 else held
+
+
+def condition(only: Filter) -> Condition:
+    tests, values = [], list[object]()
+    if only.kinds:
+        tests.append(f"kind IN ({','.join('?' * len(only.kinds))})")
+        values.extend(only.kinds)
+    if only.since:
+        tests.append("day >= ?")
+        values.append(only.since.isoformat())
+    if only.until:
+        tests.append("day <> '' AND day <= ?")
+        values.append(only.until.isoformat())
+    for tag in only.tags:
+        tests.append("instr(tags, ?)")
+        values.append(f"\n{tag}\n")
+    if not tests:
+        return Condition()
+    sql = f"SELECT chunk_id FROM chunks JOIN files USING(file_id) WHERE {' AND '.join(tests)}"
+    return Condition(sql, tuple(values))
+
+
+def frequency(db: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
+    """In how many chunks each term stands."""
+    held = rows(db, f"SELECT term, doc FROM terms WHERE term IN ({','.join('?' * len(terms))})", terms)
+    return dict.fromkeys(terms, 0) | dict(held)
+
+
+def fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float]) -> list[Candidate]:
+    """The candidates: what words found, and what vectors did."""
+    ids = ",".join(str(chunk_id) for chunk_id in {**keyword, **cosines})
+    found = rows(
+        db,
+        "SELECT chunk_id, source, kind, day, position, text, line_start, units, stems, head, sections"
+        f" FROM chunks JOIN files USING(file_id) WHERE chunk_id IN ({ids}) ORDER BY source, position",
+    )
+    return [
+        Candidate(
+            chunk_id, source, kind, day, position, text, _unpack(units, start), stems.split("\n") if units else (), head,
+            keyword.get(chunk_id, 0.0), cosines.get(chunk_id), _sections(sections),
+        )
+        for chunk_id, source, kind, day, position, text, start, units, stems, head, sections in found
+    ]  # fmt: skip
+
+
+def _unpack(packed: bytes, first: int) -> list[Unit]:
+    numbers = array("I", packed)
+    lines = [first + number for number in numbers[::3]]
+    return list(map(_AS_UNIT, zip(lines, numbers[1::3], numbers[2::3], strict=True)))
+
+
+def _sections(stored: str) -> list[tuple[int, str]]:
+    rows = (row.partition("\t") for row in stored.split("\n") if row)
+    return [(int(first), words) for first, _, words in rows]
