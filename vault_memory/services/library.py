@@ -60,8 +60,8 @@ def build_enhanced_prompt(
 
 
 def get_conversation_history(vault: Vault, student_id: str, limit: int = 5) -> list[dict[str, str]]:
-    """The last turns, oldest first, as the design has them: {timestamp, user, assistant}."""
-    turns = [turn for _, turn in newest_turns(vault, vault.known_user(student_id), limit)]
+    """The last turns, oldest first, as the design has them: {timestamp, user, assistant}; none of somebody new."""
+    turns = [turn for _, turn in newest_turns(vault, student_id, limit)] if _knows(vault, student_id) else []
     names = {"timestamp": "created_at", "user": "user_message", "assistant": "assistant_message"}
     return [{ours: str(turn.get(kept) or "") for ours, kept in names.items()} for turn in reversed(turns)]
 
@@ -89,7 +89,9 @@ class MemorySearchEngine:
         self.vault = _vault_of(memory_dir)
 
     def search(self, student_id: str, query: str, top_k: int = 5, mode: Mode = "hybrid") -> list[dict[str, Any]]:
-        """Hits, best first: {content, source, score, line_range, kind, scope, explain}."""
+        """Hits, best first: {content, source, score, line_range, kind, scope, explain}; none for somebody new."""
+        if not _knows(self.vault, student_id):
+            return []
         return [asdict(hit) for hit in search(self.vault, student_id, query, top_k, mode).hits]
 
     def index_student_memory(self, student_id: str) -> Report:
@@ -124,8 +126,12 @@ def _vault_of(memory_dir: str | Path) -> Vault:
     return open_vault(folder.parent if is_inside else folder)
 
 
+def _knows(vault: Vault, user_id: str) -> bool:
+    return layout.check_user_id(user_id) in vault.user_ids()
+
+
 def _refresh(vault: Vault, user_id: str) -> None:
     """Look for what changed, where no daemon keeps the index fresh."""
-    if user_id in vault.user_ids() and not is_running(vault.root):
+    if _knows(vault, user_id) and not is_running(vault.root):
         for scope in (user_id, layout.SHARED):
             reconcile(vault, scope)
