@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
+import httpx
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -87,3 +90,27 @@ def test_an_installed_copy_lays_out_a_vault(how: str, wheel: Path, tmp_path: Pat
     assert files == shipped_files()
     command = python.with_name("vault-memory")
     assert run(command, "--version", cwd=tmp_path) == "vault-memory, version 0.1.0"
+    assert serves(command, tmp_path / "vault")
+
+
+def serves(command: Path, folder: Path) -> bool:
+    """Whether an installed `vault-memory serve` answers for a new vault."""
+    run(command, "init", folder, cwd=folder.parent)
+    process = subprocess.Popen(
+        [command, "serve", "--port", "0"], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    try:
+        assert process.stdout is not None
+        shown = (re.search(r"http://127\.0\.0\.1:\d+", line) for line in process.stdout)
+        address = next(found[0] for found in shown if found)
+        return httpx.get(f"{address}/healthz", timeout=30).json() == {"alive": True}
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def test_the_extras_hold_one_another() -> None:
+    """`all` and `dev` bring what `serve` needs, so that `make setup` does."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert extras["all"] == [f"vault-memory[{','.join(sorted(extras.keys() - {'all', 'dev'}))}]"]
+    assert {*extras["local"], *extras["serve"]} <= set(extras["dev"])
