@@ -5,7 +5,7 @@ from __future__ import annotations
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.phrases import lazily
-from vault_memory.core.extraction.wished import speaks_of_reply
+from vault_memory.core.extraction.wished import speaks_of_reply, tells_of_a_thing
 from vault_memory.core.preference import Signal
 
 _TASK = lazily(
@@ -13,6 +13,7 @@ _TASK = lazily(
     r"|(?:^|please |pls |you )(?:rewrite|edit|revise|polish|shorten|proofread|rephrase|tighten|condense|trim)(?: up)? (?:my|the|this|our) (?!answer|explanation|reply|response)"
     r"|(?:draft|write|改写|润色|润饰|修改|缩短|精简)(?: ?个| ?封|一下|我的|这份|这篇|这段| a| an)"
     r"|(?:写|拟|草拟|起草|生成|设计|出|画)(?:一|两|三|几|我的|这)?(?:封|篇|份|段|首|张|组|套|则|题|道)"
+    r"|(?:写|拟|草拟|起草|撰)[^,我你给得成]{0,6}(?:书|信|稿|条|函|报告|心得|诗|歌词|剧本|总结|计划|作文|检讨|文案|致辞|致词)"
 )
 _WORK_IS = lazily(
     r"(?<![a-z])(?:the|this|that|my|our) (?:function|method|loop|class|component|file|query|script|variable|title|essay|paper|paragraph|email|report|abstract|slide|intro|name|code|regex|list|table|lecture|video|movie|book)s? [^,]{0,12}(?:is|are|was|looks|feels|gets|got|'s) "
@@ -63,7 +64,7 @@ def is_spoken_of(signal: Signal, clause: Clause, before: str, sentence: str, lex
     if signal.key == "theme" and _SET_BEFORE.search(before) and _YET.match(clause.text):
         return True  # «the config says dark but the page still comes up white» is a bug
     bare = len(clause.text) < 10 and not clause.standing and not _PAGE.search(before)
-    if signal.key == "theme" and bare and words("styles.theme.unless").search(carried):
+    if signal.key == "theme" and bare and (words("styles.theme.unless").search(carried) or tells_of_a_thing(carried)):
         return True  # «the button is too bright, darker please»
     if signal.key == "design_style" and carried.strip() and not in_reply and _UGLY.fullmatch(clause.text):
         return not _PAGE.search(carried)

@@ -134,7 +134,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
     words = lexicon.words
     whole = said[start:end]
     others = hypothetical = once = standing = likes = sarcastic = past = corrects = False
-    carried_back = asking_before = polite = False
+    carried_back = asking_before = polite = quoted = False
     sarcastic = wry or bool(words("words.mood.sarcasm").search(whole))
     standing_after = len(parts) > 1 and bool(words("words.wish.standing").search(said[parts[-1][0] : parts[-1][1]]))
     attributed = len(parts) > 1 and bool(words("words.artefact.attributed").search(said[parts[-1][0] : parts[-1][1]]))
@@ -145,6 +145,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
         speaker = _speaker(text, words)
         others = speaker == "others" if speaker else others and not carried_back and not _ASKED_OF_YOU.search(text)
         carried_back = speaker == "others" and bool(_OWN_PART.search(text))
+        quoted = quoted or (said[stop : stop + 1] == ":" and speaker != "me" and bool(_SAYS.search(text)))
         if words("words.mood.polite_if").search(text):
             conditional = False
         else:
@@ -173,7 +174,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
                 at,
                 stop,
                 number,
-                others or attributed,
+                others or attributed or quoted,
                 hypothetical or subordinate,
                 subordinate and not hypothetical and speaker == "me" and not _AHEAD.search(text),
                 asking,
@@ -196,6 +197,10 @@ _IMPERATIVE = lazily(
     r"(?:and |but |so |then |also |ok |okay |just |please |pls |hey |from now on )*(?:add|write|make|keep|use|put|skip|drop|leave|stop|include|stick|stay|switch|change|set|turn|cut|avoid|start|comment|annotate|label|follow|match|break|split|walk|slow|number|shorten|trim|remove|strip|go|give|(?:would|could) (?:it kill|you mind))(?![a-z'])(?! (?:is|are|was|does|has)(?![a-z]))"
 )
 _WRY = lazily("[🙃🙄😒]")
+_SAYS = lazily(
+    r"(?:说|写|写着|写道|写住|话|要求|规定|注明|提示|问|喊|回|道) ?$|(?<![a-z])(?:said|says|reads|read|wrote|writes|states|stated|asks|asked|goes|went|demands|demanded|shouts|warns|told (?:me|us)) ?$"
+)
+"""Before a colon: what follows are the words of whoever said so: «the exam said: explain in detail»."""
 _LEAD = lazily(
     r"^[\s,]*(?:(?:and|but|so|then|also|plus|ok|okay|hey|well|oh|just|btw|pls|那|那就|就|也|还有|还|然后|另外|所以|但|但是|不过|而且|并且|你|你就|同埋|仲有|都|我想|阿|啊|欸|诶|呃|嗯|you can|you could|you should|you|to|from now on|以后|之后|今后|往后)[\s,]*){0,4}"
 )
@@ -223,7 +228,7 @@ def _strip(said: str, start: int, end: int) -> tuple[int, int]:
 
 def _speaker(text: str, words: Words) -> str | None:
     """`me`, `others` or None: the first subject of the clause; a person helped or told is no subject."""
-    if _REPORTED.match(text) or _REPORTED_EN.search(text):
+    if _REPORTED.match(text) or _REPORTED_EN.search(text) or _HOUSE.match(text):
         return "others"
     mine = next(
         (own for own in words("words.speaker.me").finditer(text) if not _TOLD.search(text[: own.start()])), None
@@ -248,16 +253,21 @@ def _between(text: str) -> bool:
 # Somebody says, wants or demands it: who, is open («the rubric says», 規範裡規定), but not the person who speaks.
 _REPORTED = lazily(
     r"(?!能不能|能否|可不可|想|以后|之后|以前|之前|先前|刚才|刚刚|上次|前面|昨天|忘|先说|话说|今后|往后|现在|从|接下来|另外|还有|那就|这样|最后|以及|然后|麻烦|拜托|如果|为什么|怎么|什么|每次|记住|记得|不要|可以|一直|应该|有什么|有没有)"
-    r"(?:(?:我们?|咱们?)(?:的)?[^,我你您]{0,8}(?:规范|规定|规则|守则|手册|指南|公司|学校|团队|组里|实验室|律所|医院|诊所|店里|社团|班上|系上|作业|题目|课程|合同|合约|契约|甲方|老板|主管)|[^,我你您咱俺请帮]{2,18}?)"
-    r"(?:里|中|上|那边|内)?(?:都|也|又|还|一直|总是|老是|就|只|硬|非|明明|有|是|会|已经|特别)*"
-    r"(?:规定|要求(?!很|不|是|简|高|低|太|取消|作废|拿)|嫌(?!你)|坚持(?:要|说|用)|抱怨|批评|说(?:以后|从|要|请|一律|我的?|全|必须|不能|不可以)|话(?:以后|要|唔|想|佢|份|个|啲|自己)|让(?:我们?|大家|全|写|做|交|改|用|准备|整理)|叫(?:我们?|大家|全)(?![\u3400-\u9fff]{1,3}(?:就|得))|逼(?:我|大家)|要(?:我们|大家)|写明|写着|写住|写道|注明|通知|嘱咐|命令|禁止|强调)"
+    r"(?:(?:我[们哋]?|咱们?)(?:的)?[^,我你您]{0,8}(?:规范|规定|规则|守则|手册|指南|公司|学校|团队|组里|实验室|律所|医院|诊所|店里|社团|班上|系上|作业|题目|课程|合同|合约|契约|甲方|老板|主管)|[^,我你您咱俺请帮]{2,18}?)"
+    r"(?:里|中|上|那边|内)?(?: ?[a-z]{2,10} ?|法务|人资|总务|资讯|行政)?(?:都|也|又|还|一直|总是|老是|就|只|硬|非|明明|有|是|会|已经|特别)*"
+    r"(?:规定|要求(?!很|不|是|简|高|低|太|取消|作废|拿)|嫌(?!你)|坚持(?:要|说|用)|抱怨|批评|说(?:以后|从|要|请|一律|我的?|全|必须|不能|不可以)|话(?:以后|要|唔|想|佢|份|个|啲|自己)|让(?:我们?|大家|全|写|做|交|改|用|准备|整理)|叫(?:我们?|大家|全)(?![\u3400-\u9fff]{1,3}(?:就|得))|逼(?:我|大家)|要(?:我们|大家)|写明|写着|写住|写道|注明|通知|嘱咐|命令|禁止|强调|(?<!请)(?<!先)(?:问|劝|催|骂|笑|推坑|建议|推荐)我)"
 )
 _REPORTED_EN = lazily(
     r"(?<![a-z'])(?!(?:i|we|you|it|this|that|which|what|who|brain|eyes|head|gut|heart|taste|memory|style|default|always|just|really|also|never|one|everything|nothing|anything) )"
     r"[a-z][a-z'\-]*(?: \d+| also| always| just| really| still| now| even| all)? "
-    r"(?:says|insists|demands|requires(?! (?:me|less|more))|hates|loves|prefers|thinks|expects|complains|wants|keeps (?:saying|asking|telling|insisting)"
+    r"(?:says|insists|demands|requires(?! (?:me|less|more))|hates|loves|prefers|thinks|expects|complains|wants|refuses|swears|codes|works (?:entirely|only|exclusively|mostly|all day) (?:in|with)|keeps (?:saying|asking|telling|insisting)"
     r"|(?:told|taught|asked|warned|forced|forces|makes|made|ordered) (?:me|us|everyone) )(?! it )"
 )
+_HOUSE = lazily(
+    r"(?:听说|据说|因为|现在|目前)?(?:公司|学校|医院|单位|部门|工厂|厂里|店里|银行|政府|总部|机构|事务所|图书馆|系统商|厂商|外包)(?:的|里的|那边|内部)?"
+    r"(?:(?<=[的边部])(?!专案|项目|案子|产品|后台|前端|后端|码|代码|程式|网站|官网)|电脑|系统|设备|内网|网路|网络|政策|制度|资讯|法务|人资|总务|年会|同仁|员工|客服|系统|伺服器|服务器)"
+)
+"""A house as the owner of what is told: «the company's servers run on …» is not the person's, «our company's» may be."""
 _EMBEDDED = lazily(
     r" ?(?:just |really |do |so |also |kinda |honestly )*(?:wish|hope|think|know|heard|hear|suspect|guess|bet|swear|believe|feel like|notice|noticed|love how|hate how|love when|hate when|love that|saw|see)(?: that)?(?: my| the| our| a| some)? ?"
     r"|(?:个人)?(?:希望|觉得|认为|知道|听说?|猜|怀疑|看到?|发现|记得|讨厌|最怕|真希望|好希望|多希望)(?:我的?|我们的?|那个?)?"

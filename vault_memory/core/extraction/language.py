@@ -51,8 +51,9 @@ def reply_language(clause: Clause, message: Message, lexicon: Lexicon) -> Iterat
         return
     tells = bool(_TELLS.search(text))
     hits = _named(text, lexicon) if tells or clause.wish else []
-    if not tells and _BUILT.search(_OPENING.split(message.said[: clause.start])[-1]):
-        return  # «add a language switch, default English»: of what is built
+    opening = _OPENING.split(message.said[: clause.start])[-1]
+    if not tells and (_BUILT.search(opening) or _ARTEFACT.search(opening)):
+        return  # «add a language switch, default English», «the label in Japanese but the tooltip in English»
     strength: Strength = "explicit" if clause.likes or clause.standing else "adjustment"
     for start, end, tag in sorted(hits, reverse=True):
         if _MERELY_NAMED.match(text, end) or _STUDIED.search(text[:start]):

@@ -23,6 +23,8 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon, told: bool)
         return None
     if told and _I_USE.search(text) or _TAKEN_BACK.search(text[asked.end() :]) or "//" in text[: asked.start()]:
         return None
+    if _ABLE.search(text):
+        return None  # 你能記住我說過的話嗎 asks what the assistant can do
     opening = text[: asked.start()]
     if (
         len(_FILLER.sub("", opening)) > 4
@@ -46,6 +48,10 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon, told: bool)
 
 _TAKEN_BACK = lazily(
     r"当我没说|算了|(?<![a-z])(?:no wait|forget (?:that|it)|never ?mind|scratch that|remember)(?![a-z])"
+)
+_ABLE = lazily(
+    r"^[\s,]*(?:你|妳|您)(?:有办法|会不会|能不能|可不可以|会|能|可以|都)+(?!帮|替|给|为我|请|麻烦)[^,]*(?:吗|么|$)"
+    r"|^[\s,]*(?:do|will|are|is|does|did) (?:you|it|this)(?! please| mind)[^,]*(?:remember|keep|store|save|note)"
 )
 _I_USE = lazily(
     r"我(?:们|都|一般|平常|平时|主要|只|也|现在|是|在|的|最)*(?:用|写|学|选|喜欢|习惯|偏好|装|跑)|(?<![a-z])(?:i|we|i'm|we're|i'll) (?:\w+ ){0,2}(?:use|using|write|writing|code|coding|prefer|like|love|work|working|run|develop|build|switched|moved)(?![a-z])"

@@ -62,16 +62,10 @@ _FORMS = (
 
 def _sentences(folded: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for end in _END.finditer(folded):
-        if folded[start : end.start()].strip():
-            yield start + _blank(folded, start), end.start()
-        start = end.end()
-    if folded[start:].strip():
-        yield start + _blank(folded, start), len(folded)
-
-
-def _blank(folded: str, start: int) -> int:
-    return len(folded) - start - len(folded[start:].lstrip())
+    for stop, after in (*(end.span() for end in _END.finditer(folded)), (len(folded), 0)):
+        if sentence := folded[start:stop].lstrip():
+            yield stop - len(sentence), stop
+        start = after
 
 
 def _category(sentence: str) -> str | None:

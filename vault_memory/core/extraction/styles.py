@@ -7,6 +7,7 @@ speaks of something else (the row's `unless`) gives nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -78,7 +79,7 @@ def _judge(
 ) -> Signal | None:
     if clause.others or clause.hypothetical or clause.sarcastic:
         return None
-    if _something_else(key, hits, clause, lexicon) or (key == "theme" and _compares(hits, clause.text)):
+    if _something_else(key, hits, clause, lexicon) or _compares(hits, clause.text):
         return None
     wanted: list[tuple[bool, int, str]] = []
     for hit in hits:
@@ -109,11 +110,9 @@ def _judge(
 
 
 def _compares(hits: list[Hit], text: str) -> bool:
-    """Whether dark and light stand beside one another: 深色與淺色介面的影響 wishes for neither."""
+    """Whether two values of a key stand beside one another: 深色與淺色介面的影響 wishes for neither."""
     first, last = min(hits, key=lambda hit: hit.start), max(hits, key=lambda hit: hit.start)
-    return {first.style.value, last.style.value} == {"dark", "light"} and bool(
-        _BESIDE.fullmatch(text[first.end : last.start])
-    )
+    return first.style != last.style and bool(_BESIDE.fullmatch(text[first.end : last.start]))
 
 
 def _something_else(key: str, hits: list[Hit], clause: Clause, lexicon: Lexicon) -> bool:
@@ -122,10 +121,15 @@ def _something_else(key: str, hits: list[Hit], clause: Clause, lexicon: Lexicon)
         return False
     lists = ["unless"] if clause.likes or clause.standing else ["unless", "unless_once"]
     return any(
-        not any(hit.start <= found.start() and found.end() <= hit.end for hit in hits)
+        not any(hit.start <= found.start() and found.end() <= hit.end and not _ends_in(hit, found) for hit in hits)
         for name in lists
         for found in lexicon.words(f"styles.{key}.{name}").finditer(clause.text)
     )
+
+
+def _ends_in(hit: Hit, found: re.Match[str]) -> bool:
+    """Whether what a phrase reached over a gap is only part of another word: 寫…用例 asks for no 例."""
+    return hit.asked and hit.start < found.start() and hit.end == found.end()
 
 
 def names(key: str, value: str, text: str, lexicon: Lexicon) -> bool:

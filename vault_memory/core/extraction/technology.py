@@ -55,6 +55,8 @@ def _signals(
     if (
         technology.name in _NEVER_A_LANGUAGE
         or _SIMILE.search(before)
+        or _is_somebody_elses(said_of_it)
+        or _DECIDED.fullmatch(before)
         or (_CALLED.search(before) and not _USED_IN.search(before))
     ):
         return
@@ -93,6 +95,12 @@ def _signals(
         or ((used or in_trouble) and (mine or _HAN.search(clause.text) or _ELLIPTIC.match(clause.text)))
     ):
         yield Signal(key, "add", technology.name, "observed")
+
+
+def _is_somebody_elses(before: str) -> bool:
+    """Whether the person named last before it is a third one: «I was told that they only use Scala»."""
+    named = list(_PERSON.finditer(before))
+    return bool(named) and not named[-1]["me"]
 
 
 def _removals(technology: Technology, existing: Mapping[str, object], lexicon: Lexicon) -> Iterator[Signal]:
@@ -141,8 +149,16 @@ def _from_to(before: str, after: str) -> bool:
 _ELLIPTIC = lazily(
     r"(?:so |and |also |ok |been |just |currently |still |finally |mostly |mainly )*(?:been|made|built|wrote|coded|shipped|using|writing|coding|building|hacking|working|learning|running|started|starting|switched|switching|moved|moving|migrated|migrating|deployed|deploying|trying|stuck|got|rewrote|rewriting|ported|porting)(?![a-z])"
 )
+_PERSON = lazily(
+    r"(?<![a-z'])(?P<me>i|we|i'm|i've|i'd|we're|we've|my|our|us|me)(?![a-z])|(?<![a-z'])(?:he|she|they|he's|she's|they're|his|their)(?![a-z])"
+)
+_DECIDED = lazily(r"[^我咱]{2,}(?:定|选|决定|挑|指定|规定)的(?:是|就是)? ?")
+"""Somebody chose it: 最後還是老大一個人定的 Oracle."""
 _HAN = lazily(r"[\u3400-\u9fff]")
-_SIMILE = lazily(r"(?:^|, ?)(?:just |a bit |kind of )?(?:like|as) (?:an?|the|some|my) $")
+_SIMILE = lazily(
+    r"(?:^|, ?)(?:just |a bit |kind of )?(?:like|as) (?:an?|the|some|my) $"
+    r"|(?<![a-z])(?:is|are|was|feels?|looks?|sounds?|reads?|be|being|seems?)(?: (?:just|a bit|kind of|a lot|so much|basically))? like (?:an? |the )?$|(?:就像|好像|很像|像是|像|如同) ?$"
+)
 _CALLED = lazily(
     r"(?:叫(?:做|作)?|名叫|取名(?:叫|为)?|命名为|念作|读作|called|named|nicknamed|name is|names? of)[ \"']*$"
 )

@@ -33,7 +33,7 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
     if clause.past or (clause.others and not clause.asks_to_know):
         return
     words = lexicon.words
-    if _NOT_TAUGHT.search(text) or _DEBUGGING.search(text) or _ABOUT_OTHERS.search(text):
+    if _NOT_TAUGHT.search(text) or _KNOWN.search(text) or _DEBUGGING.search(text) or _ABOUT_OTHERS.search(text):
         return
     span = None
     if compared := words("subjects.frames.compare").search(text):
@@ -116,6 +116,10 @@ _TERM = lazily(r"[a-z]{8,}(?: [a-z]{3,})?|[a-z]{3,} [a-z]{7,}")
 _NOT_TAUGHT = lazily(
     r"(?:别|不要|不用|不必|唔好|唔使|不想|懒得)(?:再|跟我|给我|一直|老是)*(?:教|解释|讲|介绍|科普|学)|(?<![a-z])(?:don't|do not|stop|no need to|quit|never) (?:teach|explain|lectur|tell|learn|study|describ)"
 )
+_KNOWN = lazily(
+    r"(?<![a-z])(?:i|we) (?:already |do |certainly )*(?:know|understand|get) what|我(?:们)?(?:早就|已经|当然)?(?:知道|懂|了解)什么是|(?<![a-z])(?:asked|asks|quizzed) (?:me|us|him|her|them) (?:what|how|why)|问我(?:什么|啥|怎么|为什么)"
+)
+"""«I know what a loop is» and «the intern asked me what a mutex is» ask for nothing."""
 _DEBUGGING = lazily(
     r"报错|出错|错误讯息|坏掉|不能跑|跑不动|没反应|没有用|为什么我|怎么我|我的.{1,20}(?:为什么|怎么)|why (?:is|does|do|are|isn't|doesn't|won't|can't) (?:my|it|this|the)|my .{1,20} (?:doesn't|won't|keeps|isn't)|not working|doesn't work|won't (?:run|compile)|crash|broken|this (?:line|code|error|function|loop|snippet)|这(?:行|段|个错|个函|个 bug|句|题)|那(?:行|段)|第.{1,3}(?:行|题|段)|line \d"
 )

@@ -43,6 +43,8 @@ def is_wished(hit: Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
         return False  # 我把註解都刪了 is what was done
     if hit.style.key in ("code_style", "examples") and _DOING.search(clause.text[: hit.start]):
         return False
+    if hit.style.key == "code_style" and not (in_reply or clause.standing) and _THAT_CODE.search(clause.text):
+        return False  # 幫這段程式補上註解: how one piece of code shall be
     if hit.style.key == "theme" and not hit.asked and _COLOURED.match(clause.text, hit.end):
         return False  # 小明喜歡深色積木
     if hit.style.key == "response_style" and _OF_A_THING.match(clause.text, hit.end):
@@ -55,17 +57,12 @@ def is_wished(hit: Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
     said_of_answers = in_reply or clause.likes or clause.standing or speaks_of_reply(clause.text)
     if hit.style.key == "response_style" and not said_of_answers and _ITS_OBJECT.search(before):
         return False  # «finish the parody in two lines», «the tagline shorter»: how long one text shall be
-    if (
-        hit.asked
-        and hit.style.key in ("theme", "response_style")
-        and hit.style.value != "auto"
-        and not (in_reply or clause.wish)
-    ):
+    if hit.asked and hit.style.value != "auto" and not (in_reply or clause.wish):
         return False
     if hit.asked:
         return True
-    if clause.wish is None and sign > 0:
-        return False
+    if clause.wish is None and (sign > 0 or not in_reply):
+        return False  # what is not so tells nothing by itself: 兩小時還沒講到重點
     if hit.style.value != "auto" and _ASSERTED.match(clause.text[hit.end :]):
         return False
     if clause.first_person and not (clause.asks or clause.likes or clause.corrects or clause.stands_here):
@@ -76,10 +73,29 @@ def is_wished(hit: Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
 
 
 def _has_its_own_subject(hit: Hit, text: str) -> bool:
-    """Whether a complaint has a subject that is no answer: «the loop is too long», 我的名字好長."""
-    if not complains(text[hit.start : hit.end]) or _REPLY.search(text[: hit.start]):
+    """Whether a complaint has a subject that is no answer: «the loop is too long», 我的名字好長, Go 的錯誤處理真囉嗦."""
+    before = text[: hit.start]
+    if _REPLY.search(before) or not (complains(text[hit.start : hit.end]) or _PREDICATE.search(before)):
         return False
-    return len(_VAGUE_SUBJECT.sub("", text[: hit.start])) >= 2
+    return len(_VAGUE_SUBJECT.sub("", _PREDICATE.sub("", before))) >= 2
+
+
+def tells_of_a_thing(text: str) -> bool:
+    """Whether a text complains of something that is no page and no answer: 投影機太亮了, «the loop is too long»."""
+    found = _QUALITY.search(text)
+    if not found or _REPLY.search(text[: found.start()]):
+        return False
+    return len(_VAGUE_SUBJECT.sub("", text[: found.start()])) >= 2
+
+
+_QUALITY = lazily(
+    r"(?:太|好|很|有点|超|过于|真|这么|那么)(?:亮|暗|刺眼|黑|白|长|短|啰嗦|囉嗦|花|复杂|乱|挤)"
+    r"|(?<![a-z])(?:is|are|was|were|looks?|feels?)(?: \w+)? (?:too |so |very |way too )(?:bright|dark|white|black|long|short|wordy|busy|cluttered|verbose)"
+)
+_PREDICATE = lazily(
+    r"(?:写|看|读|用|讲|听)?(?:起来)?(?:真的?|好|很|超|有够|实在|特别|非常|这么|那么|如此) ?$|(?<![a-z])(?:is|are|was|were|feels?|looks?|seems?|gets?)(?: (?:so|very|really|pretty|rather|quite|awfully|just|always|still|such|all))? ?$"
+)
+"""Before a quality: it is told of what stands before."""
 
 
 def speaks_of_reply(text: str) -> bool:
@@ -125,6 +141,9 @@ _VERY = lazily(r"(?:很|好|非常|真|超|蛮|挺|满|有够) ?$")
 _I = lazily(r"我(?:已经|刚刚?|自己|都|全)*$")
 _DONE = lazily(r"(?:掉|光|完)?了(?!吧|好|可|喔|啦|嘛)")
 _ANSWERS = lazily(r"回答|回复|答案|答我|(?<![a-z])(?:answers?|repl(?:y|ies)|responses?)(?![a-z])")
+_THAT_CODE = lazily(
+    r"(?:这|那|第.|上面那?|下面那?)(?:段|份|支|个|行|章|篇|档)(?:程式|代码|函[式数]|脚本|code|档案|文件|作业)?|附录|(?<![a-z])(?:this|that|the) (?:function|script|file|class|module|macro|query|snippet|config|regex|line|json|program|method)(?![a-z])"
+)
 _WRITES = lazily(
     r"(?:please |can you |could you )?(?:write|make|create|generate|draft|implement) (?:me )?(?:the|an?|this|that|some|my) (?!code|program)|(?:请|帮我|麻烦)*(?:写|生成|实作|实现)(?:一|两|几)?(?:个|段|份|支|篇|封)"
 )
