@@ -47,13 +47,17 @@ def model() -> Iterator[Provider]:
         yield running
 
 
-def blocks(page: str, language: str, after: str = "") -> list[str]:
-    """The page's blocks of code in a language, behind some words of it."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    assert after in text, f"{page} lacks {after!r}"
-    found = re.findall(rf"^```{language}\n(.*?)^```$", text.partition(after)[2] if after else text, re.S | re.M)
-    assert found, f"{page} shows no {language}"
-    return found
+def shown(page: str) -> list[str]:
+    """The page's blocks of code that speak HTTP: by curl or by an SDK."""
+    blocks = re.findall(r"^```\w+\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.S | re.M)
+    return [block for block in blocks if re.search(r"\bcurl |\bOpenAI\(|\bAnthropic\(", block)]
+
+
+def settings(page: str, begin: str) -> str:
+    """The page's block of settings or of a command that begins so."""
+    found = re.search(rf"^```\w+\n({re.escape(begin)}.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.S | re.M)
+    assert found, f"{page} shows no {begin}"
+    return found[1]
 
 
 def pasted(block: str, port: int, model: Provider | None = None, token: str = "") -> str:
@@ -132,7 +136,8 @@ def test_make_run_serves_and_the_readmes_tour_works_by_curl_and_with_the_openai_
     clone: Path, port: int, model: Provider
 ) -> None:
     """Done-when: two terminals, as README.md has them."""
-    by_curl, start, by_sdk = blocks("README.md", "sh", "## By HTTP")[:3]
+    by_curl, by_sdk = shown("README.md")
+    start = settings("README.md", "VAULT_MEMORY_UPSTREAM")
     model.will_say(completion("先看 rewrites。"))
     as_new = f"--no-print-directory --assume-old=.venv/.ready PORT={port}"
     with Terminal(pasted(start, port, model).replace("make run", f"make {as_new} run"), clone) as first:
@@ -177,21 +182,28 @@ def test_serve_without_its_extra_says_what_to_install(cli: Cli, tmp_path: Path) 
     assert done.stderr.strip().endswith("pip install 'vault-memory[serve]'") and "Traceback" not in done.stderr
 
 
+def test_all_that_is_shown_is_tried_here() -> None:
+    """A page that begins to show curl or an SDK gets its test below."""
+    pages = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
+    assert [page for page in pages if shown(page)] == ["README.md", "docs/http.md", "docs/proxy.md"]
+
+
 def test_the_page_of_the_http_server(cli: Cli, port: int) -> None:
-    """docs/http.md: the server is started, a turn kept and found."""
-    (block,) = blocks("docs/http.md", "sh")
-    stop = "kill %1; wait"
-    lines = shell(pasted(block, port) + stop, cli.folder, VAULT_MEMORY_SERVE_PORT=str(port))
+    """docs/http.md: the server is started, a turn kept and found, a profile changed by its ETag."""
+    script = "".join(pasted(block, port) for block in shown("docs/http.md"))
+    lines = shell(f"{script}kill %1; wait", cli.folder, VAULT_MEMORY_SERVE_PORT=str(port))
     assert '{"alive":true}' in lines and '"changes":["theme = dark"]' in lines
     assert "我喜歡暗色主題" in lines.partition('"hits":[')[2]
+    assert '"theme":"light"' in lines.rpartition('"user_id":"alice"')[2]
 
 
 def test_the_page_of_the_chat_proxy(cli: Cli, port: int, model: Provider) -> None:
     """docs/proxy.md: its settings, and its client of OpenAI's and of Anthropic's form."""
-    (settings,) = blocks("docs/proxy.md", "toml")
-    by_openai, by_anthropic = blocks("docs/proxy.md", "python")
+    by_openai, by_anthropic = shown("docs/proxy.md")
     file = cli.folder / "vault-memory.toml"
-    file.write_text(file.read_text().replace("[upstream]\n", pasted(settings, port, model)))
+    file.write_text(
+        file.read_text().replace("[upstream]\n", pasted(settings("docs/proxy.md", "[upstream]"), port, model))
+    )
     cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
     token = cli("token", "--user", "alice").strip()
     keys = {"OPENAI_API_KEY": "sk-openai", "ANTHROPIC_API_KEY": "sk-anthropic"}
