@@ -100,6 +100,7 @@ def filled(path: Path, chunks: int, embedder: object) -> tuple[SqliteIndex, int]
         size += sum(state.size for _, state in batch)
     while index.embed_pending(embedder, 1024):  # type: ignore[arg-type]
         pass
+    index.compact()  # as a reconcile does that brought so much
     return index, size
 
 
