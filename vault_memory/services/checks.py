@@ -49,7 +49,8 @@ def _vault(vault: Vault) -> Seen:
     ignored = (files.read(vault.root / ".gitignore") or b"").splitlines()
     if b"index.db*" not in ignored or b".vault-memory/" not in ignored:
         return ".gitignore lacks our rules: the index would be committed", "`vault-memory doctor --fix` adds them"
-    return f"{vault.root}, {len(vault.user_ids())} users", ""
+    count = len(vault.user_ids())
+    return f"{vault.root}, {count} user{'' if count == 1 else 's'}", ""
 
 
 def _settings(vault: Vault) -> Seen:

@@ -143,7 +143,7 @@ def test_make_run_serves_and_the_readmes_tour_works_by_curl_and_with_the_openai_
     with Terminal(pasted(start, port, model).replace("make run", f"make {as_new} run"), clone) as first:
         address = f"http://127\\.0\\.0\\.1:{port}"
         first.shows(rf"serving {re.escape(str(clone))}/my-vault at {address}; Ctrl-C stops it")
-        to_try = first.shows(rf"  (curl -H .*/my-vault/\.vault-memory/token.* {address}/api/v1/user/alice)")
+        to_try = first.shows(rf"  (curl .*/my-vault/\.vault-memory/token.* {address}/api/v1/user/alice)")
         assert "主題偏好：dark" in json.loads(shell(to_try[1], clone.parent))["content"]
 
         turn, search, prompt, *profile = shell(pasted(by_curl, port), clone).splitlines()
@@ -191,7 +191,7 @@ def test_all_that_is_shown_is_tried_here() -> None:
 def test_the_page_of_the_http_server(cli: Cli, port: int) -> None:
     """docs/http.md: the server is started, a turn kept and found, a profile changed by its ETag."""
     script = "".join(pasted(block, port) for block in shown("docs/http.md"))
-    lines = shell(f"{script}kill %1; wait", cli.folder, VAULT_MEMORY_SERVE_PORT=str(port))
+    lines = shell(f"trap 'kill %1; wait' EXIT\n{script}", cli.folder, VAULT_MEMORY_SERVE_PORT=str(port))
     assert '{"alive":true}' in lines and '"changes":["theme = dark"]' in lines
     assert "我喜歡暗色主題" in lines.partition('"hits":[')[2]
     assert '"theme":"light"' in lines.rpartition('"user_id":"alice"')[2]

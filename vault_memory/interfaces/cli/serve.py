@@ -34,7 +34,7 @@ def serve(context: Context, host: str, port: int | None, public: bool) -> None:
             path = f"user/{users[0]}" if users else "users"
             token = shlex.quote(str(vault.root / layout.STATE_DIR / "token"))
             click.echo("To try it, paste this into another terminal:")
-            click.echo(f'  curl -H "Authorization: Bearer $(cat {token})" {address}/api/v1/{path}')
+            click.echo(f"  curl -w '\\n' -H \"Authorization: Bearer $(cat {token})\" {address}/api/v1/{path}")
 
     context.serve(vault, host, public=public, tell=tell, started=started)
 
