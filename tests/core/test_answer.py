@@ -46,6 +46,23 @@ def test_tools_called_in_a_stream() -> None:
     assert read(SSE, b"".join(chunks("wait", end="tool_calls"))).calls_tools
 
 
+def test_tools_are_called_where_they_stand_whatever_the_end_is_called() -> None:
+    """Some servers of local models end such an answer with `stop`."""
+    called = completion(None, tool_calls=[{"id": "t"}]).parts[0]
+    assert read(JSON, called.replace(b'"tool_calls", ', b"").replace(b'"finish_reason": "tool_calls"', b'"finish_reason": "stop"')).calls_tools  # fmt: skip
+    event = {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "t"}]}}]}
+    assert read(SSE, f"data: {json.dumps(event)}\n\n".encode() + b"".join(chunks(end="stop"))).calls_tools
+    assert not read(JSON, completion("hi", tool_calls=[]).parts[0].replace(b'"tool_calls"}', b'"stop"}')).calls_tools
+    assert read(JSON, message("wait", stop_reason="pause_turn").parts[0]).calls_tools, "the client sends it on as it is"
+
+
+def test_a_stream_that_says_it_is_over_is_whole_without_a_reason() -> None:
+    event = b'data: {"choices": [{"index": 0, "delta": {"content": "hi"}}]}\n\n'
+    assert read(SSE, event + b"data: [DONE]\n\n") == Answer("hi", is_whole=True)
+    assert not read(SSE, event).is_whole
+    assert read(SSE, b"data: [DONE]\n\n").failed
+
+
 @pytest.mark.parametrize(
     ("kind", "data"),
     [(JSON, b""), (JSON, b"<html>"), (JSON, b"[]"), (JSON, b"{}"), (JSON, b'{"error": {}}'), (JSON, b'{"choices": [7]}'),

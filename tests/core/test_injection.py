@@ -71,3 +71,10 @@ def test_a_prompt_of_ours_is_taken_out_and_other_tags_stay() -> None:
     profile = '<user-profile>\n- 主題：dark\n</user-profile>\n\n<active-skill name="tea">\nx\n</active-skill>\n\n'
     assert without_injected(profile + "hi <b>there</b>") == "hi <b>there</b>"
     assert without_injected("<vault-memory> never closed") == "<vault-memory> never closed"
+
+
+def test_tags_that_are_never_closed_take_one_pass() -> None:
+    """A megabyte of them is looked at once; each looked for its end through all the rest, and the server stood still."""
+    text = "<vault-memory>\n<user-profile>\n" * 40_000 + "</b> hi"
+    assert without_injected(text) == text
+    assert without_injected(f"{text}{BLOCK} there") == "there", "from the first one to the end that it found"

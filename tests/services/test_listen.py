@@ -83,3 +83,21 @@ def test_conversations_beside_each_other_do_not_end_each_others_loops(vault: Vau
     assert len(listener.hear(asked(vault, "two", conversation="b"), WHOLE)) == 1
     assert len(listener.finish()) == 1
     assert [words for words, _ in turns(vault)] == ["two", "one"]
+
+
+def test_a_loop_may_go_on_for_hours(vault: Vault, listener: Listener, seconds: Seconds) -> None:
+    """Somebody else's turn in between does not end a loop whose rounds keep coming."""
+    one = asked(vault, "one")
+    for _ in range(4):
+        assert listener.hear(one, CALLS) == []
+        seconds.now += IDLE_S - 60
+        assert [turn.user_id for turn in listener.hear(asked(vault, f"two {seconds.now}", "bob", "d"), WHOLE)] == [
+            "bob"
+        ]
+    assert len(listener.hear(one, WHOLE)) == 1
+    assert turns(vault) == [("one", "wait\n\nok")]
+
+
+def test_the_same_words_in_another_conversation_are_said_again(vault: Vault, listener: Listener) -> None:
+    for conversation in ("c", "d"):
+        assert len(listener.hear(asked(vault, "hi", conversation=conversation), WHOLE)) == 1

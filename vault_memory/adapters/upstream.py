@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,6 +18,9 @@ Headers = list[tuple[bytes, bytes]]
 CONNECT_S = 10.0
 CONNECTIONS = 1_000
 """Most requests on their way at once."""
+_ELSEWHERE = (301, 302, 303, 307, 308)
+_EITHER = zlib.MAX_WBITS | 32
+"""zlib finds out for itself whether it is gzip or deflate."""
 _HOP_BY_HOP = {
     *(b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te"),
     *(b"trailer", b"transfer-encoding", b"upgrade"),
@@ -52,6 +56,16 @@ class Sent:
         except httpx.TransportError as error:
             raise self._upstream.error(f"broke off: {type(error).__name__}") from None
 
+    def plain(self, data: bytes, most: int) -> bytes:
+        """What the body's first bytes say without the compression that nobody asked for, up to `most` bytes; as they are where
+        they have none that is known here."""
+        if self._response.headers.get("Content-Encoding", "").lower() not in ("gzip", "x-gzip", "deflate"):
+            return data
+        try:
+            return zlib.decompressobj(_EITHER).decompress(data, most)
+        except zlib.error:
+            return data
+
     async def close(self) -> None:
         """Let the connection go."""
         await self._response.aclose()
@@ -78,7 +92,8 @@ class Upstream:
         """Send a request and wait for the head of the answer, whatever its status.
 
         `path` begins with a slash and may have a query; `own_key` is used instead of the configured key. Raises
-        `EndpointError` where nobody answers, `EndpointSlow` where nobody does in time. No message holds a key.
+        `EndpointError` where nobody answers, or where the answer is to be had elsewhere, `EndpointSlow` where nobody does in
+        time. No message holds a key, and no key goes where an answer points to.
         """
         import httpx
 
@@ -94,11 +109,18 @@ class Upstream:
                 content=content if content or method == "POST" else None,
                 extensions={"timeout": timeout.as_dict()},
             )
-            return Sent(self, await self._open().send(request, stream=True))
+            response = await self._open().send(request, stream=True)
         except httpx.TimeoutException:
             raise self.slow() from None
         except (httpx.TransportError, httpx.InvalidURL, ValueError) as error:
             raise self.error(f"cannot be reached: {type(error).__name__}") from None
+        if response.status_code in _ELSEWHERE:
+            await response.aclose()
+            host = urlsplit(response.headers.get("Location", "")).netloc.rpartition("@")[2]
+            raise self.error(
+                f"sends to another address{' at ' + host if host else ''}: name the right one in {self.setting}"
+            )
+        return Sent(self, response)
 
     async def close(self) -> None:
         """Let all connections go."""

@@ -10,7 +10,8 @@ from typing import Any
 
 from vault_memory.core.exchange import text_of
 
-_TOOL_ENDS = ("tool_calls", "function_call", "tool_use")
+_TOOL_ENDS = ("tool_calls", "function_call", "tool_use", "pause_turn")
+_DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ FAILED = Answer(failed=True)
 def read(media_type: str, data: bytes) -> Answer:
     """The answer in `data`, which may break off anywhere; an event that is torn is left out."""
     if media_type.partition(";")[0].strip().lower() == "text/event-stream":
-        return _streamed(_events(data))
+        return _streamed(_events(data), is_done=_DONE.search(data) is not None)
     try:
         said = json.loads(data)
     except (ValueError, RecursionError):
@@ -46,19 +47,23 @@ def _whole(said: Mapping[str, Any]) -> Answer:
     for choice in _first(said):
         message = choice.get("message")
         if isinstance(message, Mapping):
-            return _ended(text_of(message.get("content")), choice.get("finish_reason") or "stop")
+            text = text_of(message.get("content"))
+            return _ended(text, choice.get("finish_reason") or "stop", bool(message.get("tool_calls")))
     return FAILED
 
 
-def _streamed(events: Iterable[Mapping[str, Any]]) -> Answer:
+def _streamed(events: Iterable[Mapping[str, Any]], *, is_done: bool) -> Answer:
+    """`is_done`: the stream says that it is over, though some servers give no reason for the answer's end before."""
     pieces: list[str] = []
     end = ""
-    failed = False
+    failed = calls = False
     for event in events:
         failed = failed or bool(event.get("error")) or event.get("type") == "error"
         for choice in _first(event):
             delta = choice.get("delta")
-            pieces.append(text_of(delta.get("content")) if isinstance(delta, Mapping) else "")
+            if isinstance(delta, Mapping):
+                pieces.append(text_of(delta.get("content")))
+                calls = calls or bool(delta.get("tool_calls"))
             end = str(choice.get("finish_reason") or end)
         delta = event.get("delta")
         if isinstance(delta, Mapping):
@@ -66,11 +71,14 @@ def _streamed(events: Iterable[Mapping[str, Any]]) -> Answer:
             pieces.append(text if isinstance(text, str) else "")
             end = str(delta.get("stop_reason") or end)
     text = "".join(pieces)
-    return Answer(text, failed=failed or not text) if failed or not end else _ended(text, end)
+    if failed or not (end or (is_done and (text or calls))):
+        return Answer(text, failed=failed or not text)
+    return _ended(text, end, calls)
 
 
-def _ended(text: str, end: object) -> Answer:
-    return Answer(text, is_whole=True, calls_tools=end in _TOOL_ENDS)
+def _ended(text: str, end: object, calls: bool = False) -> Answer:
+    """`calls`: tools are called, whatever the reason that is given for the end: some servers say `stop`."""
+    return Answer(text, is_whole=True, calls_tools=calls or end in _TOOL_ENDS)
 
 
 def _first(said: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -14,14 +14,36 @@ from collections.abc import Iterator
 from vault_memory.core.prompt import BLOCK, ORDER
 
 _INJECTED = "|".join([BLOCK, *(name for name in ORDER if name not in ("soul", "agents", "user-request"))])
-_SPAN = re.compile(rf"<({_INJECTED})(?: name=\"[^\"\n]*\")?>\n.*?\n</\1>\s*", re.DOTALL)
+_OPENING = re.compile(rf"<({_INJECTED})(?: name=\"[^\"\n]*\")?>(?=\n)")
+_SPACE = re.compile(r"\s*")
 _BLANK = re.compile(r"[ \t\n\r]*")
 _decode = json.JSONDecoder().raw_decode
 
 
 def without_injected(text: str) -> str:
     """The text without what we, or a prompt of ours, put into it: what the person really said."""
-    return _SPAN.sub("", text) if "</" in text else text
+    return without(text, _OPENING, "\n</{}>")
+
+
+def without(text: str, opening: re.Pattern[str], closing: str) -> str:
+    """The text without each span from an opening tag (group 1: its name) to its `closing` (`{}`: the name), and what is blank
+    behind it. A tag that is never closed stays. Takes one pass, however often such a tag stands there."""
+    if "</" not in text:
+        return text
+    pieces: list[str] = []
+    at = 0
+    unclosed = set()
+    for tag in opening.finditer(text):
+        if tag.start() < at or tag[1] in unclosed:
+            continue
+        end = closing.format(tag[1])
+        found = text.find(end, tag.end())
+        if found < 0:
+            unclosed.add(tag[1])
+            continue
+        pieces.append(text[at : tag.start()])
+        at = _end(_SPACE, text, found + len(end))
+    return "".join([*pieces, text[at:]])
 
 
 def inject(request: str, injected: str, place: int) -> str:
@@ -71,7 +93,11 @@ def _elements(text: str, at: int) -> Iterator[int]:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
+    return _end(_BLANK, text, at)
+
+
+def _end(blank: re.Pattern[str], text: str, at: int) -> int:
+    found = blank.match(text, at)
     assert found is not None
     return found.end()
 

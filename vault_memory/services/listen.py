@@ -56,7 +56,7 @@ class Listener:
     def __init__(self, vault: Vault, clock: Callable[[], float] = time.monotonic) -> None:
         self._vault = vault
         self._clock = clock
-        self._known: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self._waiting: dict[tuple[str, str], _Waiting] = {}
 
     def hear(self, asked: Asked, answer: Answer, broken: str = "") -> list[Heard]:
@@ -75,9 +75,10 @@ class Listener:
         now_s = self._clock()
         for idle in [p for p, other in self._waiting.items() if p != place and now_s - other.since_s > IDLE_S]:
             heard += self._give_up(idle)
-        if (asked.user_id, asked.exchange.key) in self._known or not (answer.is_whole or answer.text):
+        if (*place, asked.exchange.key) in self._known or not (answer.is_whole or answer.text):
             return heard
         waiting = waiting or _Waiting(asked, now_s)
+        waiting.since_s = now_s
         if answer.text and answer.text not in waiting.pieces[-1:]:
             waiting.pieces.append(answer.text)
         if answer.is_whole and answer.calls_tools:
@@ -106,7 +107,7 @@ class Listener:
             backend=asked.model,
             exit_code=1 if broken else 0,
         )
-        self._known[asked.user_id, asked.exchange.key] = self._clock()
+        self._known[asked.user_id, asked.conversation, asked.exchange.key] = self._clock()
         return Heard(asked.user_id, recorded)
 
     def _forget(self) -> None:

@@ -26,6 +26,8 @@ from vault_memory.services.profile_files import ProfileFiles, own_zone
 from vault_memory.services.vault import Vault
 from vault_memory.services.withheld import count_withheld
 
+_SHOWN_CHARS = 20_000
+"""How far a message is looked through for what the logs may not show; they quote its beginning."""
 _ATTEMPTS = 20
 """How often a write is redone when a person's save lands in the middle of it; each redo takes the save in."""
 
@@ -104,7 +106,7 @@ class _Learner:
         message = self.turn.user_message or ""
         existing = ProfileFiles.read(self.vault, self.turn.user_id, self.at.date()).profile.values()
         signals = extraction.extract(message, self.turn.assistant_message or "", existing, self.vault.lexicon())
-        shown, withheld = privacy.without_private(message)
+        shown, withheld = privacy.without_private(message[:_SHOWN_CHARS])
         for _ in range(_ATTEMPTS):
             try:
                 with self.vault.lock(self.turn.user_id):

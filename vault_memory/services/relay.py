@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from vault_memory.adapters.upstream import Upstream
 from vault_memory.core import answer, exchange, injection
 from vault_memory.services.build_prompt import Memory, build_memory
-from vault_memory.services.listen import RETRY_S, Asked, Heard, Listener
+from vault_memory.services.listen import IDLE_S, Asked, Heard, Listener
 from vault_memory.services.reconcile import reconcile
 from vault_memory.services.second_look import second_look
 from vault_memory.services.vault import Vault
@@ -30,6 +30,8 @@ RECALLERS = 4
 """How many memories are put together at once."""
 PATIENCE_S = 0.5
 """How long the recording of a turn lets requests go first that wait for their memory."""
+AGAIN_S = 60.0
+"""How long a request that is sent once more gets the same memory; the rounds of a tool loop do as long as it goes on."""
 _BLOCKS = 1_000
 
 
@@ -73,8 +75,8 @@ class Relay:
         self._record = ThreadPoolExecutor(1, "record")  # one at a time: a person's turns stay in order
         self._look = ThreadPoolExecutor(1, "second-look")
         self._lock = threading.Lock()
-        self._blocks: OrderedDict[tuple[str, str], tuple[float, Memory]] = OrderedDict()
-        self._unrecorded: dict[str, str] = {}
+        self._blocks: OrderedDict[tuple[str, str, str], tuple[float, Memory]] = OrderedDict()
+        self._troubles: dict[str, str] = {}
         self._touched: dict[str, set[str]] = {}
         self._queued = 0
         self._recalling = 0
@@ -84,17 +86,27 @@ class Relay:
         self, body: bytes, request: Any, user_id: str, conversation: str | None = None, *, record: bool = True
     ) -> Prepared:
         """The request with the user's memory in it. `request` is what the JSON of `body` says, None where it is none."""
+        try:
+            asked = await asyncio.to_thread(self._asked, request, user_id, conversation)
+        except RecursionError:
+            return Prepared(body, _degraded("the request is nested too deeply to be read"))
+        if asked is None:
+            return Prepared(body, "off; nobody's words are in this request")
+        if asked.exchange.housekeeping:
+            return Prepared(body, "off; a call of the client's own")
+        kept = asked if record else None
         with self._lock:
             self._recalling += 1
-        work = self._recall.submit(self._prepare, body, request, user_id, conversation, record)
+        work = self._recall.submit(self._remembering, body, asked)
         work.add_done_callback(self._recalled)
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
-            return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(work)), limit_s)
+            body, memory = await asyncio.wait_for(asyncio.wrap_future(work), limit_s)
         except TimeoutError:
-            asked = await asyncio.to_thread(self._asked, request, user_id, conversation)
-            late = Prepared(body, _degraded(f"memory took longer than {limit_s:g} s"))
-            return Prepared(body, late.memory, asked) if record and asked and not asked.exchange.housekeeping else late
+            return Prepared(body, _degraded(f"memory took longer than {limit_s:g} s"), kept)
+        except Exception as error:  # whatever memory may run into: the chat goes through, and says so
+            return Prepared(body, _degraded(f"{type(error).__name__}: {error}"), kept)
+        return Prepared(body, self._became(memory, user_id), kept)
 
     def delivered(self, prepared: Prepared, media_type: str, data: bytes, broken: str = "") -> None:
         """Have the turn recorded, in its time. `data` is what the client was sent; `broken` why it was not all, if so."""
@@ -116,29 +128,20 @@ class Relay:
         for upstream in (self.openai, self.anthropic):
             await upstream.close()
 
-    def _prepare(self, body: bytes, request: Any, user_id: str, conversation: str | None, record: bool) -> Prepared:
-        try:
-            asked = self._asked(request, user_id, conversation)
-        except RecursionError:
-            return Prepared(body, _degraded("the request is nested too deeply to be read"))
-        if asked is None:
-            return Prepared(body, "off; nobody's words are in this request")
-        if asked.exchange.housekeeping:
-            return Prepared(body, "off; a call of the client's own")
-        kept = asked if record else None
-        try:
-            memory = self._memory(asked)
-            if memory.text:
-                text = body.decode()
-                body = injection.inject(text, memory.text, asked.exchange.place).encode()
-        except Exception as error:  # whatever memory may run into: the chat goes through, and says so
-            return Prepared(body, _degraded(f"{type(error).__name__}: {error}"), kept)
-        problems = list(memory.degraded)
+    def _remembering(self, body: bytes, asked: Asked) -> tuple[bytes, Memory]:
+        """The request's body with the memory in it."""
+        memory = self._memory(asked)
+        if memory.text:
+            body = injection.inject(body.decode(), memory.text, asked.exchange.place).encode()
+        return body, memory
+
+    def _became(self, memory: Memory, user_id: str) -> str:
+        """What became of a request's memory, and of turns before it that nobody has been told of."""
         with self._lock:
-            if lost := self._unrecorded.pop(user_id, ""):
-                problems.append(f"an earlier turn was not recorded: {lost}")
-        said = _degraded("; ".join(problems)) if problems else f"injected; passages={len(memory.passages)}"
-        return Prepared(body, said, kept)
+            trouble = self._troubles.pop(user_id, "")
+        if problems := [*memory.degraded, *([trouble] if trouble else [])]:
+            return _degraded("; ".join(problems))
+        return f"injected; passages={len(memory.passages)}" if memory.text else "off; nothing is known that bears on it"
 
     def _asked(self, request: Any, user_id: str, conversation: str | None) -> Asked | None:
         found = exchange.read(request, self.vault.config.proxy_housekeeping)
@@ -150,16 +153,19 @@ class Relay:
 
     def _memory(self, asked: Asked) -> Memory:
         """The same for every round and retry of a request, so that what stands before stays the same too."""
-        key, now = (asked.user_id, asked.exchange.key), self._clock()
+        found, now = asked.exchange, self._clock()
+        key = (asked.user_id, asked.conversation, found.key)
         with self._lock:
-            made_at, memory = self._blocks.get(key, (0.0, None))
-        if memory is None or now - made_at > RETRY_S:
-            said, budget = asked.exchange.said, self.vault.config.proxy_memory_tokens
-            memory = build_memory(self.vault, asked.user_id, asked.exchange.words, said=said, budget=budget)
-            with self._lock:
-                self._blocks[key] = (now, memory)
-                while len(self._blocks) > _BLOCKS:
-                    self._blocks.popitem(last=False)
+            used_at, memory = self._blocks.get(key, (0.0, None))
+        if memory is None or now - used_at > (IDLE_S if found.is_round else AGAIN_S):
+            budget = self.vault.config.proxy_memory_tokens
+            memory = build_memory(self.vault, asked.user_id, found.words, said=found.said, budget=budget)
+            used_at = now
+        with self._lock:
+            self._blocks[key] = (now if found.is_round else used_at, memory)
+            self._blocks.move_to_end(key)
+            while len(self._blocks) > _BLOCKS:
+                self._blocks.popitem(last=False)
         return memory
 
     def _hear(self, asked: Asked, media_type: str, data: bytes, broken: str) -> None:
@@ -172,7 +178,7 @@ class Relay:
                 self._queued -= 1
         self._settle(heard)
 
-    def _recalled(self, _: Future[Prepared]) -> None:
+    def _recalled(self, _: Future[tuple[bytes, Memory]]) -> None:
         with self._quiet:
             self._recalling -= 1
             self._quiet.notify_all()
@@ -184,7 +190,11 @@ class Relay:
             if turn.recorded.source and self.vault.config.llm_enabled:
                 self._look.submit(second_look, self.vault, turn.user_id, turn.recorded.source)
         while self._touched and not self._queued:
-            reconcile(self.vault, *self._touched.popitem())
+            user_id, sources = self._touched.popitem()
+            try:
+                reconcile(self.vault, user_id, sources)
+            except Exception as error:
+                self._tell(user_id, "what was said cannot be searched yet", error)
 
     def _finish(self) -> None:
         self._recall.shutdown()
@@ -195,10 +205,13 @@ class Relay:
     def _told(self, user_id: str) -> Callable[[Future[None]], None]:
         def tell(work: Future[None]) -> None:
             if error := work.exception():
-                with self._lock:
-                    self._unrecorded[user_id] = f"{type(error).__name__}: {error}"
+                self._tell(user_id, "an earlier turn was not recorded", error)
 
         return tell
+
+    def _tell(self, user_id: str, what: str, error: BaseException) -> None:
+        with self._lock:
+            self._troubles[user_id] = f"{what}: {type(error).__name__}: {error}"
 
 
 def _degraded(why: str) -> str:

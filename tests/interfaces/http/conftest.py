@@ -15,9 +15,14 @@ import pytest
 import uvicorn
 
 from tests.conftest import Cli, wait_until
+from tests.interfaces.http.provider import Provider, provider
+from tests.interfaces.http.proxied import TEA, Proxy, proxying
+from tests.services.vaults import write
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.services.access import new_user_token, own_token
-from vault_memory.services.vault import Vault
+from vault_memory.services.reconcile import reconcile
+from vault_memory.services.record_turn import record_turn
+from vault_memory.services.vault import Vault, open_vault
 
 
 @dataclass
@@ -101,3 +106,30 @@ def _address_of(process: subprocess.Popen[str]) -> str:
         if found := re.search(r"http://127\.0\.0\.1:\d+", line):
             return found[0]
     raise AssertionError("the server ended before it told its address")
+
+
+@pytest.fixture
+def model() -> Iterator[Provider]:
+    with provider() as running:
+        yield running
+
+
+@pytest.fixture
+def proxied(vault: Vault, model: Provider) -> Vault:
+    """A vault that knows alice, and of a provider."""
+    write(vault, "alice", "notes/tea.md", f"# 茶\n\n{TEA}\n")
+    record_turn(vault, "alice", "我喜歡暗色主題", "好的")
+    for scope in ("alice", ""):
+        reconcile(vault, scope)
+    return open_vault(
+        vault.root, now=vault.now, environ={"MY_KEY": "sk-upstream"}, upstream_base_url=model.url, upstream_key_env="MY_KEY",
+        upstream_anthropic_url=model.url, upstream_anthropic_key_env="MY_KEY", upstream_timeout_s=30.0,
+        proxy_memory_timeout_ms=20_000,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def proxy(proxied: Vault, model: Provider) -> Iterator[Proxy]:
+    token = new_user_token(proxied, "alice")
+    with proxying(proxied) as url:
+        yield Proxy(url, proxied, token, model)

@@ -1,244 +1,22 @@
-"""The chat proxy with real clients: a real vault, a real server, a scripted provider behind it."""
+"""The chat proxy from outside: what reaches the provider, what reaches the client, and what becomes a turn."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
+import gzip
 import json
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-import anthropic
 import httpx
 import openai
 import pytest
-import uvicorn
 
 from tests.conftest import wait_until
-from tests.interfaces.http.provider import (
-    SSE,
-    Provider,
-    Reply,
-    chunks,
-    completion,
-    message,
-    message_events,
-    provider,
-)
-from tests.services.vaults import write
-from vault_memory.core.conversation import parse_line
-from vault_memory.interfaces.http.app import create_app
+from tests.interfaces.http.provider import SSE, Provider, Reply, chunks, completion
+from tests.interfaces.http.proxied import QUESTION, Proxy, proxying
 from vault_memory.services.access import new_user_token, own_token
-from vault_memory.services.reconcile import reconcile
-from vault_memory.services.record_turn import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow  # each test starts a server
-
-TEA = "綠茶要用八十度的水泡三分鐘。"
-QUESTION = "綠茶要怎麼泡？"
-
-
-@dataclass
-class Proxy:
-    """A proxy that runs, the vault behind it, alice's token for it, and the provider that answers."""
-
-    url: str
-    vault: Vault
-    token: str
-    provider: Provider
-
-    def openai(self, **more: Any) -> openai.OpenAI:
-        return openai.OpenAI(base_url=f"{self.url}/v1", api_key=self.token, max_retries=0, **more)
-
-    def anthropic(self, **more: Any) -> anthropic.Anthropic:
-        return anthropic.Anthropic(base_url=self.url, auth_token=self.token, max_retries=0, **more)
-
-    def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
-        content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        sent = {"Authorization": f"Bearer {self.token}"} | {k.replace("_", "-"): v for k, v in headers.items()}
-        return httpx.post(self.url + path, content=content, headers=sent, timeout=30)
-
-    def turns(self, user_id: str = "alice") -> list[dict[str, Any]]:
-        files = sorted(self.vault.path(user_id, "conversations").glob("*.jsonl"))
-        return [parse_line(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-
-    def turn(self, count: int = 2) -> dict[str, Any]:
-        """The newest turn, when there are `count` of them (the first is the fixture's)."""
-        wait_until(lambda: len(self.turns()) >= count, f"{count} turns are recorded")
-        assert len(self.turns()) == count
-        return self.turns()[-1]
-
-
-@contextlib.contextmanager
-def served(vault: Vault) -> Iterator[str]:
-    """The app on a free port, until the end of the block."""
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(vault), port=0, log_level="critical", timeout_graceful_shutdown=2)
-    )
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        wait_until(lambda: server.started, "the server has started")
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(15)
-
-
-@pytest.fixture
-def model() -> Iterator[Provider]:
-    with provider() as running:
-        yield running
-
-
-@pytest.fixture
-def vault(vault: Vault, model: Provider) -> Vault:
-    """A vault that knows alice, and of a provider."""
-    write(vault, "alice", "notes/tea.md", f"# 茶\n\n{TEA}\n")
-    record_turn(vault, "alice", "我喜歡暗色主題", "好的")
-    for scope in ("alice", ""):
-        reconcile(vault, scope)
-    return open_vault(
-        vault.root, now=vault.now, environ={"MY_KEY": "sk-upstream"}, upstream_base_url=model.url, upstream_key_env="MY_KEY",
-        upstream_anthropic_url=model.url, upstream_anthropic_key_env="MY_KEY", upstream_timeout_s=2.0,
-        proxy_memory_timeout_ms=20_000,
-    )  # fmt: skip
-
-
-@pytest.fixture
-def proxy(vault: Vault, model: Provider) -> Iterator[Proxy]:
-    token = new_user_token(vault, "alice")
-    with served(vault) as url:
-        yield Proxy(url, vault, token, model)
-
-
-def test_the_openai_sdk_is_answered_with_memory_and_the_turn_is_recorded(proxy: Proxy) -> None:
-    """G1: non-stream; the memory stands before the words of the last user message, all else is as it was sent."""
-    proxy.provider.will_say(completion("八十度，三分鐘。"))
-    earlier = [
-        {"role": "system", "content": "You are kind."},
-        {"role": "user", "content": "hi"},
-        {"role": "assistant", "content": "hello"},
-    ]
-    answer = proxy.openai().chat.completions.with_raw_response.create(
-        model="m",
-        messages=[*earlier, {"role": "user", "content": QUESTION}],
-        extra_headers={"X-Conversation-Id": "c-7"},
-    )
-    assert answer.parse().choices[0].message.content == "八十度，三分鐘。"
-    assert answer.headers["X-Vault-Memory"].startswith("injected; passages=")
-    (received,) = proxy.provider.received
-    assert received.path == "/v1/chat/completions" and received.header("authorization") == "Bearer sk-upstream"
-    assert not [name for name, _ in received.headers if name.lower().startswith(("x-vault", "x-conversation"))]
-    assert proxy.token not in str(received.headers)
-    sent = received.fields["messages"]
-    assert sent[:-1] == earlier
-    assert sent[-1]["content"].startswith("<vault-memory>\n") and sent[-1]["content"].endswith(f"\n\n{QUESTION}")
-    assert TEA in sent[-1]["content"] and "主題偏好：dark" in sent[-1]["content"]
-    turn = proxy.turn()
-    assert (turn["user_message"], turn["assistant_message"]) == (QUESTION, "八十度，三分鐘。")
-    assert (turn["conversation_id"], turn["backend"], turn["exit_code"]) == ("c-7", "m", 0)
-
-
-def test_the_openai_sdk_streams(proxy: Proxy) -> None:
-    proxy.provider.will_say(Reply(chunks("八十", "度"), headers=SSE))
-    stream = proxy.openai().chat.completions.create(
-        model="m", messages=[{"role": "user", "content": QUESTION}], stream=True
-    )
-    assert "".join(c.choices[0].delta.content or "" for c in stream) == "八十度"
-    turn = proxy.turn()
-    assert turn["assistant_message"] == "八十度" and turn["conversation_id"].startswith("conv_")
-
-
-def test_a_part_is_handed_on_as_soon_as_it_comes(proxy: Proxy) -> None:
-    proxy.provider.will_say(Reply(chunks("first", "last"), headers=SSE, hold=True))
-    stream = iter(
-        proxy.openai().chat.completions.create(model="m", messages=[{"role": "user", "content": "hi"}], stream=True)
-    )
-    seen = [next(stream), next(stream)]
-    assert seen[1].choices[0].delta.content == "first", "though the provider holds the rest back"
-    proxy.provider.released.set()
-    assert [c.choices[0].delta.content for c in stream][0] == "last"
-
-
-def test_the_async_openai_sdk_with_many_at_once(proxy: Proxy) -> None:
-    proxy.provider.will_say(Reply(chunks("ok"), headers=SSE))
-
-    async def one(client: openai.AsyncOpenAI, number: int) -> str:
-        words = [{"role": "user", "content": f"question {number}"}]
-        stream = await client.chat.completions.create(model="m", messages=words, stream=True)  # type: ignore[arg-type]
-        return "".join([c.choices[0].delta.content or "" async for c in stream])
-
-    async def several() -> list[str]:
-        async with openai.AsyncOpenAI(base_url=f"{proxy.url}/v1", api_key=proxy.token, max_retries=0) as client:
-            return await asyncio.gather(*(one(client, number) for number in range(8)))
-
-    assert asyncio.run(several()) == ["ok"] * 8
-    proxy.turn(9)
-    assert {t["user_message"] for t in proxy.turns()[1:]} == {f"question {n}" for n in range(8)}
-
-
-def test_the_anthropic_sdk_is_answered_with_memory(proxy: Proxy) -> None:
-    proxy.provider.will_say(message("八十度。"))
-    said = proxy.anthropic().messages.create(
-        model="m", max_tokens=9, system="Be kind.", messages=[{"role": "user", "content": QUESTION}]
-    )
-    assert said.content[0].text == "八十度。"  # type: ignore[union-attr]
-    (received,) = proxy.provider.received
-    assert received.header("x-api-key") == "sk-upstream" and received.header("authorization") is None
-    assert received.header("anthropic-version") and received.fields["system"] == "Be kind."
-    assert TEA in received.fields["messages"][0]["content"]
-    assert proxy.turn()["assistant_message"] == "八十度。"
-
-
-def test_the_anthropic_sdk_streams_and_parts_are_kept(proxy: Proxy) -> None:
-    proxy.provider.will_say(Reply(message_events("八十", "度。"), headers=SSE))
-    image: Any = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
-    words: Any = {"type": "text", "text": QUESTION, "cache_control": {"type": "ephemeral"}}
-    with proxy.anthropic().messages.stream(
-        model="m", max_tokens=9, messages=[{"role": "user", "content": [image, words]}]
-    ) as stream:
-        assert stream.get_final_text() == "八十度。"
-    memory, *rest = proxy.provider.received[0].fields["messages"][0]["content"]
-    assert rest == [image, words] and memory["type"] == "text" and TEA in memory["text"]
-    assert proxy.turn()["user_message"] == QUESTION
-
-
-def test_the_async_anthropic_sdk(proxy: Proxy) -> None:
-    proxy.provider.will_say(message("ok"))
-
-    async def ask() -> Any:
-        async with anthropic.AsyncAnthropic(base_url=proxy.url, api_key=proxy.token, max_retries=0) as client:
-            return await client.messages.create(
-                model="m", max_tokens=9, messages=[{"role": "user", "content": QUESTION}]
-            )
-
-    assert asyncio.run(ask()).content[0].text == "ok"
-    assert proxy.token not in str(proxy.provider.received[0].headers)
-
-
-TOOLS: Any = [{"type": "function", "function": {"name": "kettle", "parameters": {"type": "object"}}}]
-
-
-def test_a_tool_loop_is_one_turn_and_its_rounds_begin_alike(proxy: Proxy) -> None:
-    call = {"id": "t1", "type": "function", "function": {"name": "kettle", "arguments": "{}"}}
-    proxy.provider.will_say(completion("我看看。", tool_calls=[call]), completion("八十度。"))
-    messages: list[Any] = [{"role": "user", "content": QUESTION}]
-    client = proxy.openai()
-    first = client.chat.completions.create(model="m", messages=messages, tools=TOOLS)
-    messages += [
-        first.choices[0].message.model_dump(exclude_none=True),
-        {"role": "tool", "tool_call_id": "t1", "content": "80"},
-    ]
-    client.chat.completions.create(model="m", messages=messages, tools=TOOLS)
-    turn = proxy.turn()
-    assert (turn["user_message"], turn["assistant_message"]) == (QUESTION, "我看看。\n\n八十度。")
-    one, two = (received.fields for received in proxy.provider.received)
-    assert one["messages"] == two["messages"][:1] and two["messages"][1:] == messages[1:]
-    assert one["tools"] == TOOLS
 
 
 def test_tools_that_come_to_no_end_are_recorded_when_the_person_goes_on(proxy: Proxy) -> None:
@@ -276,7 +54,7 @@ def test_a_clients_housekeeping_makes_no_turn_and_gets_no_memory(proxy: Proxy) -
 
 def test_off_the_record_nothing_is_kept(proxy: Proxy) -> None:
     proxy.provider.will_say(completion("ok"))
-    for words, record in (("a secret", "off"), ("open", "on")):
+    for words, record in (("a secret", "off"), ("another", "False"), ("open", "on")):
         body = {"model": "m", "messages": [{"role": "user", "content": words}]}
         proxy.post("/v1/chat/completions", body, X_Vault_Record=record)
     assert proxy.turn()["user_message"] == "open"
@@ -325,11 +103,13 @@ def test_what_cannot_be_read_is_the_providers_to_refuse(proxy: Proxy, body: byte
 def test_a_provider_that_is_down_or_slow(proxy: Proxy) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": QUESTION}]}
     proxy.provider.will_say(Reply([], silent=True))
-    slow = proxy.post("/v1/chat/completions", body)
-    assert slow.status_code == 504 and slow.headers["Content-Type"] == "application/problem+json"
+    hasty = open_vault(proxy.vault.root, upstream_base_url=proxy.provider.url, upstream_timeout_s=0.5)
+    with proxying(hasty) as url:
+        slow = Proxy(url, hasty, proxy.token, proxy.provider).post("/v1/chat/completions", body)
+        assert slow.status_code == 504 and slow.headers["Content-Type"] == "application/problem+json"
     proxy.provider.released.set()
     down = open_vault(proxy.vault.root, upstream_base_url="http://127.0.0.1:9/v1")
-    with served(down) as url:
+    with proxying(down) as url:
         answer = Proxy(url, down, proxy.token, proxy.provider).post("/v1/chat/completions", body)
         assert answer.status_code == 502 and "127.0.0.1:9" in answer.json()["detail"]
         unset = Proxy(url, down, proxy.token, proxy.provider).post("/v1/messages", body)
@@ -392,33 +172,20 @@ def test_answers_that_are_none_make_no_turn(proxy: Proxy) -> None:
     assert proxy.turn()["user_message"] == "three"
 
 
-def test_memory_that_fails_lets_the_chat_through_unchanged_and_says_so(vault: Vault, model: Provider) -> None:
-    token = new_user_token(vault, "alice")
-    index = vault.index_path("alice")
+def test_memory_that_fails_lets_the_chat_through_unchanged_and_says_so(proxied: Vault, model: Provider) -> None:
+    token = new_user_token(proxied, "alice")
+    index = proxied.index_path("alice")
     index.unlink()
     index.mkdir()
     model.will_say(completion("ok"))
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": QUESTION}]}).encode()
-    with served(vault) as url:
-        proxy = Proxy(url, vault, token, model)
+    with proxying(proxied) as url:
+        proxy = Proxy(url, proxied, token, model)
         answer = proxy.post("/v1/chat/completions", body)
         assert answer.json()["choices"][0]["message"]["content"] == "ok"
         assert answer.headers["X-Vault-Memory"].startswith("degraded; IndexUnusable")
         assert model.received[0].body == body
         assert proxy.turn()["assistant_message"] == "ok", "the turn itself needs no index"
-
-
-def test_memory_that_takes_too_long_is_left_out(vault: Vault, model: Provider) -> None:
-    token = new_user_token(vault, "alice")
-    hasty = open_vault(vault.root, upstream_base_url=model.url, proxy_memory_timeout_ms=10)
-    write(vault, "alice", "USER.md", "# 使用者資料\n" + "- 主題偏好：dark\n" * 30_000)
-    model.will_say(completion("ok"))
-    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": QUESTION}]}).encode()
-    with served(hasty) as url:
-        answer = Proxy(url, hasty, token, model).post("/v1/chat/completions", body, X_Vault_Record="off")
-    assert (
-        answer.headers["X-Vault-Memory"].startswith("degraded; memory took longer") and model.received[0].body == body
-    )
 
 
 def test_only_the_vaults_own_token_may_name_a_user(proxy: Proxy) -> None:
@@ -428,7 +195,7 @@ def test_only_the_vaults_own_token_may_name_a_user(proxy: Proxy) -> None:
     assert proxy.post("/v1/chat/completions", hello | {"user": "bob"}, X_Vault_User="bob").status_code == 200
     assert proxy.turn()["user_id"] == "alice" and "bob" not in proxy.vault.user_ids()
     vault = open_vault(proxy.vault.root, upstream_base_url=proxy.provider.url, identities={"telegram:1": "carol"})
-    with served(vault) as url:
+    with proxying(vault) as url:
         admin = Proxy(url, vault, own_token(vault.root), proxy.provider)
         assert admin.post("/v1/chat/completions", hello).status_code == 400
         assert admin.post("/v1/chat/completions", hello | {"user": "telegram:2"}).status_code == 400
@@ -477,11 +244,95 @@ def test_what_was_injected_is_not_learned_from(proxy: Proxy) -> None:
     assert "主題偏好：dark" in proxy.vault.path("alice", "USER.md").read_text(encoding="utf-8")
 
 
-def test_an_end_in_the_middle_loses_no_turn(proxy: Proxy, vault: Vault) -> None:
+def test_an_end_in_the_middle_loses_no_turn(proxy: Proxy, proxied: Vault) -> None:
     """What was delivered is recorded before the server ends, a tool loop that is still open too."""
     call = {"id": "t1", "type": "function", "function": {"name": "kettle", "arguments": "{}"}}
     proxy.provider.will_say(completion("我看看。", tool_calls=[call]))
-    with served(vault) as url:
+    with proxying(proxied) as url:
         body = {"model": "m", "messages": [{"role": "user", "content": QUESTION}]}
-        Proxy(url, vault, proxy.token, proxy.provider).post("/v1/chat/completions", body)
+        Proxy(url, proxied, proxy.token, proxy.provider).post("/v1/chat/completions", body)
     assert proxy.turns()[-1]["assistant_message"] == "我看看。\n[partial: the tools came to no end]"
+
+
+def test_no_token_of_the_vault_reaches_the_provider_wherever_it_stands(proxy: Proxy) -> None:
+    proxy.provider.will_say(completion("ok"))
+    hello = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+    also = {
+        "api_key": proxy.token,
+        "X_Goog_Api_Key": f"Key {proxy.token}",
+        "Cookie": proxy.token,
+        "X_Kept": "vault_alice",
+    }
+    for path in ("/v1/chat/completions", "/v1/messages"):
+        assert proxy.post(path, hello, X_Api_Key=proxy.token, **also).status_code == 200
+        received = proxy.provider.received[-1]
+        assert proxy.token not in str(received.headers) and received.header("x-kept") == "vault_alice"
+    seen = len(proxy.provider.received)
+    refused = httpx.get(f"{proxy.url}/v1/models?key={proxy.token}", headers={"x-api-key": proxy.token})
+    assert refused.status_code == 400 and proxy.token not in refused.text
+    assert len(proxy.provider.received) == seen
+
+
+def test_where_a_provider_points_to_no_key_goes(proxy: Proxy) -> None:
+    """Neither do we follow with the provider's key, nor is the client sent there with the vault's token."""
+    proxy.provider.will_say(Reply([], 307, {"Location": "http://user:pw@127.0.0.1:9/v1"}))
+    body = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+    answer = proxy.post("/v1/chat/completions", body)
+    assert answer.status_code == 502 and "location" not in answer.headers
+    assert "127.0.0.1:9" in answer.text and "upstream.base_url" in answer.text and "pw" not in answer.text
+    assert len(proxy.provider.received) == 1
+
+
+def test_an_answer_that_is_compressed_unasked_is_handed_on_as_it_is_and_read_for_the_turn(proxy: Proxy) -> None:
+    packed = gzip.compress(completion("八十度").parts[0])
+    proxy.provider.will_say(Reply([packed], headers={"Content-Type": "application/json", "Content-Encoding": "gzip"}))
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": QUESTION}]}).encode()
+    headers = {"Authorization": f"Bearer {proxy.token}", "Accept-Encoding": "gzip, br"}
+    with httpx.stream("POST", f"{proxy.url}/v1/chat/completions", content=body, headers=headers, timeout=30) as answer:
+        assert b"".join(answer.iter_raw()) == packed and answer.headers["Content-Encoding"] == "gzip"
+    assert proxy.provider.received[0].header("accept-encoding") == "identity"
+    assert proxy.turn()["assistant_message"] == "八十度"
+
+
+def test_a_growing_conversation_keeps_its_beginning(proxy: Proxy) -> None:
+    """What stood before the last message of the person is sent as it was: five turns, byte for byte."""
+    proxy.provider.will_say(completion("ok"))
+    history: list[Any] = [{"role": "system", "content": "Be kind."}]
+    for number in range(5):
+        history.append({"role": "user", "content": f"{QUESTION} {number}"})
+        answer = proxy.post("/v1/chat/completions", json.dumps({"messages": history}).encode())
+        assert answer.headers["X-Vault-Memory"].startswith("injected")
+        history.append({"role": "assistant", "content": "ok"})
+    bodies = [received.body for received in proxy.provider.received]
+    for earlier, later in zip(bodies, bodies[1:], strict=False):
+        before, _, _ = earlier.partition(b"<vault-memory>")
+        assert later.startswith(before) and later.count(b"<vault-memory>") == 1
+    proxy.turn(6)
+    assert len({turn["conversation_id"] for turn in proxy.turns()[1:]}) == 1
+
+
+def test_long_requests_and_answers_go_through(proxy: Proxy) -> None:
+    """10 MB of words, 10 MB of answer, and an answer in 20,000 parts."""
+    words, parts = "I like tea. " * 900_000, chunks(*["x"] * 20_000)
+    proxy.provider.will_say(completion("y" * 10_000_000), Reply(parts, headers=SSE))
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": words}]}).encode()
+    first = proxy.post("/v1/chat/completions", body)
+    assert len(first.json()["choices"][0]["message"]["content"]) == 10_000_000
+    assert proxy.provider.received[0].body.endswith(body.partition(b'"content": "')[2])
+    second = proxy.post("/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "hi"}]})
+    assert second.content == b"".join(parts)
+    wait_until(lambda: len(proxy.turns()) == 3, "both turns are recorded", 60)
+    assert [len(turn["assistant_message"]) for turn in proxy.turns()[1:]] == [10_000_000, 20_000]
+
+
+def test_a_connection_is_used_again_after_errors(proxy: Proxy) -> None:
+    proxy.provider.will_say(Reply([b"{}"], 429, {"Retry-After": "7"}), Reply([], breaks=True), completion("ok"))
+    headers = {"Authorization": f"Bearer {proxy.token}"}
+    body = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+    with httpx.Client(base_url=proxy.url, headers=headers, timeout=30) as client:
+        assert client.post("/v1/chat/completions", json=body).headers["Retry-After"] == "7"
+        with pytest.raises(httpx.RemoteProtocolError):
+            client.post("/v1/chat/completions", json=body)
+        for method in ("HEAD", "OPTIONS", "GET"):
+            assert client.request(method, "/v1/chat/completions").status_code == 405
+        assert client.post("/v1/chat/completions", json=body).json()["choices"]

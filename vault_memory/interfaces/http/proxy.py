@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import sys
-import time
 from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import unquote
@@ -28,15 +28,17 @@ from vault_memory.services.relay import Prepared, Relay
 from vault_memory.services.vault import Vault
 
 ANSWER_S = 3_600.0
-"""Longest time for one answer, however steadily it drips."""
+"""Longest time for one answer, however steadily it drips, or however slowly the client reads it."""
 KEPT_BYTES = 32 << 20
 """What is kept of an answer to make a turn of; a longer one is handed on all the same."""
 CONVERSATION_CHARS = 200
 SWITCH_S = 0.0005
 """How long a thread that computes (a search, a commit) may keep the one that hands answers on waiting; Python's own 5 ms
 add up, as it waits for each part of each stream anew."""
+_UNRECORDED = ("off", "no", "false", "0")
 _OURS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _NOT_SENT_ON = {b"host", b"content-length", b"authorization", b"x-api-key", b"cookie", b"accept-encoding", b"expect"}
+_TOKEN = re.compile(rb"vault_[\w.-]{1,64}_[0-9a-f]{64}")
 _NOT_HANDED_ON = {b"date", b"server", b"set-cookie", b"alt-svc"}
 
 
@@ -83,7 +85,7 @@ async def _with_memory(request: Request, relay: Relay, upstream: Upstream) -> Re
     fields = await run_in_threadpool(_parsed, body)
     user_id = await _user(request, relay.vault, fields)
     conversation = request.headers.get("X-Conversation-Id", "").strip()[:CONVERSATION_CHARS] or None
-    record = request.headers.get("X-Vault-Record", "").lower() != "off"
+    record = request.headers.get("X-Vault-Record", "").strip().lower() not in _UNRECORDED
     prepared = await relay.prepare(body, fields, user_id, conversation, record=record)
     return await _sent_on(request, relay, upstream, prepared)
 
@@ -143,19 +145,23 @@ class Delivery(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         pump = asyncio.ensure_future(self._pump(send))
         try:
-            await asyncio.wait({pump, self._gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({pump, self._gone}, timeout=ANSWER_S, return_when=asyncio.FIRST_COMPLETED)
             if pump.done():
                 pump.result()
+            elif not self._gone.done():
+                self._broken = "the answer broke off"
+                raise EndpointSlow(f"an answer took longer than {ANSWER_S:g} s")
         finally:
             pump.cancel()
             self._gone.cancel()
             if 200 <= self.status_code < 300:
-                self._relay.delivered(self._prepared, self._sent.media_type, b"".join(self._kept), self._broken)
+                kept = self._sent.plain(b"".join(self._kept), KEPT_BYTES)
+                self._relay.delivered(self._prepared, self._sent.media_type, kept, self._broken)
             await asyncio.shield(asyncio.ensure_future(self._end(pump)))
 
     async def _pump(self, send: Send) -> None:
         """Raises what the provider's connection raises; the client's is then cut off, as theirs was."""
-        deadline, size = time.monotonic() + ANSWER_S, 0
+        size = 0
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         try:
             async for part in self._sent.parts():
@@ -163,8 +169,6 @@ class Delivery(Response):
                 if size <= KEPT_BYTES:
                     self._kept.append(part)
                 await send({"type": "http.response.body", "body": part, "more_body": True})
-                if time.monotonic() > deadline:
-                    raise EndpointSlow(f"an answer took longer than {ANSWER_S:g} s")
         except Exception:
             self._broken = "the answer broke off"
             raise
@@ -196,15 +200,17 @@ def _path(request: Request) -> str:
     path = raw.decode("latin-1").partition("?")[0]
     if ".." in unquote(path).replace("\\", "/").split("/"):
         raise NotFound("there is no such path")
-    query = request.scope["query_string"].decode("latin-1")
+    query: str = request.scope["query_string"].decode("latin-1")
+    if _TOKEN.search(unquote(query).encode("latin-1", "replace")):
+        raise UsageError("a token of the vault does not belong in an address, which goes on to the provider")
     return path.removeprefix("/v1") + (f"?{query}" if query else "")
 
 
 def _onward(request: Request) -> Headers:
-    """The client's headers for the provider: none of ours, none of this connection's, and no vault token."""
+    """The client's headers for the provider: none of ours, none of this connection's, and no vault token, wherever it stands."""
     kept = [
         (name, value)
         for name, value in end_to_end(request.headers.raw)
-        if name not in _NOT_SENT_ON and not name.startswith(_OURS)
+        if name not in _NOT_SENT_ON and not name.startswith(_OURS) and not _TOKEN.search(value)
     ]
     return [*kept, (b"accept-encoding", b"identity")]  # what is compressed could not be read for the turn
