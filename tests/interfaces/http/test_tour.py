@@ -116,7 +116,11 @@ class Terminal:
 
     def ctrl_c(self) -> None:
         os.killpg(self._process.pid, signal.SIGINT)
-        self._process.wait(20)
+        try:
+            self._process.wait(60)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            raise
 
     def ended(self) -> int:
         return self._process.wait(120)
@@ -158,10 +162,12 @@ def test_make_run_serves_and_the_readmes_tour_works_by_curl_and_with_the_openai_
         (asked,) = model.received
         assert "主題偏好：dark" in asked.fields["messages"][0]["content"]
         said = Cli(clone / "my-vault")
-        wait_until(lambda: "先看 rewrites" in said("search", "--user", "alice", "先看 rewrites"), "the turn is found")
-
+        wait_until(
+            lambda: "先看 rewrites" in said("search", "--user", "alice", "先看 rewrites"), "the turn is found", 60
+        )
         first.ctrl_c()
-    assert "Traceback" not in first.text() and "stopped   daemon" in first.text()
+    wait_until(lambda: "stopped   daemon" in first.text(), "the server ends")
+    assert "Traceback" not in first.text()
 
 
 def test_a_taken_port_is_told_with_the_way_out(clone: Path, port: int) -> None:
