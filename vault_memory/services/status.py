@@ -98,10 +98,11 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     history = vault.history.state()
     daemon = _daemon(vault)
     jobs = tuple(JobStatus(job.name, when, job.help, last) for job, when, last in outcomes(vault))
-    holding = [
+    holding = [  # of those that failed only those with a conflict: a link, say, is not to be read
         layout.scope_dir(scope.scope) / source
         for scope in looked
-        for source in {*scope.pending, *(s for s, problem in scope.failed.items() if conflict.PROBLEM in problem)}
+        for source in {*scope.pending, *scope.failed}
+        if conflict.PROBLEM in scope.failed.get(source, conflict.PROBLEM)
     ]
     conflicts = tuple(undecided(vault, holding))
     return Status(

@@ -175,7 +175,8 @@ class Vault:
         from vault_memory.adapters.index.sqlite import SqliteIndex
 
         with self._opening:
-            index = self._indexes.pop(scope, None) or SqliteIndex(self.index_path(scope))
+            path = self.index_path(scope)  # also of one that is open: it opens its file anew when that is another one
+            index = self._indexes.pop(scope, None) or SqliteIndex(path)
             self._indexes[scope] = index
             if len(self._indexes) > OPEN_INDEXES:
                 # Only let go, not closed: another thread may be reading it. It closes with its last user.
@@ -189,7 +190,10 @@ class Vault:
             return folder / f"{scope or '.shared'}.db"  # no user id begins with a dot
         if scope == layout.SHARED:
             return self.root / layout.STATE_DIR / layout.INDEX_FILE
-        return self.path(scope, layout.INDEX_FILE)  # a link would lead into another user's index
+        path = self._user_root(scope) / layout.INDEX_FILE
+        if path.is_symlink() or path.parent.is_symlink():
+            raise UsageError(f"{path.relative_to(self.root)} is a link, which may lead to another user: delete it")
+        return path
 
     def lexicon(self) -> Lexicon:
         """The words that preferences are recognised by: ours and the vault's own."""

@@ -19,6 +19,7 @@ from tests.interfaces.http.provider import Provider, provider
 from tests.interfaces.http.proxied import TEA, Proxy, proxying
 from tests.services.vaults import write
 from vault_memory.interfaces.http.app import create_app
+from vault_memory.interfaces.http.server import Punctual
 from vault_memory.services.access import new_user_token, own_token
 from vault_memory.services.reconcile import reconcile
 from vault_memory.services.record_turn import record_turn
@@ -66,7 +67,9 @@ class Server:
 @pytest.fixture
 def server(vault: Vault) -> Iterator[Server]:
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(create_app(vault), log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        create_app(vault), http=Punctual, log_level="critical", lifespan="on", timeout_graceful_shutdown=1
+    )
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
     thread.start()

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
+import json
 import socket
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import uvicorn
 
+from tests.conftest import wait_until
 from tests.interfaces.http.conftest import Caller, Server
+from vault_memory.interfaces.http.app import create_app
+from vault_memory.interfaces.http.problem import seen_from_outside
+from vault_memory.interfaces.http.server import Punctual, listen
+from vault_memory.services.daemon_record import DaemonRecord, write_record
 from vault_memory.services.vault import Vault
 
 pytestmark = pytest.mark.slow
@@ -18,14 +28,33 @@ USER = "/api/v1/user/alice"
 JSON = {"Content-Type": "application/json"}
 
 
-NO_JSON = [b"{", b"", b"\xff\xfe", b'{"query": "x"', b"[" * 5_000, b"nul", b'{"a":NaN}x']
+NO_JSON = [
+    b"{", b"\xff\xfe", b'{"query": "x"', b"nul", b'{"a":NaN}x', b"[" * 100_000 + b"]" * 100_000,
+    b'{"a":' * 100_000 + b"1" + b"}" * 100_000, b'{"query": "x", "top_k": ' + b"9" * 5_000 + b"}", b"\x00", b"<xml/>",
+]  # fmt: skip
 
 
 def test_what_is_no_json_is_named_so(server: Server, alice: Caller) -> None:
+    """Nested beyond what can be read and numbers without end among them."""
     for body in NO_JSON:
-        answer = alice.raw("POST", f"{MEMORY}/search", headers=JSON, content=body)
-        assert answer.status_code in (400, 422), answer.text
-        assert answer.headers["content-type"] == "application/problem+json"
+        told = alice("POST", f"{MEMORY}/search", 400, headers=JSON, content=body)
+        assert told["type"] == "urn:vault-memory:invalid-json"
+    alice("POST", f"{MEMORY}/search", 422, headers=JSON, content=b"")
+
+
+def test_a_body_that_is_not_said_to_be_json_is_not_read(server: Server, alice: Caller) -> None:
+    """A page elsewhere can make a browser send plain text and forms, but no JSON, without asking first."""
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "x", ";;", ""):
+        alice("POST", f"{MEMORY}/turns", 415, headers={"Content-Type": kind}, content=b'{"user_message": "x"}')
+        alice("PUT", USER, 415, headers={"Content-Type": kind}, content=b'{"preferences": {}}')
+    for kind in ("application/json; charset=utf-8", "application/vnd.x+json"):
+        alice("POST", f"{MEMORY}/search", headers={"Content-Type": kind}, content='{"query": "暗色"}'.encode())
+
+
+def test_the_answer_to_many_mistakes_is_short(server: Server, alice: Caller) -> None:
+    for preferences in ({f"key{number}": 5 for number in range(50_000)}, {"k" * 1_000_000: 5}):
+        answer = alice.raw("PUT", USER, json={"preferences": preferences})
+        assert answer.status_code == 422 and len(answer.content) < 20_000
 
 
 WRONG_FIELDS: list[tuple[str, Any]] = [
@@ -34,13 +63,14 @@ WRONG_FIELDS: list[tuple[str, Any]] = [
         ("search", {"query": "x", "kinds": ["../x"]}), ("search", {"query": "x", "since": "yesterday"}), ("search", []),
         ("search", {"query": ["x"]}), ("search", None), ("turns", {}), ("turns", {"user_message": None}),
         ("turns", {"user_message": "x", "exit_code": 2**40}), ("turns", {"user_message": "x" * 200_001}),
-        ("prompt", {"request": "x", "budget": 1}), ("prompt", {}),
+        ("prompt", {"request": "x", "budget": 1}), ("prompt", {}), ("search", {"query": "x", "top_k": 1e400}),
+        ("search", {"query": "x", "top_k": float("nan")}), ("search", {"query": "x", "tags": ["x"] * 21}), ("search", "x"),
     ]  # fmt: skip
 
 
 def test_a_wrong_field_is_named(server: Server, alice: Caller) -> None:
     for path, body in WRONG_FIELDS:
-        told = alice("POST", f"{MEMORY}/{path}", 422, json=body)
+        told = alice("POST", f"{MEMORY}/{path}", 422, headers=JSON, content=json.dumps(body))
         assert told["errors"][0]["where"].startswith("body")
 
 
@@ -65,13 +95,16 @@ def test_a_profile_that_cannot_be_is_refused_whole(server: Server, alice: Caller
         assert alice("GET", USER) == before
 
 
-ODD_VERSIONS = ["", "*", '"a", "b"', 'W/"x"', '"']
-
-
 def test_an_if_match_that_fits_nothing(server: Server, alice: Caller) -> None:
-    for header in ODD_VERSIONS:
-        answer = alice.raw("PUT", USER, headers={"If-Match": header}, json={"content": "x"})
-        assert answer.status_code in (400, 412)
+    """Without a version that was read nothing is replaced: a weak one does not count, and `*` is none."""
+    before = alice.raw("GET", USER)
+    for header in ("", ",", '"a", "b"', 'W/"x"', '"', f"W/{before.headers['etag']}", f"w/{before.headers['etag']}"):
+        for body in ({"content": "x"}, {"preferences": {"theme": "light"}}):
+            alice("PUT", USER, 412, headers={"If-Match": header}, json=body)
+    alice("PUT", USER, 400, headers={"If-Match": "*"}, json={"content": "x"})
+    for header in ("*", before.headers["etag"]):
+        alice("PUT", USER, 412, headers={"If-None-Match": header}, json={"preferences": {"theme": "light"}})
+    assert alice("GET", USER) == before.json()
 
 
 def test_odd_characters_are_kept_or_refused(server: Server, alice: Caller) -> None:
@@ -79,8 +112,14 @@ def test_odd_characters_are_kept_or_refused(server: Server, alice: Caller) -> No
         alice("POST", f"{MEMORY}/search", json={"query": text})
         alice("POST", f"{MEMORY}/turns", 201, json={"user_message": text})
         alice("POST", f"{MEMORY}/prompt", json={"request": text})
-    for raw in (b'{"user_message": "\\ud800"}', b'{"user_message": "x", "skill": "\\udfff"}'):
-        assert alice.raw("POST", f"{MEMORY}/turns", headers=JSON, content=raw).status_code in (201, 400, 422)
+    for field in ("user_message", "assistant_message", "skill", "conversation_id"):
+        half = json.dumps({"user_message": "x", field: "\ud800"})  # half of a pair: no text that any file can hold
+        alice("POST", f"{MEMORY}/turns", 422, headers=JSON, content=half)
+    for half in (
+        '{"content": "\\udfff"}',
+        '{"preferences": {"theme": "\\udfff"}}',
+    ):
+        alice("PUT", USER, 422, headers=JSON, content=half)
     assert len(alice("GET", f"{MEMORY}/turns?limit=200")["turns"]) >= 8
 
 
@@ -100,12 +139,102 @@ def test_a_wrong_page_is_refused(server: Server, alice: Caller) -> None:
 
 
 def test_wrong_methods_and_paths(server: Server, alice: Caller) -> None:
-    alice("DELETE", USER, 405)
+    for method in ("DELETE", "PATCH", "OPTIONS", "TRACE"):
+        answer = alice.raw(method, USER)
+        assert answer.status_code == 405, (method, answer.text)
+        assert answer.headers["allow"] and "Allow" in answer.json()["detail"]
     alice("GET", f"{MEMORY}/search", 405)
-    alice("GET", "/api/v1/memory/alice", 404)
+    for path in ("/api/v1/memory/alice", "/api/v1/user/", f"{USER}/", f"/{USER}", "/", "/docs", "/redoc"):
+        assert "/openapi.json" in alice("GET", path, 404)["detail"]
     alice("POST", f"{USER}/preferences/restore", 422, json={"key": "theme", "commit": "--all"})
     alice("POST", f"{USER}/preferences/restore", 404, json={"key": "theme", "commit": "0123456789"})
     alice("POST", f"{USER}/preferences/restore", 400, json={"key": "nonsense", "commit": "0123456789"})
+
+
+def test_no_answer_tells_where_the_vault_lies(server: Server, alice: Caller) -> None:
+    """What goes wrong is told by paths inside the vault; where that is on the machine is nobody's business."""
+    root = server.vault.root
+    (root / "memory" / "alice" / "daily" / "2001-01-01.md").symlink_to("/etc/passwd")
+    (root / "memory" / "alice" / "notes").mkdir()
+    (root / "memory" / "alice" / "notes" / "x.md").symlink_to(root.parent / "elsewhere.md")
+    told = [
+        alice("GET", f"{MEMORY}/daily?date=2001-01-01", 400),
+        alice("POST", f"{USER}/preferences/restore", 404, json={"key": "theme", "commit": "0123456789"}),
+        server.admin("GET", "/api/v1/status"),
+    ]
+    write_record(root, DaemonRecord(pid=1, state="watching", problems={"index": f"{root}/memory and /etc/x.md"}))
+    told.append(server.admin("GET", "/readyz", 503))
+    said = json.dumps(told)
+    assert str(root) not in said and str(root.parent) not in said and "/etc/" not in said
+    shown = seen_from_outside(
+        f"{root}/a.md, '{root}', /etc/git/config: see http://localhost:1/v1/x or memory/alice/a", root
+    )
+    assert shown == "a.md, 'the vault', config: see http://localhost:1/v1/x or memory/alice/a"
+
+
+def test_what_is_no_http_is_told_so_in_the_same_form(vault: Vault) -> None:
+    with listening(vault) as address:
+        for sent in (b"\x16\x03\x01\r\n\r\n", b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\n: x\r\n\r\n"):
+            answer = exchange(address, sent)
+            assert answer.startswith("HTTP/1.1 400") and "application/problem+json" in answer
+        for hosts in (b"", b"Host: localhost\r\nHost: evil.example\r\n"):
+            assert exchange(address, b"GET /healthz HTTP/1.1\r\n%bConnection: close\r\n\r\n" % hosts)[9:12] in (
+                "400",
+                "421",
+            )
+
+
+def test_a_caller_who_does_not_come_to_the_point_is_hung_up_on(vault: Vault) -> None:
+    """Connections that say nothing, or one byte after the other, would otherwise use up all there may be."""
+    with listening(vault) as address:
+        for sent in (b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"):
+            assert exchange(address, sent) == ""
+        whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        assert exchange(address, whole + b"GET /he").count("HTTP/1.1 200") == 1
+        with socket.create_connection(address, timeout=30) as dripping:
+            dripping.sendall(b"GET /healthz HTTP/1.1\r\n")
+            assert wait_until(lambda: _drips(dripping) or True, "it hangs up") is True
+
+
+def _drips(connection: socket.socket) -> None:
+    """Send headers one by one until the other side has hung up."""
+    with contextlib.suppress(OSError):
+        connection.settimeout(0.05)
+        for number in range(1_000):
+            connection.sendall(b"X-%d: x\r\n" % number)
+            with contextlib.suppress(TimeoutError):
+                if not connection.recv(1):
+                    return
+    raise AssertionError("it was listened to for 50 s")
+
+
+class Hasty(Punctual):
+    head_s = 0.3
+
+
+@contextlib.contextmanager
+def listening(vault: Vault) -> Iterator[tuple[str, int]]:
+    """The app with our own way of reading HTTP, in a hurry; its address."""
+    with listen("127.0.0.1", 0) as place:
+        running = uvicorn.Server(uvicorn.Config(create_app(vault), http=Hasty, log_level="critical"))
+        thread = threading.Thread(target=running.run, args=([place],), daemon=True)
+        thread.start()
+        wait_until(lambda: running.started, "the server listens")
+        try:
+            yield place.getsockname()
+        finally:
+            running.should_exit = True
+            thread.join(10)
+
+
+def exchange(address: tuple[str, int], sent: bytes) -> str:
+    """What comes back for these bytes, until the server hangs up, which it may do before it has read them all."""
+    parts = []
+    with socket.create_connection(address, timeout=30) as connection, contextlib.suppress(ConnectionError):
+        connection.sendall(sent)
+        while part := connection.recv(65_536):
+            parts.append(part)
+    return b"".join(parts).decode()
 
 
 def test_ten_megabytes_are_not_taken(server: Server, alice: Caller) -> None:

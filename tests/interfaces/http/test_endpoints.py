@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
+from datetime import datetime, timedelta
 
 import pytest
 
+from tests.conftest import Clock
 from tests.interfaces.http.conftest import Caller, Server
 from tests.services.vaults import write
+from vault_memory.core import layout
 from vault_memory.services.daemon_record import DaemonRecord, write_record
+from vault_memory.services.reconcile import reconcile
 
 pytestmark = pytest.mark.slow
 
@@ -85,6 +89,8 @@ def test_a_stale_write_gets_412_and_nothing_is_lost(server: Server, alice: Calle
     alice("PUT", USER, 412, headers={"If-Match": etag}, json={"preferences": {"theme": "dark"}})
     alice("PUT", USER, 428, json={"content": "# leer\n"})
     assert alice("GET", USER) == light
+    several = f'"0", {alice.raw("GET", USER).headers["etag"]}'
+    assert alice("PUT", USER, headers={"If-Match": several}, json={"content": light["content"]}) == light
     newest = alice("GET", f"{USER}/preferences/history")["changes"][0]
     assert (newest["key"], newest["old"], newest["new"], newest["strength"]) == ("theme", "dark", "light", "manual")
     assert newest["author"] != "vault-memory"
@@ -130,11 +136,12 @@ def test_a_profile_may_be_the_first_thing_written(server: Server) -> None:
     made = bob("PUT", "/api/v1/user/bob", json={"preferences": {"theme": "dark"}})
     assert made["preferences"]["theme"] == "dark"
     carol = server.user("carol")
-    carol("PUT", "/api/v1/user/carol", 412, headers={"If-Match": '"0"'}, json={"content": "- x\n"})
-    assert (
-        carol("PUT", "/api/v1/user/carol", json={"content": "# C\n- 主題偏好：dark\n"})["preferences"]["theme"]
-        == "dark"
-    )
+    for version in ('"0"', '""', ""):
+        carol("PUT", "/api/v1/user/carol", 412, headers={"If-Match": version}, json={"content": "- x\n"})
+    whole = {"content": "# C\n- 主題偏好：dark\n"}
+    made = carol("PUT", "/api/v1/user/carol", headers={"If-None-Match": "*"}, json=whole)
+    assert made["preferences"]["theme"] == "dark"
+    carol("PUT", "/api/v1/user/carol", 412, headers={"If-None-Match": "*"}, json=whole)
 
 
 @pytest.mark.parametrize("path", ["daily", "turns"])
@@ -152,6 +159,34 @@ def test_lists_come_in_pages(server: Server, alice: Caller, path: str) -> None:
         pages += page[name]
         following = page["next"]
     assert pages == whole[name]
+
+
+@pytest.mark.parametrize("path", ["preferences", "preferences/history"])
+def test_what_is_counted_comes_in_pages(server: Server, alice: Caller, path: str) -> None:
+    alice("PUT", USER, json={"preferences": {"languages": ["Python", "Rust", "Go", "C"], "display_name": "小安"}})
+    name = "changes" if path.endswith("history") else "preferences"
+    whole = alice("GET", f"{USER}/{path}?limit=100")
+    assert whole["next"] is None and len(whole[name]) >= 6
+    pages, offset = [], 0
+    while offset is not None:
+        page = alice("GET", f"{USER}/{path}?limit=2&offset={offset}")
+        pages += page[name]
+        offset = page["next"]
+    assert pages == whole[name]
+    beyond = alice("GET", f"{USER}/{path}?offset=999999")
+    assert beyond == {name: [], "next": None}
+
+
+def test_users_come_in_pages(server: Server) -> None:
+    names = [f"user{number}" for number in range(5)]
+    for name in names:
+        write(server.vault, name, "USER.md", "# x\n")
+    pages, after = [], ""
+    while after is not None:
+        page = server.admin("GET", f"/api/v1/users?limit=2&after={after}")
+        pages += [user["user_id"] for user in page["users"]]
+        after = page["next"]
+    assert pages == names
 
 
 def test_one_day(server: Server, alice: Caller) -> None:
@@ -177,7 +212,30 @@ def test_health(server: Server, alice: Caller) -> None:
     write_record(server.vault.root, DaemonRecord(pid=1, state="watching", beat="2026-01-30T14:00:00+08:00"))
     told = server.admin("GET", "/readyz", 503)
     assert told["ready"] is False and "the daemon (process 1) died" in told["reasons"][0]
-    assert alice("GET", "/readyz", 503) == {"ready": False, "reasons": []}
+    assert alice("GET", "/readyz", 503) == {"ready": False, "reasons": [], "pending": None}
+
+
+def test_readyz_is_honest_about_files_that_wait(server: Server, alice: Caller, clock: Clock) -> None:
+    """A file saved just now is told of; one that nobody has indexed for a minute makes the vault unready."""
+    reconcile(server.vault, layout.SHARED)
+    assert server.admin("GET", "/readyz") == {"ready": True, "reasons": [], "pending": 0}
+    clock.time = datetime.now(clock.time.tzinfo)
+    write(server.vault, "alice", "notes/new.md", "new\n")
+    assert server.admin("GET", "/readyz")["pending"] == 1
+    clock.time += timedelta(minutes=2)
+    told = server.admin("GET", "/readyz", 503)
+    assert told["pending"] == 1 and "notes/new.md" in told["reasons"][0]
+
+
+def test_readyz_is_honest_about_commits_that_wait(server: Server, alice: Caller) -> None:
+    rebasing = server.vault.root / ".git" / "rebase-merge"
+    rebasing.mkdir()
+    turn = alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "以後都用 Rust"})
+    assert turn["paused"] and not turn["commits"]
+    assert "commits wait" in server.admin("GET", "/readyz", 503)["reasons"][0]
+    rebasing.rmdir()
+    alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "hello"})
+    assert server.admin("GET", "/readyz")["ready"]
 
 
 def test_outside_names_lead_to_users(vault, server: Server, alice: Caller) -> None:

@@ -65,3 +65,24 @@ def test_every_answer_is_one_that_the_document_tells_of(server: Server, alice: C
             attempt()
             tried += 1
     assert tried >= 10
+
+
+def test_every_field_and_parameter_has_an_example_or_a_default(server: Server) -> None:
+    """Issue: OpenAPI with examples and typed errors, for bodies, answers, queries and headers."""
+    document = server.admin("GET", "/openapi.json")
+    for name, schema in document["components"]["schemas"].items():
+        whole = "examples" in schema
+        for field, told in schema.get("properties", {}).items():
+            refers = "$ref" in told or "$ref" in told.get("items", {})
+            assert whole or refers or {"examples", "default"} & told.keys(), (name, field)
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            for parameter in operation.get("parameters", []):
+                told = parameter | parameter["schema"]
+                assert {"example", "examples", "default"} & told.keys(), (path, parameter["name"])
+            if path != "/healthz":
+                errors = {status: answer for status, answer in operation["responses"].items() if status >= "400"}
+                ready = {"503"} if path == "/readyz" else set()
+                assert all("application/problem+json" in errors[status]["content"] for status in errors.keys() - ready)
+                assert {"401", "403", "408", "413", "421", "429", "500", "507"} <= errors.keys()
+                assert ("415" in errors) == (method in ("put", "post")), (method, path)

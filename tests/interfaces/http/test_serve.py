@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+import tarfile
 
 import httpx
 
@@ -74,3 +75,30 @@ def test_tokens_on_the_command_line(cli: Cli) -> None:
     assert cli.git("status", "--porcelain") == ""
     path.unlink()
     assert len(cli("token").strip()) > 64
+
+
+def test_tokens_are_nowhere_but_where_they_belong(cli: Cli, served: tuple[subprocess.Popen[str], str]) -> None:
+    """Walls: no log, status, doctor, commit, backup or export holds one, though a person named it and `.gitignore` is gone."""
+    process, address = served
+    tokens = [cli("token").strip(), cli("token", "--user", "alice").strip()]
+    (cli.folder / ".gitignore").unlink()
+    for token in tokens:
+        with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=30) as caller:
+            said = {"user_message": f"以後都用 Rust。我的 {token}", "assistant_message": f"{token} ok"}
+            assert caller.post("/api/v1/memory/alice/turns", json=said).status_code == 201
+            caller.get(f"/api/v1/user/{token}")
+            caller.get("/api/v1/user/alice", headers={"Host": token})
+        httpx.get(f"{address}/api/v1/users?token={token}", headers={"Authorization": f"Bearer {token}x"})
+    shown = [cli.run(*words).stdout for words in (("status",), ("status", "--json"), ("doctor",), ("log",))]
+    cli("export", "--user", "alice", str(cli.folder.parent / "exported"))
+    cli("backup", str(cli.folder.parent / "whole.tar.gz"))
+    process.send_signal(signal.SIGINT)
+    shown.append(process.communicate(timeout=20)[0])
+    shown.append(cli.git("log", "--all", "-p"))
+    with tarfile.open(cli.folder.parent / "whole.tar.gz") as archive:
+        assert not [name for name in archive.getnames() if ".vault-memory/" in name]
+    kept = [path for path in cli.folder.parent.rglob("*") if path.is_file()]
+    holders = [path for path in kept if any(token.encode() in path.read_bytes() for token in tokens)]
+    assert holders == [cli.folder / ".vault-memory" / "token"]
+    assert not [token for token in tokens if token in "".join(shown)]
+    assert ".vault-memory" not in cli.git("ls-files") and "index.db" not in cli.git("ls-files")

@@ -1,67 +1,149 @@
-"""Nobody gets at another user's data: every endpoint with the wrong token, id tricks, encodings, links, foreign pages."""
+"""Nobody gets at another user's data: every route of the app with the wrong token, id tricks, encodings, links, foreign pages.
+
+The routes are the app's own list, the proxy's among them: a new one is attacked without anybody thinking of it.
+"""
 
 from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
+from tests.conftest import Clock
 from tests.interfaces.http.conftest import Caller, Server
+from tests.interfaces.http.provider import Provider, completion, provider
 from tests.services.vaults import write
+from vault_memory.interfaces.http.app import create_app
+from vault_memory.interfaces.http.guard import OPEN
 from vault_memory.services.access import caller_of, drop_user_token, new_user_token, own_token, revoke_user_token
 from vault_memory.services.reconcile import reconcile
 from vault_memory.services.users import rename_user
+from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
 
 SECRET = "heliotrope"
-"""A word that stands in bob's files alone."""
+"""A word that stands in bob's files alone, beside words that everybody asks for."""
+BODY = {
+    "query": "glow", "scope": "all", "user_message": "glow", "request": "what does glow?", "preferences": {"theme": "dark"},
+    "key": "theme", "model": "m", "messages": [{"role": "user", "content": "what does glow?"}], "max_tokens": 9, "input": "glow",
+}  # fmt: skip
+"""What any of our endpoints asks for; a new one adds what it needs."""
+HINTS = dict.fromkeys(("X-Vault-User", "X-User", "X-User-Id", "X-Forwarded-User", "X-Student-Id"), "bob")
+NAMED = {"user": "bob", "user_id": "bob", "student_id": "bob", "metadata": {"user_id": "bob"}}
+
+
+@pytest.fixture
+def behind() -> Iterator[Provider]:
+    """The provider behind the proxy, which remembers what it was asked."""
+    with provider() as running:
+        running.will_say(completion("done"))
+        yield running
+
+
+@pytest.fixture
+def vault(vault: Vault, clock: Clock, behind: Provider) -> Vault:
+    return open_vault(
+        vault.root, now=clock, upstream_base_url=behind.url, upstream_anthropic_url=behind.url, serve_rate=100_000
+    )
 
 
 @pytest.fixture
 def bob(server: Server) -> Caller:
     """Bob, who has something that others must not see."""
     caller = server.user("bob")
-    caller(
-        "POST", "/api/v1/memory/bob/turns", 201, json={"user_message": f"我喜歡 {SECRET}", "assistant_message": SECRET}
-    )
-    write(server.vault, "bob", "notes/secret.md", f"{SECRET}\n")
+    turn = {"user_message": f"我喜歡暗色主題 glow {SECRET}", "assistant_message": f"glow {SECRET}"}
+    caller("POST", "/api/v1/memory/bob/turns", 201, json=turn)
+    write(server.vault, "bob", "notes/secret.md", f"What does glow? {SECRET}\n")
     reconcile(server.vault, "bob")
     return caller
 
 
-def calls(server: Server, user_id: str) -> list[tuple[str, str, dict]]:
-    """Every operation of the document on a user, as (method, path, request)."""
-    bodies = {
-        "search": {"query": SECRET},
-        "turns": {"user_message": "mine"},
-        "prompt": {"request": SECRET},
-        "restore": {"key": "theme", "commit": "1a2b3c4d"},
-        user_id: {"preferences": {"theme": "dark"}},
-    }
-    found = []
-    for path, methods in server.admin("GET", "/openapi.json")["paths"].items():
-        for method in methods:
-            if "{student_id}" in path:
-                filled = path.replace("{student_id}", user_id)
-                body = bodies.get(filled.rsplit("/", 1)[-1]) or bodies[user_id]
-                found.append((method.upper(), filled, {} if method == "get" else {"json": body}))
-    assert len(found) >= 9
+@dataclass(frozen=True)
+class Route:
+    """A method and a path of the app, its `{student_id}` still open."""
+
+    method: str
+    path: str
+
+    @property
+    def is_a_users(self) -> bool:
+        return "{student_id}" in self.path
+
+    def of(self, user_id: str) -> str:
+        return self.path.replace("{student_id}", user_id).replace("{rest:path}", "x")
+
+
+def routes(vault: Vault) -> list[Route]:
+    """Every route of the app but the open ones."""
+    found = [Route(method, path) for method, path in _walk(create_app(vault)) if path not in OPEN]
+    assert len(found) >= 22 and Route("POST", "/v1/chat/completions") in found
     return found
 
 
-def test_no_endpoint_opens_with_another_users_token(server: Server, alice: Caller, bob: Caller) -> None:
+def _walk(router: Any) -> Iterator[tuple[str, str]]:
+    for route in router.routes:
+        if inner := getattr(route, "original_router", None):  # newer versions of FastAPI keep a router in one piece
+            yield from _walk(inner)
+        else:
+            yield from ((method, route.path) for method in sorted(route.methods))
+
+
+def files_of(vault: Vault, user_id: str = "") -> dict[Path, bytes]:
+    """What stands in a user's folder (or in all), but for the index."""
+    folder = vault.root / "memory" / user_id
+    return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file() and not p.name.startswith("index.db")}
+
+
+def body_for(route: Route, **more: Any) -> dict[str, Any]:
+    return {} if route.method == "GET" else {"json": BODY | more}
+
+
+def test_the_routes_are_all_that_is_documented_and_more(server: Server) -> None:
+    documented = server.admin("GET", "/openapi.json")["paths"]
+    known = {(route.method, route.path) for route in routes(server.vault)}
+    for path, methods in documented.items():
+        assert path in OPEN or {(method.upper(), path) for method in methods} <= known
+
+
+def test_every_route_is_attacked_with_a_body_that_it_takes(server: Server, alice: Caller) -> None:
+    """Whoever adds an endpoint adds to `BODY` what it asks for: else the attacks would end at its door."""
+    for route in routes(server.vault):
+        if not route.path.startswith("/v1/"):
+            body = body_for(route, commit=server.vault.history.commit_named("HEAD"))
+            assert alice.raw(route.method, route.of("alice"), **body).status_code in (200, 201, 403), route
+
+
+def test_no_route_opens_with_another_users_token(server: Server, alice: Caller, bob: Caller) -> None:
     """Walls: 403 in the same words, whether the user exists or not; nothing is read, nothing is written."""
-    before = {path: path.read_bytes() for path in (server.vault.root / "memory").rglob("*") if path.is_file()}
-    for method, path, request in calls(server, "bob"):
-        refused = alice(method, path, 403, **request)
+    before = files_of(server.vault)
+    for route in filter(lambda route: route.is_a_users, routes(server.vault)):
+        refused = alice(route.method, route.of("bob"), 403, **body_for(route))
         assert SECRET not in json.dumps(refused)
-        other = path.replace("/bob", "/nobody")
-        assert alice(method, other, 403, **request)["detail"] == refused["detail"]
-    assert before == {path: path.read_bytes() for path in (server.vault.root / "memory").rglob("*") if path.is_file()}
+        assert alice(route.method, route.of("nobody"), 403, **body_for(route)) == refused
+    for path in ("/api/v1/users", "/api/v1/status"):
+        assert SECRET not in json.dumps(alice("GET", path, 403))
+    assert before == files_of(server.vault)
+
+
+def test_nothing_that_a_request_says_of_itself_opens_another_user(
+    server: Server, alice: Caller, bob: Caller, behind: Provider
+) -> None:
+    """A15: who somebody is comes from the token: headers, query and body may name bob as they like."""
+    before = files_of(server.vault, "bob")
+    commit = server.vault.history.commit_named("HEAD")
+    for route in routes(server.vault):
+        path = f"{route.of('alice')}?user=bob&user_id=bob&student_id=bob"
+        answer = alice.raw(route.method, path, headers=HINTS, **body_for(route, commit=commit, **NAMED))
+        assert SECRET not in answer.text, route
+    assert behind.received and not [asked for asked in behind.received if SECRET.encode() in asked.body]
+    assert not [asked for asked in behind.received if alice.token in str(asked.headers)]
+    assert before == files_of(server.vault, "bob")
 
 
 WRONG_TOKENS: list[dict[str, Any]] = [
@@ -74,87 +156,177 @@ WRONG_TOKENS: list[dict[str, Any]] = [
     {"Authorization": "Bearer vault__"},
     {"Authorization": "Basic Ym9iOmJvYg=="},
     {"Authorization": "", "X-Api-Key": "nonsense"},
+    {"Authorization": "", "Cookie": "token=x"},
     {"Authorization": b"Bearer \xff\xfe"},
 ]
 
 
-def test_nothing_opens_without_a_right_token(server: Server, bob: Caller) -> None:
-    for headers in WRONG_TOKENS:
-        for method, path, request in [*calls(server, "bob"), ("GET", "/api/v1/users", {}), ("GET", "/api/v1/status", {}), ("GET", "/readyz", {}), ("GET", "/openapi.json", {}), ("GET", "/nothing/here", {})]:  # fmt: skip
-            answer = server.client.request(method, path, headers=headers, **request)
-            assert answer.status_code == 401, (method, path)
-            assert SECRET not in answer.text
+def test_nothing_opens_without_a_right_token(server: Server, bob: Caller, behind: Provider) -> None:
+    stored = (server.vault.root / ".vault-memory" / "tokens" / "bob").read_text().strip()
+    shapes = [
+        stored,
+        bob.token.upper(),
+        bob.token[:-1],
+        bob.token + "0",
+        bob.token.replace("bob", "admin"),
+        f"{bob.token} x",
+    ]
+    wrong = [*WRONG_TOKENS, *({"Authorization": f"Bearer {shape}"} for shape in shapes)]
+    every = [*routes(server.vault), Route("GET", "/nothing/here")]
+    every += [
+        Route("GET", path) for path in ("//healthz", "/healthz/", "/healthz/x", "/HEALTHZ", "/healthz;x", "/healthz%00")
+    ]
+    for headers in wrong:
+        for route in every:
+            answer = server.client.request(route.method, route.of("bob"), headers=headers, **body_for(route))
+            assert answer.status_code == 401, (route, headers)
+            assert answer.headers["content-type"] == "application/problem+json"
             assert answer.headers["www-authenticate"] == "Bearer"
+            assert SECRET not in answer.text
+    assert not behind.received
 
 
 TRICKS = [
-        "BOB", "Bob", "bob.", "bob%20", "%20bob", "bob%00", "bob%2f", "bob%5c", "..%2fbob", "%2e%2e%2fbob", "%252e%252e%252fbob",
-        "alice%2f..%2fbob", "alice/../bob", "./bob", "%ef%bd%82ob", "b%6fb", "bo%62", "alice%3fx=bob", "alice%23bob", "alice;bob",
-        "alice%0d%0aX-Vault-User:bob", ".vault-memory", "%2e%2e", "con", "alice%2fUSER.md",
+        "BOB", "Bob", "bob.", "bob..", ".bob", "bob%20", "%20bob", "bob%09", "bob%00", "%00bob", "bob%00.md", "bob%2f", "bob%5c",
+        "..%2fbob", "..%5cbob", "%2e%2e%2fbob", "%252e%252e%252fbob", "alice%2f..%2fbob", "alice/../bob", "./bob", "memory%2fbob",
+        "%ef%bd%82%ef%bd%8f%ef%bd%82", "%ef%bd%82ob", "bob%e2%80%8b", "%e2%80%aebob", "bob%cc%81", "b%d0%beb", "bob%ff", "%f0%9f%98%80",
+        "b%6fb", "bo%62", "%62%6f%62", "%2562ob", "alice%3fx=bob", "alice%23bob", "alice;bob", "alice,bob", "alice&bob", "alice%0abob",
+        "alice%0d%0aX-Vault-User:bob", ".vault-memory", "%2e", "%2e%2e", "", "%20", "con", "nul.txt", "shared", "_shared", "alice%2fUSER.md",
+        "a" * 65, "a" * 5_000, "*", "%2a", "%", "%zz", "~bob", "$bob", "telegram:bob", "alice'--", "%c0%ae%c0%ae%c0%afbob",
     ]  # fmt: skip
 
 
 def test_no_way_of_writing_an_id_leads_to_bob(server: Server, alice: Caller, bob: Caller) -> None:
-    for name in TRICKS:
-        for path in (f"/api/v1/user/{name}", f"/api/v1/memory/{name}/daily", f"/api/v1/memory/{name}/turns"):
-            answer = _raw_get(server, path, alice.token)
+    before = files_of(server.vault)
+    for route in filter(lambda route: route.is_a_users, routes(server.vault)):
+        for name in TRICKS:
+            answer = _raw(server, route.method, route.of(name), alice.token, body_for(route).get("json"))
             assert SECRET not in answer
-            assert answer.split()[1] in ("400", "403", "404", "405", "422"), answer[:200]
-        for body in ({"query": SECRET}, {"query": SECRET, "scope": "all"}, {"query": SECRET, "scope": "shared"}):
-            assert not alice("POST", "/api/v1/memory/alice/search", json=body)["hits"]
+            assert answer.split()[1] in ("400", "403", "404", "405", "422"), (route, name, answer[:200])
+    assert before == files_of(server.vault)
 
 
-def _raw_get(server: Server, path: str, token: str) -> str:
-    """A GET whose path no client tidies up."""
+def test_the_owner_of_the_vault_makes_no_folder_outside_it_either(server: Server, alice: Caller, bob: Caller) -> None:
+    """What is no id is refused to the vault's own token too; the only new users are those with ids that can be."""
+    for route in filter(lambda route: route.is_a_users, routes(server.vault)):
+        for name in TRICKS:
+            answer = _raw(server, route.method, route.of(name), server.admin.token, body_for(route).get("json"))
+            assert answer.split()[1][0] in "24", (route, name, answer[:200])
+    plain = {"alice", "bob", "shared", "_shared"}
+    assert {path.name for path in (server.vault.root / "memory").iterdir()} <= plain
+    assert not [path for path in server.vault.root.parent.iterdir() if path != server.vault.root]
+
+
+def _raw(server: Server, method: str, path: str, token: str, body: Any = None) -> str:
+    """A request whose path no client tidies up."""
     host, port = server.address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
-        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n".encode())  # fmt: skip
+    content = b"" if body is None else json.dumps(body).encode()
+    head = (
+        f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    return exchange(server, head.encode() + content)
+
+
+def exchange(server: Server, sent: bytes) -> str:
+    """What comes back for these bytes, until the server hangs up."""
+    host, port = server.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(sent)
         parts = []
         while part := connection.recv(65_536):
             parts.append(part)
     return b"".join(parts).decode("utf-8", "replace")
 
 
-def test_links_lead_nowhere(server: Server, alice: Caller, bob: Caller) -> None:
-    """A link in alice's folder to bob's files is not followed, and a user folder that is a link is no user."""
-    mine, theirs = (server.vault.root / "memory" / name for name in ("alice", "bob"))
+def test_links_lead_nowhere(server: Server, alice: Caller, bob: Caller, behind: Provider) -> None:
+    """No link in alice's folder is followed to bob's files, no folder that is a link is a user; bob's files stay as they are."""
+    root = server.vault.root
+    mine, theirs = (root / "memory" / name for name in ("alice", "bob"))
     day = next((theirs / "daily").iterdir()).name
     (mine / "daily" / "2001-01-01.md").symlink_to(theirs / "daily" / day)
-    (mine / "conversations" / "2001-01-01.jsonl").symlink_to(next((theirs / "conversations").iterdir()))
     (mine / "daily" / "2001-01-02.md").symlink_to("/etc/passwd")
+    (mine / "conversations" / "2001-01-01.jsonl").symlink_to(next((theirs / "conversations").iterdir()))
     (mine / "notes").symlink_to(theirs / "notes")
-    (server.vault.root / "memory" / "eve").symlink_to(theirs)
+    (root / "memory" / "eve").symlink_to(theirs)
     reconcile(server.vault, "alice")
+    before = files_of(server.vault, "bob")
     eve = server.user("eve")
-    for caller, name in ((alice, "alice"), (eve, "eve")):
-        for method, path, request in calls(server, name):
-            if method != "PUT" and not path.endswith("restore"):
-                answer = caller.raw(method, path, **request).text.replace(quote(SECRET), "")
-                said = json.dumps(request)
-                assert SECRET not in answer or SECRET in said and "<user-request>" in answer, (path, answer)
-                assert "root:" not in answer
+    commit = server.vault.history.commit_named("HEAD")
+
+    def attack() -> None:
+        for caller, name in ((alice, "alice"), (eve, "eve"), (server.admin, "eve")):
+            for route in routes(server.vault):
+                answer = caller.raw(route.method, route.of(name), **body_for(route, commit=commit))
+                assert SECRET not in answer.text and "root:" not in answer.text, (name, route)
+                assert str(root) not in answer.text and "Traceback" not in answer.text, (name, route)
+
+    attack()
     for path in ("daily?date=2001-01-01", "daily?date=2001-01-02"):
         alice("GET", f"/api/v1/memory/alice/{path}", 400)
-    profile = mine / "USER.md"
-    profile.unlink()
-    profile.symlink_to(theirs / "USER.md")
-    was = (theirs / "USER.md").read_bytes()
+    for source in ("USER.md", f"daily/{day}", "feedback.jsonl", "MEMORY.md", "index.db"):
+        (mine / source).unlink(missing_ok=True)
+        (mine / source).symlink_to(theirs / source)
+    attack()
     alice("GET", "/api/v1/user/alice", 400)
     alice("PUT", "/api/v1/user/alice", 400, json={"preferences": {"theme": "light"}})
-    assert (theirs / "USER.md").read_bytes() == was
+    for source in ("daily", "conversations"):
+        (mine / source).rename(mine / f"{source} before")
+        (mine / source).symlink_to(theirs / source)
+    attack()
+    assert before == files_of(server.vault, "bob")
+    assert not [asked for asked in behind.received if SECRET.encode() in asked.body]
+
+
+def test_a_skill_is_named_and_no_path(server: Server, alice: Caller, bob: Caller) -> None:
+    for name in (
+        "../../x",
+        "../memory/bob",
+        "coding-agent/../../memory/bob",
+        "/etc",
+        "\x00",
+        ".",
+        "*",
+        "coding-agent/",
+    ):
+        told = alice("POST", "/api/v1/memory/alice/prompt", 404, json={"request": "x", "skill": name})
+        assert SECRET not in told["detail"]
 
 
 def test_a_foreign_name_or_page_is_refused(server: Server, alice: Caller) -> None:
     """DNS rebinding: a page that reached us as evil.example gets nothing, with a right token too."""
     path = "/api/v1/user/alice"
-    for host in ("evil.example", "evil.example:8765", "127.0.0.1.evil.example", "localhost.evil.example", ""):
-        alice(  "GET", path, 421, headers={"Host": host})  # fmt: skip
+    for host in ("evil.example", "evil.example:8765", "127.0.0.1.evil.example", "localhost.evil.example", "", "127.0.0.1:80@evil.example", "localhost:evil", "localhost.", "127.0.0.1, evil.example", "[::1]evil", "0.0.0.0"):  # fmt: skip
+        alice("GET", path, 421, headers={"Host": host})
     assert server.client.get("/healthz", headers={"Host": "evil.example"}).status_code == 421
-    for origin in ("http://evil.example", "null", "http://localhost:1", "http://[", "https://127.0.0.1.evil.example"):
+    assert (
+        server.client.get("/healthz", headers={"Host": "evil.example", "X-Forwarded-Host": "localhost"}).status_code
+        == 421
+    )
+    own = server.address.removeprefix("http://")
+    for origin in ("http://evil.example", "null", "http://localhost:1", "http://[", "https://127.0.0.1.evil.example", "", "//" + own, own, f"http://{own}.evil.example", f"http://evil@{own}", f"chrome-extension://{own}", f"http://{own}/x", "http://127.0.0.1"):  # fmt: skip
         assert alice("GET", path, 403, headers={"Origin": origin})["type"] == "urn:vault-memory:foreign-origin"
     alice("GET", path, headers={"Origin": server.address})
     for host in ("localhost:9", "LOCALHOST", "[::1]:8765"):
         alice("GET", path, headers={"Host": host})
+
+
+def test_what_two_readers_could_read_in_two_ways_is_refused(server: Server, alice: Caller) -> None:
+    """A server in front of this one may go by the first of two headers where we would go by the last."""
+    path, good = "/api/v1/user/alice", f"Bearer {alice.token}"
+    twice = {
+        "authorization": [("Authorization", "Bearer x"), ("Authorization", good)],
+        "x-api-key": [("X-Api-Key", "x"), ("X-Api-Key", alice.token)],
+        "origin": [("Authorization", good), ("Origin", "http://evil.example"), ("Origin", server.address)],
+    }
+    for name, headers in twice.items():
+        for sent in (headers, headers[::-1]):
+            answer = server.client.get(path, headers=sent)
+            assert answer.status_code == 400 and name in answer.json()["detail"]
+    head = f"POST /api/v1/memory/alice/search HTTP/1.1\r\nHost: localhost\r\nAuthorization: {good}\r\n"
+    hidden = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    both = exchange(server, f"{head}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{hidden}".encode())
+    assert both.startswith("HTTP/1.1 400") and both.count("HTTP/1.1") == 1
 
 
 def test_a_token_ends_when_it_is_revoked_replaced_or_its_id_goes_to_another(server: Server, alice: Caller) -> None:
@@ -164,15 +336,28 @@ def test_a_token_ends_when_it_is_revoked_replaced_or_its_id_goes_to_another(serv
     newer("GET", path)
     revoke_user_token(server.vault, "alice")
     newer("GET", path, 401)
-    again = server.user("alice")
+    again, earlier = server.user("alice"), server.user("an")
     rename_user(server.vault, "alice", "an")
-    again("GET", path, 401)
-    again("GET", "/api/v1/user/an", 401)
+    for caller in (again, earlier):
+        caller("GET", path, 401)
+        caller("GET", "/api/v1/user/an", 401)
     drop_user_token(server.vault, "alice")
     old = server.admin
     (server.vault.root / ".vault-memory" / "token").unlink()
     old("GET", "/api/v1/users", 401)
     server.admin("GET", "/api/v1/users")
+
+
+def test_who_comes_to_an_id_that_was_anothers_finds_nothing_of_them(server: Server, bob: Caller) -> None:
+    """Bob is called rob now; the next bob sees neither the notes nor the history of the first, with the server running on."""
+    bob("POST", "/api/v1/memory/bob/search", json=BODY)
+    rename_user(server.vault, "bob", "rob")
+    next_bob = server.user("bob")
+    next_bob("POST", "/api/v1/memory/bob/turns", 201, json={"user_message": "以後都用 Rust", "assistant_message": "好"})
+    for route in filter(lambda route: route.is_a_users, routes(server.vault)):
+        if route.method == "GET" or not route.path.endswith("restore"):
+            assert SECRET not in next_bob.raw(route.method, route.of("bob"), **body_for(route)).text, route
+    assert SECRET in json.dumps(server.admin("GET", "/api/v1/user/rob/preferences/history"))
 
 
 def test_tokens_are_for_the_owner_of_the_files_alone(server: Server, alice: Caller) -> None:

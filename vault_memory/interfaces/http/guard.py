@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,6 +24,8 @@ from vault_memory.services.vault import Vault
 OPEN = ("/healthz",)
 """The only paths that need no token."""
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::[0-9]{1,5})?")
+_ONCE = (b"host", b"origin", b"authorization", b"x-api-key")
 API_BODY_BYTES = 2_000_000
 """Largest body of our own endpoints; the chat proxy's (`/v1/`) is a setting."""
 BODY_TIMEOUT_S = 30.0
@@ -49,7 +50,7 @@ class Guard:
         if scope["type"] != "http":
             return  # no websockets here
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._place(headers) or await self._caller(scope, headers)
+        refusal = _doubt(scope) or self._place(headers) or self._caller(scope, headers)
         if refusal is None:
             body = await _body(receive, headers, self._most(scope["path"]))
             if isinstance(body, Response):
@@ -61,26 +62,28 @@ class Guard:
 
     def _place(self, headers: Mapping[str, str]) -> Response | None:
         """Refuse a browser that was sent here under a foreign name (DNS rebinding) or by a foreign page."""
-        host = headers.get("host", "")
-        if _name(host) not in self._hosts:
+        host = headers.get("host", "").lower()
+        named = _HOST.fullmatch(host)
+        if named is None or named[1] not in self._hosts:
             return problem.response(
                 421,
                 "misdirected-request",
                 "this server does not answer to that Host: see `serve.hosts` in the settings",
             )
         origin = headers.get("origin")
-        if origin is not None and _origin_host(origin) != host.lower():
+        if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
             return problem.response(403, "foreign-origin", "a page from another place may not call this server")
         return None
 
-    async def _caller(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
+    def _caller(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
         """Find out who calls, and whether not too often."""
         if scope["path"] in OPEN:
-            return self._pace("open")
+            return self._pace(f"open {_client(scope)}")
         try:
-            caller = await run_in_threadpool(caller_of, self._vault, _token(headers))
+            # Two small files: to read them here takes less than to hand them to another thread.
+            caller = caller_of(self._vault, _token(headers))
         except Unauthenticated as error:
-            return self._pace(f"from {(scope.get('client') or ['?'])[0]}") or problem.of(error)
+            return self._pace(f"from {_client(scope)}") or problem.of(error, self._vault.root)
         scope["caller"] = caller
         return self._pace(_key(caller))
 
@@ -157,15 +160,18 @@ def _key(caller: Caller) -> str:
     return "admin" if caller.admin else f"user {caller.user_id}"
 
 
-def _name(host: str) -> str:
-    """A Host without its port: `[::1]:8765` → `[::1]`."""
-    end = host.rfind(":")
-    return (host[:end] if end > host.rfind("]") else host).lower()
+def _client(scope: Scope) -> str:
+    """The address that the connection comes from. What a request says of it in a header is anybody's word."""
+    return str((scope.get("client") or ["?"])[0])
 
 
-def _origin_host(origin: str) -> str:
-    """The host and port of an Origin; empty for `null` and for nonsense."""
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return ""
+def _doubt(scope: Scope) -> Response | None:
+    """Refuse what two readers could read in two ways: a server in front of this one may have gone by the other."""
+    names = [name.lower() for name, _ in scope["headers"]]
+    twice = next((name.decode() for name in _ONCE if names.count(name) > 1), None)
+    if twice is None and not {b"content-length", b"transfer-encoding"} <= {*names}:
+        return None
+    said = (
+        f"{twice} stands there more than once" if twice else "Content-Length and Transfer-Encoding exclude each other"
+    )
+    return problem.response(400, "ambiguous-request", said, headers={"Connection": "close"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import Any
 
@@ -9,10 +10,25 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from vault_memory.interfaces.http.identify import TheAdmin, TheCaller, TheVault
-from vault_memory.interfaces.http.problem import responses
+from vault_memory.interfaces.http.problem import responses, seen_from_outside
 from vault_memory.services.status import status
 
 router = APIRouter(tags=["health"])
+
+_STATUS = {
+    "content": {
+        "application/json": {
+            "example": {
+                "scopes": [{"scope": "alice", "indexed": 3, "pending": ["USER.md"], "failed": {}, "problem": ""}],
+                "daemon": {"running": True, "record": {"pid": 4711, "state": "watching"}},
+                "history": {"branch": "main", "paused": None, "waiting": 0},
+                "degraded": [],
+                "unhealthy": [],
+            }
+        }
+    }
+}
+"""The status in short: what it holds besides stands in docs/commands.md."""
 
 
 class Alive(BaseModel):
@@ -22,13 +38,17 @@ class Alive(BaseModel):
 
 
 class Ready(BaseModel):
-    """Whether all is fresh and well. The reasons, which name users, are for the vault's own token only."""
+    """Whether all is fresh and well; `pending` files have changed just now, and are not indexed as they are.
+
+    The reasons, which name users, and the number of files are for the vault's own token only.
+    """
 
     ready: bool = Field(examples=[True])
     reasons: list[str] = Field([], examples=[["catching up with the edits before the start"]])
+    pending: int | None = Field(None, examples=[0])
 
 
-@router.get("/healthz")
+@router.get("/healthz", responses={s: told for s, told in responses().items() if s in (400, 403, 413, 421, 429)})
 async def healthz() -> Alive:
     """The process lives; needs no token."""
     return Alive()
@@ -36,15 +56,20 @@ async def healthz() -> Alive:
 
 @router.get("/readyz", responses={**responses(), 503: {"model": Ready, "description": "Not ready."}})
 def readyz(vault: TheVault, caller: TheCaller, request: Request, response: Response) -> Ready:
-    """200 when every file is indexed and nothing is amiss, else 503."""
-    reasons = list(status(vault).unhealthy)
+    """200 when nothing is amiss and no file has waited for a minute to be indexed, else 503."""
+    looked = status(vault)
+    reasons = [seen_from_outside(reason, vault.root) for reason in looked.unhealthy]
     if not request.app.state.is_ready():
         reasons.append("catching up with the edits before the start")
     response.status_code = 503 if reasons else 200
-    return Ready(ready=not reasons, reasons=reasons if caller.admin else [])
+    if not caller.admin:
+        return Ready(ready=not reasons, reasons=[], pending=None)
+    return Ready(ready=not reasons, reasons=reasons, pending=sum(len(scope.pending) for scope in looked.scopes))
 
 
-@router.get("/api/v1/status", responses=responses())
+@router.get("/api/v1/status", responses={**responses(), 200: _STATUS})
 def vault_status(vault: TheVault, _: TheAdmin) -> dict[str, Any]:
     """What is indexed, pending and failed, as `vault-memory status --json` prints it. For the vault's own token."""
-    return asdict(status(vault))
+    told: dict[str, Any] = json.loads(seen_from_outside(json.dumps(asdict(status(vault))), vault.root))
+    del told["root"]
+    return told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, BackgroundTasks, Query
+from fastapi import APIRouter, BackgroundTasks, Query, Response
 from pydantic import BaseModel, Field
 
 from vault_memory.core import layout
@@ -35,9 +35,9 @@ class SearchIn(BaseModel):
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
     scope: Literal["user", "shared", "all"] = Field("user", description="The user's own notes, shared ones, or both.")
     kinds: list[Kind] = Field([], max_length=20, description="Only such notes.", examples=[["daily"]])
-    since: datetime.date | None = Field(None, description="Only notes of this day or later.")
-    until: datetime.date | None = Field(None, description="Only notes of this day or earlier.")
-    tags: list[Name] = Field([], max_length=20, description="Only notes with all these tags.")
+    since: datetime.date | None = Field(None, description="Only notes of this day or later.", examples=["2026-01-01"])
+    until: datetime.date | None = Field(None, description="Only notes of this day or earlier.", examples=["2026-01-31"])
+    tags: list[Name] = Field([], max_length=20, description="Only notes with all these tags.", examples=[[]])
 
 
 class HitOut(BaseModel):
@@ -49,7 +49,10 @@ class HitOut(BaseModel):
     score: float = Field(examples=[0.83])
     kind: str = Field(examples=["daily"])
     scope: str = Field(examples=["alice"], description="The user, or `shared`.")
-    explain: dict[str, Any] = Field(description="The parts of the score, and why the passage was found.")
+    explain: dict[str, Any] = Field(
+        description="The parts of the score, and why the passage was found.",
+        examples=[{"keyword": 0.83, "vector": None, "weight": 0.05, "space": None, "terms": ["暗色"], "collapsed": []}],
+    )
 
 
 class SearchOut(BaseModel):
@@ -62,7 +65,7 @@ class SearchOut(BaseModel):
 class DayOut(BaseModel):
     """The log of one day."""
 
-    date: datetime.date
+    date: datetime.date = Field(examples=["2026-01-30"])
     source: str = Field(examples=["daily/2026-01-30.md"])
     content: str = Field(examples=["# 2026-01-30\n\n## 14:05\n- 請求：我喜歡暗色主題\n"])
 
@@ -71,7 +74,7 @@ class DaysOut(BaseModel):
     """Logs, newest first; `next` is the `until` of the next page, null on the last."""
 
     days: list[DayOut]
-    next: datetime.date | None = None
+    next: datetime.date | None = Field(None, examples=["2026-01-23"])
 
 
 class TurnIn(BaseModel):
@@ -80,9 +83,11 @@ class TurnIn(BaseModel):
     user_message: Text = Field(examples=["我喜歡暗色主題"])
     assistant_message: Text = Field("", examples=["好的"])
     skill: Name | None = Field(None, description="The skill that was at work.", examples=["coding-agent"])
-    exit_code: int | None = Field(None, ge=-(2**31), lt=2**31, description="How the program behind the reply ended.")
+    exit_code: int | None = Field(
+        None, ge=-(2**31), lt=2**31, description="How the program behind the reply ended.", examples=[0]
+    )
     conversation_id: Name | None = Field(None, examples=["conv_1a2b3c"])
-    backend: Name | None = None
+    backend: Name | None = Field(None, description="What wrote the reply.", examples=["some-model"])
     record: bool = Field(True, description="False: off the record, nothing at all is kept.")
 
 
@@ -118,9 +123,9 @@ class PromptIn(BaseModel):
     """The request that a model is about to get. `private=false`: others read along."""
 
     request: Text = Field(examples=["幫我做一個按鈕"])
-    skill: Name | None = None
+    skill: Name | None = Field(None, description="The skill that is at work.", examples=["coding-agent"])
     private: bool = True
-    budget: int | None = Field(None, ge=200, le=1_000_000, description="Most tokens, about.")
+    budget: int | None = Field(None, ge=200, le=1_000_000, description="Most tokens, about.", examples=[4_000])
 
 
 class PassageOut(BaseModel):
@@ -141,16 +146,18 @@ class CutOut(BaseModel):
 class PromptOut(BaseModel):
     """The prompt as one text and as chat messages, about `tokens` long."""
 
-    text: str
-    messages: list[dict[str, str]]
-    tokens: int
+    text: str = Field(
+        examples=["<user-profile>\n…\n</user-profile>\n\n<user-request>\n幫我做一個按鈕\n</user-request>"]
+    )
+    messages: list[dict[str, str]] = Field(examples=[[{"role": "user", "content": "幫我做一個按鈕"}]])
+    tokens: int = Field(examples=[1_200])
     passages: list[PassageOut]
     cut: list[CutOut]
-    degraded: list[str]
+    degraded: list[str] = Field(examples=[[]])
 
 
-@router.post("/search", responses=responses(404))
-def search_memory(vault: TheVault, user_id: TheUser, body: SearchIn) -> SearchOut:
+@router.post("/search", response_model=SearchOut, responses=responses(404, 415))
+def search_memory(vault: TheVault, user_id: TheUser, body: SearchIn) -> Response:
     """Passages that answer a query, by words and by meaning."""
     vault.known_user(user_id)
     tags = tuple(tag.lstrip("#") for tag in body.tags)
@@ -169,26 +176,27 @@ def search_memory(vault: TheVault, user_id: TheUser, body: SearchIn) -> SearchOu
         )
         for hit in result.hits
     ]
-    return SearchOut(hits=hits, degraded=result.degraded)
+    # Written out here: FastAPI would hand it to yet another thread to be checked once more.
+    return Response(SearchOut(hits=hits, degraded=result.degraded).model_dump_json(), media_type="application/json")
 
 
 @router.get("/daily", responses=responses(404))
 def daily(
     vault: TheVault,
     user_id: TheUser,
-    date: Annotated[datetime.date | None, Query(description="This day's log alone.")] = None,
-    until: Annotated[datetime.date | None, Query(description="No day after this one.")] = None,
+    date: Annotated[datetime.date | None, Query(description="This day's log alone.", examples=["2026-01-30"])] = None,
+    until: Annotated[datetime.date | None, Query(description="No day after this one.", examples=["2026-01-30"])] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 7,
 ) -> DaysOut:
     """The daily logs, newest first; with `date` one day's, or 404."""
     if date is not None:
-        return DaysOut(days=[DayOut.model_validate(daily_log(vault, user_id, date), from_attributes=True)])
+        return DaysOut(days=[DayOut.model_validate(daily_log(vault, user_id, date), from_attributes=True)], next=None)
     logs = daily_logs(vault, user_id, limit + 1, until)
     days = [DayOut.model_validate(log, from_attributes=True) for log in logs[:limit]]
     return DaysOut(days=days, next=logs[limit].date if len(logs) > limit else None)
 
 
-@router.post("/turns", status_code=201, responses=responses(409))
+@router.post("/turns", status_code=201, responses=responses(409, 415))
 def record(vault: TheVault, user_id: TheUser, body: TurnIn, background: BackgroundTasks) -> RecordedOut:
     """Keep a turn and learn from it; a new user's first turn makes the user. It can be searched when this answers."""
     recorded = record_turn(
@@ -221,7 +229,12 @@ def turns(
     user_id: TheUser,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
     before: Annotated[
-        str, Query(pattern=r"^(conversations/\d{4}-\d{2}-\d{2}\.jsonl:[0-9]{1,9})?$", description="A turn's source.")
+        str,
+        Query(
+            pattern=r"^(conversations/[0-9]{4}-[0-9]{2}-[0-9]{2}\.jsonl:[0-9]{1,9})?$",
+            description="A turn's source: only those before it.",
+            examples=["conversations/2026-01-30.jsonl:12"],
+        ),
     ] = "",
 ) -> TurnsOut:
     """The turns that were kept, newest first."""
@@ -233,7 +246,7 @@ def turns(
     return TurnsOut(turns=shown, next=shown[-1].source if len(found) > limit else None)
 
 
-@router.post("/prompt", responses=responses(404))
+@router.post("/prompt", responses=responses(404, 415))
 def prompt(vault: TheVault, user_id: TheUser, body: PromptIn) -> PromptOut:
     """What a model should be told along with a request."""
     built = build_enhanced_prompt(vault, user_id, body.request, body.skill, private=body.private, budget=body.budget)

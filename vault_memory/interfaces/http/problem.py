@@ -1,4 +1,7 @@
-"""Errors as `application/problem+json` (RFC 9457): the error tree gives status, type and words. No traceback leaves."""
+"""Errors as `application/problem+json` (RFC 9457): the error tree gives status, type and words.
+
+Neither a traceback leaves the server nor where on its disk the vault lies.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -14,7 +18,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from vault_memory.errors import Unauthenticated, VaultMemoryError
+from vault_memory.errors import Busy, Unauthenticated, VaultMemoryError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -22,8 +26,8 @@ MEDIA_TYPE = "application/problem+json"
 class Wrong(BaseModel):
     """One thing that is wrong with a request, and where: `body.top_k`."""
 
-    where: str
-    message: str
+    where: str = Field(examples=["body.top_k"])
+    message: str = Field(examples=["Input should be less than or equal to 100"])
 
 
 class Said(BaseModel):
@@ -49,21 +53,33 @@ _SAID = {
     401: "No token, or one that is not valid here.",
     403: "The token is valid, and not for this.",
     404: "There is no such thing.",
+    408: "The body did not come in time.",
     409: "Somebody else changed the file meanwhile.",
     412: "The version named in If-Match is past; nothing was written.",
     413: "The body is too large.",
+    415: "The body is not said to be JSON.",
     421: "The Host is no name of this server.",
     422: "A field is missing, or has a value it cannot have; `errors` says which.",
     428: "A whole profile is replaced only with If-Match.",
     429: "Too many requests; Retry-After says when to come back.",
+    500: "A fault of the server itself.",
     503: "Another writer holds the files, or the vault is not ready; try again.",
+    507: "A file cannot be written: the disk is full, or forbids it.",
 }
+_EVERYWHERE = {400, 401, 403, 408, 413, 421, 422, 429, 500, 503, 507}
+_NEXT = {
+    404: "there is nothing at this path: GET /openapi.json tells what there is",
+    405: "this path does not take that method: `Allow` names those it takes",
+}
+_SHOWN = 20
+_WHERE_CHARS = 200
+_FOLDERS = re.compile(r"(?<![\w./:])/(?:[^\s/'\"`:]+/)+")
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors that an endpoint may answer with, for the OpenAPI document; those of every endpoint included."""
     schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
-    every = sorted({400, 401, 403, 413, 421, 422, 429, 503, *statuses})
+    every = sorted({*_EVERYWHERE, *statuses})
     return {status: {"description": _SAID[status], "content": {MEDIA_TYPE: schema}} for status in every}
 
 
@@ -86,10 +102,18 @@ def response(
     return Response(content, status, headers, MEDIA_TYPE)
 
 
-def of(error: VaultMemoryError) -> Response:
-    """An error of the tree as the answer to a request."""
-    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthenticated) else None
-    return response(error.http_status, _kebab(type(error).__name__), str(error), headers=headers)
+def of(error: VaultMemoryError, root: Path) -> Response:
+    """An error of the tree as the answer to a request to the vault at `root`."""
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthenticated) else {}
+    headers |= {"Retry-After": "1"} if isinstance(error, Busy) else {}
+    return response(
+        error.http_status, _kebab(type(error).__name__), seen_from_outside(str(error), root), headers=headers
+    )
+
+
+def seen_from_outside(text: str, root: Path) -> str:
+    """The text without where things lie on this machine: paths as they are inside the vault, of others the name alone."""
+    return _FOLDERS.sub("", text.replace(f"{root}/", "").replace(str(root), "the vault"))
 
 
 def install(app: FastAPI) -> None:
@@ -102,22 +126,32 @@ def install(app: FastAPI) -> None:
 
 async def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, VaultMemoryError)
-    return of(error)
+    return of(error, request.app.state.vault.root)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     if any(each["type"] == "json_invalid" for each in found):
-        return response(400, "invalid-json", "the body is no valid JSON")
-    wrong = [Wrong(where=".".join(map(str, each["loc"])), message=str(each["msg"])) for each in found]
+        return _no_json()
+    if found[0]["loc"] == ("body",) and isinstance(found[0].get("input"), bytes):  # FastAPI has not tried to read it
+        return response(415, "unsupported-media-type", "the body is to be JSON: say `Content-Type: application/json`")
+    wrong = [
+        Wrong(where=".".join(map(str, each["loc"]))[:_WHERE_CHARS], message=str(each["msg"])) for each in found[:_SHOWN]
+    ]
     return response(422, "invalid-request", f"{wrong[0].where}: {wrong[0].message}", errors=wrong)
 
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if error.status_code == 400:  # raised by FastAPI alone: JSON nested deeper, or a number longer, than can be read
+        return _no_json()
     kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
-    return response(error.status_code, kind, str(error.detail), headers=error.headers)
+    return response(error.status_code, kind, _NEXT.get(error.status_code, str(error.detail)), headers=error.headers)
+
+
+def _no_json() -> Response:
+    return response(400, "invalid-json", "the body is no JSON that can be read")
 
 
 async def _fault(request: Request, error: Exception) -> Response:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import signal
 import socket
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from vault_memory.errors import Busy, UsageError, VaultMemoryError
+from vault_memory.errors import Busy, UsageError
+from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.services.access import own_token
 from vault_memory.services.bulletin import Happening
@@ -20,6 +24,9 @@ from vault_memory.services.vault import Vault
 
 RETRY_S = 10.0
 """How often a server whose vault another process watches looks whether that one has ended."""
+HEAD_S = 20.0
+"""How long a caller has from the first byte of a request, or from connecting, to the last one of its headers."""
+HEAD_BYTES = 128 << 10
 GRACE_S = 5
 """How long open answers may take when the server ends."""
 CONNECTIONS = 1_000
@@ -51,6 +58,7 @@ def serve(
     try:
         config = uvicorn.Config(
             create_app(vault, follower.is_ready),
+            http=Punctual,
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -66,6 +74,51 @@ def serve(
         listening.close()
 
 
+class Punctual(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """A connection whose requests must begin in time and in bounds, lest callers who never come to the point use up all."""
+
+    head_s = HEAD_S
+    cycle: Any
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
+    _due: asyncio.TimerHandle | None = None
+    _head_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self._due = self.loop.call_later(self.head_s, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if (
+            self.cycle is not None and not self.cycle.response_complete
+        ):  # the head is whole: the body has its own bounds
+            self._come_to_the_point()
+            return
+        self._head_bytes += len(data)
+        if self._head_bytes > HEAD_BYTES:
+            self.transport.close()
+        elif self._due is None:
+            self._due = self.loop.call_later(self.head_s, self.transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._come_to_the_point()
+        super().connection_lost(exc)
+
+    def _come_to_the_point(self) -> None:
+        self._head_bytes = 0
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP never comes to the app; it is told so in the same form."""
+        told = problem.response(400, "bad-request", msg, headers={"Connection": "close"})
+        headers = b"".join(b"%b: %b\r\n" % header for header in told.raw_headers)
+        self.transport.write(b"HTTP/1.1 400 Bad Request\r\n" + headers + b"\r\n" + bytes(told.body))
+        self.transport.close()
+
+
 class _Follower(threading.Thread):
     """The daemon of this process; while another process watches the vault, it waits for that one to end."""
 
@@ -79,9 +132,9 @@ class _Follower(threading.Thread):
             self._daemon = Daemon(self._vault, self._tell)
             try:
                 self._daemon.run(self._stop_now)
-            except VaultMemoryError as error:
+            except Exception as error:  # whatever it is: without a daemon the answers would grow old
                 if not isinstance(error, Busy):
-                    self._tell(Happening(self._vault.now(), "trouble", "daemon", str(error)))
+                    self._tell(Happening(self._vault.now(), "trouble", "daemon", f"{type(error).__name__}: {error}"))
                 self._daemon = None
                 self._stop_now.wait(RETRY_S)
 

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from vault_memory.errors import UsageError
+from vault_memory.errors import NotFound, Stale, UsageError
 from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.identify import TheAdmin, TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
@@ -20,6 +20,11 @@ from vault_memory.services.vault import Vault
 
 router = APIRouter(prefix="/api/v1", tags=["users"])
 
+MAX_OFFSET = 1_000_000
+ETAG = '"5f0c9a7b1e2d4c3f8a6b9d0e1f2a3b4c"'
+_NO_VERSION = ""
+"""The version of a profile that is not there; no file has it."""
+
 Value = Annotated[str, Field(max_length=1_000)]
 
 
@@ -29,16 +34,23 @@ class ProfileOut(BaseModel):
     user_id: str = Field(examples=["alice"])
     content: str = Field(examples=["# 使用者資料\n\n## 使用偏好\n- 主題偏好：dark\n"])
     preferences: dict[str, str | list[str]] = Field(examples=[{"theme": "dark", "languages": ["Python"]}])
-    version: str = Field(examples=["5f0c9a7b1e2d4c3f8a6b9d0e1f2a3b4c"], description="The ETag, without its quotes.")
+    version: str = Field(examples=[ETAG.strip('"')], description="The ETag, without its quotes.")
 
 
 class ProfileIn(BaseModel):
     """Either the whole text, or new values for some keys: null or an empty list takes a key's values away."""
 
-    content: str | None = Field(None, max_length=200_000)
-    preferences: dict[str, Value | list[Value] | None] | None = Field(
-        None, max_length=50, examples=[{"theme": "dark", "languages": ["Python"]}]
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"preferences": {"theme": "dark", "languages": ["Python"], "display_name": None}},
+                {"content": "# 使用者資料\n\n## 使用偏好\n- 主題偏好：dark\n"},
+            ]
+        }
     )
+
+    content: str | None = Field(None, max_length=200_000)
+    preferences: dict[str, Value | list[Value] | None] | None = Field(None, max_length=50)
 
     @model_validator(mode="after")
     def _one(self) -> ProfileIn:
@@ -70,16 +82,17 @@ class PreferenceOut(BaseModel):
 
 
 class PreferencesOut(BaseModel):
-    """Every value of a profile, in the order of its fields."""
+    """The values of a profile, in the order of its fields; `next` is the `offset` of the next page, null on the last."""
 
     preferences: list[PreferenceOut]
+    next: int | None = Field(None, examples=[None])
 
 
 class ChangeOut(BaseModel):
     """One commit on one preference: what it changed, by whom, and in which words it was asked for."""
 
     commit: str = Field(examples=["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"])
-    at: datetime
+    at: datetime = Field(examples=["2026-01-30T14:05:00+08:00"])
     author: str = Field(examples=["vault-memory"])
     key: str = Field(examples=["theme"])
     op: str = Field(examples=["set"])
@@ -114,11 +127,11 @@ class RestoredOut(BaseModel):
 def list_users(
     vault: TheVault,
     _: TheAdmin,
-    after: Annotated[str, Query(max_length=64)] = "",
+    after: Annotated[str, Query(max_length=64, description="Only ids after this one.", examples=["alice"])] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> UsersOut:
     """Who has a memory here. For the vault's own token."""
-    found = [UserOut(user_id=u.user_id, display_name=u.display_name) for u in users(vault) if u.user_id > after]
+    found = [UserOut.model_validate(user, from_attributes=True) for user in users(vault, after, limit + 1)]
     return UsersOut(users=found[:limit], next=found[limit - 1].user_id if len(found) > limit else None)
 
 
@@ -127,31 +140,42 @@ def get_profile(
     vault: TheVault,
     user_id: TheUser,
     response: Response,
-    if_none_match: Annotated[str | None, Header()] = None,
+    if_none_match: Annotated[str | None, Header(description="An ETag that you have.", examples=[ETAG])] = None,
 ) -> ProfileOut:
     """A user's profile; its ETag is what a later PUT names in If-Match."""
     found = user_profile(vault, user_id)
-    if if_none_match and found.version in _versions(if_none_match):
+    if if_none_match and {"*", found.version} & _versions(if_none_match):
         return Response(status_code=304, headers={"ETag": f'"{found.version}"'})  # type: ignore[return-value]
     return _shown(found, response)
 
 
-@router.put("/user/{student_id}", responses=responses(404, 409, 412, 428))
+@router.put("/user/{student_id}", responses=responses(404, 409, 412, 415, 428))
 def put_profile(
     vault: TheVault,
     user_id: TheUser,
     body: ProfileIn,
     response: Response,
-    if_match: Annotated[str | None, Header(description="The ETag of the version that is replaced.")] = None,
+    if_match: Annotated[
+        str | None, Header(description="The ETag of the version that is replaced.", examples=[ETAG])
+    ] = None,
+    if_none_match: Annotated[
+        str | None, Header(description="`*`: only if there is no profile yet.", examples=["*"])
+    ] = None,
 ) -> ProfileOut:
     """Change a user's profile as the person's own edit: one commit per preference.
 
     A whole text replaces only the version named in `If-Match`; for a user without a profile leave the header out. New
     values for some keys may do without it. A version that is past gets 412, and nothing is written.
     """
-    if if_match is not None and len(_versions(if_match)) != 1:
-        raise UsageError("If-Match names one ETag, as GET gave it")
-    version = next(iter(_versions(if_match))) if if_match is not None else None
+    if if_none_match and _has_profile(vault, user_id) and {"*", _version(vault, user_id)} & _versions(if_none_match):
+        raise Stale("the profile is there already: GET it and change that; nothing was written")
+    version = None
+    if if_match is not None:
+        named = _versions(if_match, strong=True)
+        if "*" in named:
+            raise UsageError("`If-Match: *` would replace what nobody has read: name the ETag that GET gave")
+        standing = _version(vault, user_id)
+        version = standing if standing in named else _NO_VERSION
     if body.preferences is not None:
         return _shown(put_preferences(vault, user_id, body.preferences, version), response)
     if version is None and _has_profile(vault, user_id):
@@ -162,11 +186,17 @@ def put_profile(
 
 
 @router.get("/user/{student_id}/preferences", responses=responses(404))
-def list_preferences(vault: TheVault, user_id: TheUser) -> PreferencesOut:
-    """Every value of the profile."""
-    rows = preferences(vault, user_id)
+def list_preferences(
+    vault: TheVault,
+    user_id: TheUser,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 200,
+    offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
+) -> PreferencesOut:
+    """The values of the profile, one by one."""
+    rows = preferences(vault, user_id)[offset:]
     return PreferencesOut(
-        preferences=[PreferenceOut(key=row.key, value=row.value, suggested_default=row.strong) for row in rows]
+        preferences=[PreferenceOut(key=row.key, value=row.value, suggested_default=row.strong) for row in rows[:limit]],
+        next=offset + limit if len(rows) > limit else None,
     )
 
 
@@ -174,9 +204,9 @@ def list_preferences(vault: TheVault, user_id: TheUser) -> PreferencesOut:
 def preference_history(
     vault: TheVault,
     user_id: TheUser,
-    key: Annotated[str | None, Query(max_length=100)] = None,
+    key: Annotated[str | None, Query(max_length=100, description="Of this key alone.", examples=["theme"])] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
-    offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
 ) -> HistoryOut:
     """Who changed which preference, when, why and in which words; newest first."""
     rows = history(vault, user_id, key, limit=offset + limit + 1)[offset:]
@@ -184,7 +214,7 @@ def preference_history(
     return HistoryOut(changes=changes, next=offset + limit if len(rows) > limit else None)
 
 
-@router.post("/user/{student_id}/preferences/restore", responses=responses(404, 409))
+@router.post("/user/{student_id}/preferences/restore", responses=responses(404, 409, 415))
 def restore(vault: TheVault, user_id: TheUser, body: RestoreIn) -> RestoredOut:
     """Bring one preference back to what it was at a commit; everything else stays."""
     changes = restore_preference(vault, user_id, body.key, body.commit)
@@ -200,6 +230,15 @@ def _shown(found: UserProfile, response: Response) -> ProfileOut:
     return ProfileOut.model_validate(found, from_attributes=True)
 
 
-def _versions(header: str) -> set[str]:
-    """The versions that If-Match or If-None-Match names."""
-    return {tag.strip().removeprefix("W/").strip('"') for tag in header.split(",")}
+def _version(vault: Vault, user_id: str) -> str:
+    """The version of the profile as it stands."""
+    try:
+        return user_profile(vault, user_id).version
+    except NotFound:
+        return _NO_VERSION
+
+
+def _versions(header: str, *, strong: bool = False) -> set[str]:
+    """The versions that If-Match or If-None-Match names; without those that are weak, of which If-Match knows none."""
+    tags = [tag.strip() for tag in header.split(",")]
+    return {tag.removeprefix("W/").strip('"') for tag in tags if not (strong and tag.startswith("W/"))}
