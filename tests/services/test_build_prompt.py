@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.services.vaults import write
+from vault_memory.adapters.embedding.base import Kind, Vector
+from vault_memory.core import layout
 from vault_memory.errors import InvalidId, NotFound
 from vault_memory.services.build_prompt import build_enhanced_prompt, build_memory
 from vault_memory.services.preferences import set_preference
-from vault_memory.services.reconcile import reconcile
+from vault_memory.services.reconcile import embed, reconcile
 from vault_memory.services.record_turn import record_turn
 from vault_memory.services.skills import skills
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 
 @pytest.fixture
@@ -136,3 +140,85 @@ def test_a_note_cannot_close_the_block(talked: Vault) -> None:
     reconcile(talked, "alice")
     text = build_memory(talked, "alice", "綠茶", budget=1_500).text
     assert text.count("</vault-memory>") == 1 and text.count("<vault-memory>") == 1 and "&lt;/vault-memory" in text
+
+
+NOTES = {
+    "notes/tea.md": "# Tea\n\nGreen tea wants water of 80 degrees, for three minutes.\nOolong may be brewed with boiling water.\n",
+    "notes/people.md": "# People\n\n- My sister Anna is allergic to peanuts.\n- Dr. Weber is the dentist; the next visit is on 3 February.\n",
+    "notes/heron.md": "# Heron\n\nThe service is written in Rust, with axum and sqlx.\nWe deploy on Thursdays; never on Fridays.\n",
+    "notes/家裡.md": "# 家裡\n\n- Wi-Fi 的路由器在書房，型號是 AX3000。\n- 冷氣每年五月要清洗，找陳師傅。\n- 貓叫做麻糬，怕吸塵器。\n",
+    "notes/京都.md": "# 京都旅行\n\n去年十一月去了京都，住在五條的町家。\n下次想去金澤看兼六園。\n",
+}  # fmt: skip
+ABOUT = {
+    "How hot should the water be for green tea?": "notes/tea.md",
+    "oolong": "notes/tea.md",
+    "Plan a dinner with Anna": "notes/people.md",
+    "When is my dentist appointment?": "notes/people.md",
+    "write an axum handler for uploads": "notes/heron.md",
+    "Can we deploy today?": "notes/heron.md",
+    "What is Heron made of?": "notes/heron.md",
+    "Wi-Fi 連不上，路由器在哪？": "notes/家裡.md",
+    "麻糬今天很吵": "notes/家裡.md",
+    "冷氣怎麼清洗": "notes/家裡.md",
+    "推薦京都的行程": "notes/京都.md",
+    "想去金澤玩三天": "notes/京都.md",
+}
+ABOUT_NOTHING = (
+    "hi", "謝謝，繼續", "Write a function that reads a file and counts the words", "What's the difference between TCP and UDP?",
+    "Fix this error: TypeError: 'NoneType' object is not iterable", "怎麼用 Python 寫一個排序函式？", "幫我想一個早餐店的名字",
+    "如何在 git 中刪除遠端分支？", "幫我檢查這個句子的文法", "我要怎麼準備明天的考試", "二次方程式的公式是什麼？",
+)  # fmt: skip
+
+
+def recalled(vault: Vault, request: str) -> list[str]:
+    memory = build_memory(vault, "alice", request, budget=1_500)
+    return [passage.place for passage in memory.passages if passage.section == "relevant-memories"]
+
+
+@pytest.fixture
+def small(vault: Vault) -> Vault:
+    """A vault of a few notes, in which every word is rare."""
+    vault.new_user("alice")
+    for source, text in NOTES.items():
+        write(vault, "alice", source, text)
+    for scope in ("alice", layout.SHARED):
+        reconcile(vault, scope)
+    return vault
+
+
+def test_only_what_bears_on_the_request_is_recalled(small: Vault) -> None:
+    """A search finds the nearest there is; a request about something else gets nothing, not even the starter's pages."""
+    for request, source in ABOUT.items():
+        assert source in recalled(small, request)[0], request
+    for request in ABOUT_NOTHING:
+        assert recalled(small, request) == [], request
+
+
+def test_a_page_of_the_starter_is_memory_once_somebody_has_written_there(small: Vault) -> None:
+    request = "What may be edited, and how is the history read?"
+    assert "Home.md" not in str(recalled(small, request))
+    home = small.path(layout.SHARED, "Home.md")
+    write(
+        small, layout.SHARED, "Home.md", home.read_text(encoding="utf-8") + "\nThe spare key hangs behind the mirror.\n"
+    )
+    reconcile(small, layout.SHARED)
+    assert "Home.md" in recalled(small, "Where is the spare key?")[0]
+
+
+class Meaning:
+    """A model that knows what a few words mean."""
+
+    space = "test:meaning"
+    dimension = 2
+
+    def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
+        return [[1.0, 0.0] if "peanut" in text or "food" in text else [0.0, 1.0] for text in texts]
+
+
+def test_vectors_that_are_trusted_need_no_words(small: Vault) -> None:
+    assert recalled(small, "which food is safe") == []
+    vault = open_vault(small.root, now=small.now, embedder=Meaning(), search_weight="fixed", search_vector_weight=0.7)
+    for scope in ("alice", layout.SHARED):
+        while embed(vault, scope):
+            pass
+    assert "notes/people.md" in recalled(vault, "which food is safe")[0]

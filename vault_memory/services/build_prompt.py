@@ -11,12 +11,15 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.core import layout, prompt
+from vault_memory.adapters.embedding.base import OFFLINE
+from vault_memory.core import layout, prompt, rank, tokens
+from vault_memory.core.candidate import Candidates
 from vault_memory.core.profile import Profile
 from vault_memory.core.prompt import Cut, Section
 from vault_memory.services.profile_files import own_zone
-from vault_memory.services.search import Hit, search
+from vault_memory.services.search import QUERY_CHARS, Hit, search
 from vault_memory.services.skills import skill as skill_named
+from vault_memory.services.starter import shipped
 from vault_memory.services.turns import newest_turns
 from vault_memory.services.vault import Vault
 
@@ -24,8 +27,17 @@ HISTORY_TURNS = 5
 REPLY_CHARS = 300
 """How much of a reply the history shows."""
 MEMORIES = 5
-_SPARE = 5
-"""Hits looked for beyond those wanted, since some stand in the prompt already."""
+_SPARE = 10
+"""Hits looked for beyond those wanted, since some stand in the prompt already, and some have little to do with it."""
+WORTH = 2 / 3
+"""A passage bears on a request when the words that they share weigh so much of a word that stands in one chunk only.
+
+Measured on six public sets: it leaves out 0 to 4 % of the passages that answer, and half to four fifths of what is found for
+questions about something else."""
+_HAN_WORD = 3
+"""A Chinese word is three terms: a pair of characters, and each of them."""
+_TRUSTED = 0.35
+"""Vectors of a model that have earned so much weight are believed without words."""
 _CONTEXT = (("soul", "context/SOUL.md"), ("agents", "context/AGENTS.md"))
 _EMPTY_FIELD = re.compile(r"[-*+] [^：:\n]+[：:]\s*")
 
@@ -165,7 +177,8 @@ class _Builder:
         """Passages that bear on the request and do not stand in the prompt already."""
         result = search(self._vault, self._user, self._request, MEMORIES + _SPARE, scope="all")
         self._degraded += result.degraded
-        hits = [hit for hit in result.hits if not self._is_present(hit)][:MEMORIES]
+        asked = tokens.query(self._request[:QUERY_CHARS]).find
+        hits = [hit for hit in result.hits if self._bears(hit, asked) and not self._is_present(hit)][:MEMORIES]
         places = [(hit.source, *hit.line_range, hit) for hit in hits]
         pieces = [
             f"[{self._place(*place)}] {prompt.escape(hit.content)}" for hit, place in zip(hits, places, strict=True)
@@ -224,15 +237,37 @@ class _Builder:
         for source, first, last, hit in places:
             self._passages.append(Passage(name, self._place(source, first, last, hit), hit.score if hit else None))
 
+    def _bears(self, hit: Hit, asked: Sequence[str]) -> bool:
+        """Whether a hit has to do with the request: a search finds the nearest there is, however far that is."""
+        space, weight = hit.explain["space"], hit.explain["weight"]
+        if space and not space.startswith(OFFLINE) and weight >= _TRUSTED:
+            return True
+        shared = hit.explain["terms"] or asked  # without its own, those of its heading or of its neighbour
+        terms = _HAN_WORD if all(tokens.is_cut(term) for term in shared) else 1
+        return bool(hit.explain["keyword"] >= WORTH * terms * self._rarest[hit.scope])
+
+    @cached_property
+    def _rarest(self) -> dict[str, float]:
+        """By scope, what a word weighs that stands in one chunk only."""
+        sizes = {scope: self._vault.index(scope).stats().chunks for scope in (self._user, layout.SHARED)}
+        return {scope: rank.weigh(("",), Candidates([], {"": 1}, size))[""] for scope, size in sizes.items()}
+
     def _is_present(self, hit: Hit) -> bool:
         if hit.scope == layout.SHARED:
-            return hit.source in dict(_CONTEXT).values() or hit.source.startswith("skills/")
+            if hit.source in dict(_CONTEXT).values() or hit.source.startswith("skills/"):
+                return True
+            return self._is_starters(hit.source)
         if hit.source in self._present:
             return True
         first, last = hit.line_range
         if all(f"{hit.source}:{line}" in self._present for line in range(first, last + 1)):
             return True
         return hit.content.strip() in self._said
+
+    def _is_starters(self, source: str) -> bool:
+        """Whether a page stands as the starter vault has it: it tells of the vault and is nobody's memory."""
+        written = files.read(shipped("vault") / source)
+        return written is not None and written == files.read(self._vault.path(layout.SHARED, source))
 
     def _place(self, source: str, first: int, last: int, hit: Hit | None) -> str:
         scope = hit.scope if hit else self._user
