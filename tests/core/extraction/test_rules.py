@@ -117,6 +117,24 @@ def test_a_wish_is_heard(message: str, key: str, value: str) -> None:
         "I'm building a treehouse with my dad",
         "comment 那欄要填什麼，表單看不懂",
         "To be brief, I was late and he was mad",  # a figure of speech
+        "公司的主機都跑在 Jenkins 上，他們說明年再換",  # a house and its things
+        "I was told that they only write Scala over there",  # the person named last before it
+        "This marriage is like JavaScript, nothing makes sense",  # a likeness
+        "我愛人說客廳裝修要極簡",  # who speaks is any word behind «my»
+        "The exam said: explain in detail, with examples.",  # words behind a colon are whose they were
+        "Draft a persona: Marta, 41, prefers light mode, uses Vim.",  # a text to be written, and what it says
+        "Write a short post announcing that I now work with Rust",
+        "把結論部分壓縮到兩百字以內",  # what is taken in hand is no answer
+        "The summary for the patient must come with examples",
+        "圖例換成英文，座標軸字大一點",  # what shall be so is named
+        "請柬上寫中文還是英文合適",  # a choice not made
+        "系統自動換成深色模式，怎麼關",  # what the question is about
+        "I never understood people who love regex",  # people are no subject one is bad at
+        "Give me a quote about brevity",
+        "你能記住我說過的話嗎",  # what the assistant can do
+        "記得小時候院子裡有棵棗樹",  # a memory of one's own
+        "I wish people would comment their code",
+        "It's not that I need everything in bullets",
     ],
 )
 def test_what_is_no_preference_of_the_person_gives_nothing(message: str) -> None:
@@ -133,6 +151,8 @@ def test_what_is_no_preference_of_the_person_gives_nothing(message: str) -> None
         ("Thanks, that was super detailed!", "..."),
         ("我把註解都刪了結果跑不動", "# setup"),  # done, not asked for
         ("按钮换成深蓝，别的不动", "已更新按钮"),
+        ("Make it shorter, he only reads the first line", "Here is a draft of your email."),  # a text was shown
+        ("太亮了，標題會搶走主角", "海報文案如下"),
     ],
 )
 def test_a_remark_on_what_was_shown_is_not_always_a_wish(message: str, reply: str) -> None:
@@ -188,6 +208,38 @@ def test_every_phrase_of_a_style_is_near_its_key() -> None:
             for phrase in matcher.phrases:
                 words = re.sub(r"[()|*+…$]", " ", phrase.replace("?", ""))
                 assert lexicon.near(style.key, words) or lexicon.near(style.key, words.replace(" ", "")), phrase
+
+
+@pytest.mark.parametrize("name", ["Python語言", "C语言", "githubactions", "visual-studio-code", "VS Code 2"])
+def test_a_name_of_several_words_is_known_however_it_is_joined(name: str) -> None:
+    """People write Python 語言 and Python語言: neither breaks the reading of a turn."""
+    assert heard(f"我用 {name} 寫作業") != []
+
+
+@pytest.mark.parametrize(
+    "phrase", ["(give|show) me it", "(un)?comment", "(a|b)*c", "x?y", "…so", "(?=d)dark", "a (b)?", "-x"]
+)
+def test_what_a_list_tries_first_hides_none_of_its_phrases(phrase: str) -> None:
+    """A list is tried by first characters; each phrase is found beside many others as it is alone."""
+    texts = [
+        "give me it",
+        "show me it",
+        "uncomment",
+        "comment",
+        "aabc",
+        "c",
+        "xy",
+        "y",
+        "and so",
+        "dark",
+        "a b",
+        "a ",
+        "-x",
+    ]
+    alone = re.compile(phrases.pattern([phrase]))
+    among = re.compile(phrases.pattern(["zebra", "quagga", "(?!z)zoo", phrase]))
+    assert [bool(alone.search(text)) for text in texts] == [bool(among.search(text)) for text in texts]
+    assert any(alone.search(text) for text in texts)
 
 
 @pytest.mark.parametrize(

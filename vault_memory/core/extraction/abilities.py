@@ -38,7 +38,7 @@ def judged(clause: Clause, named: list[Technology], message: Message, lexicon: L
             if key == "weaknesses" and _NO_MORE.search(text[: found.start()]):
                 continue
             start, end = _trim_judged(text, *span)
-            if _ASKED.search(text[start:end]):
+            if _ASKED.search(text[start:end]) or _PEOPLE.match(text[start:end].lstrip()):
                 continue
             value = written(message, clause, start, end)
             if not _can_be_judged(text[start:end], found[0], lexicon) and not any(
@@ -88,6 +88,10 @@ def _clause_before(clause: Clause, judged: str, message: Message, lexicon: Lexic
     return ""
 
 
+_PEOPLE = lazily(
+    r"(?:people|those|anyone|anybody|folks|men|women|kids|why|how come)(?![a-z])|那些|(?:有些|某些)?人(?![\u3400-\u9fff]?[机工])"
+)
+"""«I never understood people who love regex» judges people."""
 _OTHERWISE = lazily(r"(?:不然|否则|要不|免得|省得|otherwise|or else|or i)")
 _PRONOUN = lazily(
     r"(?:it|that|this|they|he|she|you|what|which|them|these|those|there|who|one|这|那|它|这个|那个|这些|那些|应该|可能|大概|也许|似乎|好像|显然|估计|算|什么|谁|你|他|她|我|大家|自己)"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
+from vault_memory.core.extraction.masking import TEXT_ORDERED
 from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.extraction.wished import speaks_of_reply, tells_of_a_thing
+from vault_memory.core.fold import fold
 from vault_memory.core.preference import Signal
 
 _TASK = lazily(
@@ -25,10 +27,27 @@ _MADE = lazily(
 )
 
 
+_TEXT = lazily(TEXT_ORDERED)
+_SHOWN = lazily(
+    r"(?<![a-z])(?:here(?:'s| is| are)|this is|i(?:'ve| have)|your|sure|done|drafted|translated|updated)[^.!?\n]{0,30}?(?:draft|e-?mail|letter|poster|flyer|invitation|speech|toast|essay|resume|résumé|cv|cover letter|report|minutes|haiku|poem|story|caption|blurb|slogan|tagline|proposal|menu|post|translation|lyrics|logo|card)(?![a-z])"
+    r"|(?:这是|以下是|已经?|帮你|好的|呢份|修改后|更新)[^。!?\n]{0,12}?(?:草稿|信|邮件|海报|传单|邀请|讲稿|演讲|致词|履历|简历|自我介绍|自传|报告|会议纪|纪要|诗|故事|文案|标语|企划|提案|proposal|email|菜单|贴文|翻译|歌词|名片|卡片|配色方案)|(?:文案|草稿|译文|讲稿|信件|内容)(?:如下|:)"
+)
+OPENING = 80
+"""Characters of a reply that tell what it shows."""
 _PRODUCT = lazily(
     r"(?:做|设计|写|开发|搭|架)(?:一|了)?(?:个|款|套)[^,]{0,24}(?:网站|app|平台|系统|教材|小程序|游戏|机器人)"
     r"|(?<![a-z])(?:building|making|designing|creating|writing) (?:an?|my|our) [^,]{0,30}(?:site|app|game|platform|website|course|book|deck)(?![a-z])"
 )
+
+
+def orders_a_text(sentence: str) -> bool:
+    """Whether a sentence orders a text: whoever speaks in it, it is not the person."""
+    return bool(_TEXT.search(sentence))
+
+
+def shows_a_text(reply: str) -> bool:
+    """Whether the reply shown was a text of the person's: «make it shorter» is then said of the letter."""
+    return bool(_SHOWN.search(fold(reply[:OPENING])))
 
 
 def is_task(sentence: str) -> bool:
@@ -72,7 +91,7 @@ def is_spoken_of(signal: Signal, clause: Clause, before: str, sentence: str, lex
         in_reply or (clause.likes and clause.first_person) or _PAGE.search(sentence)
     ):
         return True  # 步驟太複雜了: nobody speaks of a page
-    if words("words.artefact.audience").search(sentence):
+    if words("words.artefact.audience").search(sentence) or _FOR_OTHERS.search(sentence):
         return True
     if signal.key == "response_style" and speaks_of_reply(clause.text):
         carried = ""  # «my thesis is due, so keep explanations short»
@@ -101,5 +120,9 @@ _PAGE = lazily(
 )
 _UGLY = lazily(
     r"(?:好|很|太|真|有点|超|真的)*(?:丑|难看|老气|俗|土)(?:了|死|啊|喔|哦|爆)*|(?:so|pretty|kinda|really)? ?(?:ugly|dated|outdated)"
+)
+_FOR_OTHERS = lazily(
+    r"(?:做|写|准备|设计|整理|弄)[^,]*给(?!我|你|您|个|一|点|出|下|再|他们?看)[\u3400-\u9fff]{2,8}(?:$|,)"
+    r"|(?<![a-z])(?:explain|describe|teach|introduce|pitch|present) [^,]{2,40} to (?:an?|my|our|his|her|their|someone|people|kids|non)(?![a-z])"
 )
 _DOCSTRING = lazily(r"(?:write|draft|add|写)[^,]{0,20}docstring|detailed enough for")

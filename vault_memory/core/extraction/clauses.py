@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import Message
-from vault_memory.core.extraction.phrases import Matcher, lazily
+from vault_memory.core.extraction.phrases import lazily
+from vault_memory.core.extraction.speaker import Words, asks_the_assistant, has_own_part, introduces_words, speaker
 from vault_memory.core.preference import Strength
-
-Words = Callable[[str], Matcher]
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,6 @@ _SENTENCE = lazily(r"[。!?;\n]+|\.(?=\s|$|[\u4e00-\u9fff])(?<!e\.g\.)(?<!i\.e\.
 _CLAUSE = lazily(
     r",(?!\d{3})|:(?=\s|[\u4e00-\u9fff])|—+| - |--+|\(|\)|~|(?<=\s)(?=(?:but|however|though|although|while|whereas|because|since|so(?! (?:dark|light|bright|long|short|much|many|detailed|vague|abstract|brief|verbose|wordy|hard|slow|fast|good|bad|far|very|cluttered|busy|dated|ugly|dry|terse)(?![a-z]))|and then|and please|and (?:i|i'll|i'd|i'm|my|we|you|also|keep|make|use|give|add|call|reply|answer|explain|don't|no|put|write|show|skip|drop|leave|go|set|turn|switch)|then|unless|except)\s)|(?<=[\u4e00-\u9fff]{2}) +(?=[\u4e00-\u9fff]{2})|(?=但是|可是|不过|然后|所以|因为|而且|并且|还有|另外|而我|但我|只是|却|不然|否则)"
 )
-_INTERJECTION = lazily(
-    r"^(?:no|nope|nah|wait|hmm|ok|okay|oh|well|sorry|actually|yes|yeah|hey|hi|btw|唉|欸|诶|哎|嗯|好|对|不|不是|喔|哦|呃|等等|那个|请问|hello)$"
-)
 _ENDS_AS_QUESTION = lazily(r"(?:吗|么|嘛|(?<!达)咩|(?<!着)呢|没有|吗啊|没|先)(?:[\s~～!?.啊呀]|[^\w\s])*$")
 _SUBORDINATE = lazily(
     r"(?:(?:之后|以后|过后|后|的时候|时候|的时|时|之前|以前|的话|[写做改跑弄]完)$)|^(?:and |but |so |then )?(?:when|while|once|after|as soon as|every time|since|although|though|even though|whenever|in case) (?:i|we|the|it|my|a|this|he|she|they)\b|^(?:当|等|自从|每当|虽然|尽管)(?!我需要)"
@@ -73,7 +69,7 @@ _AHEAD = lazily(
 )
 """A time that is still to come, or was not yet."""
 _STRONG_QUESTION = lazily(
-    r"好定|定系(?=[^,]*(?:好|啱))|(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还|[学看背练记写做想听弄教试改说讲](?:都|也))|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问|不(?:太|是很|大)?确定|纠结|犹豫|说不[清上]|拿不定|看心情|还没(?:想好|决定)|不知道(?:我|自己)?(?:喜欢|想要|要|该|选)|(?:don't|do not) know (?:if|whether|which)|你觉得|你认为|你看呢|not sure (?:if|whether|which)|can't decide|torn between|would you rather|(?:do|would) you (?:prefer|like|enjoy|usually|tend)|你(?:自己|个人)?(?:比较|更|会)?(?:喜欢|偏好|习惯|爱)[^,]*还是"
+    r"好还是|好定|定系(?=[^,]*(?:好|啱))|(?:^|[^a-z])(?:why|how(?! about)|what(?! about| if)|which|who|where)(?:'s| |$)|为什么|为啥|为何|怎么(?!样都|都|这么|那么|又|还|[学看背练记写做想听弄教试改说讲](?:都|也))|如何|哪里|哪儿|哪个|哪种|哪些|哪一|什么(?!都|的)|是不是|有没有(?!办法|可能)|会不会|该不该|要不要|系咩|系乜|咩嚟|点解|点样|边个|边度|差在|好奇|想知道|想问|请问|不(?:太|是很|大)?确定|纠结|犹豫|说不[清上]|拿不定|看心情|还没(?:想好|决定)|不知道(?:我|自己)?(?:喜欢|想要|要|该|选)|(?:don't|do not) know (?:if|whether|which)|你觉得|你认为|你看呢|not sure (?:if|whether|which)|can't decide|torn between|would you rather|(?:do|would) you (?:prefer|like|enjoy|usually|tend)|你(?:自己|个人)?(?:比较|更|会)?(?:喜欢|偏好|习惯|爱)[^,]*还是"
 )
 _NOT_ASKING = lazily(
     r"where (?:are|did|have) (?:the|my|all the) (?:comments|examples)|(?:can|could|might) (?:it|this|that|they|these|those|everything|(?:the|your|my|all) [a-z]+(?: [a-z]+)?) (?:be|go|get|look|have|stay|use|follow|switch) |是不是(?:可以|能|该)|每一?(?:行|步|段|句|个)[^,]{0,8}?(?:什么|怎么|为什么|干嘛|干啥)|怎么(?=又是|又变|还是)|what(?= (?:it|that|this|each|every|the))|how (?=it |that |this )|有(?:没有|冇|无)(?:[^,]{0,2}(?:实际|具体|真实|简单|生活)[^,]{0,3})(?:例|案)|有(?:没有|冇)[^,]{0,6}(?:例子|范例|示例|example|办法)|不管|无论|不论|随便|no matter|whatever|什么都|怎样都|怎么都|没什么|whichever|that's what|this is how|that's how|是什么都|it's what|what i (?:want|need|like|prefer|mean|meant|asked|said|use)|the (?:why|how|what|where)(?![a-z])|which is|which i(?! prefer$)|(?:don't|do not|doesn't) (?:mind|care|matter)[^,]{0,4}(?:which|what|how|who)|where (?:i|possible|needed|necessary)|why not|why don't (?:you|we)|how about|what about|who cares|when(?:ever)? "
@@ -142,10 +138,11 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
     for at, stop in parts:
         text = said[at:stop]
         last = stop == parts[-1][1]
-        speaker = _speaker(text, words)
-        others = speaker == "others" if speaker else others and not carried_back and not _ASKED_OF_YOU.search(text)
-        carried_back = speaker == "others" and bool(_OWN_PART.search(text))
-        quoted = quoted or (said[stop : stop + 1] == ":" and speaker != "me" and bool(_SAYS.search(text)))
+        subject = speaker(text, words)
+        others = subject == "others" if subject else others and not carried_back and not asks_the_assistant(text)
+        carried_back = subject == "others" and has_own_part(text)
+        if said[stop : stop + 1] == ":" and subject != "me":
+            quoted = quoted or subject == "others" or introduces_words(text)
         if words("words.mood.polite_if").search(text):
             conditional = False
         else:
@@ -156,12 +153,12 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
         now = bool(words("words.mood.now").search(text))
         was = bool(words("words.mood.past").search(text))
         past = (was and not (now and _is_later(text, words))) or (
-            past and not now and speaker is None and not words("words.wish.asks").search(text)
+            past and not now and subject is None and not words("words.wish.asks").search(text)
         )
         this_stands = bool(words("words.wish.standing").search(text))
         standing = standing or this_stands
-        likes_here = bool(words("words.wish.likes").search(text))
-        likes = likes_here or (likes and speaker is None and len(text) < 32 and not asking_before)
+        likes_here = bool(words("words.wish.likes").search(_RELATIVE.sub("", text)))
+        likes = likes_here or (likes and subject is None and len(text) < 32 and not asking_before)
         corrects = corrects or bool(words("words.wish.corrects").search(text))
         polite = polite or bool(words("words.mood.polite_question").search(text))
         ordered = bool(words("words.wish.orders").match(_LEAD.sub("", text)))
@@ -176,7 +173,7 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
                 number,
                 others or attributed or quoted,
                 hypothetical or subordinate,
-                subordinate and not hypothetical and speaker == "me" and not _AHEAD.search(text),
+                subordinate and not hypothetical and subject == "me" and not _AHEAD.search(text),
                 asking,
                 once,
                 past,
@@ -186,10 +183,21 @@ def _of_sentence(said: str, number: int, start: int, end: int, mark: str, wry: b
                 this_stands,
                 ordered or bool(words("words.wish.asks").search(text)),
                 corrects,
-                speaker == "me",
+                subject == "me",
             )
         )
+    if _HOW.match(facts[-1].text) and facts[-1].asks_to_know:  # 系統自動換成深色模式，怎麼關
+        facts = [one if _REQUESTS.search(one.text) else replace(one, asks=False) for one in facts]
     return facts
+
+
+_HOW = lazily(
+    r"(?:要|该|这|那|应该|请问|and |so )*(?:怎么|如何|为什么|为啥|点解|点样|how |why )(?![^,]*(?:你|you))[^,]{0,24}$"
+)
+_REQUESTS = lazily(
+    r"请|帮|麻烦|拜托|给我|我想|我要|希望|不要|别|唔该|可以|能不能|(?<![a-z])(?:please|pls|can you|could you|i want|i'd like|i need|make|keep|use|add|show|give)(?![a-z])"
+)
+"""What asks also where a question about the matter follows."""
 
 
 # An English imperative asks for nothing, whatever its mark or what follows: «comment every line so I see what it does?»
@@ -197,17 +205,13 @@ _IMPERATIVE = lazily(
     r"(?:and |but |so |then |also |ok |okay |just |please |pls |hey |from now on )*(?:add|write|make|keep|use|put|skip|drop|leave|stop|include|stick|stay|switch|change|set|turn|cut|avoid|start|comment|annotate|label|follow|match|break|split|walk|slow|number|shorten|trim|remove|strip|go|give|(?:would|could) (?:it kill|you mind))(?![a-z'])(?! (?:is|are|was|does|has)(?![a-z]))"
 )
 _WRY = lazily("[🙃🙄😒]")
-_SAYS = lazily(
-    r"(?:说|写|写着|写道|写住|话|要求|规定|注明|提示|问|喊|回|道) ?$|(?<![a-z])(?:said|says|reads|read|wrote|writes|states|stated|asks|asked|goes|went|demands|demanded|shouts|warns|told (?:me|us)) ?$"
+_RELATIVE = lazily(
+    r"(?<![a-z])(?:that|which|who) (?:i|we) (?:really |also |still |always )?(?:like|love|enjoy|prefer)(?![a-z])|我(?:最|很|超)?喜欢的(?:那|这)"
 )
-"""Before a colon: what follows are the words of whoever said so: «the exam said: explain in detail»."""
+"""«An app that I like» is liked, not what is told of it."""
 _LEAD = lazily(
-    r"^[\s,]*(?:(?:and|but|so|then|also|plus|ok|okay|hey|well|oh|just|btw|pls|那|那就|就|也|还有|还|然后|另外|所以|但|但是|不过|而且|并且|你|你就|同埋|仲有|都|我想|阿|啊|欸|诶|呃|嗯|you can|you could|you should|you|to|from now on|以后|之后|今后|往后)[\s,]*){0,4}"
+    r"^[\s,]*(?:(?:and|but|so|then|also|plus|ok|okay|hey|well|oh|just|btw|pls|那|那就|就|也|还有|然后|另外|所以|但|但是|不过|而且|并且|你|你就|同埋|仲有|都|我想|阿|啊|欸|诶|呃|嗯|you can|you could|you should|you|to|from now on|以后|之后|今后|往后)[\s,]*){0,4}"
 )
-_ASKED_OF_YOU = lazily(
-    r"^(?:所以|因此|那|so )[^,]{0,6}(?:麻烦|请|帮我|你|please|can you|could you)|(?:帮我|麻烦(?:你|您)|请(?:你|您)|拜托(?:你|您))(?!们)"
-)
-"""Who is asked is the assistant, whoever was spoken of before: 小孩會醒，所以網頁麻煩一直維持深色."""
 _ORDER = lazily(r"\s*(?:so |and |then |ok )*(?:请|麻烦|帮我|就|给我|please|pls|plz|then |make|use|add|give|keep)")
 
 
@@ -224,65 +228,6 @@ def _parts(said: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _strip(said: str, start: int, end: int) -> tuple[int, int]:
     text = said[start:end]
     return start + len(text) - len(text.lstrip()), end - (len(text) - len(text.rstrip()))
-
-
-def _speaker(text: str, words: Words) -> str | None:
-    """`me`, `others` or None: the first subject of the clause; a person helped or told is no subject."""
-    if _REPORTED.match(text) or _REPORTED_EN.search(text) or _HOUSE.match(text):
-        return "others"
-    mine = next(
-        (own for own in words("words.speaker.me").finditer(text) if not _TOLD.search(text[: own.start()])), None
-    )
-    for other in words("words.speaker.others").finditer(text):
-        rest = text[other.end() :]
-        if _BENEFICIARY.search(text[: other.start()]) or not rest.strip() or rest.startswith(("我", "你", "您")):
-            continue  # somebody served or spoken to: 幫老師, «媽媽我手腳慢»
-        if mine and _OURS.fullmatch(text[mine.start() : other.end()]):
-            continue
-        if mine and mine.start() < other.start() and not _between(text[mine.end() : other.start()]):
-            return "me"
-        return "others"
-    return "me" if mine else None
-
-
-def _between(text: str) -> bool:
-    """Whether what stands between «I» and another person makes that person the subject: 我的室友, «I wish my boss …»."""
-    return bool(_POSSESSIVE.fullmatch(text) or _EMBEDDED.fullmatch(text))
-
-
-# Somebody says, wants or demands it: who, is open («the rubric says», 規範裡規定), but not the person who speaks.
-_REPORTED = lazily(
-    r"(?!能不能|能否|可不可|想|以后|之后|以前|之前|先前|刚才|刚刚|上次|前面|昨天|忘|先说|话说|今后|往后|现在|从|接下来|另外|还有|那就|这样|最后|以及|然后|麻烦|拜托|如果|为什么|怎么|什么|每次|记住|记得|不要|可以|一直|应该|有什么|有没有)"
-    r"(?:(?:我[们哋]?|咱们?)(?:的)?[^,我你您]{0,8}(?:规范|规定|规则|守则|手册|指南|公司|学校|团队|组里|实验室|律所|医院|诊所|店里|社团|班上|系上|作业|题目|课程|合同|合约|契约|甲方|老板|主管)|[^,我你您咱俺请帮]{2,18}?)"
-    r"(?:里|中|上|那边|内)?(?: ?[a-z]{2,10} ?|法务|人资|总务|资讯|行政)?(?:都|也|又|还|一直|总是|老是|就|只|硬|非|明明|有|是|会|已经|特别)*"
-    r"(?:规定|要求(?!很|不|是|简|高|低|太|取消|作废|拿)|嫌(?!你)|坚持(?:要|说|用)|抱怨|批评|说(?:以后|从|要|请|一律|我的?|全|必须|不能|不可以)|话(?:以后|要|唔|想|佢|份|个|啲|自己)|让(?:我们?|大家|全|写|做|交|改|用|准备|整理)|叫(?:我们?|大家|全)(?![\u3400-\u9fff]{1,3}(?:就|得))|逼(?:我|大家)|要(?:我们|大家)|写明|写着|写住|写道|注明|通知|嘱咐|命令|禁止|强调|(?<!请)(?<!先)(?:问|劝|催|骂|笑|推坑|建议|推荐)我)"
-)
-_REPORTED_EN = lazily(
-    r"(?<![a-z'])(?!(?:i|we|you|it|this|that|which|what|who|brain|eyes|head|gut|heart|taste|memory|style|default|always|just|really|also|never|one|everything|nothing|anything) )"
-    r"[a-z][a-z'\-]*(?: \d+| also| always| just| really| still| now| even| all)? "
-    r"(?:says|insists|demands|requires(?! (?:me|less|more))|hates|loves|prefers|thinks|expects|complains|wants|refuses|swears|codes|works (?:entirely|only|exclusively|mostly|all day) (?:in|with)|keeps (?:saying|asking|telling|insisting)"
-    r"|(?:told|taught|asked|warned|forced|forces|makes|made|ordered) (?:me|us|everyone) )(?! it )"
-)
-_HOUSE = lazily(
-    r"(?:听说|据说|因为|现在|目前)?(?:公司|学校|医院|单位|部门|工厂|厂里|店里|银行|政府|总部|机构|事务所|图书馆|系统商|厂商|外包)(?:的|里的|那边|内部)?"
-    r"(?:(?<=[的边部])(?!专案|项目|案子|产品|后台|前端|后端|码|代码|程式|网站|官网)|电脑|系统|设备|内网|网路|网络|政策|制度|资讯|法务|人资|总务|年会|同仁|员工|客服|系统|伺服器|服务器)"
-)
-"""A house as the owner of what is told: «the company's servers run on …» is not the person's, «our company's» may be."""
-_EMBEDDED = lazily(
-    r" ?(?:just |really |do |so |also |kinda |honestly )*(?:wish|hope|think|know|heard|hear|suspect|guess|bet|swear|believe|feel like|notice|noticed|love how|hate how|love when|hate when|love that|saw|see)(?: that)?(?: my| the| our| a| some)? ?"
-    r"|(?:个人)?(?:希望|觉得|认为|知道|听说?|猜|怀疑|看到?|发现|记得|讨厌|最怕|真希望|好希望|多希望)(?:我的?|我们的?|那个?)?"
-)
-_OURS = lazily(r"(?:我|咱)们?(?:的)?(?:系上|班上|全班|公司|学校|全队|团队)")
-"""A group the person belongs to speaks for the person: 我們系上做的是…"""
-_BENEFICIARY = lazily(
-    r"(?:帮|给|替|为|和|跟|与|教|同|让|对|比|像|身为|作为|当|做|是|for|with|help|helping|to|than|unlike|like|by|of|and|as)"
-    r"(?: (?:my|the|our|a|an|his|her))?(?:我|我们|我的|我们的)? ?$"
-)
-_TOLD = lazily(r"(?:叫|让|要|教|逼|推荐|催|劝|骂|笑|害|嫌|问|跟|对)$")
-_OWN_PART = lazily(r"我(?:负责|是|自己|觉得|都|就|比较|还是|则|倒|个人|只|用|写|喜欢|偏好|习惯)")
-_POSSESSIVE = lazily(
-    r"(?:们|的|那|这|数学|英文|英语|国文|物理|化学|程式|大学|高中|国中|小学|研究所|实验室|系上|专题|家|班|系|校|之前|以前|公司|学校|个|位|隔壁|一|有|听|看|常|\s)*"
-)
 
 
 def _is_later(text: str, words: Words) -> bool:

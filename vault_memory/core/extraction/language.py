@@ -41,6 +41,18 @@ _NO_MORE = lazily(r"(?:别|不要|唔好|不准|stop|don't|no more|quit|enough)[
 _BUILT = lazily(
     r"(?:加|做|写|弄|新增|设计|开发)(?:上|一)?个|(?<![a-z])(?:add|build|make|create|implement) (?:a|an|the)(?![a-z])|(?:小程序|网站|机器人|(?<![a-z])(?:app|site|bot|game))(?![a-z])"
 )
+_EITHER = lazily(r"还是(?!用|说|讲|请|给|以)|(?<![a-z])or(?![a-z])")
+
+
+def _names_more(rest: str) -> bool:
+    """Whether more than the switch itself is named."""
+    return len(_SWITCHING.sub("", rest)) >= 2
+
+
+_SWITCHING = lazily(
+    r"[\s,.!?~、()]|[我你您请把就都全部再给帮先改换转切成用到回为以来吧啦呗好的了啊喔哦嘛吗么要想可能行不是系咗返啲喇呀嚟嘅得比较这那里边呢边看读写打字还跟着起后所有一律统一直接麻烦拜托谢唔该欸诶嗯喂蛤干嘛怎么又突然现在今天明天开始练习版模式语整点来]"
+    r"|(?<![a-z])(?:i|i'd|i'm|we|you|it|this|that|can|could|would|will|should|do|be|go|have|get|make|keep|put|try|let|let's|lets|switch|change|turn|back|to|in|into|on|of|the|a|an|my|me|for|with|from|here|now|please|pls|plz|thanks|thx|ok|okay|just|only|also|too|again|instead|rather|if|possible|and|or|but|so|then|maybe|actually|sorry|no|not|want|like|need|prefer|use|using|is|are|was|fine|better|best|easier|good|great|all|everything|mode|version|practice|practise|chat|conversation|both|stick|stay|continue|start|set|lets|how|about|what|wait|hey|hi|oh|well|yes|yeah|nope|kindly|revert|return|go|going|speak|talk)(?![a-z])|'"
+)
 _OPENING = lazily(r"[。!?;\n]")
 
 
@@ -54,6 +66,12 @@ def reply_language(clause: Clause, message: Message, lexicon: Lexicon) -> Iterat
     opening = _OPENING.split(message.said[: clause.start])[-1]
     if not tells and (_BUILT.search(opening) or _ARTEFACT.search(opening)):
         return  # «add a language switch, default English», «the label in Japanese but the tooltip in English»
+    if len(hits) > 1 and _EITHER.search(text[min(hits)[1] : max(hits)[0]]):
+        return  # 寫中文還是英文
+    if not (tells or clause.likes):
+        lasting = lexicon.words("words.wish.standing").sub("", text)
+        if any(_names_more(lasting.replace(text[start:end], "")) for start, end, _ in hits):
+            return  # 圖例換成英文, «can the invitation be in English»: what shall be so is named, and it is no reply
     strength: Strength = "explicit" if clause.likes or clause.standing else "adjustment"
     for start, end, tag in sorted(hits, reverse=True):
         if _MERELY_NAMED.match(text, end) or _STUDIED.search(text[:start]):

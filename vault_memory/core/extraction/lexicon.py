@@ -96,10 +96,20 @@ class Lexicon:
     def technologies(self, folded: str, written: str) -> list[Technology]:
         """The technologies named in a text, given folded and as written (same length); ordinary words are left out."""
         return [
-            Technology(*self.names[_squeeze(found[1])], found.start(), found.end())
+            Technology(*self.names[self._alias(found[1])], found.start(), found.end())
             for found in self._names_in(folded)
             if self._is_meant(found, folded, written)
         ]
+
+    def _alias(self, found: str) -> str:
+        """The name as it is listed: people write Python 語言 and Python語言."""
+        name = _squeeze(found)
+        return name if name in self.names else self._joined[name.replace(" ", "")]
+
+    @cached_property
+    def _joined(self) -> dict[str, str]:
+        """Names of several words as one word."""
+        return {name.replace(" ", ""): name for name in self.names if " " in name}
 
     def _names_in(self, folded: str) -> Iterator[re.Match[str]]:
         found = self._name_selection.pattern(folded)
@@ -126,7 +136,7 @@ class Lexicon:
         return self._compiled[path]
 
     def _is_meant(self, found: re.Match[str], folded: str, written: str) -> bool:
-        name = _squeeze(found[1])
+        name = self._alias(found[1])
         if name not in self._unless and name not in self._listed:
             return True
         start, end = found.span()

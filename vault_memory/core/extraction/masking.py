@@ -131,10 +131,15 @@ _HEADED = lazily(
     r"(?:^|(?<=\n)|(?<=[。.!?;] )|(?<=[。!?;]))[ \t]*(?:作业(?:说明|要求|题目|内容)|题目(?:要求)?|题面|题干|规格书?|公告|通知|招聘(?:启事|要求)?|职缺|原文|考题|面试题|评分(?:标准|规准)|甲方需求|assignment|task description|the prompt|prompt|rubric|spec|job ad|brief|requirements?|user story|exam question|excerpt)(?:[^\n:。.]{0,12})?: ?(?=[^\s])"
 )
 """A heading whose text somebody else wrote: «作業說明：請附上範例»."""
+TEXT_ORDERED = (
+    r"(?<![a-z])(?:write|draft|compose|create|make up|invent|generate|come up with)(?: me| up)? (?:an?|the|some|my|this|\d+) [^:\n,]{0,30}?(?:text|message|note|letter|e-?mail|persona|bio|post|tweet|caption|paragraph|sentence|line|review|dialog(?:ue)?|story|scene|statement|speech|poem|ad|profile|testimonial|announcement|complaint|slogan|card|out-of-office|auto-?reply|sign|label|invitation|toast|description|quiz|questions|interview)(?![a-z])"
+    r"|(?:写|拟|编|草拟|起草|造|生成|生|出)[^:\n,]{0,14}?(?:朋友圈|贴文|文案|讯息|信息|消息|短信|留言|信(?!息)|邮件|email|自介|自我介绍|履历|简历|评论|评价|好评|对话|故事|剧本|台词|公告|通知|人设|推文|句子?|标语|口号|祝福|声明|卡片|选择题|考题|考卷)"
+)
+"""An order for a text: what is said of it, and what it shall say, is not said of the person."""
 _TASK_TEXT = lazily(
-    r"(?:翻译|翻成|译成|译为|改写|润饰|润色|校对|摘要|总结|纠正|修正|修改|检查|改一下|校稿|(?:这|那)(?:一)?(?:句|段|篇|行|封)(?:话|英文|中文)?[^:\n,]{0,12}|(?:this|the following|my) (?:sentence|paragraph|phrase|text|line|email|caption)|translat\w*|rephras\w*|paraphras\w*|proofread\w*|summari[sz]\w*|rewrit\w*|correct|fix the grammar|edit|polish|check (?:the|my) grammar"
-    r"|(?<![a-z])(?:write|draft|compose|create|make up|invent)(?: me| up)? (?:an?|the|some|my|this|\d+) [^:\n,]{0,30}?(?:text|message|note|letter|e-?mail|persona|bio|post|tweet|caption|paragraph|sentence|line|review|dialog(?:ue)?|story|scene|statement|speech|poem|ad|profile|testimonial|announcement|complaint|slogan|card|out-of-office|auto-?reply|sign|label|invitation|toast|description)(?![a-z])"
-    r"|(?:写|拟|编|草拟|起草|造|生成)[^:\n,]{0,14}?(?:朋友圈|贴文|文案|讯息|信息|消息|短信|留言|信|邮件|email|自介|自我介绍|履历|简历|评论|评价|好评|对话|故事|剧本|台词|公告|通知|人设|推文|句子?|标语|口号|祝福|声明|卡片))[^:\n]{0,40}: ?(?=\S)"
+    r"(?:翻译|翻成|译成|译为|改写|润饰|润色|校对|摘要|总结|纠正|修正|修改|检查|改一下|校稿|(?:这|那)(?:一)?(?:句|段|篇|行|封)(?:话|英文|中文)?[^:\n,]{0,12}|(?:this|the following|my) (?:sentence|paragraph|phrase|text|line|email|caption)|translat\w*|rephras\w*|paraphras\w*|proofread\w*|summari[sz]\w*|rewrit\w*|correct|fix the grammar|edit|polish|(?:fill (?:in|out)|complete) (?:the|this|my|an?) [a-z]+|check (?:the|my) grammar"
+    rf"|{TEXT_ORDERED})"
+    r"[^:\n]{0,40}: ?(?=\S)"
 )
 """A text to be changed or written, and what it says: «draft a persona: Marta, 41, uses Vim»."""
 

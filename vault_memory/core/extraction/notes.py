@@ -34,6 +34,8 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon, told: bool)
         or first.sarcastic
     ):
         return None
+    if (past := lexicon.words("words.mood.past").search(text, asked.end())) and past.start() - asked.end() <= 4:
+        return None  # 記得小時候院子裡有棵樹 is a memory of one's own
     content = message.written[first.start + asked.end() : end].strip(" ,，:：、。")
     if (
         len(content) < 4

@@ -74,7 +74,7 @@ def _called(clause: Clause, message: Message, lexicon: Lexicon) -> str | None:
             continue
         if clause.others and not _OF_ME.search(found[0]):
             continue
-        if other and other.end() <= found.start() and not _ALL_CALL.search(before):
+        if other and other.end() <= found.start() and not (_ALL_CALL.search(before) and _MANY.search(before)):
             continue  # 我阿嬤叫我阿寶 is one person's name for me
         name = _NAME.match(message.said, clause.start + found.end())
         if not name or (found[0].isascii() and found[0] != "call me" and re.search("[\u3400-\u9fff]", name["name"])):
@@ -124,6 +124,7 @@ _BARE = (
     lazily(
         rf"(?:^|(?<=, )|(?<=[.;] ))(?:please,? )?(?:just|only|simply|plain) {_LATIN_NAME}(?=,? (?:is fine|please|will do|works|is enough|thanks|to you)|$|[.!])(?<=[a-z])"
     ),
+    lazily(rf"(?<=but ){_LATIN_NAME} is (?:fine|ok|okay|easier|better|enough)(?=$|[,.!])"),
     lazily(
         rf"(?:^|(?<=, )|(?<=[.;] )|(?<=but )|(?<=though )){_LATIN_NAME} (?:is (?:what i go by|what (?:everyone|people|friends) calls? me)|will do|for short)(?![a-z])"
     ),
@@ -132,6 +133,10 @@ _OF_ME = lazily(r"我|(?<![a-z])(?:me|my|i|i'm|i'd)(?![a-z])")
 _ALL_CALL = lazily(
     r"(?:都|也都|平常|平时|习惯|一直|通常|一律|大家|朋友们?|同学们?|家里人|身边人|认识的人) ?(?:是|会|直接)?$|(?:everyone|everybody|people|friends|folks|they all|lab|family|team)(?: (?:at|on|in) [a-z ]{2,14})? (?:just |all |always |usually )?$"
 )
+_MANY = lazily(
+    r"大家|们|朋友|同学|家人|家里|身边|同事|队友|弟妹|姐妹|群|班|社|圈|系|人|(?<![a-z])(?:everyone|everybody|people|friends|folks|family|team|lab|all|colleagues|coworkers|classmates|mates)(?![a-z])"
+)
+"""Who calls one so are many: what the owner of a shop calls me is no name of mine."""
 _NOT_CALLED = lazily(
     r"(?:作文|小说|故事|剧本|台词|歌词|梦|日记|电影)里|(?:不|不要|别|没|没有|记得|提醒|闹钟|打电话|早上|明早|起床|怎么|为什么|为何|干嘛|唔好|唔使|谁|不用|不必|不准|不许)(?:再)?$|(?:don't|do not|never|stop|why do you|why does it|quit|when you|they|he|she|not|will|to|didn't) $|[a-z]'s $|(?:猫|狗|鸟|兔|宠物|角色|店|公司|队|孩子|儿子|女儿)(?:的)?$"
 )
@@ -184,7 +189,7 @@ _NOT_PROGRAMMING = lazily(
 
 def _level(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping[str, object]) -> Signal | None:
     text = clause.text
-    if not clause.meant or clause.asks_to_know or clause.once or _PRETENDED.search(text):
+    if not clause.meant or clause.asks_to_know or clause.once or _PRETENDED.search(text) or text.endswith(("吗", "么")):
         return None
     said = lexicon.words("people.level.beginner_said").search(text)
     if said and not re.search(r"(?:不是|not|isn't)[^,]{0,4}$|一半|班上|大部分|很多|如果|给", text[: said.start()]):

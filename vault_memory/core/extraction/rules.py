@@ -44,6 +44,7 @@ _TAUGHT = lazily(
 )
 """A wish to be taught: what is to be explained is a topic and nothing else, 教我 React 的 useEffect."""
 STYLES = ("theme", "response_style", "code_style", "examples", "design_style")
+STYLES_OF_TEXT = ("theme", "response_style", "design_style", "examples")
 _BY_THE_WAY = ("recent_topics", *technology.LISTS)
 """What may stand in a note without being its content."""
 QUOTE = 120
@@ -68,10 +69,13 @@ def extract(
     message = masking.read(user_msg, words)
     heard: list[Signal] = []
     before = ""
+    shown = artefacts.shows_a_text(assistant_msg)
     spoken = clauses(message, words)
     for _, group in groupby(spoken, key=lambda clause: clause.sentence):
         sentence = list(group)
         found = list(_of_sentence(sentence, message, words, existing, bool(assistant_msg.strip()), fold(before)))
+        if shown:  # «make it shorter» is said of the letter that was written
+            found = [signal for signal in found if signal.key not in STYLES_OF_TEXT or signal.strength != "adjustment"]
         if existing:
             taken = list(_taken_back(sentence, before, message, words, existing))
             if taken:
@@ -135,6 +139,8 @@ def _of_sentence(
                 signal for signal in heard if not (signal.key in technology.LISTS and signal.strength == "observed")
             ]
         before = message.said[sentence[0].start : clause.start]
+        if heard and not clause.standing and artefacts.orders_a_text(before + clause.text):
+            continue  # «write a post announcing that I now work with Rust»
         about_work = about_work or bool(_COMMENTS.search(before))
         about_work = about_work or any(signal.key in ("code_style", "examples", "design_style") for signal in heard)
         quote = _quote(message, clause.start, clause.end) if heard else ""

@@ -100,6 +100,8 @@ def _judge(
             return Signal(key, "remove", hit.style.value, "explicit")
         if stored and clause.past and taken_back(clause, lexicon):
             return Signal(key, "remove", hit.style.value, "explicit")
+        if sign < 0 and key == "response_style" and _FORM.search(clause.text[hit.start : hit.end]):
+            sign = 0  # «stop with the bullet points» wishes for another form, not for another length
         value = hit.style.value if sign > 0 else hit.style.negated if sign < 0 else ""
         if value and is_wished(hit, clause, in_reply, sign):
             wanted.append((sign > 0, hit.end, value))
@@ -179,4 +181,5 @@ def _wish_of_it(style: Style, clause: Clause, lexicon: Lexicon) -> Signal | None
 
 
 _BLANK_BESIDE_HAN = lazily(r"(?<=[\u3400-\u9fff]) (?=[a-z0-9])|(?<=[a-z0-9]) (?=[\u3400-\u9fff])")
+_FORM = lazily(r"条列|列点|列表|(?<![a-z])(?:bullets?(?: points?)?|bullet points?|lists?|numbered|tables?)(?![a-z])")
 _BESIDE = lazily(r"(?:的|模式|主题|版)* ?(?:、|/|与|和|跟|或|还是|同|定|and|or|vs|versus|to) ?")

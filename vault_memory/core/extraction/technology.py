@@ -57,6 +57,7 @@ def _signals(
         or _SIMILE.search(before)
         or _is_somebody_elses(said_of_it)
         or _DECIDED.fullmatch(before)
+        or (said_of_it != before and _EITHER.fullmatch(said_of_it))
         or (_CALLED.search(before) and not _USED_IN.search(before))
     ):
         return
@@ -152,6 +153,8 @@ _ELLIPTIC = lazily(
 _PERSON = lazily(
     r"(?<![a-z'])(?P<me>i|we|i'm|i've|i'd|we're|we've|my|our|us|me)(?![a-z])|(?<![a-z'])(?:he|she|they|he's|she's|they're|his|their)(?![a-z])"
 )
+_EITHER = lazily(r" ?(?:比较)?(?:好|强|香|快)? ?(?:还是|或者?|or|定|抑或) ?")
+"""Between two names: a choice not made yet."""
 _DECIDED = lazily(r"[^我咱]{2,}(?:定|选|决定|挑|指定|规定)的(?:是|就是)? ?")
 """Somebody chose it: 最後還是老大一個人定的 Oracle."""
 _HAN = lazily(r"[\u3400-\u9fff]")

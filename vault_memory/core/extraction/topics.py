@@ -30,7 +30,7 @@ def subjects(
 
 def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: Lexicon) -> Iterator[Signal]:
     text = clause.text
-    if clause.past or (clause.others and not clause.asks_to_know):
+    if clause.past or (clause.others and (not clause.asks_to_know or "问" in clause.text)):
         return
     words = lexicon.words
     if _NOT_TAUGHT.search(text) or _KNOWN.search(text) or _DEBUGGING.search(text) or _ABOUT_OTHERS.search(text):

@@ -33,6 +33,13 @@ def is_wished(hit: Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
     if hit.style.key == "theme" and hit.asked and not in_reply and complains(clause.text[hit.start : hit.end]):
         return False  # «too dark» tells of the page only where a page was just shown
     before = clause.text[: hit.start]
+    if hit.style.key in ("response_style", "examples") and _THEIR_ANSWER.search(clause.text):
+        return False
+    taken = _TAKEN.search(clause.text)
+    if hit.style.key == "response_style" and taken and _is_a_thing(taken["what"]):
+        return False  # 把結論部分壓縮到兩百字以內
+    if _ABOUT.search(before) or (hit.style.key != "theme" and _OF_A_SUBJECT.match(clause.text)):
+        return False
     if _REPORTED.search(before) and not _ONLY_SO.search(before):
         return False
     if hit.style.key == "response_style" and not clause.standing and _PRAISED.search(clause.text):
@@ -75,17 +82,19 @@ def is_wished(hit: Hit, clause: Clause, in_reply: bool, sign: int) -> bool:
 def _has_its_own_subject(hit: Hit, text: str) -> bool:
     """Whether a complaint has a subject that is no answer: «the loop is too long», 我的名字好長, Go 的錯誤處理真囉嗦."""
     before = text[: hit.start]
-    if _REPLY.search(before) or not (complains(text[hit.start : hit.end]) or _PREDICATE.search(before)):
-        return False
-    return len(_VAGUE_SUBJECT.sub("", _PREDICATE.sub("", before))) >= 2
+    told = complains(text[hit.start : hit.end]) or _PREDICATE.search(before)
+    return bool(told) and _is_a_thing(_PREDICATE.sub("", before))
+
+
+def _is_a_thing(subject: str) -> bool:
+    """Whether a subject is something else than the answers, the page or «it»."""
+    return not _REPLY.search(subject) and len(_VAGUE_SUBJECT.sub("", subject)) >= 2
 
 
 def tells_of_a_thing(text: str) -> bool:
     """Whether a text complains of something that is no page and no answer: 投影機太亮了, «the loop is too long»."""
     found = _QUALITY.search(text)
-    if not found or _REPLY.search(text[: found.start()]):
-        return False
-    return len(_VAGUE_SUBJECT.sub("", text[: found.start()])) >= 2
+    return found is not None and _is_a_thing(text[: found.start()])
 
 
 _QUALITY = lazily(
@@ -126,8 +135,21 @@ _ASSERTED = lazily(
     r"|(?:mode|theme)? ?(?:is|are|makes?|hurts?|gives?|burns?|kills?|was|were|strains?|cause|causes|trigger|triggers)(?! (?:better|best|easier|fine|nicer|my|what|the way|good|great|perfect|all i|how i|it)))"
 )
 _REPORTED = lazily(
-    r"(?:config|配置(?:文件|档)|设定档|数据库|资料库|json|yaml|env)(?:档案?)?(?:里|中|上)面?|(?<!帮)(?<!替)(?:我|(?<![a-z])i)(?:已经|刚|之前|不小心|手滑|误)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)|(?:^|\s)i (?:know|see|noticed?|get) (?:that )?(?:the|this|it|they|my|their|our)|我知道(?!了)|accidentally|by (?:accident|mistake)|(?:config|配置|设定档?|设置|日志|log|json|yaml|env|规格书?|文档|合[同约])(?:档案?|文件)?(?:里|中|上)面?(?:有|写|显示|是|记)|不小心|手滑"
+    r"(?:config|配置(?:文件|档)|设定档|数据库|资料库|json|yaml|env)(?:档案?)?(?:里|中|上)面?|(?<!帮)(?<!替)(?:我|(?<![a-z])i)(?:已经|刚|之前|不小心|手滑|误)?(?:把|加了|写了|改了|做了)|(?:when|if|after|because|since|before|once) i $|(?:^|\s)i (?:added|wrote|made|changed|removed)|(?:^|\s)i (?:know|see|noticed?|get) (?:that )?(?:the|this|it|they|my|their|our)|我知道(?!了)|(?:^|\s)(?:it|everything|this|that|the [a-z]+) (?:[a-z]+ (?:me|us) and )?(?:went|turned|became|came (?:up|out|back)) $|accidentally|by (?:accident|mistake)|(?:config|配置|设定档?|设置|日志|log|json|yaml|env|规格书?|文档|合[同约])(?:档案?|文件)?(?:里|中|上)面?(?:有|写|显示|是|记)|不小心|手滑"
 )
+_THEIR_ANSWER = lazily(
+    r"(?:它|他|她|佢|书|课本|解答本?|老师|教授|网站|影片|教程|文档)(?:们|上|里)?(?:的|嘅) ?(?:解释|说明|讲解|回答|答案|例子|范例)"
+    r"|(?<![a-z])(?:his|her|their|its|(?:the )?(?:book|teacher|professor|textbook|tutorial|video|manual|doc)'?s) (?:explanations?|answers?|repl(?:y|ies)|examples?)"
+)
+_TAKEN = lazily(r"把(?P<what>[^,]{1,12}?)(?:压|缩|改|精简|浓缩|弄|写|整理|减|删|换|调|变|拉|扩|展开|做)")
+_ABOUT = lazily(
+    r"(?<![a-z])(?:about|regarding|called|titled|on the topic of)(?: the| an?)? $|(?:关于|有关|谈|论|名为|题为|叫做?) ?$"
+)
+"""«A quote about brevity»: the word is a subject."""
+_OF_A_SUBJECT = lazily(
+    r"(?:and |but |so |also )?(?:the|my|our|his|her|their) (?!answers?|repl|respon|expla|code|snippets?|comments?|examples?|pages?|text|output|ui|layout|design|look|style|theme|website|site|interface|screen|first|last|next|rest|one|more|less|fewer|same|shorter|longer|simpler|clearer)[a-z]+(?: (?:for|of|in|on|to|from) [^,]{2,24}?)? (?:must|should|needs?|has to|have to|ought to|shall|is supposed to)(?![a-z])"
+)
+"""«The summary for the patient must …» tells how that thing shall be."""
 _OF_A_THING = lazily(
     r"的(?=[\u3400-\u9fff])(?!回|答|解|说|讲|描述|教|推导|分析|内容|那种|这种|方式|风格|形式|版|论证|过程|资|信息|比较|对比|就|话|原理|步骤|文字|文档|东西|理由|介绍|最|比|更|我|吧|啦|也|都|好|可|才|会|对|较|给|来|先|不|那|这|一|句|结|重)"
     r"|(?<=detailed) (?!answer|expla|repl|resp|version|ones?(?![a-z])|break|walk|reason|stuff|info|step|text|descr|instr|guid|feed|and|but|or|over|when|with|please|to|for|in|if|by|than|as|so|because|not|rather|too|from|is|are|works|help|best|better|always|way|style|format|approach|form|every|each|from|pls|thanks|though|enough|all|mode|since|unless|even|about|on|at|writ|sol|deriv|proof|comment)[a-z]"
