@@ -92,7 +92,8 @@ def test_a_conversation_is_known_by_its_opening() -> None:
     "request_",
     [None, 7, [], {}, {"messages": "hi"}, {"messages": []}, {"messages": [7]}, {"messages": [{"role": "user"}]},
      {"messages": [user("  ")]}, {"messages": [user([7, {"type": "image"}])]}, {"messages": [assistant("hi")]},
-     {"messages": [user("<vault-memory>\nx\n</vault-memory>\n")]}],
+     {"messages": [user("<vault-memory>\nx\n</vault-memory>\n")]},
+     {"messages": [user("hi"), assistant("hello"), user([{"type": "image_url", "image_url": {"url": "data:,"}}])]}],
 )  # fmt: skip
 def test_where_nobody_speaks_there_is_no_exchange(request_: Any) -> None:
     assert read(request_) is None

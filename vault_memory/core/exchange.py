@@ -98,6 +98,8 @@ def read(request: Any, patterns: Sequence[str] = ()) -> Exchange | None:
     if not spoken:
         return None
     first, last = spoken[0], spoken[-1]
+    if any(_is_shown(message) for message in messages[last + 1 :]):
+        return None  # the last thing from the person is a picture without words
     words = _persons(text_of(messages[last].get("content")))
     instructions = _texts(request.get("system"))
     for message in messages:
@@ -145,10 +147,18 @@ def conversation_id(user_id: str, opening: str) -> str:
 def _is_spoken(message: Mapping[str, Any]) -> bool:
     """Whether a person says something in a message; Anthropic's clients hand tool results over in the user's name too."""
     content = message.get("content")
-    if message.get("role") != "user" or not _persons(text_of(content)):
-        return False
+    return message.get("role") == "user" and "tool_result" not in _kinds(content) and bool(_persons(text_of(content)))
+
+
+def _is_shown(message: Mapping[str, Any]) -> bool:
+    """Whether a person shows something: a picture, a file."""
+    kinds = _kinds(message.get("content"))
+    return message.get("role") == "user" and "tool_result" not in kinds and bool(kinds - {"text"})
+
+
+def _kinds(content: Any) -> set[str]:
     parts = content if isinstance(content, list) else []
-    return not any(isinstance(part, Mapping) and part.get("type") == "tool_result" for part in parts)
+    return {str(part.get("type")) for part in parts if isinstance(part, Mapping)}
 
 
 def _is_housekeeping(words: str, instructions: Iterable[str], patterns: Sequence[str]) -> bool:

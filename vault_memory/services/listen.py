@@ -21,6 +21,7 @@ from vault_memory.services.vault import Vault
 RETRY_S = 600.0
 """The same request within this time is a retry; later somebody says the same once more."""
 IDLE_S = 1_800.0
+BROKE_OFF = "the answer broke off"
 _REMEMBERED = 4_096
 
 
@@ -85,7 +86,7 @@ class Listener:
             self._waiting[place] = waiting
             return heard
         self._waiting.pop(place, None)
-        return [*heard, self._record(waiting, "" if answer.is_whole else broken or "the answer broke off")]
+        return [*heard, self._record(waiting, "" if answer.is_whole else broken or BROKE_OFF)]
 
     def finish(self) -> list[Heard]:
         """Record what still waits for the end of its tools."""

@@ -39,7 +39,7 @@ class Proxy:
     def anthropic(self, **more: Any) -> anthropic.Anthropic:
         return anthropic.Anthropic(base_url=self.url, auth_token=self.token, max_retries=0, **more)
 
-    def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
+    def post(self, path: str, body: Any, **headers: str | bytes) -> httpx.Response:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {"Authorization": f"Bearer {self.token}"} | {k.replace("_", "-"): v for k, v in headers.items()}
         return httpx.post(self.url + path, content=content, headers=sent, timeout=30)

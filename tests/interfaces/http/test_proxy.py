@@ -194,7 +194,9 @@ def test_only_the_vaults_own_token_may_name_a_user(proxy: Proxy) -> None:
     hello = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
     assert proxy.post("/v1/chat/completions", hello | {"user": "bob"}, X_Vault_User="bob").status_code == 200
     assert proxy.turn()["user_id"] == "alice" and "bob" not in proxy.vault.user_ids()
-    vault = open_vault(proxy.vault.root, upstream_base_url=proxy.provider.url, identities={"telegram:1": "carol"})
+    vault = open_vault(
+        proxy.vault.root, upstream_base_url=proxy.provider.url, identities={"telegram:1": "carol", "line:小明": "ming"}
+    )
     with proxying(vault) as url:
         admin = Proxy(url, vault, own_token(vault.root), proxy.provider)
         assert admin.post("/v1/chat/completions", hello).status_code == 400
@@ -202,8 +204,15 @@ def test_only_the_vaults_own_token_may_name_a_user(proxy: Proxy) -> None:
         assert admin.post("/v1/chat/completions", hello | {"user": "../alice"}).status_code == 400
         assert admin.post("/v1/chat/completions", hello | {"user": "bob"}, X_Vault_User="telegram:1").status_code == 200
         assert admin.post("/v1/chat/completions", hello | {"user": "dora"}).status_code == 200
-        wait_until(lambda: vault.user_ids() == ["alice", "carol", "dora"], "the first turn makes the user")
+        named = {
+            "X_Vault_User": "line:小明".encode(),
+            "X_Conversation_Id": "茶".encode(),
+        }
+        assert admin.post("/v1/chat/completions", hello, **named).status_code == 200
+        wait_until(lambda: vault.user_ids() == ["alice", "carol", "dora", "ming"], "the first turn makes the user")
         wait_until(lambda: len(admin.turns("carol")) == len(admin.turns("dora")) == 1, "their turns")
+        wait_until(lambda: admin.turns("ming"), "ming's turn")
+        assert admin.turns("ming")[0]["conversation_id"] == "茶"
         nobody = Proxy(url, vault, "vault_alice_" + "0" * 64, proxy.provider)
         assert nobody.post("/v1/chat/completions", hello).status_code == 401
 

@@ -22,8 +22,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
 from vault_memory.adapters.upstream import Headers, Sent, Upstream, end_to_end
-from vault_memory.errors import EndpointSlow, NotFound, UsageError
+from vault_memory.errors import EndpointError, NotFound, UsageError
 from vault_memory.interfaces.http.identify import acting_for, identify
+from vault_memory.services.listen import BROKE_OFF
 from vault_memory.services.relay import Prepared, Relay
 from vault_memory.services.vault import Vault
 
@@ -39,7 +40,7 @@ _UNRECORDED = ("off", "no", "false", "0")
 _OURS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _NOT_SENT_ON = {b"host", b"content-length", b"authorization", b"x-api-key", b"cookie", b"accept-encoding", b"expect"}
 _TOKEN = re.compile(rb"vault_[\w.-]{1,64}_[0-9a-f]{64}")
-_NOT_HANDED_ON = {b"date", b"server", b"set-cookie", b"alt-svc"}
+_NOT_HANDED_ON = {b"date", b"server", b"set-cookie", b"alt-svc", b"x-vault-memory"}
 
 
 def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> APIRouter:
@@ -84,8 +85,8 @@ async def _with_memory(request: Request, relay: Relay, upstream: Upstream) -> Re
     body = await request.body()
     fields = await run_in_threadpool(_parsed, body)
     user_id = await _user(request, relay.vault, fields)
-    conversation = request.headers.get("X-Conversation-Id", "").strip()[:CONVERSATION_CHARS] or None
-    record = request.headers.get("X-Vault-Record", "").strip().lower() not in _UNRECORDED
+    conversation = _header(request, "X-Conversation-Id")[:CONVERSATION_CHARS] or None
+    record = _header(request, "X-Vault-Record").lower() not in _UNRECORDED
     prepared = await relay.prepare(body, fields, user_id, conversation, record=record)
     return await _sent_on(request, relay, upstream, prepared)
 
@@ -100,12 +101,21 @@ async def _user(request: Request, vault: Vault, fields: Any) -> str:
     caller = await identify(request)
     if caller.user_id is not None:
         return caller.user_id
-    named = request.headers.get("X-Vault-User") or (fields.get("user") if isinstance(fields, dict) else None)
+    named = _header(request, "X-Vault-User") or (fields.get("user") if isinstance(fields, dict) else None)
     if not isinstance(named, str) or not named:
         raise UsageError(
             "the vault's own token speaks for nobody: name the user in X-Vault-User, or use a user's token"
         )
     return acting_for(vault, caller, named)
+
+
+def _header(request: Request, name: str) -> str:
+    """A header as it was meant: HTTP hands bytes over as Latin-1, clients write names in UTF-8."""
+    value = request.headers.get(name, "").strip()
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return value
 
 
 async def _sent_on(request: Request, relay: Relay, upstream: Upstream, prepared: Prepared) -> Response:
@@ -147,10 +157,10 @@ class Delivery(Response):
         try:
             await asyncio.wait({pump, self._gone}, timeout=ANSWER_S, return_when=asyncio.FIRST_COMPLETED)
             if pump.done():
-                pump.result()
+                with contextlib.suppress(EndpointError):  # an answer that is not complete is cut off when this returns
+                    pump.result()
             elif not self._gone.done():
-                self._broken = "the answer broke off"
-                raise EndpointSlow(f"an answer took longer than {ANSWER_S:g} s")
+                self._broken = BROKE_OFF
         finally:
             pump.cancel()
             self._gone.cancel()
@@ -160,7 +170,7 @@ class Delivery(Response):
             await asyncio.shield(asyncio.ensure_future(self._end(pump)))
 
     async def _pump(self, send: Send) -> None:
-        """Raises what the provider's connection raises; the client's is then cut off, as theirs was."""
+        """Raises what the provider's connection raises."""
         size = 0
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         try:
@@ -170,7 +180,7 @@ class Delivery(Response):
                     self._kept.append(part)
                 await send({"type": "http.response.body", "body": part, "more_body": True})
         except Exception:
-            self._broken = "the answer broke off"
+            self._broken = BROKE_OFF
             raise
         await send({"type": "http.response.body", "body": b"", "more_body": False})
         self._broken = ""
