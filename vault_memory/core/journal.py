@@ -31,7 +31,7 @@ _MEMORY_TITLE = ("長期記憶", "长期记忆", "Long-term memory")
 
 def daily_entry(at: datetime, request: str, skill: str | None, learned: Sequence[str], locale: str) -> str:
     """One entry of the daily log; `learned` are the summaries of the preferences of this turn."""
-    bullets = [(_REQUEST, _shortened(request)), (_SKILL, skill or ""), (_LEARNED, "；".join(learned))]
+    bullets = [(_REQUEST, _shortened(request)), (_SKILL, one_line(skill or "")), (_LEARNED, "；".join(learned))]
     return _entry(f"{at:%H:%M}", bullets, locale)
 
 
@@ -39,7 +39,7 @@ def memory_entry(at: datetime, request: str, skill: str | None, exit_code: int |
     """One entry of MEMORY.md: what was asked, by which module it was done, how it ended."""
     outcome = "unknown" if exit_code is None else "ok" if exit_code == 0 else "failed"
     place = LOCALES.index(locale)
-    bullets = [(_TASK, _shortened(request)), (_SKILL, skill or ""), (_RESULT, _OUTCOMES[outcome][place])]
+    bullets = [(_TASK, _shortened(request)), (_SKILL, one_line(skill or "")), (_RESULT, _OUTCOMES[outcome][place])]
     return _entry(f"{at:%Y-%m-%d %H:%M}", bullets, locale)
 
 

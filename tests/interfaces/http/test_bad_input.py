@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import socket
 import threading
@@ -18,6 +17,7 @@ from tests.interfaces.http.conftest import Caller, Server
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.interfaces.http.problem import seen_from_outside
 from vault_memory.interfaces.http.server import Punctual, listen
+from vault_memory.services.access import own_token
 from vault_memory.services.daemon_record import DaemonRecord, write_record
 from vault_memory.services.vault import Vault
 
@@ -212,11 +212,15 @@ class Hasty(Punctual):
     head_s = 0.3
 
 
+class Crowded(Punctual):
+    most = 3
+
+
 @contextlib.contextmanager
-def listening(vault: Vault) -> Iterator[tuple[str, int]]:
-    """The app with our own way of reading HTTP, in a hurry; its address."""
+def listening(vault: Vault, reader: type = Hasty) -> Iterator[tuple[str, int]]:
+    """The app with our own way of reading HTTP; its address."""
     with listen("127.0.0.1", 0) as place:
-        running = uvicorn.Server(uvicorn.Config(create_app(vault), http=Hasty, log_level="critical"))
+        running = uvicorn.Server(uvicorn.Config(create_app(vault), http=reader, log_level="critical"))
         thread = threading.Thread(target=running.run, args=([place],), daemon=True)
         thread.start()
         wait_until(lambda: running.started, "the server listens")
@@ -238,30 +242,30 @@ def exchange(address: tuple[str, int], sent: bytes) -> str:
 
 
 def test_ten_megabytes_are_not_taken(server: Server, alice: Caller) -> None:
+    """And whoever sends them hears so, as what is too much is read all the same."""
     big = b'{"query": "' + b"x" * 10_000_000 + b'"}'
-    assert _post(server, alice, big, chunked=False) == 413
-    assert _post(server, alice, big, chunked=True) == 413
+    parts = [big[at : at + 65_536] for at in range(0, len(big), 65_536)]
+    for content in (big, iter(parts)):  # with its length said before, and without
+        alice("POST", f"{MEMORY}/search", 413, headers=JSON, content=content)
     alice("GET", USER)
 
 
-def _post(server: Server, alice: Caller, body: bytes, *, chunked: bool) -> int:
-    """The status of a POST; the server may answer, and hang up, before all of it is sent."""
-    connection = http.client.HTTPConnection(server.address.removeprefix("http://"), timeout=20)
-    headers = {"Authorization": f"Bearer {alice.token}", **JSON}
-    try:
-        if chunked:
-            parts = (body[at : at + 65_536] for at in range(0, len(body), 65_536))
-            connection.request("POST", f"{MEMORY}/search", parts, headers | {"Transfer-Encoding": "chunked"}, encode_chunked=True)  # fmt: skip
-        else:
-            connection.request("POST", f"{MEMORY}/search", body, headers)
-    except (BrokenPipeError, ConnectionResetError):
-        pass
-    try:
-        return connection.getresponse().status
-    except ConnectionResetError:
-        return 413  # hung up on in the middle of it: the answer was lost on the way
-    finally:
-        connection.close()
+def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(vault: Vault) -> None:
+    with listening(vault) as address:
+        head = f"POST {MEMORY}/search HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {own_token(vault.root)}\r\n"
+        said = exchange(address, f"{head}Expect: 100-continue\r\nContent-Length: 999999999\r\n\r\n".encode())
+        assert said.startswith("HTTP/1.1 413")
+
+
+def test_more_callers_than_can_be_answered_are_told_to_come_back(vault: Vault) -> None:
+    whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with listening(vault, Crowded) as address, contextlib.ExitStack() as open_ones:
+        for _ in range(Crowded.most):
+            open_ones.enter_context(socket.create_connection(address, timeout=30))
+        refused = wait_until(lambda: (said := exchange(address, b"")).startswith("HTTP/1.1 503") and said, "it is full")
+        assert "application/problem+json" in refused and "retry-after: 1" in refused.lower()
+        open_ones.close()
+        wait_until(lambda: exchange(address, whole).startswith("HTTP/1.1 200"), "there is room again")
 
 
 def test_a_client_that_hangs_up_halfway_hurts_nobody(server: Server, alice: Caller) -> None:

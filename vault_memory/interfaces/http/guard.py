@@ -28,6 +28,8 @@ _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::[0-9]{1,5})?")
 _ONCE = (b"host", b"origin", b"authorization", b"x-api-key")
 API_BODY_BYTES = 2_000_000
 """Largest body of our own endpoints; the chat proxy's (`/v1/`) is a setting."""
+DRAINED_BYTES = 64_000_000
+"""Of a body that is too large so much is still taken off the line: who is hung up on while sending does not hear why."""
 BODY_TIMEOUT_S = 30.0
 BURST_S = 2.0
 """A caller who was quiet may send what is allowed in so many seconds at once."""
@@ -111,8 +113,9 @@ async def _body(receive: Receive, headers: Mapping[str, str], most: int) -> byte
         413, "body-too-large", f"more than {most} bytes are not taken here", headers={"Connection": "close"}
     )
     length = headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > most:
-        return too_large
+    refused = not length.isdecimal() or int(length) > most
+    if refused and "expect" in headers:
+        return too_large  # the caller waits for a word before it sends any of it
     parts: list[bytes] = []
     size = 0
     try:
@@ -121,12 +124,14 @@ async def _body(receive: Receive, headers: Mapping[str, str], most: int) -> byte
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     return Response(status_code=400)  # nobody is there to read it
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > most:
+                size += len(message.get("body", b""))
+                refused = refused or size > most
+                if refused and (size > DRAINED_BYTES or not message.get("more_body")):
                     return too_large
-                if not message.get("more_body"):
-                    return b"".join(parts)
+                if not refused:
+                    parts.append(message.get("body", b""))
+                    if not message.get("more_body"):
+                        return b"".join(parts)
     except TimeoutError:
         return problem.response(408, "body-too-slow", f"the body did not come within {BODY_TIMEOUT_S:g} s")
 

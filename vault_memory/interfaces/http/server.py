@@ -8,9 +8,11 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 import uvicorn
+from starlette.responses import Response
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from vault_memory.errors import Busy, UsageError
@@ -29,7 +31,8 @@ HEAD_S = 20.0
 HEAD_BYTES = 128 << 10
 GRACE_S = 5
 """How long open answers may take when the server ends."""
-CONNECTIONS = 1_000
+CONNECTIONS = 400
+"""Each may need a second one to a provider, and a process has often no more than 1,024 files and connections open."""
 
 
 def serve(
@@ -64,7 +67,6 @@ def serve(
             server_header=False,
             proxy_headers=False,
             ws="none",
-            limit_concurrency=CONNECTIONS,
             timeout_graceful_shutdown=GRACE_S,
         )
         uvicorn.Server(config).run(sockets=[listening])
@@ -78,7 +80,9 @@ class Punctual(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """A connection whose requests must begin in time and in bounds, lest callers who never come to the point use up all."""
 
     head_s = HEAD_S
+    most = CONNECTIONS
     cycle: Any
+    connections: set[Any]
     loop: asyncio.AbstractEventLoop
     transport: asyncio.Transport
     _due: asyncio.TimerHandle | None = None
@@ -86,7 +90,10 @@ class Punctual(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
-        self._due = self.loop.call_later(self.head_s, transport.close)
+        if len(self.connections) > self.most:
+            self._refuse(problem.response(503, "busy", "too many callers: try again", headers={"Retry-After": "1"}))
+        else:
+            self._due = self.loop.call_later(self.head_s, transport.close)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -112,10 +119,13 @@ class Punctual(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self._due = None
 
     def send_400_response(self, msg: str) -> None:
-        """What is no HTTP never comes to the app; it is told so in the same form."""
-        told = problem.response(400, "bad-request", msg, headers={"Connection": "close"})
+        self._refuse(problem.response(400, "bad-request", msg))
+
+    def _refuse(self, told: Response) -> None:
+        """Answer a caller who does not come as far as the app, in the same form, and hang up."""
+        status = b"%d %b" % (told.status_code, HTTPStatus(told.status_code).phrase.encode())
         headers = b"".join(b"%b: %b\r\n" % header for header in told.raw_headers)
-        self.transport.write(b"HTTP/1.1 400 Bad Request\r\n" + headers + b"\r\n" + bytes(told.body))
+        self.transport.write(b"HTTP/1.1 %b\r\nconnection: close\r\n%b\r\n%b" % (status, headers, bytes(told.body)))
         self.transport.close()
 
 
@@ -173,8 +183,9 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listening = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
+        reason = str(error.strerror or error).partition(" (while")[0]  # what follows is the address once more
         raise Busy(
-            f"cannot listen at {host} port {port}: {error.strerror or error}; name another port with --port, or for good "
+            f"cannot listen at {host} port {port}: {reason}; name another port with --port, or for good "
             "as `port` under [serve] in vault-memory.toml"
         ) from error
     # asyncio asks for this itself, but only of sockets that name their protocol, which these do not. Without it the second
