@@ -117,7 +117,7 @@ class Running:
     def __init__(self, *words: str, **environ: str) -> None:
         self._process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env={**os.environ, **environ})
         assert self._process.stdout is not None
-        self.url = next(word.rstrip(".,") for word in self._process.stdout.readline().split() if "://" in word)
+        self.url = next(word.rstrip(".,;") for word in self._process.stdout.readline().split() if "://" in word)
 
     def end(self) -> None:
         """Stop it, and wait for that."""

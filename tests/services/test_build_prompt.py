@@ -45,6 +45,17 @@ def test_the_designs_order_and_tags(talked: Vault) -> None:
     assert built.degraded == [] and built.cut == [] and 0 < built.tokens < 8_000
 
 
+def test_of_the_profile_what_is_filled_is_shown(talked: Vault) -> None:
+    """A new profile has a dozen fields, of which a few turns fill one or two."""
+    text = build_enhanced_prompt(talked, "alice", "hi").text
+    profile = text[text.index("<user-profile>") : text.index("</user-profile>")]
+    assert "## 使用偏好\n- 主題偏好：dark" in profile and "## 技術背景\n- 程式語言：TypeScript\n" in profile
+    assert "## 互動特徵" not in profile and "\n\n\n" not in profile
+    write(talked, "alice", "USER.md", "# Me\n\n- Theme: dark\n\n## Mine\n\n### Tea\n\ngreen\n\n## Empty\n")
+    profile = build_memory(talked, "alice", "hi", budget=500).text
+    assert "# Me\n\n- Theme: dark\n\n## Mine\n\n### Tea\n\ngreen\n</user-profile>" in profile
+
+
 def test_every_passage_is_traceable(talked: Vault) -> None:
     """G3: file:lines@commit of each; none for what git does not hold."""
     built = build_enhanced_prompt(talked, "alice", "綠茶要怎麼泡？")

@@ -39,6 +39,7 @@ _HAN_WORD = 3
 _TRUSTED = 0.35
 """Vectors of a model that have earned so much weight are believed without words."""
 _CONTEXT = (("soul", "context/SOUL.md"), ("agents", "context/AGENTS.md"))
+_HEADING = "## "
 _EMPTY_FIELD = re.compile(r"[-*+] [^：:\n]+[：:]\s*")
 
 
@@ -135,15 +136,26 @@ class _Builder:
         self._degraded: list[str] = []
 
     def add_profile(self) -> None:
-        """USER.md, without the fields that nobody has filled."""
+        """USER.md, without the fields that nobody has filled and the headings that stand above nothing else."""
         stored = files.read(self._vault.path(self._user, layout.PROFILE))
         if stored is None:
             return
         language = Profile.decode(stored, self._vault.config.locale).get("language")
         self._language = language if isinstance(language, str) else self._language
         lines = stored.decode("utf-8", "replace").strip().splitlines()
-        filled = [line for line in lines if not _EMPTY_FIELD.fullmatch(line.strip())]
-        self._add("user-profile", [prompt.escape(line) for line in filled], [(layout.PROFILE, 1, len(lines), None)])
+        filled: list[str] = []
+        below = _HEADING
+        for line in reversed(lines):
+            if _EMPTY_FIELD.fullmatch(line.strip()) or (line.startswith(_HEADING) and below.startswith(_HEADING)):
+                continue
+            if line.strip():
+                below = line
+            elif filled[-1:] in ([], [""]):
+                continue  # one blank line is enough
+            filled.append(line)
+        self._add(
+            "user-profile", [prompt.escape(line) for line in reversed(filled)], [(layout.PROFILE, 1, len(lines), None)]
+        )
 
     def add_activity(self) -> None:
         """The daily logs of yesterday and today, entry by entry."""
