@@ -20,8 +20,6 @@ def judged(clause: Clause, named: list[Technology], message: Message, lexicon: L
         return
     if _OTHERWISE.match(text):
         return  # 不然我過兩天就看不懂 tells why something is wished
-    if lexicon.words("people.level.beginner_said").search(text):
-        return  # 程式一竅不通 is the level
     for key, before, after in (
         ("weaknesses", "weak_before", ("weak_tail", "weak")),
         ("strengths", "strong_before", ("strong_tail", "strong")),
@@ -45,7 +43,7 @@ def judged(clause: Clause, named: list[Technology], message: Message, lexicon: L
                 clause.start + start <= item.start < clause.start + end for item in named
             ):
                 value = "" if span[0] else _clause_before(clause, found[0], message, lexicon)
-            if value:
+            if value and not lexicon.words("people.level.beginner_said").search(text):  # 程式一竅不通 is the level
                 yield Signal(key, "add", value, "observed")
                 break
 

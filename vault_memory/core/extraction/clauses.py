@@ -97,7 +97,7 @@ def _for_once(heard: list[Clause], lexicon: Lexicon) -> list[Clause]:
     """«Light mode please, just for today»: said by itself, «once» is about what was said before it."""
     result = list(heard)
     for place, clause in enumerate(heard):
-        found = lexicon.words("words.mood.once").search(clause.text)
+        found = lexicon.words("words.mood.once").search(clause.text) if clause.once else None
         if not found or len(_BESIDE_ONCE.sub("", clause.text[: found.start()] + clause.text[found.end() :])) > 1:
             continue
         alone = all(other.sentence != clause.sentence for other in heard if other is not clause)

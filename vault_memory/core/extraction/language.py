@@ -59,10 +59,12 @@ _OPENING = lazily(r"[。!?;\n]")
 def reply_language(clause: Clause, message: Message, lexicon: Lexicon) -> Iterator[Signal]:
     """The reply language wished for in one clause: at most one signal."""
     text = clause.text
-    if not clause.meant or clause.asks_to_know or clause.once or _ARTEFACT.search(text):
+    if not clause.meant or clause.asks_to_know or clause.once:
         return
     tells = bool(_TELLS.search(text))
     hits = _named(text, lexicon) if tells or clause.wish else []
+    if not hits or _ARTEFACT.search(text):
+        return
     opening = _OPENING.split(message.said[: clause.start])[-1]
     if not tells and (_BUILT.search(opening) or _ARTEFACT.search(opening)):
         return  # «add a language switch, default English», «the label in Japanese but the tooltip in English»

@@ -63,10 +63,11 @@ def _display_name(clause: Clause, message: Message, lexicon: Lexicon, existing: 
 def _called(clause: Clause, message: Message, lexicon: Lexicon) -> str | None:
     """The name after «call me», 叫我, «my name is»."""
     text = clause.text
-    if lexicon.words("words.mood.hypothetical").search(text):
+    calls = list(lexicon.words("people.name.before").finditer(text))
+    if not calls or lexicon.words("words.mood.hypothetical").search(text):
         return None
     other = lexicon.words("words.speaker.others").search(text)
-    for found in lexicon.words("people.name.before").finditer(text):
+    for found in calls:
         if _CALLED_BY_ONE.search(text[: found.start()]):
             continue  # 他叫我阿呆 is that person's name for me, 大家都叫我小魚 is mine
         before = text[: found.start()]
@@ -239,18 +240,18 @@ def _timezone(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapp
     words = lexicon.words
     if clause.others or clause.past or clause.once or clause.asks_to_know or clause.sarcastic:
         return None
+    iana = _IANA.search(text)
+    if not (iana or words("people.time.spoken_of").search(text) or words("people.time.situated").search(text)):
+        return None
     around = message.said[max(0, clause.start - _BESIDE) : clause.end + _BESIDE]
     condition = words("words.mood.hypothetical").search(text)
     if (condition and condition.start() < len(text) // 3) or words("people.time.of_others").search(text):
         return None
     own = words("people.time.own").search(around)
-    iana = _IANA.search(text)
     if iana and own:
         written = message.written[clause.start + iana.start() : clause.start + iana.end()]
         return Signal("timezone", "set", _title(written), "explicit")
     if not (own and words("people.time.spoken_of").search(around)):
-        return None
-    if not (words("people.time.spoken_of").search(text) or words("people.time.situated").search(text)):
         return None
     zone = _by_offset(text, message) or _by_place(text, lexicon)
     return Signal("timezone", "set", zone, "explicit") if zone else None

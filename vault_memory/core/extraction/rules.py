@@ -113,8 +113,7 @@ def _of_sentence(
     mine = any(_MY.search(clause.text) for clause in sentence) and not any(clause.others for clause in sentence)
     end = sentence[-1].end
     whole = message.said[sentence[0].start : end]
-    about_work = artefacts.is_task(whole)
-    made, product = artefacts.is_made(whole), artefacts.is_product(whole)
+    about_work = False
     for clause in sentence:
         if clause.others:
             mine = bool(_OWN_PART.search(clause.text))
@@ -139,11 +138,12 @@ def _of_sentence(
                 signal for signal in heard if not (signal.key in technology.LISTS and signal.strength == "observed")
             ]
         before = message.said[sentence[0].start : clause.start]
-        if heard and not clause.standing and artefacts.orders_a_text(before + clause.text):
+        if not heard or (not clause.standing and artefacts.orders_a_text(before + clause.text)):
             continue  # «write a post announcing that I now work with Rust»
-        about_work = about_work or bool(_COMMENTS.search(before))
+        about_work = about_work or artefacts.is_task(whole) or bool(_COMMENTS.search(before))
         about_work = about_work or any(signal.key in ("code_style", "examples", "design_style") for signal in heard)
-        quote = _quote(message, clause.start, clause.end) if heard else ""
+        made, product = artefacts.is_made(whole), artefacts.is_product(whole)
+        quote = _quote(message, clause.start, clause.end)
         for signal in heard:
             if signal.key in STYLES:
                 so_far = before

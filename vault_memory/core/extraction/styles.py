@@ -27,7 +27,8 @@ def wishes(
     clause: Clause, named: list[Technology], lexicon: Lexicon, existing: Mapping[str, object], in_reply: bool
 ) -> Iterator[Signal]:
     """The style signals of one clause, without their quotes; at most one per key."""
-    clause = replace(clause, text=_BLANK_BESIDE_HAN.sub("", clause.text))
+    if (joined := _BLANK_BESIDE_HAN.sub("", clause.text)) != clause.text:
+        clause = replace(clause, text=joined)
     by_key: dict[str, list[Hit]] = {}
     for hit in _hits(clause, lexicon):
         by_key.setdefault(hit.style.key, []).append(hit)
