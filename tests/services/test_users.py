@@ -8,7 +8,8 @@ from vault_memory.core import layout
 from vault_memory.errors import NotFound, Unauthenticated
 from vault_memory.services.access import caller_of, new_user_token
 from vault_memory.services.audit import history
-from vault_memory.services.preferences import restore_preference, set_preference
+from vault_memory.services.preferences import preferences, restore_preference, set_preference, undo
+from vault_memory.services.record_turn import record_turn
 from vault_memory.services.users import User, rename_user, users
 from vault_memory.services.vault import Vault
 
@@ -41,14 +42,32 @@ def test_history_through_several_renamings_with_one_id_twice(vault: Vault) -> No
     assert changes(vault, "ann") == [("theme", "dark")]
 
 
-def test_a_preference_is_not_restored_to_when_there_was_no_profile(vault: Vault) -> None:
-    """A commit of an earlier id has no profile under the present one: nothing is taken for "it had no value then"."""
+@pytest.mark.parametrize("comes_by", ["renaming", "a first word"])
+def test_what_is_restored_is_the_persons_own(vault: Vault, comes_by: str) -> None:
+    """G4, walls: a commit of her earlier id serves her still, and serves nobody who has that id by now."""
     set_preference(vault, "alice", "theme", "dark")
-    earlier = history(vault, "alice")[0].commit
+    dark = history(vault, "alice")[0].commit
     rename_user(vault, "alice", "an")
+    set_preference(vault, "an", "theme", "light")
+    if comes_by == "renaming":
+        set_preference(vault, "pat", "examples", "with_examples")
+        rename_user(vault, "pat", "alice")
+    else:
+        set_preference(vault, "alice", "examples", "with_examples")
     with pytest.raises(NotFound, match="had no USER.md"):
-        restore_preference(vault, "an", "theme", earlier)
-    assert changes(vault, "an") == [("theme", "dark")]
+        restore_preference(vault, "alice", "theme", dark)
+    restore_preference(vault, "an", "theme", dark)
+    assert [p.value for p in preferences(vault, "an") if p.key == "theme"] == ["dark"]
+    with pytest.raises(NotFound):
+        restore_preference(vault, "alice", "theme", "0123456789")
+
+
+def test_what_was_learned_under_an_earlier_id_is_undone_to_what_was_before(vault: Vault) -> None:
+    record_turn(vault, "alice", "我喜歡暗色主題", "好")
+    record_turn(vault, "alice", "我改變主意了，以後都用亮色主題", "好")
+    rename_user(vault, "alice", "an")
+    undo(vault, "an")
+    assert [p.value for p in preferences(vault, "an") if p.key == "theme"] == ["dark"]
 
 
 def test_a_token_made_for_somebody_else_does_not_open_who_comes_to_that_id(vault: Vault) -> None:

@@ -17,6 +17,8 @@ from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.vault import Vault
 
 _SPARE = 10
+_RENAMED = "Vault-Renamed-From"
+_RENAMINGS = 1_000
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def _entries(vault: Vault, user_id: str, key: str | None, limit: int, renamed: s
             break
         most *= 8
     if first and first.trailers.get("Vault-User") == user_id:
-        found += _entries(vault, first.trailers["Vault-Renamed-From"], key, limit - len(found), first.commit)
+        found += _entries(vault, first.trailers[_RENAMED], key, limit - len(found), first.commit)
     return found
 
 
@@ -90,10 +92,26 @@ def _of_one_person(every: Sequence[Entry], renamed: str) -> tuple[list[Entry], E
     rest = itertools.dropwhile(lambda entry: entry.commit != renamed, every) if renamed else iter(every)
     own: list[Entry] = []
     for entry in itertools.islice(rest, bool(renamed), None):
-        if "Vault-Renamed-From" in entry.trailers:
+        if _RENAMED in entry.trailers:
             return own, entry
         own.append(entry)
     return own, None
+
+
+def profile_at(vault: Vault, user_id: str, when: str) -> bytes | None:
+    """A person's USER.md at a commit, under the id that the person had then; None when there was none.
+
+    Raises `NotFound` for an unknown commit.
+    """
+    commit, renamed = vault.history.commit_named(when), ""
+    while True:
+        path = layout.user_dir(user_id) / layout.PROFILE
+        _, first = _of_one_person(vault.history.log([path], limit=_RENAMINGS, trailers={_RENAMED: None}), renamed)
+        if first is None or commit == first.commit or not log.is_ancestor(vault.history.root, commit, first.commit):
+            return vault.history.blob(path, commit)
+        if first.trailers.get("Vault-User") != user_id:
+            return None
+        user_id, renamed = first.trailers[_RENAMED], first.commit
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from vault_memory.core.fields import FIELDS, NOTE, clean, same
 from vault_memory.core.preference import Change, Evidence, Signal
 from vault_memory.core.profile import Profile
 from vault_memory.errors import NotFound, UsageError
-from vault_memory.services.audit import PreferenceChange, history
+from vault_memory.services.audit import PreferenceChange, history, profile_at
 from vault_memory.services.person_edits import hand_changes
 from vault_memory.services.profile_files import ProfileFiles, change_profile
 from vault_memory.services.turns import turn_at
@@ -98,11 +98,11 @@ def unset_preference(vault: Vault, user_id: str, key: str, value: str | None = N
 def restore_preference(vault: Vault, user_id: str, key: str, commit: str) -> list[Change]:
     """Bring one key back to what it was at a commit; everything else stays.
 
-    Raises `NotFound` for an unknown commit, and for one from before the user, or the user's present id, had a profile.
+    Raises `NotFound` for an unknown commit, and for one from before the person had a profile.
     """
     vault.known_user(user_id)
     _known(key)
-    then = vault.history.blob(layout.user_dir(user_id) / layout.PROFILE, commit)
+    then = profile_at(vault, user_id, commit)
     if then is None:
         raise NotFound(f"user {user_id!r} had no {layout.PROFILE} at {commit[:12]}: choose a later commit")
     return _bring_back(vault, user_id, key, Profile.decode(then), f"restore {key} to {commit[:12]}")
@@ -123,8 +123,7 @@ def undo(vault: Vault, user_id: str) -> list[Change]:
         if change.op == "restore" and change.undoes:
             undone.add(change.undoes)
         elif change.strength != "manual" and change.commit not in undone:
-            path = layout.user_dir(user_id) / layout.PROFILE
-            before = Profile.decode(vault.history.blob(path, f"{change.commit}^") or b"")
+            before = Profile.decode(profile_at(vault, user_id, f"{change.commit}^") or b"")
             reason = f"undo {change.commit[:12]}"
             return _bring_back(vault, user_id, change.key, before, reason, undoes=change.commit)
     raise NotFound(f"nothing that was learned of {user_id} is left to undo")

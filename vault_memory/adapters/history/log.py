@@ -47,6 +47,11 @@ def of_commits(folder: Path, commits: Sequence[str], timeout_s: float = 30.0) ->
     return _read(folder, args, "".join(f"{commit}\n" for commit in commits).encode(), timeout_s)
 
 
+def is_ancestor(folder: Path, commit: str, other: str) -> bool:
+    """Whether `other` came to be on top of `commit`, or is it; both are whole hashes."""
+    return git.run(folder, "merge-base", commit, other, ok=(0, 1)).decode().strip() == commit
+
+
 def _read(folder: Path, args: Sequence[str], stdin: bytes, timeout_s: float) -> list[Entry]:
     fields = git.run(folder, *args, stdin=stdin, timeout_s=timeout_s).decode("utf-8", "replace").split("\0")
     return [_entry(fields[at : at + _FIELDS]) for at in range(0, len(fields) - _FIELDS + 1, _FIELDS)]
