@@ -41,6 +41,16 @@ def test_rounds_of_a_tool_loop_are_about_the_same_words() -> None:
     assert round_.key == first.key and round_.words == "one" and round_.place == 0
 
 
+def test_words_beside_a_tools_result_are_the_persons() -> None:
+    """Who would not wait says so in the message that brings the result; before the result nothing may stand."""
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "r"}
+    told = [{"type": "text", "text": "[Request interrupted by user for tool use]"}, {"type": "text", "text": "port 80"}]
+    called = assistant([{"type": "tool_use", "id": "t"}])
+    found = asked(user("one"), called, user([result, *told]))
+    assert (found.words, found.place, found.part) == ("port 80", 2, 2)
+    assert asked(user("one"), called, user([result, told[0]])).key == asked(user("one")).key
+
+
 def test_cache_marks_move_without_making_another_request() -> None:
     marked = user([{"type": "text", "text": "one", "cache_control": {"type": "ephemeral"}}])
     assert asked(marked).key == asked(user([{"type": "text", "text": "one"}])).key

@@ -28,20 +28,27 @@ messages = st.lists(
 )  # fmt: skip
 
 
-@given(st.dictionaries(st.text(), anything, max_size=3), messages, st.integers(0, 3), st.sampled_from([None, 2, "\t"]))
+@given(
+    st.dictionaries(st.text(), anything, max_size=3),
+    messages,
+    st.integers(0, 3),
+    st.integers(0, 2),
+    st.sampled_from([None, 2, "\t"]),
+)
 def test_only_one_message_changes_whatever_else_there_is(
-    more: dict[str, Any], said: list[dict[str, Any]], place: int, indent: int | str | None
+    more: dict[str, Any], said: list[dict[str, Any]], place: int, part: int, indent: int | str | None
 ) -> None:
     request = {**more, "messages": said}
     place %= len(said)
+    part %= len(said[place]["content"])
     text = json.dumps(request, indent=indent)
-    after = inject(text, BLOCK, place)
+    after = inject(text, BLOCK, place, part)
     expected = copy.deepcopy(request)
     content = expected["messages"][place]["content"]
     if isinstance(content, str):
         expected["messages"][place]["content"] = f"{BLOCK}\n\n{content}"
     else:
-        content.insert(0, {"type": "text", "text": f"{BLOCK}\n\n"})
+        content.insert(part, {"type": "text", "text": f"{BLOCK}\n\n"})
     assert json.loads(after) == expected
     at = next(n for n, (a, b) in enumerate(zip(text, after, strict=False)) if a != b) if text != after else 0
     added = len(after) - len(text)

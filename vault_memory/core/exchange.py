@@ -68,12 +68,15 @@ Each is as narrow as their own wording, since a request of a person that is take
 """
 _DIGIT = re.compile(r"\d")
 _ASIDE = re.compile(r"<(system-reminder|environment_details)>")
-"""What coding clients put into the person's message as their own: reminders, the state of the editor."""
+"""What coding clients put into the person's message as their own: reminders, the state of the editor, ..."""
+_INTERRUPTED = re.compile(r"\[Request interrupted by user[^]\n]{0,40}\]")
+"""... and that the person would not wait for a tool."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request. `place` is the number of the message that holds the person's last `words`, which nothing was injected into.
+    """One request. `place` is the number of the message that holds the person's last `words`, which nothing was injected into,
+    and `part` that of the part of its content with which they begin (0 where it is a plain text).
 
     `key` is the same for a client's retry and for all rounds of a tool loop, `is_round` says that this is a later one of
     these; `opening` is the same for all requests of a conversation; `said` holds all that the messages say. A `housekeeping`
@@ -87,6 +90,7 @@ class Exchange:
     opening: str
     housekeeping: bool
     is_round: bool = False
+    part: int = 0
 
 
 def read(request: Any, patterns: Sequence[str] = ()) -> Exchange | None:
@@ -115,6 +119,7 @@ def read(request: Any, patterns: Sequence[str] = ()) -> Exchange | None:
         opening=_digest([ordered, _uttered(messages[first])]),
         housekeeping=_is_probe(request) or _is_housekeeping(words, instructions, patterns),
         is_round=last < len(messages) - 1,
+        part=_first_part(messages[last].get("content")),
     )
 
 
@@ -136,7 +141,13 @@ def _texts(content: Any) -> list[str]:
 
 def _persons(text: str) -> str:
     """What of a text the person said: nothing that was injected, and no aside of the client's."""
-    return without(without_injected(text), _ASIDE, "</{}>").strip()
+    return _INTERRUPTED.sub("", without(without_injected(text), _ASIDE, "</{}>")).strip()
+
+
+def _first_part(content: Any) -> int:
+    """The part with which the person's words begin."""
+    parts = content if isinstance(content, list) else []
+    return next((at for at, part in enumerate(parts) if _persons(text_of([part]))), 0)
 
 
 def conversation_id(user_id: str, opening: str) -> str:
@@ -146,8 +157,7 @@ def conversation_id(user_id: str, opening: str) -> str:
 
 def _is_spoken(message: Mapping[str, Any]) -> bool:
     """Whether a person says something in a message; Anthropic's clients hand tool results over in the user's name too."""
-    content = message.get("content")
-    return message.get("role") == "user" and "tool_result" not in _kinds(content) and bool(_persons(text_of(content)))
+    return message.get("role") == "user" and bool(_persons(text_of(message.get("content"))))
 
 
 def _is_shown(message: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ written anew: the text is spliced into its JSON, and every other byte stays.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -46,23 +47,22 @@ def without(text: str, opening: re.Pattern[str], closing: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def inject(request: str, injected: str, place: int) -> str:
+def inject(request: str, injected: str, place: int, part: int = 0) -> str:
     """The request (JSON text) with a text before the words of message number `place` (from 0).
 
-    The content of that message must be a text or a list of parts that is not empty, as `exchange.read` has found it.
-    Raises `ValueError` for what is no such request.
+    The content of that message must be a text, or a list in which the words begin with part number `part`, as
+    `exchange.read` has found it. Raises `ValueError` for what is no such request.
     """
     messages = dict(_members(request, _skip(request, 0)))["messages"]
-    message = next(at for number, at in enumerate(_elements(request, messages)) if number == place)
+    message = next(itertools.islice(_elements(request, messages), place, None))
     at = dict(_members(request, message))["content"]
     text = json.dumps(injected + "\n\n")
     if request[at] == '"':
-        added = text[1:-1]
-    elif request[at] == "[":
-        added = f'{{"type": "text", "text": {text}}}, '
-    else:
+        return request[: at + 1] + text[1:-1] + request[at + 1 :]
+    if request[at] != "[":
         raise ValueError("the content is neither a text nor a list")
-    return request[: at + 1] + added + request[at + 1 :]
+    at = next(itertools.islice(_elements(request, at), part, None))
+    return f'{request[:at]}{{"type": "text", "text": {text}}}, {request[at:]}'
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str, int]]:

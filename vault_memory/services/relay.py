@@ -132,7 +132,8 @@ class Relay:
         """The request's body with the memory in it."""
         memory = self._memory(asked)
         if memory.text:
-            body = injection.inject(body.decode(), memory.text, asked.exchange.place).encode()
+            found = asked.exchange
+            body = injection.inject(body.decode(), memory.text, found.place, found.part).encode()
         return body, memory
 
     def _became(self, memory: Memory, user_id: str) -> str:

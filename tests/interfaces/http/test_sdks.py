@@ -104,8 +104,8 @@ def test_the_anthropic_sdk_streams_and_parts_are_kept(proxy: Proxy) -> None:
         model="m", max_tokens=9, messages=[{"role": "user", "content": [image, words]}]
     ) as stream:
         assert stream.get_final_text() == "八十度。"
-    memory, *rest = proxy.provider.received[0].fields["messages"][0]["content"]
-    assert rest == [image, words] and memory["type"] == "text" and TEA in memory["text"]
+    first, memory, last = proxy.provider.received[0].fields["messages"][0]["content"]
+    assert [first, last] == [image, words] and memory["type"] == "text" and TEA in memory["text"]
     assert proxy.turn()["user_message"] == QUESTION
 
 
