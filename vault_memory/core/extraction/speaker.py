@@ -68,7 +68,7 @@ _KIN = lazily(
 """«My so-and-so says»: 我愛人說."""
 _OF_THEIRS = lazily(
     r"^(?:and |but |so )?(?:my|our|the|his|her|their|this) (?:school|company|university|uni|college|hospital|city|town|council|bank|employer|office|church|gym|library|government|airline)(?:'s)? (?:[a-z]+ )?(?:website|site|system|app|laptop|computer|portal|intranet|policy|network|email|software|platform|page)s?(?![a-z])|"
-    r"(?<![a-z])(?:i'm|we're|i am|we are|we were|i was) (?:required|obliged|forced|expected) to(?![a-z])|"
+    r"(?<![a-z])(?:i'm|we're|i am|we are|we were|i was) (?:required|obliged|forced|expected) to(?![a-z])|(?<![a-z])i (?:told|asked|advised|reminded|begged) (?:my|the|our|his|her|their|a) [a-z]+ (?:not )?to(?![a-z])|"
     r"(?<![a-z])(?:love|like|enjoy|appreciate|hate) (?:that|how|when|it when) (?:my|his|her|their|our|a|some) (?!code|answers?|page|eyes)"
 )
 """«I love that my dog answers to German» is an opinion of the dog."""
