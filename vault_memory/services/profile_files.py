@@ -115,7 +115,7 @@ def change_profile(
     folder = layout.user_dir(user_id)
     for _ in range(_ATTEMPTS):
         try:
-            with vault.lock(user_id):
+            with vault.writing(user_id):
                 commit_person_edits(vault, user_id, [folder / layout.PROFILE, folder / layout.FEEDBACK])
                 state = ProfileFiles.read(vault, user_id, now.date())
                 changes, evidence = decide(state)

@@ -74,7 +74,7 @@ def record_turn(
     Raises `InvalidId`, `Busy` when another writer holds the user's files too long, and `VaultMemoryError` for a disk or git
     fault; the turn is then in the conversation record unless the message says otherwise.
     """
-    vault.new_user(user_id)
+    layout.check_user_id(user_id)
     if not record or user_id.casefold() in map(str.casefold, vault.config.off_record):
         return Recorded("")
     at = created_at or vault.now()
@@ -85,7 +85,7 @@ def record_turn(
     )  # fmt: skip
     local = at.astimezone(vault.config.zone(own_zone(vault, user_id)))
     conversation = layout.conversation_source(local.date())
-    with vault.lock(user_id):
+    with vault.writing(user_id):
         line = files.append_line(vault.path(user_id, conversation), turn.line().encode())
     recorded = _Learner(vault, turn, f"{conversation}:{line}", local).learn()
     gate.counts.update(recorded.withheld)

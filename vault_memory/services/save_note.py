@@ -35,7 +35,7 @@ def save_note(
     scope = layout.scope_of(path)
     place = files.contained(vault.root, path)
     for _ in range(_ATTEMPTS):
-        with vault.lock(scope) if scope else nullcontext():
+        with vault.writing(scope) if scope else nullcontext():
             commit_person_edits(vault, scope, [path])
             found = files.read(place)
             content = _content(path, base, found, text) if merging or found == base else None

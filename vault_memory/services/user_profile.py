@@ -15,6 +15,9 @@ from vault_memory.services.preferences import replace_preferences
 from vault_memory.services.save_note import save_note
 from vault_memory.services.vault import Vault
 
+ABSENT = ""
+"""The version of a USER.md that is not there."""
+
 
 @dataclass(frozen=True)
 class UserProfile:
@@ -35,10 +38,10 @@ def user_profile(vault: Vault, user_id: str) -> UserProfile:
     return UserProfile(user_id, stored.decode("utf-8", "replace"), preferences, _version(stored))
 
 
-def put_content(vault: Vault, user_id: str, content: str, version: str | None) -> UserProfile:
+def put_content(vault: Vault, user_id: str, content: str, version: str) -> UserProfile:
     """Make `content` the whole of USER.md, as the person's edit; secrets are taken out. Raises `Stale`.
 
-    `version` is the one that is replaced; None: there is no USER.md yet.
+    `version` is the one that is replaced (`ABSENT`: there is no USER.md yet).
     """
     path = layout.user_dir(vault.new_user(user_id)) / layout.PROFILE
     stored = files.read(vault.path(user_id, layout.PROFILE))
@@ -73,7 +76,7 @@ def _clean(value: str | Sequence[str] | None) -> str | list[str] | None:
 
 
 def _check(stored: bytes | None, version: str | None) -> None:
-    if (None if stored is None else _version(stored)) != version:
+    if (ABSENT if stored is None else _version(stored)) != version:
         raise _stale()
 
 

@@ -170,6 +170,13 @@ class Vault:
         with files.lock(self.root / layout.STATE_DIR / "locks" / f"{name}.lock", LOCK_TIMEOUT_S):
             yield
 
+    @contextmanager
+    def writing(self, user_id: str) -> Iterator[None]:
+        """The lock of a user who may be new. Raises `InvalidId` too: of two ids that differ only in case one can be first."""
+        with self.lock(user_id):
+            self.new_user(user_id)
+            yield
+
     def index(self, scope: str) -> Index:
         """The index of a scope, made on first use; the latest `OPEN_INDEXES` stay open. Raises `IndexUnusable`."""
         from vault_memory.adapters.index.sqlite import SqliteIndex

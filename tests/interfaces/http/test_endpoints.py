@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
 import pytest
@@ -112,6 +113,36 @@ def test_of_many_writers_with_one_version_one_wins(server: Server, alice: Caller
         thread.join(60)
     assert sorted(answers) == [200, 412, 412, 412, 412, 412]
     assert alice("GET", USER)["content"].count("- note ") == 1
+
+
+@pytest.mark.parametrize("body", [{"content": "# C\n"}, {"preferences": {"theme": "dark"}}])
+def test_of_many_who_would_make_a_profile_one_does(server: Server, body: dict) -> None:
+    """`If-None-Match: *` and those who come at the same time."""
+    carol = server.user("carol")
+
+    def put(_: int) -> int:
+        return carol.raw("PUT", "/api/v1/user/carol", headers={"If-None-Match": "*"}, json=body).status_code
+
+    with ThreadPoolExecutor(6) as threads:
+        assert sorted(threads.map(put, range(6))) == [200, 412, 412, 412, 412, 412]
+
+
+def test_of_ids_that_differ_only_in_case_one_is_first(server: Server) -> None:
+    """On some systems they would share a folder."""
+    ids = ["carol", "Carol", "CAROL", "cArol"]
+
+    def speak(user_id: str) -> int:
+        turn = {"user_message": "hello"}
+        return server.admin.raw("POST", f"/api/v1/memory/{user_id}/turns", json=turn).status_code
+
+    def write_profile(user_id: str) -> int:
+        dark = {"preferences": {"theme": "dark"}}
+        return server.admin.raw("PUT", f"/api/v1/user/{user_id}", json=dark).status_code
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = [*threads.map(speak, ids), *threads.map(write_profile, ids)]
+    assert sorted(answers) == [200, 201, *[400] * 6]
+    assert len(server.admin("GET", "/api/v1/users")["users"]) == 1
 
 
 def test_single_preferences_are_set_taken_away_and_restored(server: Server, alice: Caller) -> None:

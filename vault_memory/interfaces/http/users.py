@@ -14,7 +14,7 @@ from vault_memory.interfaces.http.identify import TheAdmin, TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
 from vault_memory.services.audit import history
 from vault_memory.services.preferences import preferences, restore_preference
-from vault_memory.services.user_profile import UserProfile, put_content, put_preferences, user_profile
+from vault_memory.services.user_profile import ABSENT, UserProfile, put_content, put_preferences, user_profile
 from vault_memory.services.users import users
 from vault_memory.services.vault import Vault
 
@@ -22,8 +22,6 @@ router = APIRouter(prefix="/api/v1", tags=["users"])
 
 MAX_OFFSET = 1_000_000
 ETAG = '"5f0c9a7b1e2d4c3f8a6b9d0e1f2a3b4c"'
-_NO_VERSION = ""
-"""The version of a profile that is not there; no file has it."""
 
 Value = Annotated[str, Field(max_length=1_000)]
 
@@ -167,22 +165,14 @@ def put_profile(
     A whole text replaces only the version named in `If-Match`; for a user without a profile leave the header out. New
     values for some keys may do without it. A version that is past gets 412, and nothing is written.
     """
-    if if_none_match and _has_profile(vault, user_id) and {"*", _version(vault, user_id)} & _versions(if_none_match):
-        raise Stale("the profile is there already: GET it and change that; nothing was written")
-    version = None
-    if if_match is not None:
-        named = _versions(if_match, strong=True)
-        if "*" in named:
-            raise UsageError("`If-Match: *` would replace what nobody has read: name the ETag that GET gave")
-        standing = _version(vault, user_id)
-        version = standing if standing in named else _NO_VERSION
+    version = _replaced(_version(vault, user_id), if_match, if_none_match)
     if body.preferences is not None:
         return _shown(put_preferences(vault, user_id, body.preferences, version), response)
-    if version is None and _has_profile(vault, user_id):
+    if version is None and _version(vault, user_id) != ABSENT:
         return problem.response(  # type: ignore[return-value]
             428, "precondition-required", "the profile is there already: name its ETag in If-Match"
         )
-    return _shown(put_content(vault, user_id, body.content or "", version), response)
+    return _shown(put_content(vault, user_id, body.content or "", version or ABSENT), response)
 
 
 @router.get("/user/{student_id}/preferences", responses=responses(404))
@@ -221,10 +211,6 @@ def restore(vault: TheVault, user_id: TheUser, body: RestoreIn) -> RestoredOut:
     return RestoredOut(changes=[change.summary() for change in changes])
 
 
-def _has_profile(vault: Vault, user_id: str) -> bool:
-    return vault.path(user_id, "USER.md").exists()
-
-
 def _shown(found: UserProfile, response: Response) -> ProfileOut:
     response.headers["ETag"] = f'"{found.version}"'
     return ProfileOut.model_validate(found, from_attributes=True)
@@ -235,7 +221,22 @@ def _version(vault: Vault, user_id: str) -> str:
     try:
         return user_profile(vault, user_id).version
     except NotFound:
-        return _NO_VERSION
+        return ABSENT
+
+
+def _replaced(standing: str, if_match: str | None, if_none_match: str | None) -> str | None:
+    """The version that a PUT may replace and no other one, None for any. Raises `Stale` if that is not the standing one."""
+    unwanted = _versions(if_none_match or "")
+    if standing != ABSENT and unwanted & {"*", standing}:
+        raise Stale("the profile is there already: GET it and change that; nothing was written")
+    if if_match is None:
+        return ABSENT if "*" in unwanted else None
+    wanted = _versions(if_match, strong=True)
+    if "*" in wanted:
+        raise UsageError("`If-Match: *` would replace what nobody has read: name the ETag that GET gave")
+    if standing == ABSENT or standing not in wanted:
+        raise Stale("the profile is another one by now: GET it and make your change in that; nothing was written")
+    return standing
 
 
 def _versions(header: str, *, strong: bool = False) -> set[str]:
