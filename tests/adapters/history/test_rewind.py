@@ -116,6 +116,31 @@ def test_a_commit_that_a_failing_merge_took_out_of_the_files_is_put_back(begun: 
     assert begun.read() == b"begin\n", "what the person takes back and commits is taken back"
 
 
+def test_a_slow_merge_may_take_out_several_commits_at_once(begun: Vault) -> None:
+    """On a busy machine a merge takes seconds, in which one turn after the other is committed."""
+    head = begun.git("rev-parse", "HEAD").strip()
+    begun.git("update-ref", "ORIG_HEAD", head)
+    os.utime(begun.history.git_dir / "ORIG_HEAD", (time.time() - 20, time.time() - 20))
+    for line in (b"one", b"two", b"three"):
+        begun.history.commit([begun.draft(line)])
+    begun.git("read-tree", "--reset", "-u", head)
+    assert begun.read() == b"begin\n"
+    begun.history.flush()
+    assert begun.read() == b"begin\none\ntwo\nthree\n"
+    begun.assert_clean()
+    assert [begun.subjects().count(f"add {line}") for line in ("one", "two", "three")] == [1, 1, 1]
+
+
+def test_what_is_taken_back_long_after_a_merge_stays_so(begun: Vault) -> None:
+    head = begun.git("rev-parse", "HEAD").strip()
+    begun.git("update-ref", "ORIG_HEAD", head)
+    os.utime(begun.history.git_dir / "ORIG_HEAD", (time.time() - 120, time.time() - 120))
+    begun.history.commit([begun.draft(b"a turn")])
+    begun.git("checkout", "-q", head, "--", str(USER))
+    begun.history.flush()
+    assert begun.read() == b"begin\n"
+
+
 def test_what_the_person_deletes_while_it_waits_stays_deleted(begun: Vault) -> None:
     begun.history.stage([begun.draft(b"a turn")])
     begun.write(b"begin\n")

@@ -39,6 +39,11 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
+def _stamp(time: datetime) -> str:
+    """A time as git writes it: seconds and zone."""
+    return f"{int(time.timestamp())} {time:%z}"
+
+
 class History(HistoryReader):
     """The git history of the vault at `root`, which may be a repository or a folder inside a larger one.
 
@@ -127,9 +132,7 @@ class History(HistoryReader):
                     raise files.changed(self.root / change.path, content)
             bases = self._bases(changes, head.commit)
             self._refuse_repeats(changes.values(), bases)
-            now = self._now()
-            when = f"{int(now.timestamp())} {now:%z}"
-            intent = self._intents.add(drafts, when, head.commit, bases)
+            intent = self._intents.add(drafts, _stamp(self._now()), head.commit, bases)
             self._step("intent written")
             written = self._write_files(intent)
             if patient and (self._repository.is_rewriting() or self._repository.head() != head):
@@ -284,14 +287,14 @@ class History(HistoryReader):
         if plan.changes or plan.commits:
             index.prepare(plan.changes, plan.folders)
             self._step("index prepared")
-            self._move(plan, index, pending[-1].when)
+            self._move(plan, index)
         for intent, left in plan.left:
             self._intents.keep(intent, left)
             self._step("intent struck off")
         waiting = sum(len(left) for _, left in plan.left)
         return Flushed(tuple(plan.commits), waiting, next(iter(plan.blocked.values())) if waiting else None)
 
-    def _move(self, plan: Plan, index: IndexStep, when: str) -> None:
+    def _move(self, plan: Plan, index: IndexStep) -> None:
         """Branch and index to the new commits, under both of git's locks, taken last and held for a moment."""
         try:
             if not index.lock():
@@ -304,7 +307,9 @@ class History(HistoryReader):
             if plan.commits:
                 count = len(plan.commits)
                 note = f"{OUR_MOVE}{count} commit{'s' if count > 1 else ''}"
-                if not self._repository.move(plan.head, plan.commits[-1], note, identity(ASSISTANT, when), self._step):
+                if not self._repository.move(
+                    plan.head, plan.commits[-1], note, identity(ASSISTANT, _stamp(self._now())), self._step
+                ):
                     raise _Outrun(f"the branch {plan.head.branch} keeps moving, or its lock is held by another git")
                 self._step("branch moved")
             index.publish()

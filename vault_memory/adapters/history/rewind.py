@@ -29,6 +29,8 @@ OUR_MOVE = "vault-memory: "
 _REWINDS = re.compile(r"(?:rebase|reset|checkout|merge|pull|am|cherry-pick|revert)\b")
 _ABORTED = "rebase (abort)"
 _TAIL_BYTES = 1 << 16
+MERGE_S = 60.0
+"""A merge takes so long at most: commits of ours that are farther from its beginning did not meet it."""
 
 
 class _Move(NamedTuple):
@@ -61,18 +63,16 @@ class Rewind:
         redone: set[PurePosixPath] = set()
         if head.ref is None or head.commit is None:
             return redone
-        for move in self._moves(self._repository.common_dir / "logs" / head.ref):
+        log = self._repository.common_dir / "logs" / head.ref
+        for move in self._moves(log):
             if move.why.startswith(_ABORTED) and move.old != move.new:
                 redone |= self._take_up(head.commit, list(self._commits(move.old, head.commit)))
             elif move.why.startswith(OUR_MOVE):
-                if self._was_outrun(move):
-                    undone = [
-                        row
-                        for row in self._commits(move.new, move.old)
-                        if self._is_undone(row[1], move.old, head.commit)
-                    ]
-                    redone |= self._take_up(move.old, undone)
                 break
+        if began := self._outrun_from(log):
+            commits = self._commits(head.commit, began)
+            undone = [row for row in commits if self._is_undone(row[1], began, head.commit)]
+            redone |= self._take_up(began, undone)
         return redone
 
     def _take_up(self, head: str, commits: list[tuple[str, Draft]]) -> set[PurePosixPath]:
@@ -86,12 +86,20 @@ class Rewind:
         chains = _by_path(draft for _, draft in commits)
         return {path for path, chain in chains.items() if self._redo(path, chain)}
 
-    def _was_outrun(self, move: _Move) -> bool:
-        """Whether a merge began where this move of ours began, and when it was made."""
-        began = files.read(self._repository.git_dir / "ORIG_HEAD")
-        if began is None or began.decode("ascii", "replace").strip() != move.old:
-            return False
-        return (self._repository.git_dir / "ORIG_HEAD").stat().st_mtime >= move.when
+    def _outrun_from(self, log: Path) -> str | None:
+        """The commit at which a merge began while we made others on top of it; None when there was no such merge.
+
+        Any number of ours may have come since: on a busy machine a merge takes seconds.
+        """
+        place = self._repository.git_dir / "ORIG_HEAD"
+        began = (files.read(place) or b"").decode("ascii", "replace").strip()
+        for move in self._moves(log) if began else ():
+            is_ours = move.why.startswith(OUR_MOVE)
+            if is_ours and abs(move.when - place.stat().st_mtime) > MERGE_S:
+                return None
+            if move.old == began:
+                return began if is_ours else None
+        return None
 
     def _is_undone(self, draft: Draft, before: str, head: str) -> bool:
         """Whether the index holds something that a commit changed as it was before, and HEAD does not."""
