@@ -67,9 +67,10 @@ class Server:
 @pytest.fixture
 def server(vault: Vault) -> Iterator[Server]:
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        create_app(vault), http=Punctual, log_level="critical", lifespan="on", timeout_graceful_shutdown=1
-    )
+    config = uvicorn.Config(  # as `serve` does it
+        create_app(vault), http=Punctual, log_level="critical", access_log=False, server_header=False, proxy_headers=False,
+        ws="none", timeout_graceful_shutdown=1,
+    )  # fmt: skip
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
     thread.start()

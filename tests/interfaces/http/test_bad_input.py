@@ -285,3 +285,17 @@ def test_too_many_requests_are_told_when_to_come_back(vault: Vault, server: Serv
     assert slowed and int(slowed[-1].headers["retry-after"]) >= 1
     server.admin("GET", USER)  # another caller is not slowed
     alice("GET", USER)
+
+
+def test_who_guesses_tokens_is_slowed_whatever_name_it_goes_by(vault: Vault, server: Server, alice: Caller) -> None:
+    """By the address of the connection: neither another token each time nor a header about it makes a new caller."""
+    object.__setattr__(vault.config, "serve_rate", 1)
+    answers = [
+        server.client.get(
+            USER, headers={"Authorization": f"Bearer vault_alice_{number}", "X-Forwarded-For": f"192.0.2.{number}"}
+        )
+        for number in range(20)
+    ]
+    assert {answer.status_code for answer in answers} == {401, 429}
+    assert server.client.get("/healthz").status_code == 200
+    assert server.admin.raw("GET", USER).status_code == 200
