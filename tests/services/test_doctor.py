@@ -12,6 +12,7 @@ import pytest
 from tests.services.vaults import write
 from vault_memory.core import layout
 from vault_memory.errors import IndexUnusable
+from vault_memory.services.access import new_user_token
 from vault_memory.services.checks import CHECKS, Check
 from vault_memory.services.create_vault import create_vault
 from vault_memory.services.doctor import Finding, doctor
@@ -51,6 +52,17 @@ def test_a_gitignore_without_our_rules(vault: Vault) -> None:
     assert not found(vault, "vault").ok
     assert found(vault, "vault", fix=True).ok
     assert "mine" in (vault.root / ".gitignore").read_text().splitlines()
+
+
+def test_tokens_that_others_can_read_are_closed(vault: Vault) -> None:
+    new_user_token(vault, "alice")
+    tokens = [vault.root / ".vault-memory" / name for name in ("token", "tokens/alice")]
+    for path in tokens:
+        path.chmod(0o644)
+    said = found(vault, "tokens")
+    assert not said.ok and "token, alice" in said.message
+    assert found(vault, "tokens", fix=True).ok
+    assert [path.stat().st_mode & 0o777 for path in tokens] == [0o600, 0o600]
 
 
 def test_hooks_are_installed_again(vault: Vault) -> None:

@@ -76,6 +76,13 @@ def caller_of(vault: Vault, token: str) -> Caller:
     raise Unauthenticated("this token opens nothing here: `vault-memory token` shows the vault's own one")
 
 
+def exposed(root: Path) -> list[Path]:
+    """Files of tokens that others on this machine could read: a copy or a sync program may have opened them."""
+    state = root / layout.STATE_DIR
+    kept = [state / "token", *sorted((state / "tokens").glob("*"))]
+    return [path for path in kept if os.name != "nt" and path.is_file() and path.stat().st_mode & 0o077]
+
+
 def _made(whose: str) -> str:
     return f"{_PREFIX}_{whose}_{secrets.token_hex(32)}"
 

@@ -18,6 +18,7 @@ from vault_memory.core import layout
 from vault_memory.core.profile import Profile
 from vault_memory.errors import IndexUnusable
 from vault_memory.services import merge_driver, starter
+from vault_memory.services.access import exposed
 from vault_memory.services.create_vault import create_vault
 from vault_memory.services.daemon_record import is_running, read_record
 from vault_memory.services.jobs import JOBS
@@ -163,6 +164,19 @@ def _permissions(vault: Vault) -> Seen:
     return "every folder can be written", ""
 
 
+def _tokens(vault: Vault) -> Seen:
+    readable = [path.name for path in exposed(vault.root)]
+    if readable:
+        what = f"others on this machine can read the tokens {', '.join(readable)}"
+        return what, "`vault-memory doctor --fix` closes them; make new ones if somebody may have looked"
+    return "nobody else can read the tokens", ""
+
+
+def _mend_tokens(vault: Vault) -> None:
+    for path in exposed(vault.root):
+        path.chmod(0o600)
+
+
 def _watching(vault: Vault) -> Seen:
     record = read_record(vault.root)
     if record and is_running(vault.root):
@@ -207,6 +221,7 @@ CHECKS = (
     Check("vault", _vault, mend=lambda vault: create_vault(vault.root)),
     Check("settings", _settings),
     Check("permissions", _permissions),
+    Check("tokens", _tokens, mend=_mend_tokens),
     Check("git", _git),
     Check("hooks", _hooks, mend=lambda vault: starter.install_hooks(vault.history.git_dir)),
     Check("merge driver", _merge_driver, mend=lambda vault: merge_driver.install(vault.root)),
