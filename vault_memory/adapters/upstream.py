@@ -110,7 +110,7 @@ class Upstream:
                 extensions={"timeout": timeout.as_dict()},
             )
             response = await self._open().send(request, stream=True)
-        except httpx.TimeoutException:
+        except (httpx.ReadTimeout, httpx.WriteTimeout):
             raise self.slow() from None
         except (httpx.TransportError, httpx.InvalidURL, ValueError) as error:
             raise self.error(f"cannot be reached: {type(error).__name__}") from None
