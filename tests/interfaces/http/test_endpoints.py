@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from datetime import datetime, timedelta
 
 import pytest
@@ -13,7 +14,9 @@ from tests.interfaces.http.conftest import Caller, Server
 from tests.services.vaults import write
 from vault_memory.core import layout
 from vault_memory.services.daemon_record import DaemonRecord, write_record
+from vault_memory.services.heartbeat import heartbeat
 from vault_memory.services.reconcile import reconcile
+from vault_memory.services.status import Status
 
 pytestmark = pytest.mark.slow
 
@@ -267,6 +270,21 @@ def test_readyz_is_honest_about_commits_that_wait(server: Server, alice: Caller)
     rebasing.rmdir()
     alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "hello"})
     assert server.admin("GET", "/readyz")["ready"]
+
+
+def test_readyz_is_honest_when_nobody_can_look(server: Server, alice: Caller) -> None:
+    (server.vault.root / ".git").rename(server.vault.root / "moved")
+    assert "git repository" in server.admin("GET", "/readyz", 503)["reasons"][0]
+    assert alice("GET", "/readyz", 503) == {"ready": False, "reasons": [], "pending": None}
+    alice("POST", f"{MEMORY}/turns", 500, json={"user_message": "hello"})
+
+
+def test_status_is_the_command_lines(server: Server, alice: Caller) -> None:
+    """Its jobs and when they ran too; but where the vault lies is not told."""
+    heartbeat(server.vault)
+    told = server.admin("GET", "/api/v1/status")
+    assert {job["name"]: job["last"] for job in told["jobs"]}["commits"]["ok"] is True
+    assert told.keys() == {field.name for field in fields(Status)} - {"root"}
 
 
 def test_outside_names_lead_to_users(vault, server: Server, alice: Caller) -> None:
