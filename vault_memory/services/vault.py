@@ -144,9 +144,12 @@ class Vault:
     def new_user(self, user_id: str) -> str:
         """The id, if it may write: a known user, or a new one whose folder no other user's would be on another system."""
         layout.check_user_id(user_id)
-        known = self.user_ids()
-        if user_id not in known:
-            twin = next((other for other in known if other.casefold() == user_id.casefold()), None)
+        try:
+            names = os.listdir(self.root / layout.MEMORY_DIR)
+        except FileNotFoundError:
+            return user_id
+        if user_id not in names:
+            twin = next((name for name in names if name.casefold() == user_id.casefold()), None)
             if twin:
                 raise InvalidId(f"user id {user_id!r} differs from the existing {twin!r} only in case: use {twin!r}")
         return user_id
