@@ -134,6 +134,7 @@ class _Builder:
         self._turns: list[tuple[str, str]] = []
         self._present: set[str] = {layout.PROFILE}
         self._degraded: list[str] = []
+        self._commits: dict[PurePosixPath, str] = {}
 
     def add_profile(self) -> None:
         """USER.md, without the fields that nobody has filled and the headings that stand above nothing else."""
@@ -282,12 +283,13 @@ class _Builder:
         return written is not None and written == files.read(self._vault.path(layout.SHARED, source))
 
     def _place(self, source: str, first: int, last: int, hit: Hit | None) -> str:
-        scope = hit.scope if hit else self._user
         lines = f"{first}-{last}" if last != first else str(first)
-        path = layout.scope_dir(scope) / source
-        content = files.read(self._vault.root / path)
-        committed = content is not None and self._vault.history.blob(PurePosixPath(path)) == content
-        return f"{source}:{lines}" + (f"@{self._head[:8]}" if committed else "")
+        path = layout.scope_dir(hit.scope if hit else self._user) / source
+        if path not in self._commits:
+            content = files.read(self._vault.root / path)
+            committed = content is not None and self._vault.history.blob(PurePosixPath(path)) == content
+            self._commits[path] = f"@{self._head[:8]}" if committed else ""
+        return f"{source}:{lines}{self._commits[path]}"
 
     @cached_property
     def _head(self) -> str:
