@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from vault_memory.errors import UsageError
@@ -10,6 +11,8 @@ from vault_memory.interfaces import cli
 
 def main() -> None:
     """Run the program."""
+    # Threads of numpy's own gain nothing on one vector, and spin for a while after it: they took a server half its searches.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     cli.main(serve)
 
 
