@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from vault_memory.core import dates, tokens
 from vault_memory.core.candidate import Candidate, Candidates
@@ -131,12 +131,13 @@ def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: 
     for i, values in enumerate(own):
         if not values:
             continue
+        terms = values.items()
         for distance, share in _shares(ANSWER if asks[i] else AFTER):
             if 0 <= (there := i + distance) < len(own):
                 count = near[there]
                 if count is None:
                     count = near[there] = heads[there][0].copy()
-                for term, value in values.items():
+                for term, value in terms:
                     here = share * value
                     if count.get(term, 0.0) < here:
                         count[term] = here
@@ -165,7 +166,7 @@ def _heads(candidate: Candidate, weights: Mapping[str, float]) -> list[tuple[dic
 
 def _standing(words: str, weights: Mapping[str, float]) -> dict[str, float]:
     """What each term that stands in a title, date or heading adds to what is below."""
-    return {term: HEAD * weight for term, weight in weights.items() if _holds(words, term)}
+    return {term: HEAD * weight for term, weight in weights.items() if _needle(term) in words}
 
 
 @cache
@@ -186,24 +187,22 @@ def _asks(candidate: Candidate) -> list[bool]:
 def _saturated(candidate: Candidate, weights: Mapping[str, float], average: float) -> list[dict[str, float]]:
     """What each term adds to each unit of a chunk by BM25."""
     whole = "\n".join(candidate.stems)
-    terms = [(term, weight * (K1 + 1)) for term, weight in weights.items() if term in whole]
+    terms = [(term, _needle(term), weight * (K1 + 1)) for term, weight in weights.items() if _needle(term) in whole]
     found: list[dict[str, float]] = []
     for stems in candidate.stems:
         counts: dict[str, float] = {}
-        for term, most in terms:
-            if term in stems and (times := _times(stems, term)):
+        for term, needle, most in terms:
+            if times := stems.count(needle):
                 norm = K1 * (1 - B + B * (stems.count("  ") + 1) / average)
                 counts[term] = most * times / (times + norm)
         found.append(counts)
     return found
 
 
-def _times(stems: str, term: str) -> int:
-    return stems.count(term) if tokens.is_cut(term) else stems.count(f" {term} ")
-
-
-def _holds(stems: str, term: str) -> bool:
-    return term in stems and (tokens.is_cut(term) or f" {term} " in stems)
+@lru_cache(maxsize=4_096)
+def _needle(term: str) -> str:
+    """What to look for in stems to find a term: a piece of Chinese anywhere, a Latin word whole."""
+    return term if tokens.is_cut(term) else f" {term} "
 
 
 _WHEN = re.compile(

@@ -49,10 +49,16 @@ def hashed(text: str) -> list[float]:
     """One text's vector, equal to what scikit-learn's `HashingVectorizer` gives."""
     sums = [0.0] * DIMENSION
     for word, times in Counter(words(text)).items():
-        for feature in features(word):
-            code = murmur3(feature.encode("utf-8"))
-            sums[abs(code) % DIMENSION] += times if code >= 0 else -times
+        for at, sign in _places(word):
+            sums[at] += sign * times
     return sums
+
+
+@lru_cache(maxsize=4_096)
+def _places(word: str) -> tuple[tuple[int, int], ...]:
+    """Where in a vector each feature of a word counts, and whether up or down."""
+    codes = [murmur3(feature.encode("utf-8")) for feature in features(word)]
+    return tuple((abs(code) % DIMENSION, 1 if code >= 0 else -1) for code in codes)
 
 
 def murmur3(data: bytes) -> int:

@@ -141,13 +141,14 @@ class Repository:
         return self._ref_draft
 
     def move(self, head: Head, commit: str, message: str, who: str, step: Callable[[str], None]) -> bool:
-        """Point HEAD's branch from `head.commit` to `commit`; False when the branch is not there any more.
+        """Point HEAD's branch from `head.commit` to `commit`; False when it is not there any more, or HEAD on no branch.
 
         `draft_move` has been called, and the file it returned been fsynced. The ref's lock is git's own (`<ref>.lock`), so
         that no other git moves it meanwhile; it is made as a second name of that file, by which a lock that a killed
         process left is known to be ours.
         """
-        assert head.ref is not None
+        if head.ref is None:
+            return False
         path = self.common_dir / head.ref
         lock, draft = path.with_name(path.name + ".lock"), self._ref_draft
         path.parent.mkdir(parents=True, exist_ok=True)

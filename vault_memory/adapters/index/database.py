@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import time
 from collections.abc import Sequence
@@ -55,6 +56,15 @@ def value(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Any:
     """The first column of a query's first row, None when it has no row."""
     row = db.execute(sql, tuple(values)).fetchone()
     return row[0] if row else None
+
+
+def at_once(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Any:
+    """What a query gives as one JSON value.
+
+    SQLite lets go of the interpreter at every row, and when other threads wait for it each time costs a switch or a wake-up in vain: a
+    hundred rows in a hundred steps took a server a third of its searches.
+    """
+    return json.loads(value(db, sql, values))
 
 
 def remove(path: Path) -> None:

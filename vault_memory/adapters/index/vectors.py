@@ -211,6 +211,8 @@ class _Matrix:
         self.last = 0
         self.rows: numpy.ndarray[Any, Any] = numpy.empty((0, dimension), numpy.float32)
         self.ids: numpy.ndarray[Any, Any] = numpy.empty(0, numpy.int64)
+        self._order: numpy.ndarray[Any, Any] = numpy.empty(0, numpy.int64)
+        self._sorted_ids = self.ids
 
     def refresh(self, db: apsw.Connection, space: int) -> None:
         """Read what was added since the last search; all of it when much of what is held is gone."""
@@ -232,6 +234,8 @@ class _Matrix:
             unit /= numpy.linalg.norm(unit, axis=1, keepdims=True)
             self.rows = numpy.concatenate([self.rows, unit])
             self.ids = numpy.concatenate([self.ids, numpy.array([row[0] for row in new], numpy.int64)])
+            self._order = numpy.argsort(self.ids, kind="stable")  # the latest of one chunk is the last
+            self._sorted_ids = self.ids[self._order]
 
     def nearest(self, db: apsw.Connection, vector: Vector, also: Sequence[int], only: Condition, limit: int) -> Nearest:
         import numpy
@@ -241,7 +245,7 @@ class _Matrix:
             return Nearest({}, None)
         cosines = self.rows @ (asked / numpy.linalg.norm(asked))
         spread = Spread(len(cosines), float(cosines.mean()), float(cosines.std()), float(cosines.max()))
-        wanted = numpy.flatnonzero(numpy.isin(self.ids, also))
+        wanted = self._rows_of(also)
         if limit:
             allowed = numpy.arange(len(cosines))
             if only.sql:
@@ -250,3 +254,12 @@ class _Matrix:
                 allowed = allowed[numpy.argpartition(-cosines[allowed], limit)[:limit]]
             wanted = numpy.concatenate([allowed, wanted])
         return Nearest(dict(zip(self.ids[wanted].tolist(), cosines[wanted].tolist(), strict=True)), spread)
+
+    def _rows_of(self, chunk_ids: Sequence[int]) -> numpy.ndarray[Any, Any]:
+        """The rows of these chunks, of those that have one."""
+        import numpy
+
+        asked = numpy.array(chunk_ids, numpy.int64)
+        at = numpy.searchsorted(self._sorted_ids, asked, side="right") - 1
+        found: numpy.ndarray[Any, Any] = self._order[at[(at >= 0) & (self._sorted_ids[at] == asked)]]
+        return found

@@ -1,14 +1,18 @@
-"""Finding chunks by their words in an index database: SQL in, candidates out."""
+"""Finding chunks by their words in an index database: SQL in, candidates out.
+
+Lists go in as one JSON value, so that the text of a statement stays the same and SQLite need not read it anew each time.
+"""
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 import apsw
 
-from vault_memory.adapters.index.database import rows
+from vault_memory.adapters.index.database import at_once, rows
 from vault_memory.adapters.index.vectors import Condition
 from vault_memory.core.candidate import Candidate, Filter
 from vault_memory.core.document import Unit
@@ -26,23 +30,16 @@ def best(db: apsw.Connection, terms: Sequence[str], only: Condition, limit: int)
     if not terms:
         return {}
     match = " OR ".join(f'"{term}"' for term in terms)
-    found = rows(
+    found = at_once(
         db,
-        "SELECT w.rowid, -bm25(words, 1.0, 1.0) FROM words w"
-        f" WHERE words MATCH ? {only.on('w.rowid')} ORDER BY bm25(words, 1.0, 1.0) LIMIT ?",
-        (match, *only.values, 3 * limit),
+        "SELECT json_group_array(json_array(chunk_id, score, kind = ?) ORDER BY round(score, 9) DESC, kind = ?, source, position)"
+        " FROM (SELECT rowid AS chunk_id, -bm25(words, 1.0, 1.0) AS score FROM words"
+        f" WHERE words MATCH ? {only.on('rowid')} ORDER BY bm25(words, 1.0, 1.0) LIMIT ?)"
+        " JOIN chunks USING(chunk_id) JOIN files USING(file_id)",
+        (RECORD, RECORD, match, *only.values, 3 * limit),
     )
-    ids = ",".join(str(chunk_id) for chunk_id, _ in found)
-    places = {
-        chunk_id: (kind == RECORD, *place)
-        for chunk_id, kind, *place in rows(
-            db,
-            f"SELECT chunk_id, kind, source, position FROM chunks JOIN files USING(file_id) WHERE chunk_id IN ({ids})",
-        )
-    }
-    found.sort(key=lambda row: (-round(row[1], 9), places[row[0]]))
-    read = [row for row in found if not places[row[0]][0]][:limit]
-    records = [row for row in found if places[row[0]][0]][: limit // 2]
+    read = [(chunk_id, score) for chunk_id, score, is_record in found if not is_record][:limit]
+    records = [(chunk_id, score) for chunk_id, score, is_record in found if is_record][: limit // 2]
     return dict(read + records)
 
 
@@ -78,17 +75,18 @@ def condition(only: Filter) -> Condition:
 
 def frequency(db: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
     """In how many chunks each term stands."""
-    held = rows(db, f"SELECT term, doc FROM terms WHERE term IN ({','.join('?' * len(terms))})", terms)
-    return dict.fromkeys(terms, 0) | dict(held)
+    sql = "SELECT json_group_object(term, doc) FROM terms WHERE term IN (SELECT value FROM json_each(?))"
+    held: dict[str, int] = at_once(db, sql, (json.dumps(terms),))
+    return dict.fromkeys(terms, 0) | held
 
 
 def fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float]) -> list[Candidate]:
     """The candidates: what words found, and what vectors did."""
-    ids = ",".join(str(chunk_id) for chunk_id in {**keyword, **cosines})
     found = rows(
         db,
         "SELECT chunk_id, source, kind, day, position, text, line_start, units, stems, head, sections"
-        f" FROM chunks JOIN files USING(file_id) WHERE chunk_id IN ({ids}) ORDER BY source, position",
+        " FROM chunks JOIN files USING(file_id) WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY source, position",
+        (json.dumps([*{**keyword, **cosines}]),),
     )
     return [
         Candidate(

@@ -25,7 +25,7 @@ def create_app(vault: Vault, is_ready: Callable[[], bool] = lambda: True) -> Fas
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.vault, app.state.is_ready = vault, is_ready
+    app.state.vault, app.state.is_ready, app.state.searchers = vault, is_ready, memory.searchers(vault)
     app.add_middleware(Guard, vault=vault)
     problem.install(app)
     for subject in (health, users, memory):
