@@ -62,9 +62,10 @@ def served(folder: Path) -> Iterator[tuple[int, int]]:
 
 
 def rss_mb(pid: int) -> float:
-    """Resident memory of a process in MB."""
+    """Resident memory of a process and of those that it started, in MB."""
     status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+    own = int(status.partition("VmRSS:")[2].split()[0]) / 1024
+    return own + sum(rss_mb(int(child)) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
 
 
 async def load(port: int, requests: list[bytes], rate: float, seconds: float, connections: int) -> Load:

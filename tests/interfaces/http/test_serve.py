@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
 import tarfile
+from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.conftest import Cli, wait_until
 from vault_memory.interfaces.http.server import listen
@@ -41,6 +44,36 @@ def test_beside_a_running_watch_it_serves_without_a_daemon_of_its_own(
     with client(cli, address) as admin:
         wait_until(lambda: admin.get("/readyz").status_code == 200, "the server is ready")
         assert cli.json("status")["daemon"]["record"]["pid"] == daemon.pid
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for the processes in /proc")
+def test_the_process_that_searches_comes_again_and_ends_with_the_server(
+    cli: Cli, served: tuple[subprocess.Popen[str], str]
+) -> None:
+    server, address = served
+
+    def searcher() -> int:
+        [pid] = [pid for pid in children(server.pid) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        return pid
+
+    def find() -> httpx.Response:
+        return admin.post("/api/v1/memory/alice/search", json={"query": "暗色"})
+
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    with client(cli, address) as admin:
+        wait_until(lambda: find().json()["hits"], "the turn is found")
+        first = searcher()
+        os.kill(first, signal.SIGKILL)
+        assert find().json()["hits"]
+        second = searcher()
+        assert second != first
+    server.kill()
+    server.wait()
+    wait_until(lambda: not Path(f"/proc/{second}").exists(), "the search process has ended")
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def test_addresses_that_others_reach_need_a_word_and_a_name(cli: Cli) -> None:

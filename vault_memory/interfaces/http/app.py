@@ -14,8 +14,11 @@ from vault_memory.interfaces.http.identify import identify
 from vault_memory.services.vault import Vault
 
 
-def create_app(vault: Vault, is_ready: Callable[[], bool] = lambda: True) -> FastAPI:
-    """The app that serves a vault. `is_ready` says whether the daemon beside it has caught up."""
+def create_app(
+    vault: Vault, is_ready: Callable[[], bool] = lambda: True, searching: memory.Searching | None = None
+) -> FastAPI:
+    """The app that serves a vault. `is_ready` says whether the daemon beside it has caught up; `searching` is `search`,
+    elsewhere than in threads of this process."""
     app = FastAPI(
         title="vault-memory",
         version=__version__,
@@ -25,7 +28,8 @@ def create_app(vault: Vault, is_ready: Callable[[], bool] = lambda: True) -> Fas
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.vault, app.state.is_ready, app.state.searchers = vault, is_ready, memory.searchers(vault)
+    app.state.vault, app.state.is_ready = vault, is_ready
+    app.state.searching = searching or memory.in_threads(vault)
     app.add_middleware(Guard, vault=vault)
     problem.install(app)
     for subject in (health, users, memory):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, Literal
 
@@ -17,13 +18,15 @@ from vault_memory.services.build_prompt import build_enhanced_prompt
 from vault_memory.services.daily_logs import daily_log, daily_logs
 from vault_memory.services.reconcile import reconcile
 from vault_memory.services.record_turn import record_turn
-from vault_memory.services.search import search
+from vault_memory.services.search import SearchResult, search
 from vault_memory.services.second_look import second_look
 from vault_memory.services.turns import newest_turns
 from vault_memory.services.vault import Vault
 
 router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"])
 
+Searching = Callable[..., Awaitable[SearchResult]]
+"""`search` as it is called here: with all that comes after the vault."""
 SEARCHERS = 16
 """Searches at once where each waits for a model most of its time. Where none does, they are computed one after the other: threads
 would only take the interpreter from each other and from whatever answers, and eight got two thirds as many done as one."""
@@ -162,22 +165,23 @@ class PromptOut(BaseModel):
     degraded: list[str] = Field(examples=[[]])
 
 
-def searchers(vault: Vault) -> ThreadPoolExecutor:
-    """The threads that search this vault."""
-    return ThreadPoolExecutor(1 if vault.config.embedding_kind == "offline" else SEARCHERS, "search")
+def in_threads(vault: Vault) -> Searching:
+    """Search in threads of this process."""
+    threads = ThreadPoolExecutor(1 if vault.config.embedding_kind == "offline" else SEARCHERS, "search")
+
+    async def searching(*args: Any) -> SearchResult:
+        return await asyncio.get_running_loop().run_in_executor(threads, search, vault, *args)
+
+    return searching
 
 
 @router.post("/search", response_model=SearchOut, responses=responses(404, 415))
 async def search_memory(request: Request, vault: TheVault, user_id: TheUser, body: SearchIn) -> Response:
     """Passages that answer a query, by words and by meaning."""
-    return await asyncio.get_running_loop().run_in_executor(request.app.state.searchers, _found, vault, user_id, body)
-
-
-def _found(vault: Vault, user_id: str, body: SearchIn) -> Response:
     vault.known_user(user_id)
     tags = tuple(tag.lstrip("#") for tag in body.tags)
-    result = search(
-        vault, user_id, body.query, body.top_k, body.mode, body.scope, tuple(body.kinds), body.since, body.until, tags
+    result: SearchResult = await request.app.state.searching(
+        user_id, body.query, body.top_k, body.mode, body.scope, tuple(body.kinds), body.since, body.until, tags
     )
     hits = [
         HitOut(
@@ -191,7 +195,7 @@ def _found(vault: Vault, user_id: str, body: SearchIn) -> Response:
         )
         for hit in result.hits
     ]
-    # Written out here: FastAPI would hand it to yet another thread, to be checked once more.
+    # Written out here: FastAPI would check it all once more.
     return Response(SearchOut(hits=hits, degraded=result.degraded).model_dump_json(), media_type="application/json")
 
 

@@ -22,6 +22,7 @@ from vault_memory.services.access import own_token
 from vault_memory.services.bulletin import Happening
 from vault_memory.services.daemon import Daemon
 from vault_memory.services.daemon_record import is_running, read_record
+from vault_memory.services.search_process import SearchProcess
 from vault_memory.services.vault import Vault
 
 RETRY_S = 10.0
@@ -52,15 +53,12 @@ def serve(
     own_token(vault.root)
     listening = listen(host, vault.config.serve_port)
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn has its own while it runs, and then calls these
-        signal.signal(number, lambda *_: stop.set())
     follower = _Follower(vault, tell, stop)
-    follower.start()
-    shown = f"[{host}]" if ":" in host else host
-    started(f"http://{shown}:{listening.getsockname()[1]}")
-    try:
-        config = uvicorn.Config(
-            create_app(vault, follower.is_ready),
+    computes = vault.config.embedding_kind == "offline"  # else a search waits for a model most of its time
+    apart = SearchProcess(vault) if computes else None
+    server = uvicorn.Server(
+        uvicorn.Config(
+            create_app(vault, follower.is_ready, apart),
             http=Punctual,
             log_level="warning",
             access_log=False,
@@ -69,10 +67,24 @@ def serve(
             ws="none",
             timeout_graceful_shutdown=GRACE_S,
         )
-        uvicorn.Server(config).run(sockets=[listening])
+    )
+
+    def end(*_: object) -> None:
+        stop.set()
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn has its own while it runs, and then calls these
+        signal.signal(number, end)
+    shown = f"[{host}]" if ":" in host else host
+    started(f"http://{shown}:{listening.getsockname()[1]}")
+    follower.start()
+    try:
+        server.run(sockets=[listening])
     finally:
         stop.set()
         follower.join()
+        if apart is not None:
+            apart.close()
         listening.close()
 
 
