@@ -131,6 +131,18 @@ def test_a_slow_merge_may_take_out_several_commits_at_once(begun: Vault) -> None
     assert [begun.subjects().count(f"add {line}") for line in ("one", "two", "three")] == [1, 1, 1]
 
 
+def test_a_commit_that_a_reset_of_the_index_has_dropped_is_made_again(begun: Vault) -> None:
+    """`git reset` looks where HEAD is, we commit, and it puts the branch where HEAD was."""
+    head = begun.git("rev-parse", "HEAD").strip()
+    begun.history.commit([begun.draft(b"a turn")])
+    begun.git("update-ref", "-m", "reset: moving to HEAD", "HEAD", head)
+    begun.git("read-tree", head)
+    assert "add a turn" not in begun.subjects() and begun.read() == b"begin\na turn\n"
+    begun.history.flush()
+    assert begun.subjects().count("add a turn") == 1 and begun.read() == b"begin\na turn\n"
+    begun.assert_clean()
+
+
 def test_what_is_taken_back_long_after_a_merge_stays_so(begun: Vault) -> None:
     head = begun.git("rev-parse", "HEAD").strip()
     begun.git("update-ref", "ORIG_HEAD", head)

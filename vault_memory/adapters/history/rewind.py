@@ -28,6 +28,8 @@ OUR_MOVE = "vault-memory: "
 
 _REWINDS = re.compile(r"(?:rebase|reset|checkout|merge|pull|am|cherry-pick|revert)\b")
 _ABORTED = "rebase (abort)"
+_STAYS = "reset: moving to HEAD"
+"""This moves no branch, unless we committed after it had looked where HEAD is: then it has dropped that commit."""
 _TAIL_BYTES = 1 << 16
 MERGE_S = 60.0
 """A merge takes so long at most: commits of ours that are farther from its beginning did not meet it."""
@@ -65,7 +67,7 @@ class Rewind:
             return redone
         log = self._repository.common_dir / "logs" / head.ref
         for move in self._moves(log):
-            if move.why.startswith(_ABORTED) and move.old != move.new:
+            if (move.why.startswith(_ABORTED) or move.why == _STAYS) and move.old != move.new:
                 redone |= self._take_up(head.commit, list(self._commits(move.old, head.commit)))
             elif move.why.startswith(OUR_MOVE):
                 break
