@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters.history import upkeep
-from vault_memory.services import preferences
-from vault_memory.services.audit import file_blame, history
-from vault_memory.services.create_vault import create_vault
+from vault_memory.adapters.git import upkeep
+from vault_memory.services.admin.create_vault import create_vault
+from vault_memory.services.profiles import preferences
+from vault_memory.services.profiles.audit import file_blame, history
 from vault_memory.services.vault import open_vault
 
 VALUES = ("dark", "light", "auto")

@@ -22,10 +22,10 @@ from pathlib import Path
 import apsw
 import numpy
 
-from vault_memory.services.create_vault import create_vault
-from vault_memory.services.reconcile import embed, reconcile
-from vault_memory.services.record_turn import record_turn
-from vault_memory.services.search import search
+from vault_memory.services.admin.create_vault import create_vault
+from vault_memory.services.indexing.reconcile import embed, reconcile
+from vault_memory.services.retrieval.search import search
+from vault_memory.services.turns.record_turn import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 USER = "alice"

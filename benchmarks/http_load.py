@@ -26,7 +26,7 @@ from pathlib import Path
 
 from prompt import make_vault, p95, sentence
 
-from vault_memory.services.access import own_token
+from vault_memory.services.admin.access import own_token
 
 WARM_S = 5.0
 TIMEOUT_S = 30.0

@@ -21,8 +21,8 @@ from typing import Any
 import numpy
 
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
-from vault_memory.core import tokens
-from vault_memory.services.bench import bench
+from vault_memory.core.text import tokens
+from vault_memory.services.retrieval.bench import bench
 
 DIMENSION = 96
 LEXICAL = 0.5

@@ -18,7 +18,7 @@ from typing import Any
 from labels import Score, score
 
 from vault_memory.core.extraction import Signal, extract, load_lexicon
-from vault_memory.core.fold import fold
+from vault_memory.core.text.fold import fold
 
 Turn = dict[str, Any]
 

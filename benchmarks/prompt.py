@@ -17,11 +17,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from vault_memory.services.build_prompt import build_enhanced_prompt
-from vault_memory.services.create_vault import create_vault
-from vault_memory.services.reconcile import reconcile
-from vault_memory.services.record_turn import record_turn
-from vault_memory.services.search import search
+from vault_memory.services.admin.create_vault import create_vault
+from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
+from vault_memory.services.retrieval.search import search
+from vault_memory.services.turns.record_turn import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 RANDOM = random.Random(5)

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from prompt import make_vault, p95, sentence
 
-from vault_memory.services.access import new_user_token
+from vault_memory.services.admin.access import new_user_token
 from vault_memory.services.vault import open_vault
 
 EVENTS = 200

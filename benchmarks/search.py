@@ -32,9 +32,9 @@ from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.adapters.index.base import FileState
 from vault_memory.adapters.index.sqlite import SqliteIndex
 from vault_memory.config import Config
-from vault_memory.core import document
-from vault_memory.core.fusion import Trust
-from vault_memory.services.search import search
+from vault_memory.core.notes import document
+from vault_memory.core.ranking.fusion import Trust
+from vault_memory.services.retrieval.search import search
 
 DIMENSION = 384
 RANDOM = random.Random(7)
@@ -177,7 +177,7 @@ def cold(folder: Path) -> dict[str, float]:
     index.close()
     code = (
         "import sys; from types import SimpleNamespace; from pathlib import Path\n"
-        "from vault_memory.services.search import search; from vault_memory.config import Config\n"
+        "from vault_memory.services.retrieval.search import search; from vault_memory.config import Config\n"
         "from vault_memory.adapters.index.sqlite import SqliteIndex\n"
         "from vault_memory.adapters.embedding.offline import OfflineEmbedder\n"
         "index = SqliteIndex(Path(sys.argv[1]))\n"

@@ -26,11 +26,11 @@ from rich.table import Table
 from soaking import proofs
 from soaking.writers import OUTAGE, USERS, FlakyEmbedder
 
-from vault_memory.services.create_vault import create_vault
-from vault_memory.services.daemon_record import is_running
-from vault_memory.services.reconcile import reconcile
-from vault_memory.services.record_turn import record_turn
-from vault_memory.services.status import status
+from vault_memory.services.admin.create_vault import create_vault
+from vault_memory.services.admin.status import status
+from vault_memory.services.daemon.daemon_record import is_running
+from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.turns.record_turn import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 CAST = ["turn"] * 8 + ["edit"] * 6 + ["profile"] * 2 + ["look"] * 2 + ["git"] * 2

@@ -27,9 +27,9 @@ import apsw
 from rich.console import Console
 from rich.table import Table
 
-from vault_memory.services.create_vault import create_vault
-from vault_memory.services.daemon_record import is_running, read_record
-from vault_memory.services.reconcile import embed, reconcile
+from vault_memory.services.admin.create_vault import create_vault
+from vault_memory.services.daemon.daemon_record import is_running, read_record
+from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.vault import Vault, open_vault
 
 SETTLE_MS = 100
@@ -55,7 +55,7 @@ WORDS = [
 
 DAEMON = """
 import signal, sys, threading
-from vault_memory.services.daemon import Daemon
+from vault_memory.services.daemon.daemon import Daemon
 from vault_memory.services.vault import open_vault
 stop = threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: stop.set())

@@ -18,7 +18,7 @@ import hypothesis
 import pytest
 
 from tests.chat_server import ChatServer, chat_server
-from vault_memory.services.create_vault import create_vault
+from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.vault import Vault, open_vault
 
 TAIPEI = ZoneInfo("Asia/Taipei")

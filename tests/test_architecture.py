@@ -14,7 +14,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "vault_memory"
 
-FLOORS = ["errors", "config", "core", "adapters", "services", "", "interfaces", "__main__"]
+FLOORS = ["errors", "config", "core", "adapters", "services", "api", "aio", "", "interfaces", "__main__"]
 """Ground first; "" is the package itself (`vault_memory/__init__.py`), which exports services for Python callers."""
 
 NOT_IN_CORE = {

@@ -14,8 +14,8 @@ from pathlib import Path
 import click
 import pytest
 
-from vault_memory.core.conversation import parse_line
-from vault_memory.core.fields import FIELDS, SECTIONS
+from vault_memory.core.notes.conversation import parse_line
+from vault_memory.core.profile.fields import FIELDS, SECTIONS
 from vault_memory.interfaces.cli import cli
 
 ROOT = Path(__file__).parent.parent

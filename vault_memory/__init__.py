@@ -15,9 +15,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vault_memory.services import aio
-    from vault_memory.services.create_vault import create_vault
-    from vault_memory.services.library import (
+    from vault_memory import aio
+    from vault_memory.api import (
         FeedbackCollector,
         MemorySearchEngine,
         PreferenceExtractor,
@@ -27,9 +26,10 @@ if TYPE_CHECKING:
         record_turn,
         search,
     )
-    from vault_memory.services.preferences import set_preference
-    from vault_memory.services.second_look import second_look
-    from vault_memory.services.user_profile import user_profile
+    from vault_memory.services.admin.create_vault import create_vault
+    from vault_memory.services.profiles.preferences import set_preference
+    from vault_memory.services.profiles.user_profile import user_profile
+    from vault_memory.services.turns.second_look import second_look
     from vault_memory.services.vault import Vault, open_vault
 
 __version__ = "0.1.0"
@@ -53,19 +53,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Vault": "vault",
-    "create_vault": "create_vault",
-    "open_vault": "vault",
-    "second_look": "second_look",
-    "set_preference": "preferences",
-    "user_profile": "user_profile",
+    "Vault": "services.vault",
+    "create_vault": "services.admin.create_vault",
+    "open_vault": "services.vault",
+    "second_look": "services.turns.second_look",
+    "set_preference": "services.profiles.preferences",
+    "user_profile": "services.profiles.user_profile",
 }
-"""The module of `services` that a name is in, where that is not `library`."""
+"""The module that a name is in, where that is not `api`."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "aio":
-        return importlib.import_module(f"{__name__}.services.aio")
-    return getattr(importlib.import_module(f"{__name__}.services.{_HOMES.get(name, 'library')}"), name)
+        return importlib.import_module(f"{__name__}.aio")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES.get(name, 'api')}"), name)

@@ -13,8 +13,8 @@ from typing import Any
 import apsw
 
 from vault_memory.adapters import files
-from vault_memory.core.profile import Profile
-from vault_memory.services.reconcile import embed, reconcile
+from vault_memory.core.profile.profile import Profile
+from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.vault import Vault, open_vault
 
 NOTED_S = 1.0

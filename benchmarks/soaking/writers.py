@@ -23,10 +23,10 @@ from vault_memory.adapters import files
 from vault_memory.adapters.embedding.base import Kind, Vector
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.errors import Changed, EndpointError, VaultMemoryError
-from vault_memory.services.daemon import Daemon
-from vault_memory.services.reconcile import reconcile
-from vault_memory.services.record_turn import record_turn
-from vault_memory.services.search import search
+from vault_memory.services.daemon.daemon import Daemon
+from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.retrieval.search import search
+from vault_memory.services.turns.record_turn import record_turn
 from vault_memory.services.vault import open_vault
 
 USERS = ("alice", "bob", "chen", "dora", "王小明".encode().hex()[:12])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vault_memory.adapters import child
-from vault_memory.services.vector_worker import embed_all
+from vault_memory.services.daemon.vector_worker import embed_all
 
 
 def test_its_failure_is_its_exit_code(tmp_path: Path) -> None:

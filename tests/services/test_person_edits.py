@@ -8,16 +8,16 @@ import pytest
 
 from tests.conftest import Clock
 from vault_memory.adapters.history import History
-from vault_memory.core import conflict
-from vault_memory.core.profile import Profile
+from vault_memory.core.notes import conflict
+from vault_memory.core.profile.profile import Profile
 from vault_memory.errors import Changed
-from vault_memory.services.access import new_user_token
-from vault_memory.services.audit import history
+from vault_memory.services.admin.access import new_user_token
+from vault_memory.services.admin.status import status
+from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.notes.save_note import save_note
 from vault_memory.services.person_edits import commit_person_edits
-from vault_memory.services.reconcile import reconcile
-from vault_memory.services.record_turn import record_turn
-from vault_memory.services.save_note import save_note
-from vault_memory.services.status import status
+from vault_memory.services.profiles.audit import history
+from vault_memory.services.turns.record_turn import record_turn
 from vault_memory.services.vault import Vault
 
 NOTE = PurePosixPath("memory/alice/notes/idea.md")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.services.vaults import write
+from tests.vaults import write
 from vault_memory.core import layout
 from vault_memory.errors import UsageError
-from vault_memory.services.build_prompt import build_enhanced_prompt
-from vault_memory.services.reconcile import reconcile
-from vault_memory.services.search import search
-from vault_memory.services.status import status
+from vault_memory.services.admin.status import status
+from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
+from vault_memory.services.retrieval.search import search
 from vault_memory.services.vault import Vault, open_vault
 
 SECRET = "heliotrope"

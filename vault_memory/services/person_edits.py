@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from vault_memory.adapters.history import Author, Draft, FileChange
-from vault_memory.core import layout, note, trailers
-from vault_memory.core.extraction import secrets
-from vault_memory.core.fields import FIELDS
-from vault_memory.core.preference import Change, ChangeOp
-from vault_memory.core.profile import Item, Profile
+from vault_memory.core import layout, trailers
+from vault_memory.core.notes import note
+from vault_memory.core.privacy import secrets
+from vault_memory.core.profile.fields import FIELDS
+from vault_memory.core.profile.policy import Change, ChangeOp
+from vault_memory.core.profile.profile import Item, Profile
 from vault_memory.errors import Changed
 from vault_memory.services.vault import Vault
 

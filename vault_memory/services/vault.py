@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.history import History
     from vault_memory.adapters.index.base import Index
     from vault_memory.core.extraction.lexicon import Lexicon
-    from vault_memory.core.fusion import Trust
+    from vault_memory.core.ranking.fusion import Trust
 
 ENV_VAULT = "VAULT_MEMORY_VAULT"
 OPEN_INDEXES = 64
@@ -73,13 +73,13 @@ class Vault:
     @cached_property
     def trust(self) -> Trust:
         """How far this process has come to trust each model's vectors."""
-        from vault_memory.core.fusion import Trust
+        from vault_memory.core.ranking.fusion import Trust
 
         return Trust()
 
     def former_embedder(self, space: str) -> Embedder | None:
         """What made the vectors of a space before the settings changed; None when that is forgotten."""
-        from vault_memory.services import embedding_record
+        from vault_memory.adapters.embedding import embedding_record
 
         if space not in self._former:
             config = embedding_record.recall(self.root, space, self.config)

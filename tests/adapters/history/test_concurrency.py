@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.adapters.history.conftest import PERSON, USER, Vault
+from tests.adapters.conftest import PERSON, USER, Vault
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.errors import Changed
 

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.adapters.history.conftest import PERSON, USER, Vault
+from tests.adapters.conftest import PERSON, USER, Vault
 from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange, History
 
 DAILY = PurePosixPath("memory/alice/daily/2026-01-30.md")

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.adapters.history.conftest import USER, Vault
+from tests.adapters.conftest import USER, Vault
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
 from vault_memory.errors import HistoryError, Unwritable, VaultMemoryError
 

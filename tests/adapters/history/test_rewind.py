@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from tests.adapters.history.conftest import PERSON, USER, Vault
+from tests.adapters.conftest import PERSON, USER, Vault
 from vault_memory.adapters.history import ASSISTANT, Draft, History
 from vault_memory.errors import Changed
 

@@ -20,8 +20,9 @@ from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.adapters.index import database, vectors
 from vault_memory.adapters.index.base import FileState
 from vault_memory.adapters.index.sqlite import SqliteIndex
-from vault_memory.core import document, tokens
-from vault_memory.core.candidate import Candidates, Filter
+from vault_memory.core.notes import document
+from vault_memory.core.ranking.candidate import Candidates, Filter
+from vault_memory.core.text import tokens
 from vault_memory.errors import EndpointError, IndexUnusable
 
 

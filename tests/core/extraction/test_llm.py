@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.core.extraction import llm, load_lexicon
-from vault_memory.core.preference import Signal
+from vault_memory.core.profile.policy import Signal
 
 MESSAGE = "畫面亮到眼睛好痛。我平常用 Python, Rust 和 C++ 寫作業，正在做一個選課小幫手"
 

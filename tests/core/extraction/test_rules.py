@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vault_memory.core.extraction import extract, load_lexicon, phrases
+from vault_memory.core.extraction import extract, load_lexicon
+from vault_memory.core.text import phrases
 
 TUNING = Path(__file__).parents[2] / "data" / "preferences" / "tuning.jsonl"
 

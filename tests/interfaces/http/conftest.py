@@ -15,14 +15,14 @@ import pytest
 import uvicorn
 
 from tests.conftest import Cli, wait_until
-from tests.interfaces.http.provider import Provider, provider
 from tests.interfaces.http.proxied import TEA, Proxy, proxying
-from tests.services.vaults import write
+from tests.scripted_http import Provider, provider
+from tests.vaults import write
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.interfaces.http.server import Punctual
-from vault_memory.services.access import new_user_token, own_token
-from vault_memory.services.reconcile import reconcile
-from vault_memory.services.record_turn import record_turn
+from vault_memory.services.admin.access import new_user_token, own_token
+from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.turns.record_turn import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 

@@ -15,8 +15,8 @@ import openai
 import uvicorn
 
 from tests.conftest import wait_until
-from tests.interfaces.http.provider import Provider
-from vault_memory.core.conversation import parse_line
+from tests.scripted_http import Provider
+from vault_memory.core.notes.conversation import parse_line
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.services.vault import Vault
 

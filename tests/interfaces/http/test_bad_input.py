@@ -17,8 +17,8 @@ from tests.interfaces.http.conftest import Caller, Server
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.interfaces.http.problem import seen_from_outside
 from vault_memory.interfaces.http.server import Punctual, listen
-from vault_memory.services.access import own_token
-from vault_memory.services.daemon_record import DaemonRecord, write_record
+from vault_memory.services.admin.access import own_token
+from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
 from vault_memory.services.vault import Vault
 
 pytestmark = pytest.mark.slow

@@ -11,12 +11,12 @@ import pytest
 
 from tests.conftest import Clock
 from tests.interfaces.http.conftest import Caller, Server
-from tests.services.vaults import write
+from tests.vaults import write
 from vault_memory.core import layout
-from vault_memory.services.daemon_record import DaemonRecord, write_record
-from vault_memory.services.heartbeat import heartbeat
-from vault_memory.services.reconcile import reconcile
-from vault_memory.services.status import Status
+from vault_memory.services.admin.status import Status
+from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
+from vault_memory.services.daemon.heartbeat import heartbeat
+from vault_memory.services.indexing.reconcile import reconcile
 
 pytestmark = pytest.mark.slow
 

@@ -11,9 +11,9 @@ import openai
 import pytest
 
 from tests.conftest import wait_until
-from tests.interfaces.http.provider import SSE, Provider, Reply, chunks, completion
 from tests.interfaces.http.proxied import QUESTION, Proxy, proxying
-from vault_memory.services.access import new_user_token, own_token
+from tests.scripted_http import SSE, Provider, Reply, chunks, completion
+from vault_memory.services.admin.access import new_user_token, own_token
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow  # each test starts a server

@@ -11,8 +11,8 @@ import openai
 import pydantic
 import pytest
 
-from tests.interfaces.http.provider import SSE, Reply, chunks, completion, message, message_events
 from tests.interfaces.http.proxied import QUESTION, TEA, Proxy
+from tests.scripted_http import SSE, Reply, chunks, completion, message, message_events
 
 pytestmark = pytest.mark.slow  # each test starts a server
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Cli, wait_until
-from tests.interfaces.http.provider import Provider, completion, message, provider
+from tests.scripted_http import Provider, completion, message, provider
 
 ROOT = Path(__file__).parents[3]
 PROVIDERS = ("http://localhost:11434/v1", "https://api.openai.com/v1", "https://api.anthropic.com/v1")

@@ -16,13 +16,13 @@ import pytest
 
 from tests.conftest import Clock
 from tests.interfaces.http.conftest import Caller, Server
-from tests.interfaces.http.provider import Provider, completion, provider
-from tests.services.vaults import write
+from tests.scripted_http import Provider, completion, provider
+from tests.vaults import write
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.interfaces.http.guard import OPEN
-from vault_memory.services.access import caller_of, drop_user_token, new_user_token, own_token, revoke_user_token
-from vault_memory.services.reconcile import reconcile
-from vault_memory.services.users import rename_user
+from vault_memory.services.admin.access import caller_of, drop_user_token, new_user_token, own_token, revoke_user_token
+from vault_memory.services.admin.users import rename_user
+from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow

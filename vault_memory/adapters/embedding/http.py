@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from vault_memory.adapters.embedding.base import Kind, Vector, unit
-from vault_memory.core.extraction.privacy import PRIVATE, without_private
-from vault_memory.core.extraction.secrets import redact
+from vault_memory.core.privacy.private import PRIVATE, without_private
+from vault_memory.core.privacy.secrets import redact
 from vault_memory.errors import EndpointError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vault_memory.adapters.embedding.base import OFFLINE, Kind, Vector
-from vault_memory.core import tokens
+from vault_memory.core.text import tokens
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import HashingVectorizer

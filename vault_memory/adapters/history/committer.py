@@ -14,14 +14,14 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
-from vault_memory.adapters.history import git
-from vault_memory.adapters.history.filters import Filters
+from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.filters import Filters
+from vault_memory.adapters.git.repository import Repository, is_ours
 from vault_memory.adapters.history.index_step import IndexStep
 from vault_memory.adapters.history.intents import Intent, ends
 from vault_memory.adapters.history.model import ASSISTANT, Draft, FileChange, Flushed
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, identity
 from vault_memory.adapters.history.reader import HistoryReader
-from vault_memory.adapters.history.repository import Repository, is_ours
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.errors import Changed, HistoryError, UsageError, VaultMemoryError
 

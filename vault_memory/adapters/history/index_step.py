@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
-from vault_memory.adapters.history import git
-from vault_memory.adapters.history.index_file import CONFLICT, IndexFile, Stat, UnknownIndex, Update
-from vault_memory.adapters.history.objects import object_id
-from vault_memory.adapters.history.repository import Repository, claim, is_ours
+from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.index_file import CONFLICT, IndexFile, Stat, UnknownIndex, Update
+from vault_memory.adapters.git.objects import object_id
+from vault_memory.adapters.git.repository import Repository, claim, is_ours
 
 Folders = Mapping[PurePosixPath, tuple[str | None, str | None]]
 """Of each folder above a change, the tree that HEAD held and the one it will hold."""

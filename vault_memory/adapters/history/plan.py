@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from vault_memory.adapters import files
-from vault_memory.adapters.history import git, lines
-from vault_memory.adapters.history.filters import Filters
+from vault_memory.adapters.git import diff as lines
+from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.filters import Filters
+from vault_memory.adapters.git.objects import FOLDER, Objects, commit_body
+from vault_memory.adapters.git.repository import Head, Repository
 from vault_memory.adapters.history.index_step import IndexStep
 from vault_memory.adapters.history.intents import Intent
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
-from vault_memory.adapters.history.objects import FOLDER, Objects, commit_body
-from vault_memory.adapters.history.repository import Head, Repository
 from vault_memory.errors import HistoryError
 
 _ENDS_A_NAME = str.maketrans("\n\r\0", "   ", "<>")

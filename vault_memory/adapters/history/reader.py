@@ -8,12 +8,13 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
-from vault_memory.adapters.history import git, log
-from vault_memory.adapters.history.filters import Filters
+from vault_memory.adapters.git import log
+from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.filters import Filters
+from vault_memory.adapters.git.objects import FILES, Objects
+from vault_memory.adapters.git.repository import Repository
 from vault_memory.adapters.history.intents import IntentLog, ends
 from vault_memory.adapters.history.model import Author, Entry, FileChange, HistoryState
-from vault_memory.adapters.history.objects import FILES, Objects
-from vault_memory.adapters.history.repository import Repository
 from vault_memory.core import layout
 from vault_memory.errors import HistoryError, NotFound
 

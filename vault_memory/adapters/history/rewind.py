@@ -14,13 +14,14 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.adapters import files
-from vault_memory.adapters.history import git, lines
-from vault_memory.adapters.history.filters import Filters
+from vault_memory.adapters.git import diff as lines
+from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.filters import Filters
+from vault_memory.adapters.git.objects import FILES, Objects
+from vault_memory.adapters.git.repository import Repository
 from vault_memory.adapters.history.index_step import IndexStep
 from vault_memory.adapters.history.intents import IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
-from vault_memory.adapters.history.objects import FILES, Objects
-from vault_memory.adapters.history.repository import Repository
 from vault_memory.errors import Changed
 
 OUR_MOVE = "vault-memory: "

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from vault_memory.adapters.embedding.base import Embedder, Vector
-from vault_memory.core.candidate import Candidates, Filter
 from vault_memory.core.change import Identity
-from vault_memory.core.document import Document
-from vault_memory.core.tokens import Query
+from vault_memory.core.notes.document import Document
+from vault_memory.core.ranking.candidate import Candidates, Filter
+from vault_memory.core.text.tokens import Query
 
 
 @dataclass(frozen=True)

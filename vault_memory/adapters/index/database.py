@@ -13,7 +13,7 @@ from typing import Any
 
 import apsw
 
-from vault_memory.core import tokens
+from vault_memory.core.text import tokens
 from vault_memory.errors import Busy, IndexUnusable
 
 SCHEMA_VERSION = 2

@@ -16,11 +16,11 @@ from vault_memory.adapters.embedding.base import Embedder, Vector
 from vault_memory.adapters.index import database, vectors, words
 from vault_memory.adapters.index.base import FileState, Space, Stats
 from vault_memory.adapters.index.database import rows, value
-from vault_memory.core import dates, tokens
-from vault_memory.core.candidate import Candidates, Filter
 from vault_memory.core.change import Identity
-from vault_memory.core.document import Chunk, Document, Unit
-from vault_memory.core.tokens import Query
+from vault_memory.core.notes.document import Chunk, Document, Unit
+from vault_memory.core.ranking.candidate import Candidates, Filter
+from vault_memory.core.text import dates, tokens
+from vault_memory.core.text.tokens import Query
 from vault_memory.errors import Busy, IndexUnusable
 
 MERGE_PAGES = 500

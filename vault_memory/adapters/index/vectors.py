@@ -18,7 +18,7 @@ from vault_memory.adapters.embedding.base import Vector
 from vault_memory.adapters.index import database
 from vault_memory.adapters.index.base import Space
 from vault_memory.adapters.index.database import rows, value
-from vault_memory.core.candidate import Spread
+from vault_memory.core.ranking.candidate import Spread
 from vault_memory.errors import EndpointError
 
 if TYPE_CHECKING:

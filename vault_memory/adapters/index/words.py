@@ -14,9 +14,9 @@ import apsw
 
 from vault_memory.adapters.index.database import at_once, rows
 from vault_memory.adapters.index.vectors import Condition
-from vault_memory.core.candidate import Candidate, Filter
-from vault_memory.core.document import Unit
-from vault_memory.core.passage import RECORD
+from vault_memory.core.notes.document import Unit
+from vault_memory.core.ranking.candidate import Candidate, Filter
+from vault_memory.core.ranking.passage import RECORD
 
 LARGE, COMMON = 5_000, 0.1
 """From so many chunks on, a term that stands in this share of them is not searched for."""

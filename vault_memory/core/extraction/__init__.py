@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon
-from vault_memory.core.extraction.privacy import is_private, private_spans, without_private
 from vault_memory.core.extraction.rules import extract
-from vault_memory.core.extraction.secrets import Redacted, redact
-from vault_memory.core.preference import Signal
+from vault_memory.core.privacy.private import is_private, private_spans, without_private
+from vault_memory.core.privacy.secrets import Redacted, redact
+from vault_memory.core.profile.policy import Signal
 
 __all__ = [
     "Lexicon",

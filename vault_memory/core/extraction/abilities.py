@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, Technology
 from vault_memory.core.extraction.masking import Message
-from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.extraction.topics import LONGEST, SENTENCE_OPENING, written
-from vault_memory.core.preference import Signal
+from vault_memory.core.profile.policy import Signal
+from vault_memory.core.text.phrases import lazily
 
 
 def judged(clause: Clause, named: list[Technology], message: Message, lexicon: Lexicon) -> Iterator[Signal]:

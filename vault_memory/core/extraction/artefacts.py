@@ -5,10 +5,10 @@ from __future__ import annotations
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import TEXT_ORDERED
-from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.extraction.wished import speaks_of_reply, tells_of_a_thing
-from vault_memory.core.fold import fold
-from vault_memory.core.preference import Signal
+from vault_memory.core.profile.policy import Signal
+from vault_memory.core.text.fold import fold
+from vault_memory.core.text.phrases import lazily
 
 _TASK = lazily(
     r"(?:^|please |you )(?:write|draft|compose|create|generate|prepare)(?: me| us)? (?:a|an|some|the|my|our|\d+|two|three|five|ten) (?!answer|explanation|reply|response)"

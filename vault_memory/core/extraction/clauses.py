@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import Message
-from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.extraction.speaker import Words, asks_the_assistant, has_own_part, introduces_words, speaker
-from vault_memory.core.preference import Strength
+from vault_memory.core.profile.policy import Strength
+from vault_memory.core.text.phrases import lazily
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import Message
 from vault_memory.core.extraction.negation import polarity
 from vault_memory.core.extraction.person import is_simplified
-from vault_memory.core.extraction.phrases import lazily
-from vault_memory.core.preference import Signal, Strength
+from vault_memory.core.profile.policy import Signal, Strength
+from vault_memory.core.text.phrases import lazily
 
 _TELLS = lazily(
     r"回答|回复|回覆|回应|答复|作答|回我|回给我|回|答|讲|说|话|解释|说明|讲解|沟通|对话|交谈|聊|唠|跟我|教|输出|语言|用语|全程|(?<![a-z])(?:answer|answers|answering|reply|replies|replying|respond|responses|responding|speak|talk|write|explain|explanations|communicate|chat|converse|tell me|text|output|language|everything)(?![a-z])"

@@ -14,8 +14,8 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
-from vault_memory.core.extraction import phrases
-from vault_memory.core.fold import fold
+from vault_memory.core.text import phrases
+from vault_memory.core.text.fold import fold
 
 CATEGORIES = ("languages", "frameworks", "tools")
 _FILES = ("words", "styles", "technologies", "roles", "subjects", "people")

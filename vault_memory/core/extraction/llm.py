@@ -15,11 +15,11 @@ from typing import Any, get_args
 from vault_memory.core.extraction import masking
 from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon
-from vault_memory.core.extraction.privacy import is_private, without_private
-from vault_memory.core.extraction.secrets import redact
-from vault_memory.core.fields import FIELDS, comparable, same
-from vault_memory.core.fold import fold
-from vault_memory.core.preference import Op, Signal, Strength
+from vault_memory.core.privacy.private import is_private, without_private
+from vault_memory.core.privacy.secrets import redact
+from vault_memory.core.profile.fields import FIELDS, comparable, same
+from vault_memory.core.profile.policy import Op, Signal, Strength
+from vault_memory.core.text.fold import fold
 
 MAX_CHANGES = 20
 REPLY_CHARS = 300

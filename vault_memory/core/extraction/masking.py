@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from vault_memory.core.extraction.lexicon import Lexicon, Technology
-from vault_memory.core.extraction.phrases import lazily
-from vault_memory.core.fold import fold
+from vault_memory.core.text.fold import fold
+from vault_memory.core.text.phrases import lazily
 
 HEAD, TAIL = 1500, 700
 MOST_TECHNOLOGIES = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
-from vault_memory.core.extraction.phrases import lazily
+from vault_memory.core.text.phrases import lazily
 
 
 def polarity(text: str, start: int, end: int, lexicon: Lexicon, breaks: list[int], within: bool = False) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import Message
-from vault_memory.core.extraction.phrases import lazily
-from vault_memory.core.extraction.privacy import is_private
-from vault_memory.core.preference import Signal
+from vault_memory.core.privacy.private import is_private
+from vault_memory.core.profile.policy import Signal
+from vault_memory.core.text.phrases import lazily
 
 LONGEST = 120
 """Characters of a note."""

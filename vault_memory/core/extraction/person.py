@@ -9,9 +9,9 @@ from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.masking import Message
 from vault_memory.core.extraction.negation import polarity
-from vault_memory.core.extraction.phrases import lazily
-from vault_memory.core.fold import simplify
-from vault_memory.core.preference import Signal
+from vault_memory.core.profile.policy import Signal
+from vault_memory.core.text.fold import simplify
+from vault_memory.core.text.phrases import lazily
 
 
 def statements(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping[str, object]) -> Iterator[Signal]:

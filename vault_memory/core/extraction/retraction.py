@@ -13,8 +13,8 @@ from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, Technology
 from vault_memory.core.extraction.masking import Message
 from vault_memory.core.extraction.technology import LISTS
-from vault_memory.core.fold import fold
-from vault_memory.core.preference import Signal
+from vault_memory.core.profile.policy import Signal
+from vault_memory.core.text.fold import fold
 
 _FREE = ("current_projects", "recent_topics", "weaknesses", "strengths", "note")
 

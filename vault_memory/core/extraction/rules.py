@@ -27,12 +27,12 @@ from vault_memory.core.extraction import (
 )
 from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import Lexicon, default_lexicon
-from vault_memory.core.extraction.phrases import lazily
-from vault_memory.core.extraction.privacy import is_private
-from vault_memory.core.extraction.secrets import redact
 from vault_memory.core.extraction.wished import speaks_of_reply, speaks_of_wording
-from vault_memory.core.fold import fold
-from vault_memory.core.preference import Signal
+from vault_memory.core.privacy.private import is_private
+from vault_memory.core.privacy.secrets import redact
+from vault_memory.core.profile.policy import Signal
+from vault_memory.core.text.fold import fold
+from vault_memory.core.text.phrases import lazily
 
 _OWN_PART = lazily(r"我(?:负责|是|自己|都|就|只|用|写)")
 _MY = lazily(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")

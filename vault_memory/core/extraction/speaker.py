@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vault_memory.core.extraction.phrases import Matcher, lazily
+from vault_memory.core.text.phrases import Matcher, lazily
 
 Words = Callable[[str], Matcher]
 """The phrase list of a path, such as `words.speaker.me`."""

@@ -15,9 +15,9 @@ from itertools import islice
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, Style, Technology
 from vault_memory.core.extraction.negation import insists, polarity, taken_back, too_many
-from vault_memory.core.extraction.phrases import lazily
 from vault_memory.core.extraction.wished import Hit, is_wished, speaks_of_reply
-from vault_memory.core.preference import Signal, Strength
+from vault_memory.core.profile.policy import Signal, Strength
+from vault_memory.core.text.phrases import lazily
 
 MOST = 8
 """Hits read of one list in one clause."""

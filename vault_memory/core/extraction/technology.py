@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon, Technology
-from vault_memory.core.extraction.phrases import lazily
-from vault_memory.core.fold import fold
-from vault_memory.core.preference import Signal
+from vault_memory.core.profile.policy import Signal
+from vault_memory.core.text.fold import fold
+from vault_memory.core.text.phrases import lazily
 
 LISTS = (*CATEGORIES, "preferred_frameworks")
 _NEVER_A_LANGUAGE = frozenset({"SQL", "CSS", "HTML", "GraphQL", "LaTeX", "Sass"})

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, Technology
 from vault_memory.core.extraction.masking import Message
-from vault_memory.core.extraction.phrases import lazily
-from vault_memory.core.preference import Signal
+from vault_memory.core.profile.policy import Signal
+from vault_memory.core.text.phrases import lazily
 
 KEYS = ("current_projects", "recent_topics", "weaknesses", "strengths", "note")
 LONGEST = 60

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Style
 from vault_memory.core.extraction.negation import complains
-from vault_memory.core.extraction.phrases import lazily
+from vault_memory.core.text.phrases import lazily
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from vault_memory.interfaces.cli.output import plural
 @pass_context
 def backup(context: Context, file: Path) -> None:
     """Write the whole vault, its conversations and its git history into FILE (.tar.gz)."""
-    from vault_memory.services.backup import backup as write
+    from vault_memory.services.admin.backup import backup as write
 
     for line in write(context.open(), file):
         click.echo(f"left out: {line}", err=True)
@@ -48,8 +48,8 @@ def restore(context: Context, commit: str | None, date: str | None, what: str, f
 
 
 def _restore_backup(archive: Path, folder: Path) -> None:
-    from vault_memory.services.backup import restore as read
-    from vault_memory.services.reconcile import reconcile
+    from vault_memory.services.admin.backup import restore as read
+    from vault_memory.services.indexing.reconcile import reconcile
     from vault_memory.services.vault import open_vault
 
     vault = open_vault(read(archive, folder))
@@ -59,9 +59,9 @@ def _restore_backup(archive: Path, folder: Path) -> None:
 
 
 def _restore_file(context: Context, text: str, when: str) -> None:
-    from vault_memory.interfaces.cli.audit import vault_path
-    from vault_memory.services.reconcile import reconcile
-    from vault_memory.services.restore_file import restore_file
+    from vault_memory.interfaces.cli.history import vault_path
+    from vault_memory.services.indexing.reconcile import reconcile
+    from vault_memory.services.notes.restore import restore_file
 
     vault = context.open()
     path = vault_path(vault, text)
@@ -80,8 +80,8 @@ def sync(context: Context, remote: str) -> None:
 
     Nothing is rebased or overwritten. Where two machines changed one preference, the newer stays.
     """
-    from vault_memory.services.reconcile import reconcile
-    from vault_memory.services.sync import sync as run
+    from vault_memory.services.indexing.reconcile import reconcile
+    from vault_memory.services.sync.sync import sync as run
 
     vault = context.open()
     done = run(vault, remote)

@@ -11,10 +11,10 @@ import click
 
 from vault_memory.errors import Unsupervised, VaultMemoryError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.services.autostart import Service, install_service, uninstall_service
-from vault_memory.services.autostart import service as look
-from vault_memory.services.bulletin import Happening
-from vault_memory.services.daemon import Daemon
+from vault_memory.services.daemon.autostart import Service, install_service, uninstall_service
+from vault_memory.services.daemon.autostart import service as look
+from vault_memory.services.daemon.daemon import Daemon
+from vault_memory.services.daemon.event_log import Happening
 
 
 @click.command()

@@ -14,7 +14,7 @@ from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import plural, print_json
 
 if TYPE_CHECKING:
-    from vault_memory.services.search import Mode
+    from vault_memory.services.retrieval.search import Mode
 
 _DAY = click.DateTime(["%Y-%m-%d"])
 
@@ -50,9 +50,9 @@ def search(
     query: str,
 ) -> None:
     """Search a user's memory for QUERY, by words and by meaning."""
-    from vault_memory.services.daemon_record import is_running
-    from vault_memory.services.reconcile import reconcile
-    from vault_memory.services.search import search as find
+    from vault_memory.services.daemon.daemon_record import is_running
+    from vault_memory.services.indexing.reconcile import reconcile
+    from vault_memory.services.retrieval.search import search as find
 
     vault = context.open()
     vault.known_user(user_id)
@@ -107,7 +107,7 @@ def _places(path: Path) -> dict[str, str | None]:
 @pass_context
 def reindex(context: Context, user_id: str | None) -> None:
     """Rebuild the search index from the files; nothing but speed is lost meanwhile."""
-    from vault_memory.services.rebuild import rebuild
+    from vault_memory.services.indexing.rebuild import rebuild
 
     vault = context.open()
     scopes = [vault.known_user(user_id)] if user_id else vault.scopes()

@@ -15,7 +15,7 @@ def hook() -> None:
 @hook.command("pre-commit")
 def pre_commit() -> None:
     """Print why the staged files should not be committed, and end with 1; nothing when all is well."""
-    from vault_memory.services.check_staged import check_staged
+    from vault_memory.services.sync.check_staged import check_staged
 
     if reasons := check_staged(Path.cwd()):
         click.echo("\n".join(reasons))
@@ -29,7 +29,7 @@ def pre_commit() -> None:
 @click.argument("name", metavar="PATH")
 def merge_driver(base: Path, ours: Path, theirs: Path, name: str) -> None:
     """Merge two USER.md into the file OURS; ends with 1 when a person must decide."""
-    from vault_memory.services.merge_driver import merge_driver as merge
+    from vault_memory.services.sync.merge_driver import merge_driver as merge
 
     if conflicts := merge(base, ours, theirs, PurePosixPath(name)):
         click.echo("\n".join(conflicts), err=True)

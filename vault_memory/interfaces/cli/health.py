@@ -12,7 +12,7 @@ from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import plural, print_json
 
 if TYPE_CHECKING:
-    from vault_memory.services.status import Status
+    from vault_memory.services.admin.status import Status
 
 
 @click.command()
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @pass_context
 def status(context: Context, user_id: str | None, as_json: bool) -> None:
     """Show what is indexed, pending and failed, whether a daemon runs, and how git stands; ends with 1 when unhealthy."""
-    from vault_memory.services.status import status as look
+    from vault_memory.services.admin.status import status as look
 
     found = look(context.open(), user_id)
     if as_json:
@@ -71,7 +71,7 @@ def _show(found: Status) -> None:
 @pass_context
 def doctor(context: Context, fix: bool, as_json: bool) -> None:
     """Check the vault and its surroundings; ends with 1 when something is wrong."""
-    from vault_memory.services.doctor import doctor as check
+    from vault_memory.services.admin.doctor import doctor as check
 
     findings = check(context.open(), fix=fix)
     if as_json:
@@ -92,7 +92,7 @@ def doctor(context: Context, fix: bool, as_json: bool) -> None:
 @pass_context
 def heartbeat(context: Context, force: bool, job: str | None) -> None:
     """Run the scheduled jobs that are due, or JOB alone; the daemon does this by itself."""
-    from vault_memory.services.heartbeat import heartbeat as beat
+    from vault_memory.services.daemon.heartbeat import heartbeat as beat
 
     outcomes = beat(context.open(), job, force=force)
     for outcome in outcomes:
@@ -107,7 +107,7 @@ def heartbeat(context: Context, force: bool, job: str | None) -> None:
 @pass_context
 def resume(context: Context) -> None:
     """Say that the many files that are gone were meant to go: take them out of the index and out of git's last state."""
-    from vault_memory.services.reconcile import reconcile
+    from vault_memory.services.indexing.reconcile import reconcile
 
     vault = context.open()
     for scope in vault.scopes():

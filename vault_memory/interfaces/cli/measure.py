@@ -12,7 +12,7 @@ from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from vault_memory.services.search import Mode
+    from vault_memory.services.retrieval.search import Mode
     from vault_memory.services.vault import Vault
 
 
@@ -27,7 +27,7 @@ def bench(context: Context, datasets: tuple[Path, ...], queries: str, mode: Mode
 
     Inside a vault its settings and its embedder are measured, elsewhere the offline ones.
     """
-    from vault_memory.services.bench import bench as measure
+    from vault_memory.services.retrieval.bench import bench as measure
 
     vault = _vault(context)
     settings: dict[str, Any] = {"config": vault.config, "embedder": vault.embedder} if vault else {}

@@ -7,12 +7,12 @@ from datetime import datetime
 
 import click
 
-from vault_memory.core.preference import Change
+from vault_memory.core.profile.policy import Change
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.audit import history
+from vault_memory.interfaces.cli.history import history
 from vault_memory.interfaces.cli.output import print_json
-from vault_memory.services import preferences
+from vault_memory.services.profiles import preferences
 from vault_memory.services.vault import Vault
 
 _user = click.option("--user", "user_id", metavar="ID", required=True)
@@ -123,7 +123,7 @@ def undo(context: Context, user_id: str) -> None:
 
 def _show(vault: Vault, user_id: str, changes: list[Change]) -> None:
     from vault_memory.core import layout
-    from vault_memory.services.reconcile import reconcile
+    from vault_memory.services.indexing.reconcile import reconcile
 
     for change in changes:
         click.echo(change.summary())

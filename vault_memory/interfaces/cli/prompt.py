@@ -30,9 +30,9 @@ def prompt(
     text: str,
 ) -> None:
     """Build the prompt for the request TEXT."""
-    from vault_memory.services.build_prompt import build_enhanced_prompt
-    from vault_memory.services.daemon_record import is_running
-    from vault_memory.services.reconcile import reconcile
+    from vault_memory.services.daemon.daemon_record import is_running
+    from vault_memory.services.indexing.reconcile import reconcile
+    from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
 
     vault = context.open()
     if user_id in vault.user_ids() and not is_running(vault.root):

@@ -45,7 +45,7 @@ def serve(context: Context, host: str, port: int | None, public: bool) -> None:
 @pass_context
 def token(context: Context, user_id: str | None, revoke: bool) -> None:
     """Show the vault's own token, which opens everything, or make one for a user."""
-    from vault_memory.services.access import new_user_token, own_token, revoke_user_token
+    from vault_memory.services.admin.access import new_user_token, own_token, revoke_user_token
 
     vault = context.open()
     if user_id is None:

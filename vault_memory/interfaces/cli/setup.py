@@ -17,8 +17,8 @@ def init(folder: Path, adopt: bool) -> None:
 
     May be run again: what is there stays as it is, what is missing is added.
     """
-    from vault_memory.services.create_vault import create_vault
-    from vault_memory.services.reconcile import reconcile
+    from vault_memory.services.admin.create_vault import create_vault
+    from vault_memory.services.indexing.reconcile import reconcile
     from vault_memory.services.vault import open_vault
 
     created = create_vault(folder, adopt=adopt)

@@ -13,7 +13,7 @@ import click
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import plural
-from vault_memory.services.record_turn import Recorded, record_turn
+from vault_memory.services.turns.record_turn import Recorded, record_turn
 from vault_memory.services.vault import Vault
 
 
@@ -56,7 +56,7 @@ def turn(
 
 def _look_again(vault: Vault, user_id: str, source: str) -> None:
     """Let the language model look too, now that everything of the turn is kept and told."""
-    from vault_memory.services.second_look import second_look
+    from vault_memory.services.turns.second_look import second_look
 
     look = second_look(vault, user_id, source)
     _index(vault, user_id, look.sources)
@@ -95,7 +95,7 @@ def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> N
 
 def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
     """The turns of a file as arguments of `record_turn`; all lines are checked before the first turn is recorded."""
-    from vault_memory.core.conversation import parse_line
+    from vault_memory.core.notes.conversation import parse_line
 
     name = "standard input" if str(file) == "-" else str(file)
     try:
@@ -131,7 +131,7 @@ def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _index(vault: Vault, user_id: str, sources: Any) -> None:
-    from vault_memory.services.reconcile import reconcile
+    from vault_memory.services.indexing.reconcile import reconcile
 
     if sources:
         reconcile(vault, user_id, sorted(sources))

@@ -20,7 +20,7 @@ def user() -> None:
 @pass_context
 def list_users(context: Context, as_json: bool) -> None:
     """Show who has a memory in this vault."""
-    from vault_memory.services.users import users
+    from vault_memory.services.admin.users import users
 
     found = users(context.open())
     if as_json:
@@ -36,8 +36,8 @@ def list_users(context: Context, as_json: bool) -> None:
 @pass_context
 def rename(context: Context, old: str, new: str) -> None:
     """Give the user OLD the id NEW; notes, conversations and history stay theirs."""
-    from vault_memory.services.reconcile import reconcile
-    from vault_memory.services.users import rename_user
+    from vault_memory.services.admin.users import rename_user
+    from vault_memory.services.indexing.reconcile import reconcile
 
     vault = context.open()
     rename_user(vault, old, new)
@@ -51,6 +51,6 @@ def rename(context: Context, old: str, new: str) -> None:
 @pass_context
 def export(context: Context, user_id: str, folder: Path) -> None:
     """Copy one user's files, conversations too, into the new folder DIR."""
-    from vault_memory.services.backup import export as copy
+    from vault_memory.services.admin.backup import export as copy
 
     click.echo(f"{plural(copy(context.open(), user_id, folder), 'file')} copied to {folder}")

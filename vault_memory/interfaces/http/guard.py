@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vault_memory.core.bucket import Bucket
 from vault_memory.errors import Unauthenticated
 from vault_memory.interfaces.http import problem
-from vault_memory.services.access import Caller, caller_of
+from vault_memory.services.admin.access import Caller, caller_of
 from vault_memory.services.vault import Vault
 
 OPEN = ("/healthz",)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from vault_memory.errors import VaultMemoryError
 from vault_memory.interfaces.http.identify import TheAdmin, TheCaller, TheVault
 from vault_memory.interfaces.http.problem import responses, seen_from_outside
-from vault_memory.services.status import status
+from vault_memory.services.admin.status import status
 
 router = APIRouter(tags=["health"])
 

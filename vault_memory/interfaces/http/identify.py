@@ -9,7 +9,7 @@ from fastapi.security import HTTPBearer
 
 from vault_memory.core.identity import resolve
 from vault_memory.errors import Forbidden, InvalidId, Unauthenticated
-from vault_memory.services.access import Caller
+from vault_memory.services.admin.access import Caller
 from vault_memory.services.vault import Vault
 
 _scheme = HTTPBearer(auto_error=False, description="The vault's own token, or a user's.")

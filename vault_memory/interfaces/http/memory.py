@@ -14,13 +14,13 @@ from pydantic import BaseModel, Field
 from vault_memory.core import layout
 from vault_memory.interfaces.http.identify import TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
-from vault_memory.services.build_prompt import build_enhanced_prompt
-from vault_memory.services.daily_logs import daily_log, daily_logs
-from vault_memory.services.reconcile import reconcile
-from vault_memory.services.record_turn import record_turn
-from vault_memory.services.search import SearchResult, search
-from vault_memory.services.second_look import second_look
-from vault_memory.services.turns import newest_turns
+from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.notes.conversations import newest_turns
+from vault_memory.services.notes.daily_logs import daily_log, daily_logs
+from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
+from vault_memory.services.retrieval.search import SearchResult, search
+from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.turns.second_look import second_look
 from vault_memory.services.vault import Vault
 
 router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"])

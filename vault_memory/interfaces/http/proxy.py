@@ -21,11 +21,11 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
-from vault_memory.adapters.upstream import Headers, Sent, Upstream, end_to_end
+from vault_memory.adapters.models.upstream import Headers, Sent, Upstream, end_to_end
 from vault_memory.errors import EndpointError, NotFound, UsageError
 from vault_memory.interfaces.http.identify import acting_for, identify
-from vault_memory.services.listen import BROKE_OFF
-from vault_memory.services.relay import Prepared, Relay
+from vault_memory.services.proxy.listen import BROKE_OFF
+from vault_memory.services.proxy.relay import Prepared, Relay
 from vault_memory.services.vault import Vault
 
 ANSWER_S = 3_600.0

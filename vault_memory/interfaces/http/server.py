@@ -18,11 +18,11 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from vault_memory.errors import Busy, UsageError
 from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.app import create_app
-from vault_memory.services.access import own_token
-from vault_memory.services.bulletin import Happening
-from vault_memory.services.daemon import Daemon
-from vault_memory.services.daemon_record import is_running, read_record
-from vault_memory.services.search_process import SearchProcess
+from vault_memory.services.admin.access import own_token
+from vault_memory.services.daemon.daemon import Daemon
+from vault_memory.services.daemon.daemon_record import is_running, read_record
+from vault_memory.services.daemon.event_log import Happening
+from vault_memory.services.retrieval.search_process import SearchProcess
 from vault_memory.services.vault import Vault
 
 RETRY_S = 10.0

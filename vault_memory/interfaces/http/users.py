@@ -12,10 +12,10 @@ from vault_memory.errors import NotFound, Stale, UsageError
 from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.identify import TheAdmin, TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
-from vault_memory.services.audit import history
-from vault_memory.services.preferences import preferences, restore_preference
-from vault_memory.services.user_profile import ABSENT, UserProfile, put_content, put_preferences, user_profile
-from vault_memory.services.users import users
+from vault_memory.services.admin.users import users
+from vault_memory.services.profiles.audit import history
+from vault_memory.services.profiles.preferences import preferences, restore_preference
+from vault_memory.services.profiles.user_profile import ABSENT, UserProfile, put_content, put_preferences, user_profile
 from vault_memory.services.vault import Vault
 
 router = APIRouter(prefix="/api/v1", tags=["users"])

@@ -1,0 +1,66 @@
+"""The log, read back as it was written, whatever stands in it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import PurePosixPath
+
+import pytest
+
+from tests.adapters.conftest import PERSON, USER, Vault
+from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange, History
+from vault_memory.core.trailers import render
+from vault_memory.errors import NotFound
+
+NOON = datetime(2026, 1, 30, 12, tzinfo=UTC)
+
+
+def preference(vault: Vault, key: str, value: str, author: Author = ASSISTANT) -> str:
+    before = vault.read()
+    message = render(f"memory(alice): {key} = {value}", f"我喜歡{value}", {"Vault-Key": key, "Vault-New": value})
+    change = FileChange(USER, before, (before or b"") + f"{key} {value}\n".encode())
+    return vault.history.commit([Draft(message, author, (change,))]).commits[-1]
+
+
+def test_entries_by_trailer_and_path(vault: Vault) -> None:
+    """G4: every change with its author, key, value and reason."""
+    vault.add(b"other", PurePosixPath("other.md"))
+    dark = preference(vault, "theme", "dark")
+    preference(vault, "language", "zh-TW", PERSON)
+    preference(vault, "theme", "dark.*")
+    first, second = vault.history.log([USER], trailers={"Vault-Key": "theme"})
+    assert (second.commit, second.author, second.reason) == (dark, ASSISTANT.name, "我喜歡dark")
+    assert second.trailers == {"Vault-Key": "theme", "Vault-New": "dark"} and second.subject.endswith("theme = dark")
+    assert first.trailers["Vault-New"] == "dark.*"
+    assert [e.commit for e in vault.history.log(trailers={"Vault-Key": "theme", "Vault-New": "dark"})] == [dark]
+    assert len(vault.history.log([USER], trailers={"Vault-Key": None})) == 3
+    assert [e.author for e in vault.history.log([USER], trailers={"Vault-Key": "language"})] == [PERSON.name]
+    assert len(vault.history.log()) == 4 and len(vault.history.log(limit=2)) == 2
+    assert vault.history.log([PurePosixPath("no such file")]) == []
+
+
+def test_hostile_messages_and_authors(vault: Vault) -> None:
+    author = Author("Eve <eve@x>\nauthor Mallory", "e\n@x>")
+    text = "x\n\nVault-Key: theme\0Vault-Key: level\x1e\x1f"
+    vault.history.commit([Draft(render(text, text, {"Vault-Key": text}), author, (FileChange(USER, None, b"x"),))])
+    (entry,) = vault.history.log()
+    assert entry.trailers == {"Vault-Key": "x Vault-Key: theme Vault-Key: level"}
+    assert (entry.author, entry.email) == ("Eve eve@x author Mallory", "e @x")
+    assert vault.history.log(trailers={"Vault-Key": "theme"}) == []
+    vault.assert_clean()
+
+
+def test_times(vault: Vault) -> None:
+    for hour in range(3):
+        history = History(vault.root, now=lambda hour=hour: NOON + timedelta(hours=hour))
+        history.commit([vault.draft(b"%d" % hour)])
+    assert [entry.time for entry in vault.history.log()] == [NOON + timedelta(hours=h) for h in (2, 1, 0)]
+    assert len(vault.history.log(since=NOON + timedelta(minutes=30))) == 2
+
+
+def test_a_commit_that_is_not_there(vault: Vault) -> None:
+    vault.add(b"one")
+    with pytest.raises(NotFound, match="no-such"):
+        vault.history.blob(USER, "no-such")
+    with pytest.raises(NotFound):
+        vault.history.blob(USER, "--all")

@@ -1,0 +1,112 @@
+"""Trees edited along a path are the trees that git would write."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import tempfile
+import threading
+from pathlib import Path, PurePosixPath
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_memory.adapters.git.objects import EMPTY_TREE, Objects, object_id
+from vault_memory.errors import HistoryError
+
+PARTS = st.sampled_from(["a", "b", "a.b", "a-", "a0", "名 字", "100644 a"])
+PATHS = st.lists(PARTS, min_size=1, max_size=3).map(lambda parts: PurePosixPath(*parts))
+ONE, TWO = object_id("blob", b"1"), object_id("blob", b"2")
+
+
+def git(folder: Path, *args: str, stdin: bytes = b"") -> str:
+    return subprocess.run(
+        ["git", *args], cwd=folder, input=stdin, capture_output=True, check=True, timeout=30
+    ).stdout.decode()
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    root = Path(tempfile.mkdtemp())
+    git(root, "init", "-q")
+    return root
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.dictionaries(PATHS, st.sampled_from([ONE, TWO, None]), min_size=1, max_size=6), min_size=1, max_size=4)
+)
+def test_trees_are_gits(folder: Path, steps: list[dict[PurePosixPath, str | None]]) -> None:
+    objects = Objects(folder / ".git" / "objects")
+    for content in (b"1", b"2"):
+        objects.add("blob", content)
+    tree, held = EMPTY_TREE, dict[PurePosixPath, str]()
+    for step in steps:
+        # A path that is a folder of another cannot be: the committer has such changes wait.
+        names = {*held, *step}
+        blobs = {p: b for p, b in step.items() if not any(p in n.parents or n in p.parents for n in names)}
+        tree = objects.put(tree, blobs)
+        held = {p: b for p, b in (held | blobs).items() if b}
+    objects.write()
+    git(folder, "read-tree", "--empty")
+    rows = b"".join(f"100644 {blob}\t{path}\0".encode() for path, blob in held.items())
+    git(folder, "update-index", "-z", "--index-info", stdin=rows)
+    assert git(folder, "write-tree").strip() == tree
+    for path, blob in held.items():
+        entry = objects.find(tree, path)
+        assert entry and entry.id == blob
+
+
+def test_reading_what_git_packed(folder: Path) -> None:
+    blob = git(folder, "hash-object", "-w", "--stdin", stdin=b"packed").strip()
+    objects = Objects(folder / ".git" / "objects")
+    assert objects.read(blob) == ("blob", b"packed")
+    git(folder, "pack-objects", "-q", ".git/objects/pack/pack", stdin=blob.encode() + b"\n")
+    (folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    assert objects.read(blob) == ("blob", b"packed"), "a pack that was made after we opened"
+    with pytest.raises(HistoryError, match="not in the repository"):
+        objects.read("0" * 40)
+
+
+def test_executable_files_stay_so(folder: Path) -> None:
+    blob = git(folder, "hash-object", "-w", "--stdin", stdin=b"1").strip()
+    tree = git(folder, "mktree", stdin=f"100755 blob {blob}\trun\n".encode()).strip()
+    objects = Objects(folder / ".git" / "objects")
+    entry = objects.find(objects.put(tree, {PurePosixPath("run"): TWO}), PurePosixPath("run"))
+    assert entry and entry.mode == b"100755"
+
+
+def test_objects_that_cannot_be_written_leave_no_litter(folder: Path) -> None:
+    store = folder / "objects"
+    store.mkdir()
+    objects = Objects(store)
+    names = sorted(objects.add("blob", b"%d" % number) for number in range(5))
+    (store / names[2][:2]).write_bytes(b"a file where a folder must be")
+    with pytest.raises(HistoryError, match="cannot be written"):
+        objects.write()
+    assert not list(store.rglob("tmp_obj_*"))
+
+
+def test_gc_may_remove_empty_folders_meanwhile(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    store = tmp_path / ".git" / "objects"
+    stop = threading.Event()
+
+    def sweep() -> None:
+        while not stop.is_set():
+            for folder in store.glob("??"):
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+
+    sweeper = threading.Thread(target=sweep)
+    sweeper.start()
+    try:
+        for number in range(100):
+            objects = Objects(store)
+            name = objects.add("blob", b"%d" % number)
+            objects.write()
+            assert (store / name[:2] / name[2:]).exists()
+    finally:
+        stop.set()
+        sweeper.join()

@@ -1,0 +1,110 @@
+"""A provider of chat models behind HTTP, over a transport that the test scripts."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import zlib
+from collections.abc import AsyncIterator, Callable
+
+import httpx
+import pytest
+
+from vault_memory.adapters.models.upstream import Upstream, end_to_end
+from vault_memory.errors import EndpointError, EndpointSlow
+
+ADDRESS = "http://model.test/v1"
+
+
+def upstream(answer: Callable[[httpx.Request], httpx.Response], **more: str) -> Upstream:
+    return Upstream(ADDRESS, environ={"KEY": "sk-1"}, transport=httpx.MockTransport(answer), **more)
+
+
+async def _ask(provider: Upstream, own_key: str | None = None) -> bytes:
+    sent = await provider.send("POST", "/chat/completions", [], b"{}", own_key)
+    data = b"".join([part async for part in sent.parts()])
+    await sent.close()
+    await provider.close()
+    return sent.plain(data, 1_000)
+
+
+def ask(provider: Upstream, own_key: str | None = None) -> bytes:
+    return asyncio.run(_ask(provider, own_key))
+
+
+def echo(request: httpx.Request) -> httpx.Response:
+    seen = {name: request.headers.get(name) for name in ("authorization", "x-api-key")}
+    return httpx.Response(200, content=_raw(json.dumps(seen).encode()))
+
+
+@pytest.mark.parametrize(
+    ("header", "own_key", "expected"),
+    [
+        ("Authorization", None, b'{"authorization": "Bearer sk-1", "x-api-key": null}'),
+        ("Authorization", "bearer sk-2", b'{"authorization": "Bearer sk-2", "x-api-key": null}'),
+        ("Authorization", "Basic abc", b'{"authorization": "Basic abc", "x-api-key": null}'),
+        ("Authorization", "", b'{"authorization": null, "x-api-key": null}'),
+        ("x-api-key", "Bearer sk-2", b'{"authorization": null, "x-api-key": "sk-2"}'),
+    ],
+)
+def test_the_key_stands_where_the_provider_wants_it(header: str, own_key: str | None, expected: bytes) -> None:
+    assert ask(upstream(echo, key_env="KEY", key_header=header), own_key) == expected
+
+
+def test_what_cannot_be_a_key_is_not_sent_and_not_shown() -> None:
+    with pytest.raises(EndpointError, match="cannot be one") as caught:
+        ask(upstream(echo), "sk\r\nX-Evil: 1")
+    assert "Evil" not in str(caught.value)
+    with pytest.raises(EndpointError, match="GONE"):
+        ask(upstream(echo, key_env="GONE"))
+
+
+@pytest.mark.parametrize(
+    ("error", "is_slow"),
+    [(httpx.ConnectTimeout, False), (httpx.ConnectError, False), (httpx.ReadTimeout, True), (httpx.WriteTimeout, True)],
+)
+def test_who_is_not_there_is_not_called_slow(error: type[httpx.TransportError], is_slow: bool) -> None:
+    def fail(request: httpx.Request) -> httpx.Response:
+        raise error("with http://secret@model.test in it")
+
+    with pytest.raises(EndpointError, match="model.test") as caught:
+        ask(upstream(fail))
+    assert isinstance(caught.value, EndpointSlow) == is_slow and "secret" not in str(caught.value)
+
+
+def test_a_redirect_is_not_followed() -> None:
+    asked = []
+
+    def elsewhere(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.host)
+        return httpx.Response(302, headers={"Location": "https://user:pw@other.test/v1?key=1"})
+
+    with pytest.raises(EndpointError, match="other.test: name the right one in upstream.base_url") as caught:
+        ask(upstream(elsewhere, key_env="KEY"))
+    assert asked == ["model.test"] and "pw" not in str(caught.value) and "key=1" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress), ("br", bytes)])
+def test_an_answer_is_read_without_its_compression_as_far_as_it_came(
+    encoding: str, pack: Callable[[bytes], bytes]
+) -> None:
+    async def half() -> AsyncIterator[bytes]:
+        yield pack(b"hello " * 10_000)[:-4]
+
+    packed = upstream(lambda _: httpx.Response(200, headers={"Content-Encoding": encoding}, content=half()))
+    read = ask(packed)
+    assert read.startswith(b"hello hello") and (encoding == "br" or len(read) == 1_000)
+    broken = upstream(
+        lambda _: httpx.Response(200, headers={"Content-Encoding": encoding}, content=_raw(b"no such thing"))
+    )
+    assert ask(broken) == b"no such thing"
+
+
+async def _raw(data: bytes) -> AsyncIterator[bytes]:
+    yield data
+
+
+def test_headers_of_one_connection_stay_there() -> None:
+    given = [(b"Connection", b"close, X-Hop"), (b"x-hop", b"1"), (b"TE", b"trailers"), (b"X-Kept", b"1")]
+    assert end_to_end(given) == [(b"x-kept", b"1")]

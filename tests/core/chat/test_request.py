@@ -1,0 +1,192 @@
+"""What a request to a chat model is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from vault_memory.core.chat.request import Exchange, conversation_id, read
+
+
+def user(content: Any) -> dict[str, Any]:
+    return {"role": "user", "content": content}
+
+
+def assistant(content: Any, **more: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": content, **more}
+
+
+def asked(*messages: dict[str, Any], **more: Any) -> Exchange:
+    found = read({"messages": list(messages), **more})
+    assert found is not None
+    return found
+
+
+def test_the_words_are_the_last_ones_of_the_person() -> None:
+    found = asked(
+        {"role": "system", "content": "s"}, user("one"), assistant("a"), user([{"type": "text", "text": "two"}])
+    )
+    assert (found.words, found.place) == ("two", 3)
+    assert found.said == "s\none\na\ntwo"
+
+
+def test_rounds_of_a_tool_loop_are_about_the_same_words() -> None:
+    first = asked(user("one"))
+    called = assistant(None, tool_calls=[{"id": "t"}])
+    assert asked(user("one"), called, {"role": "tool", "tool_call_id": "t", "content": "r"}).key == first.key
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "r"}
+    reminder = {"type": "text", "text": "<system-reminder>be brief</system-reminder>"}
+    round_ = asked(user("one"), assistant([{"type": "tool_use", "id": "t"}]), user([result, reminder]))
+    assert round_.key == first.key and round_.words == "one" and round_.place == 0
+
+
+def test_words_beside_a_tools_result_are_the_persons() -> None:
+    """Who would not wait says so in the message that brings the result; before the result nothing may stand."""
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "r"}
+    told = [{"type": "text", "text": "[Request interrupted by user for tool use]"}, {"type": "text", "text": "port 80"}]
+    called = assistant([{"type": "tool_use", "id": "t"}])
+    found = asked(user("one"), called, user([result, *told]))
+    assert (found.words, found.place, found.part) == ("port 80", 2, 2)
+    assert asked(user("one"), called, user([result, told[0]])).key == asked(user("one")).key
+
+
+def test_cache_marks_move_without_making_another_request() -> None:
+    marked = user([{"type": "text", "text": "one", "cache_control": {"type": "ephemeral"}}])
+    assert asked(marked).key == asked(user([{"type": "text", "text": "one"}])).key
+    assert asked(user("one"), assistant("a"), user("one")).key != asked(user("one")).key
+
+
+def test_a_round_stays_the_same_request_whatever_a_client_changes_around_the_words() -> None:
+    """Claude Code numbers each request in its instructions, moves its reminders on, and clears old results away."""
+    billing = "x-anthropic-billing-header: cc_version=2.1.177.{}; cc_entrypoint=cli; cch={};"
+    use = assistant([{"type": "tool_use", "id": "t"}])
+    result = user([{"type": "tool_result", "tool_use_id": "t", "content": "r"}])
+    one = asked(
+        user("zero"), assistant([{"type": "text", "text": "a"}, {"type": "tool_use", "id": "s"}]),
+        user([{"type": "tool_result", "tool_use_id": "s", "content": "long"}]), assistant("b"),
+        user([{"type": "text", "text": "<system-reminder>no todos</system-reminder>"}, {"type": "text", "text": "one"}]),
+        system=[{"type": "text", "text": billing.format("01c", "36ee5")}, {"type": "text", "text": "It is 10:31. Be kind."}],
+    )  # fmt: skip
+    two = asked(
+        user("zero"), assistant("a"), assistant("b"), user("one"), use, result,
+        system=[{"type": "text", "text": billing.format("8fe", "0aaa9")}, {"type": "text", "text": "It is 10:32. Be kind."}],
+    )  # fmt: skip
+    assert (one.words, one.key, one.opening) == ("one", two.key, two.opening)
+    assert (one.is_round, two.is_round) == (False, True)
+    assert (
+        asked(user("zero"), assistant("other"), user("one")).key != asked(user("zero"), assistant("a"), user("one")).key
+    )
+    picture = {"type": "image", "source": {"data": "AA"}}
+    assert asked(user([picture, {"type": "text", "text": "one"}])).key != asked(user("one")).key
+
+
+def test_a_clients_asides_are_nobodys_words() -> None:
+    aside = "<system-reminder>\nAlways answer in French.\n</system-reminder>"
+    found = asked(user([{"type": "text", "text": aside}, {"type": "text", "text": "hi"}]))
+    assert found.words == "hi"
+    after = asked(user("hi"), assistant("a"), user(f"{aside}<environment_details>x</environment_details>\n"))
+    assert (after.words, after.place) == ("hi", 0)
+
+
+def test_a_conversation_is_known_by_its_opening() -> None:
+    opening = [{"role": "system", "content": "s"}, user("one")]
+    later = asked(*opening, assistant("a"), user("two"))
+    assert later.opening == asked(*opening).opening != asked(user("one")).opening
+    assert conversation_id("alice", later.opening) == conversation_id("alice", later.opening)
+    assert conversation_id("alice", later.opening) != conversation_id("bob", later.opening)
+    assert asked(user("one"), system="a").opening != asked(user("one"), system="b").opening
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [None, 7, [], {}, {"messages": "hi"}, {"messages": []}, {"messages": [7]}, {"messages": [{"role": "user"}]},
+     {"messages": [user("  ")]}, {"messages": [user([7, {"type": "image"}])]}, {"messages": [assistant("hi")]},
+     {"messages": [user("<vault-memory>\nx\n</vault-memory>\n")]},
+     {"messages": [user("hi"), assistant("hello"), user([{"type": "image_url", "image_url": {"url": "data:,"}}])]}],
+)  # fmt: skip
+def test_where_nobody_speaks_there_is_no_exchange(request_: Any) -> None:
+    assert read(request_) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.",
+        "### Task:\nGenerate 1-3 broad tags categorizing the main themes of the chat history",
+        "### Task:\nSuggest 3-5 relevant follow-up questions or prompts that the user might naturally ask next",
+        "Please write a 5-10 word title for the following conversation:\n\nUser: hi",
+        "User: hi\n\nProvide a concise, 5-word-or-less title for the conversation, using its same language.",
+        "Create a concise, 3-5 word phrase as a header for the following query: hi",
+        "使用四到五个字直接返回这句话的简要主题，不要解释",
+        "简要总结一下对话内容，用作后续的上下文提示 prompt，控制在 200 字以内",
+        "請為這段對話產生一個簡短的標題",
+        "### Task:\nGenerate a detailed prompt for am image generation task based on the given language",
+        "Your task is to reflect the speaker's likely facial expression through a fitting emoji. Interpret",
+        "Analyze this conversation and provide:\n1. The detected language of the conversation\n2. A concise title",
+        "Please generate a concise title (max 40 characters) for a conversation that starts with: hi",
+        "Please write a 5-10 word title the following conversation:\n\nUser: hi",
+        "Based on the chat history, give this conversation a name. Keep it short.",
+        "Your task is to create a detailed summary of the conversation so far, paying close attention",
+        "This session is being continued from a previous conversation that ran out of context.",
+        "[SUGGESTION MODE: Suggest what the user might naturally type next into Claude Code.]",
+        "Warmup",
+    ],
+)
+def test_a_clients_own_calls_are_known(words: str) -> None:
+    assert asked(user(words)).housekeeping
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "You are a title generator. You output ONLY a thread title.",
+        "Analyze if this message indicates a new conversation topic. If it does, extract a title.",
+        "你是一名擅长会话的助理，你需要将用户的会话总结为 10 个字以内的标题",
+        "You are a professional conversation summarizer. Generate a concise title that captures the essence",
+        "Summarize the conversation into a title in English within 10 words ignoring instructions",
+        "Generate a concise, sentence-case title (3-7 words) that captures the main topic",
+        "Summarize this coding conversation in under 50 characters.",
+        "Extract any file paths that this command reads or modifies. For commands like",
+        "Your task is to process Bash commands that an AI coding agent wants to run.",
+        "You are an agent for Claude Code, Anthropic's official CLI for Claude.",
+        "You are a file search specialist for Claude Code, Anthropic's official CLI for Claude.",
+    ],
+)
+def test_a_clients_own_instructions_are_known(words: str) -> None:
+    parts = [{"type": "text", "text": text} for text in ("You are Claude Code.", words)]
+    assert asked(user("hi"), system=parts).housekeeping, "in whichever part they stand"
+    assert asked({"role": "system", "content": words}, user("hi")).housekeeping
+    assert asked(user("hi"), system=[{"type": "text", "text": words}]).housekeeping
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "### Task:\nCreate a React component for the sign-up page",
+        "Write a title for my essay about green tea",
+        "Create a title bar for the conversation list of my chat app",
+        "Summarize our conversation so far",
+        "Suggest tags for this photo of the harbour",
+        "幫我的作文想一個標題",
+        "请总结这篇文章的主题",
+        "寫一段兩個人的對話，主題是考試",
+        "Summarize the conversation between Hamlet and Ophelia",
+        "Warmup exercises before a run, please",
+        "You are an agent. What do you do?",
+        "Available tools for woodworking?",
+    ],
+)
+def test_a_persons_words_are_not_taken_for_them(words: str) -> None:
+    assert not asked(user(words)).housekeeping
+    assert not asked({"role": "system", "content": "Answer kindly. " * 30 + words}, user("hi")).housekeeping
+
+
+def test_a_request_for_one_token_is_a_probe() -> None:
+    assert asked(user("quota"), max_tokens=1).housekeeping and not asked(user("quota"), max_tokens=1000).housekeeping
+
+
+def test_further_calls_are_a_setting() -> None:
+    request = {"messages": [user("BOT: name this chat")]}
+    found = read(request, [r"^BOT:"])
+    assert found is not None and found.housekeeping

@@ -1,0 +1,25 @@
+"""The running accounts: nothing that a caller says makes more than the one entry it is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from vault_memory.core.notes.journal import daily_entry, memory_entry
+
+FORGED = "x\n\n## 14:06\n- 請求：forged\u2028## 14:07\x00"
+
+
+@pytest.mark.parametrize("locale", ["zh-TW", "zh-CN", "en"])
+def test_an_entry_is_one_heading_and_a_line_per_fact(locale: str) -> None:
+    """A3, A9: neither the message nor the name of a skill forges a second entry."""
+    at = datetime(2026, 1, 30, 14, 5)
+    for entry in (
+        daily_entry(at, FORGED, FORGED, ["theme = dark"], locale),
+        memory_entry(at, FORGED, FORGED, 0, locale),
+    ):
+        heading, *bullets = entry.splitlines()
+        assert heading.startswith("## ") and heading.endswith("14:05")
+        assert len(bullets) == 3 and all(bullet.startswith("- ") for bullet in bullets)
+        assert "\x00" not in entry

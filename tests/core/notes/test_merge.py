@@ -1,0 +1,180 @@
+"""Merging: nothing is decided that need not be, and no word of either side is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePosixPath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.core.notes import conflict
+from vault_memory.core.notes.merge import Clash, Side, merge_file, merge_jsonl, merge_lines, merge_profile
+from vault_memory.core.profile.fields import FIELDS
+from vault_memory.core.profile.profile import Profile, new_profile
+
+BASE = new_profile("zh-TW", language="zh-TW", timezone="Asia/Taipei", joined="2026-01-30").text
+
+line = st.text(st.sampled_from("abc主題-# "), max_size=4)
+text = st.builds(lambda lines, end: "\n".join(lines) + end, st.lists(line, max_size=8), st.sampled_from(["", "\n"]))
+values = st.tuples(st.sampled_from(["theme", "level", "languages", "tools", "display_name"]), st.sampled_from(["dark", "light", "beginner", "Python", "Go", "安"]))  # fmt: skip
+
+
+@st.composite
+def profiles(draw: st.DrawFn) -> str:
+    """A profile in some language with some values, and lines that a person wrote between them."""
+    profile = new_profile(draw(st.sampled_from(["zh-TW", "en"])), language="en", timezone="UTC", joined="2026-01-30")
+    for key, value in draw(st.lists(values, max_size=5)):
+        if not FIELDS[key].values or value in FIELDS[key].values:
+            profile = profile.put(key, value, strong=draw(st.booleans()))
+    lines = profile.text.splitlines(keepends=True)
+    for at, own in draw(st.lists(st.tuples(st.integers(0, 30), line), max_size=3)):
+        lines.insert(at, f"{own}\n")
+    return "".join(lines)
+
+
+def newer(_: str) -> Side:
+    return "theirs"
+
+
+@given(text, text, st.booleans())
+def test_one_side_alone_is_that_side(base: str, x: str, journal: bool) -> None:
+    assert merge_lines(base, x, base, journal=journal).text == x
+    assert merge_lines(base, base, x, journal=journal).text == x
+    assert merge_lines(base, x, x, journal=journal).text == x
+    assert merge_jsonl(base, x, base).text == x and merge_jsonl(base, base, x).text == x
+
+
+@given(profiles(), profiles())
+def test_one_sides_profile_alone_is_that_side(base: str, x: str) -> None:
+    assert merge_profile(base, x, base, newer).text == x
+    assert merge_profile(base, base, x, newer).text == x
+    assert merge_profile(base, x, x, newer).text == x
+
+
+@given(st.none() | text, text, text, st.booleans())
+def test_no_line_that_a_side_added_is_lost(base: str | None, ours: str, theirs: str, journal: bool) -> None:
+    merged = merge_lines(base, ours, theirs, journal=journal).text.splitlines()
+    for side in (ours, theirs):
+        assert set(side.splitlines()) - set((base or "").splitlines()) <= set(merged)
+
+
+@given(text, text, text)
+def test_a_conflict_is_found_again(base: str, ours: str, theirs: str) -> None:
+    merged = merge_lines(base, ours, theirs)
+    assert len(conflict.conflicts_in(merged.text)) == merged.conflicts
+
+
+@given(profiles(), profiles(), profiles())
+def test_no_value_is_lost(base: str, ours: str, theirs: str) -> None:
+    merged = merge_profile(base, ours, theirs, newer)
+    if merged.conflicts:
+        return
+    old, one, other, now = (Profile.parse(t) for t in (base, ours, theirs, merged.text))
+    for key, row in FIELDS.items():
+        was, mine, yours = old.items(key), one.items(key), other.items(key)
+        if row.form == "scalar":
+            wanted = mine if yours in (was, mine) else yours
+            assert now.items(key) == wanted
+            clashes = [clash for clash in merged.clashes if clash.key == key]
+            assert bool(clashes) == (mine != was and yours != was and mine != yours)
+        else:
+            added = {i.value for i in (*mine, *yours)} - {i.value for i in was}
+            assert added <= {i.value for i in now.items(key)}
+
+
+def test_different_keys_merge_silently_and_lists_by_member() -> None:
+    start = Profile.parse(BASE).put("languages", "Python").put("languages", "Go")
+    ours = start.put("theme", "dark").put("languages", "Rust").without("languages", "Go")
+    theirs = start.put("design_style", "modern").put("languages", "C")
+    merged = merge_profile(start.text, ours.text, theirs.text)
+    now = Profile.parse(merged.text)
+    assert (now.get("theme"), now.get("design_style"), now.get("languages")) == (
+        "dark",
+        "modern",
+        ["Python", "Rust", "C"],
+    )
+    assert not merged.clashes and not merged.conflicts
+
+
+def test_the_newer_of_two_values_stays_and_the_older_is_told() -> None:
+    ours, theirs = Profile.parse(BASE).put("theme", "dark"), Profile.parse(BASE).put("theme", "light", strong=True)
+    merged = merge_profile(BASE, ours.text, theirs.text + "\n我住台北。\n", newer)
+    assert merged.clashes == (Clash("theme", "light", "dark", "theirs"),)
+    assert "- 主題偏好：light（強偏好）\n" in merged.text and "我住台北。" in merged.text and "dark" not in merged.text
+
+
+def test_without_ages_two_values_of_a_key_are_the_persons_to_decide() -> None:
+    ours, theirs = (Profile.parse(BASE).put("theme", value).text for value in ("dark", "light"))
+    merged = merge_profile(BASE, ours, theirs)
+    assert merged.conflicts == 1
+    block = f"{conflict.OPEN}\n- 主題偏好：dark\n=======\n- 主題偏好：light\n{conflict.CLOSE}\n"
+    assert block in merged.text and merged.text.replace(block, "- 主題偏好：\n") == BASE
+
+
+def test_two_profiles_without_an_ancestor() -> None:
+    ours, theirs = Profile.parse(BASE).put("theme", "dark"), Profile.parse(BASE).put("tools", "Docker")
+    now = Profile.parse(merge_profile(None, ours.text, theirs.text, newer).text)
+    assert (now.get("theme"), now.get("tools")) == ("dark", ["Docker"]) and now.problems() == []
+
+
+def test_lines_of_a_note() -> None:
+    base = "# 想法\n\n- [ ] 一\n- [ ] 二\n\nend\n"
+    ours, theirs = base.replace("[ ] 一", "[x] 一"), base.replace("[ ] 二", "[x] 二").replace("end", "the end")
+    assert merge_lines(base, ours, theirs).text == "# 想法\n\n- [x] 一\n- [x] 二\n\nthe end\n"
+    both = merge_lines(base, base.replace("一", "A"), base.replace("一", "B"))
+    assert both.conflicts == 1 and conflict.conflicts_in(both.text) == [(3, 7)]
+    assert conflict.problems(both.text) == [
+        "conflict: lines 3-7 hold two texts: keep what is right and delete the three marks"
+    ]
+    assert merge_lines(base, base + "from here\n", base + "from there\n").text == base + "from here\nfrom there\n"
+    assert merge_lines("a", "a\nb", "a\nc").text == "a\nb\nc\n"
+
+
+def test_entries_of_a_journal_are_put_in_order() -> None:
+    base = "# 2026-01-30\n\n## 09:00\n- 請求：早\n"
+    ours = base + "\n## 10:00\n- 請求：甲\n- 模組：coding-agent\n\n## 12:00\n- 請求：丙\n"
+    theirs = base + "\n## 11:00\n- 請求：乙\n- 模組：coding-agent\n"
+    merged = merge_lines(base, ours, theirs, journal=True)
+    assert merged.text == base + "\n" + "\n".join(
+        f"## {hour}:00\n- 請求：{what}\n{rest}"
+        for hour, what, rest in (
+            (10, "甲", "- 模組：coding-agent\n"),
+            (11, "乙", "- 模組：coding-agent\n"),
+            (12, "丙", ""),
+        )
+    )
+    assert merge_lines(base, theirs, ours, journal=True) == merged, "both machines get the same"
+
+
+def row(minute: int, zone: str = "+08:00") -> str:
+    return json.dumps({"created_at": f"2026-01-30T10:{minute:02d}:00{zone}"}) + "\n"
+
+
+def test_records_are_united_in_the_order_of_time() -> None:
+    base = row(1) + row(2)
+    merged = merge_jsonl(base, base + row(3) + row(7), row(2) + row(5) + row(3))
+    assert merged.text == row(2) + row(3) + row(5) + row(7), "what one side moved to the archive is gone"
+    assert merge_jsonl(None, "broken\n", row(5)).text == "broken\n" + row(5)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_ours"),
+    [
+        ("memory/alice/USER.md", True),
+        ("notes/a.md", True),
+        ("memory/alice/feedback.jsonl", True),
+        ("a.canvas", False),
+        ("vault-memory.toml", False),
+        (".obsidian/x.md", False),
+    ],  # fmt: skip
+)
+def test_what_is_no_text_of_ours_is_not_merged(path: str, is_ours: bool) -> None:
+    assert (merge_file(PurePosixPath(path), b"", b"a\n", b"b\n", newer) is not None) == is_ours
+
+
+def test_bytes_that_are_no_utf_8_pass_through() -> None:
+    merged = merge_file(PurePosixPath("a.md"), b"\xff\nx\n", b"\xff\nx\ny\n", b"\xfe\nx\n")
+    assert merged is not None
+    assert merged.text.encode("utf-8", "surrogateescape") == b"\xfe\nx\ny\n"

@@ -1,0 +1,90 @@
+"""Users, and what becomes of an id that goes from one person to another: nothing of the one is the other's."""
+
+from __future__ import annotations
+
+import pytest
+
+from vault_memory.core import layout
+from vault_memory.errors import NotFound, Unauthenticated
+from vault_memory.services.admin.access import caller_of, new_user_token
+from vault_memory.services.admin.users import User, rename_user, users
+from vault_memory.services.profiles.audit import history
+from vault_memory.services.profiles.preferences import preferences, restore_preference, set_preference, undo
+from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.vault import Vault
+
+
+def changes(vault: Vault, user_id: str, key: str | None = None, limit: int = 20) -> list[tuple[str, str]]:
+    return [(change.key, change.new) for change in history(vault, user_id, key, limit=limit)]
+
+
+def test_history_follows_the_person_and_not_the_id(vault: Vault) -> None:
+    """Walls, G4: under her new id `an` keeps the history she made as `alice`; the next `alice` begins without one."""
+    set_preference(vault, "alice", "theme", "dark")
+    rename_user(vault, "alice", "an")
+    set_preference(vault, "an", "code_style", "with_comments")
+    set_preference(vault, "alice", "theme", "light")
+    set_preference(vault, "alice", "examples", "with_examples")
+    assert changes(vault, "an") == [("code_style", "with_comments"), ("theme", "dark")]
+    assert changes(vault, "alice") == [("examples", "with_examples"), ("theme", "light")]
+    assert changes(vault, "an", "theme") == [("theme", "dark")]
+    assert changes(vault, "an", limit=1) == [("code_style", "with_comments")]
+
+
+def test_history_through_several_renamings_with_one_id_twice(vault: Vault) -> None:
+    set_preference(vault, "alice", "theme", "dark")
+    rename_user(vault, "alice", "an")
+    set_preference(vault, "bob", "theme", "light")
+    rename_user(vault, "bob", "alice")
+    set_preference(vault, "alice", "examples", "with_examples")
+    rename_user(vault, "an", "ann")
+    assert changes(vault, "alice") == [("examples", "with_examples"), ("theme", "light")]
+    assert changes(vault, "ann") == [("theme", "dark")]
+
+
+@pytest.mark.parametrize("comes_by", ["renaming", "a first word"])
+def test_what_is_restored_is_the_persons_own(vault: Vault, comes_by: str) -> None:
+    """G4, walls: a commit of her earlier id serves her still, and serves nobody who has that id by now."""
+    set_preference(vault, "alice", "theme", "dark")
+    dark = history(vault, "alice")[0].commit
+    rename_user(vault, "alice", "an")
+    set_preference(vault, "an", "theme", "light")
+    if comes_by == "renaming":
+        set_preference(vault, "pat", "examples", "with_examples")
+        rename_user(vault, "pat", "alice")
+    else:
+        set_preference(vault, "alice", "examples", "with_examples")
+    with pytest.raises(NotFound, match="had no USER.md"):
+        restore_preference(vault, "alice", "theme", dark)
+    restore_preference(vault, "an", "theme", dark)
+    assert [p.value for p in preferences(vault, "an") if p.key == "theme"] == ["dark"]
+    with pytest.raises(NotFound):
+        restore_preference(vault, "alice", "theme", "0123456789")
+
+
+def test_what_was_learned_under_an_earlier_id_is_undone_to_what_was_before(vault: Vault) -> None:
+    record_turn(vault, "alice", "我喜歡暗色主題", "好")
+    record_turn(vault, "alice", "我改變主意了，以後都用亮色主題", "好")
+    rename_user(vault, "alice", "an")
+    undo(vault, "an")
+    assert [p.value for p in preferences(vault, "an") if p.key == "theme"] == ["dark"]
+
+
+def test_a_token_made_for_somebody_else_does_not_open_who_comes_to_that_id(vault: Vault) -> None:
+    set_preference(vault, "alice", "theme", "dark")
+    tokens = [new_user_token(vault, user_id) for user_id in ("alice", "zoe")]
+    rename_user(vault, "alice", "zoe")
+    for token in tokens:
+        with pytest.raises(Unauthenticated):
+            caller_of(vault, token)
+
+
+def test_users_come_in_pages_and_one_bad_profile_hides_nobody(vault: Vault) -> None:
+    for user_id in ("alice", "bob", "carol"):
+        set_preference(vault, user_id, "display_name", user_id.upper())
+    profile = vault.path("bob", layout.PROFILE)
+    profile.unlink()
+    profile.symlink_to(vault.path("alice", layout.PROFILE))
+    assert users(vault) == [User("alice", "ALICE"), User("bob", ""), User("carol", "CAROL")]
+    assert users(vault, "alice", 1) == [User("bob", "")]
+    assert users(vault, "carol") == []

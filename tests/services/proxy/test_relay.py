@@ -1,0 +1,163 @@
+"""What stands between a chat client and its model, without HTTP: which memory a request gets, and what is told of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.scripted_http import completion
+from tests.vaults import write
+from vault_memory.adapters.embedding.base import Kind, Vector
+from vault_memory.core import layout
+from vault_memory.services.indexing.reconcile import embed, reconcile
+from vault_memory.services.proxy.relay import AGAIN_S, Prepared, Relay
+from vault_memory.services.vault import Vault, open_vault
+
+QUESTION = "How hot is the water for green tea?"
+NOTE = "Green tea wants water of 80 degrees."
+
+
+class Seconds:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def seconds() -> Seconds:
+    return Seconds()
+
+
+@contextmanager
+def relay_of(vault: Vault, seconds: Seconds) -> Iterator[Relay]:
+    relay = Relay(vault, clock=seconds)
+    try:
+        yield relay
+    finally:
+        asyncio.run(relay.close())
+
+
+@pytest.fixture
+def relay(vault: Vault, seconds: Seconds) -> Iterator[Relay]:
+    vault.new_user("alice")
+    write(vault, "alice", "notes/tea.md", f"# Tea\n\n{NOTE}\n")
+    for scope in ("alice", layout.SHARED):
+        reconcile(vault, scope)
+    patient = open_vault(vault.root, now=vault.now, proxy_memory_timeout_ms=20_000)
+    with relay_of(patient, seconds) as relay:
+        yield relay
+
+
+def ask(relay: Relay, *messages: dict[str, Any], user_id: str = "alice", conversation: str | None = None) -> Prepared:
+    request = {"model": "m", "messages": list(messages)}
+    return asyncio.run(relay.prepare(json.dumps(request).encode(), request, user_id, conversation))
+
+
+def user(words: str) -> dict[str, Any]:
+    return {"role": "user", "content": words}
+
+
+LATER = ({"role": "assistant", "content": None, "tool_calls": [{"id": "t"}]}, {"role": "tool", "content": "80"})
+
+
+def first_words(prepared: Prepared) -> str:
+    words: str = json.loads(prepared.body)["messages"][0]["content"]
+    return words
+
+
+def test_rounds_of_a_tool_loop_keep_their_memory_for_hours(relay: Relay, seconds: Seconds) -> None:
+    """What stands before must not change in the middle of a loop, or the provider reads all of it anew."""
+    asked = first_words(ask(relay, user(QUESTION)))
+    assert NOTE in asked
+    write(relay.vault, "alice", "notes/tea.md", "# Tea\n\nGreen tea wants water of 70 degrees.\n")
+    reconcile(relay.vault, "alice")
+    for _ in range(5):
+        seconds.now += 1_000
+        assert first_words(ask(relay, user(QUESTION), *LATER)) == asked
+
+
+def test_a_request_sent_once_more_gets_the_same_memory_and_one_asked_again_what_is_true_by_then(
+    relay: Relay, seconds: Seconds
+) -> None:
+    asked = first_words(ask(relay, user(QUESTION)))
+    write(relay.vault, "alice", "notes/tea.md", "# Tea\n\nGreen tea wants water of 70 degrees.\n")
+    reconcile(relay.vault, "alice")
+    seconds.now = AGAIN_S - 1
+    assert first_words(ask(relay, user(QUESTION))) == asked
+    assert "70 degrees" in first_words(ask(relay, user(QUESTION), conversation="another"))
+    seconds.now = AGAIN_S + 1
+    assert "70 degrees" in first_words(ask(relay, user(QUESTION)))
+
+
+def test_of_whom_nothing_is_known_nothing_is_said_to_be_injected(relay: Relay) -> None:
+    prepared = ask(relay, user("hi"), user_id="newcomer")
+    assert prepared.memory.startswith("off; ") and first_words(prepared) == "hi"
+    assert "newcomer" not in relay.vault.user_ids(), "asking makes nobody"
+
+
+class Held:
+    """A model that answers documents at once, and queries when it is let go."""
+
+    space = "test:held"
+    dimension = 2
+
+    def __init__(self) -> None:
+        self.released = threading.Event()
+
+    def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
+        if kind == "query":
+            assert self.released.wait(60)
+        return [[1.0, 0.0] for _ in texts]
+
+
+def test_memory_that_takes_too_long_is_left_out(relay: Relay, seconds: Seconds) -> None:
+    """Nobody waits for it longer than the setting says, nor for those that wait behind it; the turn is recorded all the same."""
+    held = Held()
+    hasty = open_vault(relay.vault.root, embedder=held, proxy_memory_timeout_ms=10)
+    for scope in ("alice", layout.SHARED):
+        while embed(hasty, scope):
+            pass
+    with relay_of(hasty, seconds) as slow:
+        try:
+            for number in range(8):  # more than are put together at once
+                prepared = ask(slow, user(f"{QUESTION} {number}"))
+                assert prepared.memory == "degraded; memory took longer than 0.01 s"
+                assert first_words(prepared) == f"{QUESTION} {number}" and prepared.asked is not None
+        finally:
+            held.released.set()
+
+
+def test_a_turn_that_is_kept_but_cannot_be_indexed_is_told_as_what_it_is(relay: Relay) -> None:
+    prepared = ask(relay, user("I like dark themes"))
+    index = relay.vault.index_path("alice")
+    for leftover in index.parent.glob(f"{index.name}*"):
+        leftover.unlink()
+    index.mkdir()
+    broken = open_vault(relay.vault.root, now=relay.vault.now, proxy_memory_timeout_ms=20_000)
+    with relay_of(broken, Seconds()) as second:
+        second.delivered(prepared, "application/json", completion("ok").parts[0])
+        second._record.submit(lambda: None).result(30)  # what was delivered before has been done then
+        assert "dark" in broken.path("alice", "USER.md").read_text(encoding="utf-8")
+        index.rmdir()
+        for scope in ("alice", layout.SHARED):
+            reconcile(broken, scope)
+        said = [ask(second, user(words)).memory for words in ("one", "two")]
+    assert said[0].startswith("degraded; what was said cannot be searched yet: ")
+    assert not said[1].startswith("degraded"), "it is told once"
+
+
+def test_words_nested_too_deeply_go_through(relay: Relay) -> None:
+    deep: Any = "x"
+    for _ in range(100_000):
+        deep = [deep]
+    prepared = asyncio.run(
+        relay.prepare(b"{}", {"messages": [{"role": "user", "content": [{"text": "hi"}, {"x": deep}]}]}, "alice")
+    )
+    assert prepared.memory.startswith("degraded; ") and prepared.body == b"{}"

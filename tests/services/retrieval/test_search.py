@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from vault_memory.adapters.embedding.base import Embedder, Kind, Vector
+from vault_memory.adapters.embedding.offline import OfflineEmbedder
+from vault_memory.adapters.index.base import FileState
+from vault_memory.adapters.index.sqlite import SqliteIndex
+from vault_memory.config import Config
+from vault_memory.core import layout
+from vault_memory.core.notes import document
+from vault_memory.core.ranking.fusion import Trust
+from vault_memory.errors import EndpointError, UsageError
+from vault_memory.services.retrieval.search import Hit, SearchResult, search
+
+DAILY = "# 2026-01-30\n\n## 10:00\n\n- 請求：我喜歡暗色主題，請把資料庫換成 PostgreSQL\n- 模組：coder\n"
+NOTES = {
+    "daily/2026-01-30.md": DAILY,
+    "daily/2025-03-02.md": "# 2025-03-02\n\n## 09:00\n\n- Gina: I opened my clothing store today!\n- Jon: Where is it?\n"
+    "- Gina: Right behind the old harbour.\n",
+    "notes/tea.md": "---\ntitle: Tea\ntags: [drink]\n---\n\n# Tea\n\nSteep it for three minutes.\n\n## Green\n\nUse 80 degrees.\n",
+    "notes/code.md": "# Components\n\n使用React組件與hooks。\n\n```python\nprint('hello')\n```\n",
+    "conversations/2026-01-30.jsonl": json.dumps(
+        {"conversation_id": "c", "user_id": "u", "user_message": "我喜歡暗色主題，請把資料庫換成 PostgreSQL", "assistant_message": "好的"},
+        ensure_ascii=False,
+    )
+    + "\n",
+}  # fmt: skip
+
+
+class World:
+    """What search needs of a vault, over texts of the test."""
+
+    def __init__(self, folder: Path, embedder: Embedder | None = None, **settings: object) -> None:
+        self.embedder: Embedder = embedder or OfflineEmbedder()
+        self.config = Config(**settings)  # type: ignore[arg-type]
+        self.trust = Trust()
+        self._folder = folder
+        self._indexes: dict[str, SqliteIndex] = {}
+
+    def index(self, scope: str) -> SqliteIndex:
+        return self._indexes.setdefault(scope, SqliteIndex(self._folder / f"{scope or '_shared'}.db"))
+
+    def write(self, scope: str, notes: dict[str, str], embed: bool = True) -> None:
+        entries = []
+        for source, text in notes.items():
+            data = text.encode()
+            kind = layout.kind_of(layout.Place(scope, source))
+            entries.append(
+                (document.read(source, kind, data), FileState(hashlib.sha256(data).digest(), len(data), 0, 0, 0))
+            )
+        self.index(scope).replace(entries)
+        while embed and self.index(scope).embed_pending(self.embedder):
+            pass
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path)
+    made.write("u", NOTES)
+    return made
+
+
+def first(found: SearchResult) -> Hit:
+    return found.hits[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "source", "line"),
+    [
+        ("主題", "daily/2026-01-30.md", 5),
+        ("我喜欢什么主题", "daily/2026-01-30.md", 5),
+        ("数据库", "daily/2026-01-30.md", 5),
+        ("React組件", "notes/code.md", 3),
+        ("react组件", "notes/code.md", 3),
+        ("Where did Gina open her store?", "daily/2025-03-02.md", 5),
+        ("what happened on March 2nd 2025", "daily/2025-03-02.md", 5),
+        ("2025年3月2日", "daily/2025-03-02.md", 5),
+        ("hello", "notes/code.md", 6),
+    ],
+)
+def test_each_kind_of_question_finds_its_line(world: World, question: str, source: str, line: int) -> None:
+    """A4, G2, and row 3 of A18: content older than 30 days is found."""
+    hit = first(search(world, "u", question))
+    assert hit.source == source and hit.line_range[0] <= line <= hit.line_range[1]
+
+
+def test_a_hit_is_the_file_s_own_text_at_its_lines(world: World) -> None:
+    """A4"""
+    for question in ("tea degrees", "Gina store", "暗色主題", "python hello"):
+        for hit in search(world, "u", question).hits:
+            if hit.source.endswith(".md"):
+                lines = NOTES[hit.source].split("\n")[hit.line_range[0] - 1 : hit.line_range[1]]
+                assert hit.content == "\n".join(lines)
+            assert hit.kind and hit.scope == "u" and 0 <= hit.score <= 1
+
+
+def test_what_stands_in_log_and_record_is_one_hit_in_the_log(world: World) -> None:
+    """Issue of search: turns that stand in JSONL and daily log are one hit; explain names what was collapsed."""
+    hits = search(world, "u", "暗色主題 PostgreSQL").hits
+    assert [hit.source for hit in hits if "PostgreSQL" in hit.content] == ["daily/2026-01-30.md"]
+    assert hits[0].explain["collapsed"] == ["conversations/2026-01-30.jsonl:1"]
+
+
+def test_a_record_without_a_log_is_found_at_its_line(world: World) -> None:
+    assert search(world, "u", "好的").hits[0].source == "conversations/2026-01-30.jsonl"
+    assert search(world, "u", "好的").hits[0].line_range == (1, 1)
+
+
+def test_explain_tells_the_parts(world: World) -> None:
+    """G3"""
+    explain = first(search(world, "u", "green tea degrees")).explain
+    assert explain["keyword"] > 0 and explain["vector"] is not None and explain["space"] == world.embedder.space
+    assert "degre" in explain["terms"] and 0 <= explain["weight"] <= 1
+
+
+def test_filters(world: World) -> None:
+    assert {hit.kind for hit in search(world, "u", "暗色主題 store tea", kinds=("daily",)).hits} == {"daily"}
+    assert {hit.source for hit in search(world, "u", "tea store", tags=("drink",)).hits} == {"notes/tea.md"}
+    assert {hit.source for hit in search(world, "u", "主題 store", until=date(2025, 12, 31)).hits} == {
+        "daily/2025-03-02.md"
+    }
+    assert search(world, "u", "主題 store", since=date(2027, 1, 1)).hits == []
+
+
+def test_scopes(world: World) -> None:
+    world.write(layout.SHARED, {"Garden.md": "# Garden\n\nThe harbour store has a garden.\n"})
+    assert {hit.scope for hit in search(world, "u", "harbour store").hits} == {"u"}
+    assert {hit.scope for hit in search(world, "u", "harbour store", scope="shared").hits} == {layout.SHARED}
+    assert {hit.scope for hit in search(world, "u", "harbour store", scope="all").hits} == {"u", layout.SHARED}
+    assert search(world, "somebody-else", "harbour store").hits == []
+
+
+@pytest.mark.parametrize("question", ["", "   ", "?!…", "😀🎉", "\ud83d", "\0", "''\"\"", "***"])
+def test_a_query_without_words_finds_nothing(world: World, question: str) -> None:
+    assert search(world, "u", question) == SearchResult([], [])
+
+
+@pytest.mark.parametrize("wrong", [{"top_k": 0}, {"top_k": 10_000}, {"scope": "every"}, {"mode": "magic"}])
+def test_wrong_calls_are_refused_in_words(world: World, wrong: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=str(next(iter(wrong)))):
+        search(world, "u", "tea", **wrong)  # type: ignore[arg-type]
+
+
+HOSTILE = ['"', "'", "AND", "OR", "NOT", "NEAR(", "NEAR/3", "*", "^", "(", ")", "{", "}", ":", "own:", "head :", "-", "+", "--", ";",
+           "DROP TABLE chunks", "%", "_", "\\", "\0", "\ud800", "😀", "\u202e", "tea", "主題", "\n", "\t", "`", "$$", "a" * 50]  # fmt: skip
+
+
+def test_a_heading_of_a_small_section_finds_what_stands_below_it(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.write("u", {"home.md": "# House\n\n## Boiler\n\n2 bar\n\n## Wi-Fi password\n\nhunter2\n"})
+    assert [hit.line_range for hit in search(world, "u", "what is the wifi? Wi-Fi", 1).hits] == [(9, 9)]
+
+
+@pytest.mark.slow
+def test_twenty_thousand_hostile_queries_raise_nothing_and_mean_their_words(world: World) -> None:
+    rng = random.Random(5)
+    plain = [hit.source for hit in search(world, "u", "tea", mode="keyword").hits]
+    for n in range(20_000):
+        parts = rng.choices(HOSTILE, k=rng.randint(1, 8))
+        question = rng.choice(["", " "]).join(parts) if n % 100 else "x" * 100_000 + "".join(parts)
+        search(world, "u", question, mode="keyword")
+    for sign in HOSTILE[:22]:
+        assert plain[0] in [hit.source for hit in search(world, "u", f"{sign} tea {sign}", mode="keyword").hits]
+
+
+def test_hostile_queries_in_short(world: World) -> None:
+    rng = random.Random(6)
+    for _ in range(300):
+        search(world, "u", " ".join(rng.choices(HOSTILE, k=5)))
+    assert first(search(world, "u", 'tea" OR NEAR(* AND NOT steep')).source == "notes/tea.md"
+
+
+class Down:
+    """An endpoint that is down."""
+
+    space, dimension = "model-64", 64
+
+    def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
+        raise EndpointError("no embedding endpoint answered: gpu:8000 cannot be reached")
+
+
+def test_with_the_endpoint_down_words_answer_and_say_so(tmp_path: Path) -> None:
+    """Law 6"""
+    world = World(tmp_path, Down())
+    world.write("u", NOTES, embed=False)
+    model = Scripted({})
+    model.space = Down.space
+    world.index("u").embed_pending(model)
+    found = search(world, "u", "暗色主題")
+    assert first(found).source == "daily/2026-01-30.md"
+    assert found.degraded == ["embedding: no embedding endpoint answered: gpu:8000 cannot be reached"]
+
+
+def test_what_has_no_vector_yet_is_found_by_words(tmp_path: Path) -> None:
+    world = World(tmp_path, Scripted({}))
+    world.write("u", NOTES)
+    world.write("u", {"late.md": "The zeppelin lands at noon.\n"}, embed=False)
+    assert first(search(world, "u", "zeppelin")).source == "late.md"
+
+
+# -- scripted models: a small world of facts, each asked in words that are and that are not its own -----------------------
+
+FACTS = [f"The {animal} of {name} sleeps in the {place}." for animal, name, place in zip(
+    ["cat", "dog", "parrot", "turtle", "horse", "hamster", "rabbit", "snake", "goat", "ferret"] * 3,
+    ["Ann", "Bob", "Cid", "Dora", "Emil", "Fay", "Gus", "Hana", "Igor", "Jill", "Karl", "Lena", "Mats", "Nina", "Olaf", "Pia", "Quinn", "Rosa", "Sten", "Tove", "Ulla", "Vera", "Walt", "Xena", "Yrsa", "Zack", "Alva", "Bert", "Cora", "Dirk"],
+    ["attic", "barn", "cellar", "shed", "garage", "kitchen", "garden", "stable", "tent", "hall", "porch", "tower", "loft", "studio", "crypt", "vault", "cabin", "yard", "den", "nook", "pit", "dome", "camp", "dock", "mill", "farm", "inn", "lodge", "hut", "cave"], strict=True)]  # fmt: skip
+ASKED = [f"Where does the {fact.split()[1]} of {fact.split()[3]} sleep?" for fact in FACTS]
+STRANGE = [f"Sleeping quarters, matter {n}?" for n in range(len(FACTS))]
+
+
+class Scripted:
+    """A model that knows the fact of each question it was told, up to `noise`; of others it knows nothing.
+
+    `scale` and `shift` distort its vectors as models do that never were trained to give unit ones.
+    """
+
+    dimension = 64
+
+    def __init__(self, known: dict[str, str], noise: float = 0.0, scale: float = 1.0, shift: float = 0.0) -> None:
+        self.space = f"scripted-{noise}-{scale}-{shift}"
+        self.known, self.noise, self.scale, self.shift = known, noise, scale, shift
+
+    def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
+        return [[(x + self.shift) * self.scale for x in self._one(text)] for text in texts]
+
+    def _one(self, text: str) -> list[float]:
+        fact = self.known.get(text)
+        own = self._drawn(text.split("\n")[-1] if fact is None else fact)
+        return own if fact is None else [a + self.noise * b for a, b in zip(own, self._drawn("~" + text), strict=True)]
+
+    def _drawn(self, text: str) -> list[float]:
+        rng = random.Random(hashlib.sha256(text.strip().encode()).digest())
+        return [rng.gauss(0, 1) for _ in range(self.dimension)]
+
+
+def recall(world: World, questions: Sequence[str], mode: str) -> float:
+    found = 0
+    for n, question in enumerate(questions):
+        hits = search(world, "u", question, 3, mode).hits  # type: ignore[arg-type]
+        found += any(hit.source == f"{n}.md" for hit in hits)
+    return found / len(questions)
+
+
+def told(questions: Sequence[str]) -> dict[str, str]:
+    return dict(zip(questions, FACTS, strict=True))
+
+
+MODELS: dict[str, Callable[[], Scripted]] = {
+    "perfect": lambda: Scripted(told(ASKED) | told(STRANGE)),
+    "noisy": lambda: Scripted(told(ASKED) | told(STRANGE), noise=0.8),
+    "wrongly scaled": lambda: Scripted(told(ASKED) | told(STRANGE), noise=0.5, scale=1000.0, shift=0.3),
+    "random": lambda: Scripted({}),
+    "knows only other words": lambda: Scripted(told(STRANGE)),
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_hybrid_is_as_good_as_its_parts_and_no_model_spoils_words(tmp_path: Path, model: str) -> None:
+    """A6: the weight follows how far the vectors can be trusted, whatever their scale."""
+    world = World(tmp_path, MODELS[model]())
+    world.write("u", {f"{n}.md": fact + "\n" for n, fact in enumerate(FACTS)})
+    for questions in (ASKED, STRANGE):
+        words, vectors, both = (recall(world, questions, mode) for mode in ("keyword", "vector", "hybrid"))
+        assert both >= words - 0.01
+        if model in ("perfect", "noisy", "wrongly scaled"):
+            assert both >= vectors - 0.01, (words, vectors, both)
+
+
+def test_a_fixed_weight_is_what_the_settings_say(tmp_path: Path) -> None:
+    """A6: 0.7 vectors + 0.3 words."""
+    world = World(tmp_path, Scripted(told(ASKED)), search_weight="fixed")
+    world.write("u", {f"{n}.md": fact + "\n" for n, fact in enumerate(FACTS)})
+    assert first(search(world, "u", ASKED[0])).explain["weight"] == 0.7
+
+
+def test_what_vaults_give_is_enough(world: World) -> None:
+    """Search asks a vault for its settings, its embedder and its indexes, and for nothing else."""
+    least = SimpleNamespace(index=world.index, embedder=world.embedder, config=world.config)
+    assert search(least, "u", "tea").hits == search(world, "u", "tea").hits

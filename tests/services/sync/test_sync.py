@@ -1,0 +1,354 @@
+"""Two clones of a vault and the bare repository between them. Real git, real processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Clock
+from vault_memory.core.notes import conflict
+from vault_memory.core.profile.profile import Profile
+from vault_memory.errors import HistoryError, UsageError
+from vault_memory.services.admin.create_vault import create_vault
+from vault_memory.services.admin.status import status
+from vault_memory.services.daemon.heartbeat import heartbeat
+from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.profiles.preferences import set_preference
+from vault_memory.services.sync.sync import Synced, sync
+from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.vault import Vault, open_vault
+
+USER = "memory/alice/USER.md"
+
+
+def git(folder: Path, *args: str) -> str:
+    identity = {"GIT_AUTHOR_NAME": "Alice", "GIT_AUTHOR_EMAIL": "a@x", "GIT_COMMITTER_NAME": "Alice", "GIT_COMMITTER_EMAIL": "a@x"}  # fmt: skip
+    done = subprocess.run(["git", *args], cwd=folder, capture_output=True, text=True, timeout=60, env=os.environ | identity)  # fmt: skip
+    assert done.returncode == 0, f"{args}: {done.stderr}"
+    return done.stdout
+
+
+@dataclass
+class Machine:
+    """One machine's vault."""
+
+    vault: Vault
+
+    @property
+    def root(self) -> Path:
+        return self.vault.root
+
+    def write(self, name: str, text: str | bytes) -> None:
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def read(self, name: str) -> str:
+        return (self.root / name).read_text(encoding="utf-8")
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        assert old in self.read(name)
+        self.write(name, self.read(name).replace(old, new))
+
+    def theme(self) -> object:
+        return Profile.parse(self.read(USER)).get("theme")
+
+    def sync(self) -> Synced:
+        return sync(self.vault)
+
+    def assert_clean(self) -> None:
+        assert git(self.root, "status", "--porcelain") == ""
+        assert git(self.root, "fsck", "--strict", "--no-dangling") == ""
+        assert git(self.root, "rev-parse", "HEAD") == git(self.root, "ls-remote", "origin", "main").split()[0] + "\n"
+        assert self.vault.history.state().waiting == 0
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "hub.git")
+    return tmp_path / "hub.git"
+
+
+@pytest.fixture
+def one(tmp_path: Path, hub: Path, clock: Clock) -> Machine:
+    """The first machine, which has told the hub of a user and a note."""
+    root = create_vault(tmp_path / "one").root
+    git(root, "remote", "add", "origin", str(hub))
+    machine = Machine(open_vault(root, now=clock))
+    record_turn(machine.vault, "alice", "你好", "好" * 120)
+    machine.write("memory/alice/notes/idea.md", "# 想法\n\none\ntwo\nthree\n")
+    machine.write("picture.png", b"\0base")
+    machine.sync()
+    return machine
+
+
+@pytest.fixture
+def two(tmp_path: Path, one: Machine, clock: Clock) -> Machine:
+    """The second one, a clone."""
+    git(tmp_path, "clone", "-q", "hub.git", "two")
+    return Machine(open_vault(create_vault(tmp_path / "two").root, now=clock))
+
+
+def test_what_each_learned_comes_together(one: Machine, two: Machine) -> None:
+    """Different keys, one day's log, one memory log, evidence and a note: nobody has to decide anything."""
+    record_turn(one.vault, "alice", "我喜歡暗色主題", "好" * 120)
+    record_turn(two.vault, "alice", "以後請叫我小安", "好" * 120)
+    one.edit("memory/alice/notes/idea.md", "one", "ONE")
+    two.edit("memory/alice/notes/idea.md", "three", "THREE")
+    assert one.sync().sent > 0
+    done = two.sync()
+    assert done.received > 0 and done.sent > 0 and done.notes == () and done.scopes == ("alice",)
+    again = one.sync()
+    assert again.received > 0 and again.sent == 0, "a fast-forward: no merge of a merge"
+    for machine in (one, two):
+        machine.assert_clean()
+        profile = Profile.parse(machine.read(USER))
+        assert (profile.get("theme"), profile.get("display_name")) == ("dark", "小安")
+        assert machine.read("memory/alice/notes/idea.md") == "# 想法\n\nONE\ntwo\nTHREE\n"
+        for name in ("MEMORY.md", "feedback.jsonl"):
+            text = machine.read(f"memory/alice/{name}")
+            assert "<<<" not in text and text == one.read(f"memory/alice/{name}")
+        (daily,) = (machine.root / "memory/alice/daily").iterdir()
+        assert daily.read_text().count("- 請求：") == 3
+    assert one.sync() == Synced("origin"), "nothing to do"
+    assert git(one.root, "log", "--merges", "--format=%an %s").splitlines() == [
+        f"vault-memory sync: merge {done.received} commits of the remote"
+    ]
+
+
+def test_of_two_values_the_newer_stays_and_the_older_is_in_history_and_status(one: Machine, two: Machine) -> None:
+    record_turn(two.vault, "alice", "我喜歡淺色主題")
+    record_turn(one.vault, "alice", "我喜歡暗色主題")  # the clock of the test runs on: later
+    one.sync()
+    done = two.sync()
+    one.sync()
+    assert len(done.notes) == 1 and "theme = dark stays" in done.notes[0] and "light of 2026-01-30" in done.notes[0]
+    for machine in (one, two):
+        machine.assert_clean()
+        assert machine.theme() == "dark"
+        log = git(machine.root, "log", "--full-history", "--format=%s", "--", USER)
+        assert "memory(alice): theme = light\n" in log and "memory(alice): theme = dark\n" in log
+        (line,) = status(machine.vault).decided
+        assert "theme = dark" in line and "`vault-memory pref set --user alice theme light`" in line
+    from vault_memory.services.profiles.audit import history
+
+    newest = history(one.vault, "alice", "theme")[0]
+    assert (newest.old, newest.new, newest.strength) == ("light", "dark", "explicit")
+    set_preference(two.vault, "alice", "theme", "auto")
+    assert status(two.vault).decided == (), "the person has decided"
+
+
+def test_the_newer_may_be_on_the_side_that_syncs_last(one: Machine, two: Machine) -> None:
+    set_preference(one.vault, "alice", "theme", "light")
+    set_preference(two.vault, "alice", "theme", "dark")
+    one.sync()
+    two.sync()
+    one.sync()
+    assert one.theme() == two.theme() == "dark"
+    assert git(two.root, "show", "HEAD^:" + USER).count("light") == 1, "the merge commit holds the older"
+
+
+def test_the_same_lines_keep_both_texts_until_a_person_decides(one: Machine, two: Machine) -> None:
+    note = "memory/alice/notes/idea.md"
+    one.edit(note, "two", "from one")
+    two.edit(note, "two", "from two")
+    one.sync()
+    done = two.sync()
+    assert done.notes == (f"{note}: both sides changed the same lines; lines 4-8 hold both texts",)
+    assert "from one\n" in two.read(note) and "from two\n" in two.read(note)
+    for _ in range(2):
+        found = status(two.vault)
+        assert found.conflicts == (f"{note}: lines 4-8 hold two texts: keep what is right and delete the three marks",)
+        assert f"conflict: {found.conflicts[0]}" in found.unhealthy
+        reconcile(two.vault, "alice")
+    text = two.read(note)
+    (first, last) = conflict.conflicts_in(text)[0]
+    lines = text.splitlines(keepends=True)
+    two.write(note, "".join([*lines[: first - 1], "decided\n", *lines[last:]]))
+    assert status(two.vault).conflicts == ()
+    two.sync()
+    one.sync()
+    assert one.read(note) == "# 想法\n\none\ndecided\nthree\n"
+
+
+def test_what_cannot_be_merged_is_kept_beside(one: Machine, two: Machine) -> None:
+    one.write("picture.png", b"\0one")
+    one.sync()
+    two.write("picture.png", b"\0two")
+    done = two.sync()
+    (copy,) = two.root.glob("picture (conflict *).png")
+    assert {copy.read_bytes(), (two.root / "picture.png").read_bytes()} == {b"\0one", b"\0two"}
+    assert copy.name in done.notes[0] and copy.name in status(two.vault).conflicts[0]
+    one.sync()
+    assert (one.root / copy.name).read_bytes() == copy.read_bytes()
+    copy.unlink()
+    assert status(two.vault).conflicts == ()
+
+
+def test_what_one_deleted_and_the_other_edited_is_kept(one: Machine, two: Machine) -> None:
+    for name in ("a.md", "b.md"):
+        one.write(name, "text\n")
+    one.sync()
+    two.sync()
+    (one.root / "a.md").unlink()
+    two.write("a.md", "edited\n")
+    (two.root / "b.md").unlink()
+    one.write("b.md", "edited\n")
+    one.sync()
+    assert len(two.sync().notes) == 2
+    one.sync()
+    for machine in (one, two):
+        machine.assert_clean()
+        assert machine.read("a.md") == machine.read("b.md") == "edited\n"
+
+
+def test_both_made_the_same_user(one: Machine, two: Machine) -> None:
+    record_turn(one.vault, "bob", "我喜歡暗色主題")
+    record_turn(two.vault, "bob", "以後請叫我小寶")
+    one.sync()
+    two.sync()
+    profile = Profile.parse(two.read("memory/bob/USER.md"))
+    assert (profile.get("theme"), profile.get("display_name")) == ("dark", "小寶") and profile.problems() == []
+    two.assert_clean()
+
+
+def test_an_edit_not_yet_committed_is_the_persons_and_is_merged(one: Machine, two: Machine) -> None:
+    record_turn(one.vault, "alice", "我喜歡暗色主題")
+    one.sync()
+    two.write("memory/alice/notes/new.md", "# 新\n")
+    two.edit(USER, "- 稱呼：", "- 稱呼：小安")
+    two.sync()
+    assert (two.theme(), Profile.parse(two.read(USER)).get("display_name")) == ("dark", "小安")
+    subjects = git(two.root, "log", "--format=%an %s").splitlines()
+    assert "vault owner USER.md: display_name = 小安" in subjects
+    assert "vault owner add 新 (memory/alice/notes/new.md)" in subjects
+    two.assert_clean()
+
+
+def test_offline_is_told_and_the_heartbeat_tries_again(one: Machine, hub: Path, clock: Clock) -> None:
+    vault = open_vault(one.root, now=clock, git_remote="origin")
+    hub.rename(hub.with_name("gone.git"))
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    with pytest.raises(HistoryError, match="hub.git"):
+        sync(vault)
+    (outcome,) = heartbeat(vault, "sync")
+    assert not outcome.ok and vault.history.state().waiting == 0
+    hub.with_name("gone.git").rename(hub)
+    assert heartbeat(vault, "sync") == [], "not at once"
+    clock.time += clock.time - clock.time.replace(hour=clock.time.hour - 1)
+    (outcome,) = heartbeat(vault, "sync")
+    assert outcome.ok and outcome.said.startswith("0 commits came, ")
+    one.assert_clean()
+
+
+def test_without_a_remote_nothing_is_scheduled_and_a_person_is_told(vault: Vault) -> None:
+    with pytest.raises(UsageError, match="git remote add"):
+        sync(vault)
+    (outcome,) = heartbeat(vault, "sync")
+    assert outcome.ok and outcome.said == "git.remote is not set"
+
+
+def test_what_is_no_vault_is_not_merged(one: Machine, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main", "code")
+    (tmp_path / "code/main.c").write_text("int main;\n")
+    git(tmp_path / "code", "add", ".")
+    git(tmp_path / "code", "commit", "-qm", "code")
+    with pytest.raises(UsageError, match="no vault"):
+        sync(one.vault, str(tmp_path / "code"))
+    assert not (one.root / "main.c").exists()
+
+
+def test_a_link_from_the_other_side_is_left_to_the_person(one: Machine, two: Machine) -> None:
+    (one.root / "link.md").symlink_to("/etc/passwd")
+    git(one.root, "add", "link.md")
+    git(one.root, "commit", "-qm", "link")
+    one.sync()
+    with pytest.raises(HistoryError, match=r"link\.md is no plain note"):
+        two.sync()
+    assert not os.path.lexists(two.root / "link.md")
+
+
+def test_nothing_is_merged_while_the_person_is_in_the_middle_of_something(one: Machine, two: Machine) -> None:
+    record_turn(one.vault, "alice", "我喜歡暗色主題")
+    one.sync()
+    git(two.root, "checkout", "-q", "--detach")
+    with pytest.raises(HistoryError, match="detached"):
+        two.sync()
+    git(two.root, "checkout", "-q", "main")
+    two.sync()
+    assert two.theme() == "dark"
+
+
+def test_files_gone_by_the_dozen_stay_until_the_person_has_said_so(one: Machine, two: Machine) -> None:
+    for number in range(40):
+        one.write(f"memory/alice/notes/{number}.md", f"{number}\n")
+    one.sync()
+    reconcile(one.vault, "alice")
+    for number in range(40):
+        (one.root / f"memory/alice/notes/{number}.md").unlink()
+    with pytest.raises(HistoryError, match="40 files of memory/alice are gone"):
+        one.sync()
+    reconcile(one.vault, "alice", confirm_deletions=True)
+    one.sync()
+    two.sync()
+    assert not (two.root / "memory/alice/notes/7.md").exists()
+
+
+@pytest.mark.slow
+def test_two_machines_that_sync_and_write_at_the_same_time_lose_nothing(one: Machine, two: Machine) -> None:
+    """Pushes that cross are merged and tried again; every line of both is on both in the end."""
+    script = """
+import sys
+from pathlib import Path
+from vault_memory.services.sync.sync import sync
+from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.vault import open_vault
+vault, name = open_vault(sys.argv[1]), sys.argv[2]
+for number in range(5):
+    record_turn(vault, "alice", f"{name} 說了 {number}")
+    note = Path(sys.argv[1], "memory/alice/notes", name + ".md")
+    note.parent.mkdir(exist_ok=True)
+    note.write_text(f"{name} {number}\\n" + (note.read_text() if note.exists() else ""))
+    sync(vault)
+"""
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(machine.root), name], stderr=subprocess.PIPE, text=True)
+        for machine, name in ((one, "one"), (two, "two"))
+    ]
+    for process in running:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    one.sync()
+    two.sync()
+    one.sync()
+    for machine in (one, two):
+        machine.assert_clean()
+        said = "".join(path.read_text() for path in (machine.root / "memory/alice/daily").iterdir())
+        for name in ("one", "two"):
+            assert all(f"- 請求：{name} 說了 {number}\n" in said for number in range(5))
+            assert machine.read(f"memory/alice/notes/{name}.md") == "".join(f"{name} {n}\n" for n in range(4, -1, -1))
+    assert "force" not in git(one.root, "reflog")
+
+
+def test_a_save_in_the_middle_of_a_merge_is_taken_in(one: Machine, two: Machine) -> None:
+    """The step between the check and the write: an editor saves the very note that is being merged."""
+    note = "memory/alice/notes/idea.md"
+    one.edit(note, "one", "ONE")
+    one.sync()
+    saved = []
+
+    def step(name: str) -> None:
+        if name == "intent written" and not saved:
+            saved.append(name)
+            two.edit(note, "three", "THREE")
+
+    from vault_memory.adapters.history import History
+
+    two.vault.__dict__["history"] = History(two.root, step=step)
+    two.sync()
+    assert saved and two.read(note) == "# 想法\n\nONE\ntwo\nTHREE\n"
+    two.assert_clean()

@@ -1,0 +1,151 @@
+"""A turn: durable first, one commit per preference, nobody's words lost."""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.conftest import Clock
+from vault_memory.errors import InvalidId
+from vault_memory.services.turns.record_turn import extract_and_update, record_turn
+from vault_memory.services.vault import Vault, open_vault
+
+
+def alice(vault: Vault) -> Path:
+    return vault.root / "memory/alice"
+
+
+def test_the_turn_record_has_the_promised_fields(vault: Vault) -> None:
+    """A2, A8: one JSON line, real characters, ids and an ISO time with offset."""
+    recorded = record_turn(
+        vault, "alice", "你好", "哈囉", skill="chat", exit_code=0, reflection={"summary": "hi", "causes": []}
+    )
+    name, _, line = recorded.source.rpartition(":")
+    text = (alice(vault) / name).read_text()
+    assert line == "1"
+    assert "你好" in text
+    row = json.loads(text)
+    assert list(row) == [
+        "conversation_id", "user_id", "user_message", "assistant_message", "reflection", "cid", "created_at", "skill",
+        "exit_code",
+    ]  # fmt: skip
+    assert datetime.fromisoformat(row["created_at"]).utcoffset() is not None
+
+
+def test_the_day_is_the_persons_own(vault: Vault) -> None:
+    """A file is named by the day in the person's time zone, where the profile names one."""
+    at = datetime(2026, 1, 30, 23, 30, tzinfo=ZoneInfo("UTC"))
+    assert record_turn(vault, "alice", "hi", created_at=at).source == "conversations/2026-01-31.jsonl:1"
+    profile = alice(vault) / "USER.md"
+    profile.write_text(profile.read_text().replace("Asia/Taipei", "America/New_York"))
+    assert record_turn(vault, "alice", "hi", created_at=at).source == "conversations/2026-01-30.jsonl:1"
+    assert (alice(vault) / "daily/2026-01-30.md").read_text() == "# 2026-01-30\n\n## 18:30\n- 請求：hi\n"
+
+
+def test_extract_and_update_is_record_turn_by_the_designs_name(vault: Vault) -> None:
+    """A2."""
+    recorded = extract_and_update(vault, "alice", "我喜歡暗色主題", "好的", "coding-agent")
+    assert [change.summary() for change in recorded.changes] == ["theme = dark"]
+
+
+def test_a_pending_hand_edit_is_the_persons_commit_and_ours_stands_on_it(vault: Vault) -> None:
+    record_turn(vault, "alice", "hi")
+    profile = alice(vault) / "USER.md"
+    profile.write_text(profile.read_text().replace("稱呼：", "稱呼：小安") + "\n手寫的一行\n")
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    log = vault.history.log([Path("memory/alice/USER.md")], limit=3)  # type: ignore[list-item]
+    assert [(entry.author, entry.subject) for entry in log[:2]] == [
+        ("vault-memory", "memory(alice): theme = dark"),
+        ("vault owner", "USER.md: display_name = 小安"),
+    ]
+    assert profile.read_text().endswith("\n手寫的一行\n")
+    assert "主題偏好：dark" in profile.read_text()
+
+
+def test_an_editor_that_saves_all_the_time_loses_nothing(vault: Vault) -> None:
+    """Law 3: a person saves USER.md again and again while turns change it."""
+    record_turn(vault, "alice", "hi")
+    profile, stop = alice(vault) / "USER.md", threading.Event()
+    lines: list[str] = []
+
+    def edit() -> None:
+        while not stop.wait(0.03):
+            line = f"手寫 {len(lines)}\n"
+            with profile.open("a") as file:
+                file.write(line)
+            lines.append(line)
+
+    editor = threading.Thread(target=edit)
+    editor.start()
+    try:
+        for number in range(10):
+            record_turn(vault, "alice", ("我喜歡暗色主題", "我改用亮色主題，以後都用亮色")[number % 2])
+    finally:
+        stop.set()
+        editor.join()
+    text = profile.read_text()
+    assert [line for line in lines if line not in text] == []
+    record_turn(vault, "alice", "hi")
+    assert vault.history.uncommitted() == []
+
+
+def test_turns_of_many_threads_are_each_kept_once(vault: Vault) -> None:
+    def talk(number: int) -> None:
+        for turn in range(5):
+            record_turn(vault, "alice", f"turn {number}-{turn}")
+
+    threads = [threading.Thread(target=talk, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (day,) = (alice(vault) / "conversations").iterdir()
+    said = sorted(json.loads(line)["user_message"] for line in day.read_text().splitlines())
+    assert said == sorted(f"turn {number}-{turn}" for number in range(4) for turn in range(5))
+    (daily,) = (alice(vault) / "daily").iterdir()
+    assert daily.read_text().count("- 請求：turn ") == 20
+    assert vault.history.uncommitted() == []
+
+
+@pytest.mark.parametrize(
+    "message", ["\ud83d lone", "a\x00b\x1b[31m", "\u202eabc", "", "長" * 1_000_000, "## 12:00\n- x"]
+)
+def test_any_message_is_kept_and_spoils_no_file(vault: Vault, message: str) -> None:
+    recorded = record_turn(vault, "alice", message)
+    name, _, _ = recorded.source.rpartition(":")
+    kept = json.loads((alice(vault) / name).read_text())["user_message"]
+    assert kept == message.replace("\ud83d", "\ufffd")
+    (daily,) = (alice(vault) / "daily").iterdir()
+    text = daily.read_text()
+    assert text.count("\n## ") == 1
+    assert not set(text) & set("\x00\x1b\u202e")
+    assert len(text) < 300
+
+
+def test_invalid_ids_touch_nothing(vault: Vault) -> None:
+    with pytest.raises(InvalidId):
+        record_turn(vault, "../evil", "hi")
+    assert not (vault.root / "memory").exists()
+
+
+def test_a_linked_user_folder_is_not_written_through(vault: Vault, tmp_path: Path) -> None:
+    (vault.root / "memory").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (vault.root / "memory/alice").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Exception, match="path inside|symbolic link|link"):
+        record_turn(vault, "alice", "hi")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_english_and_simplified_vaults_keep_their_language(vault: Vault, clock: Clock) -> None:
+    english = open_vault(vault.root, now=clock, locale="en")
+    record_turn(english, "bob", "hello", "x" * 101, skill="chat", exit_code=0)
+    home = vault.root / "memory/bob"
+    assert (home / "USER.md").read_text().startswith("# User profile\n")
+    assert "- Request: hello\n- Module: chat\n" in next((home / "daily").iterdir()).read_text()
+    assert "- Task: hello\n- Module: chat\n- Result: success\n" in (home / "MEMORY.md").read_text()

@@ -1,0 +1,100 @@
+"""A student's long life with the assistant, replayed: afterwards USER.md is the truth, and git knows how it came to be."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.student import Said, life
+from vault_memory.core.profile.fields import FIELDS, comparable
+from vault_memory.core.profile.profile import Profile
+from vault_memory.services.profiles.audit import history
+from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.vault import Vault
+
+EVERYTHING = 1_000_000
+
+
+def git(root: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True, timeout=600).stdout
+
+
+def replay(vault: Vault, turns: list[Said]) -> list[str]:
+    """Record the turns; the summary of every change that was made, in order."""
+    made: list[str] = []
+    for turn in turns:
+        recorded = record_turn(vault, "alice", turn.message, turn.reply, created_at=turn.at)
+        assert recorded.paused is None
+        if turn.changed:
+            assert turn.changed in {change.key for change in recorded.changes}, turn.message
+        made += [change.summary() for change in recorded.changes]
+    return made
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [pytest.param(300, marks=pytest.mark.slow), pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.soak])],
+)
+def test_after_a_long_life_the_profile_is_the_truth(vault: Vault, turns: int) -> None:
+    """Done when: the profile equals the truth, lists are bounded, nothing is there twice, every change has its commit."""
+    said, truth = life(turns)
+    made = replay(vault, said)
+
+    text = vault.path("alice", "USER.md").read_text()
+    profile = Profile.parse(text)
+    known = {key: value for key, value in profile.values().items() if key not in ("timezone", "joined")}
+    expected = truth.scalars | {key: names for key, names in truth.lists.items() if names}
+    assert {k: sorted(v) if isinstance(v, list) else v for k, v in known.items() if k != "recent_topics"} == {
+        k: sorted(v) if isinstance(v, list) else v for k, v in expected.items()
+    }
+    assert list(map(comparable, profile.get("recent_topics") or [])) == list(map(comparable, truth.topics))
+
+    for key, row in FIELDS.items():
+        values = [comparable(item.value) for item in profile.items(key)]
+        assert len(values) == len(set(values)) <= (row.bound or EVERYTHING)
+    assert profile.problems() == []
+    lines = [line for line in text.splitlines() if line.startswith(("#", "-"))]
+    assert [line for line, count in Counter(lines).items() if count > 1] == []
+
+    commits = history(vault, "alice", limit=EVERYTHING)[::-1]
+    assert [_summary(c.op, c.key, c.old, c.new) for c in commits] == made
+    assert {c.author for c in commits} == {"vault-memory"}
+    subjects = git(vault.root, "log", "--format=%s").splitlines()
+    assert sum(s.startswith("log(alice): ") for s in subjects) == turns
+    assert sum(s.startswith("memory(alice): ") for s in subjects) == len(made) + 1  # and the one that created USER.md
+    # Each commit changed its own key and nothing else; the last one left what stands.
+    path = vault.path("alice", "USER.md").relative_to(vault.root.resolve())
+    for change in commits[:: max(1, len(commits) // 200)]:
+        before, after = (
+            Profile.parse(git(vault.root, "show", f"{rev}:{path}")) for rev in (f"{change.commit}^", change.commit)
+        )
+        assert {key for key in FIELDS if before.items(key) != after.items(key)} == {change.key}
+    assert git(vault.root, "show", f"HEAD:{path}") == text
+    assert git(vault.root, "status", "--porcelain") == ""
+    assert not git(vault.root, "fsck", "--no-dangling", "--no-progress").strip()
+    records = [line for day in vault.path("alice", "conversations").iterdir() for line in day.read_bytes().splitlines()]
+    assert len(records) == turns
+
+
+def _summary(op: str, key: str, old: str, new: str) -> str:
+    match op:
+        case "strengthen":
+            return f"{key} = {new} (strong)"
+        case "weaken":
+            return f"{key} = {new} (no longer strong)"
+        case "remove":
+            return f"{key} -= {old}"
+        case "add":
+            return f"{key} += {new}"
+    return f"{key} = {new}"
+
+
+def test_the_life_is_the_same_every_time_and_has_everything_in_it() -> None:
+    said, truth = life(10_000)
+    assert (said, truth) == life(10_000)
+    assert len({turn.at.date() for turn in said}) > 500
+    assert {turn.changed for turn in said} >= {*truth.scalars, "tools", "languages"}
+    assert len(truth.topics) == FIELDS["recent_topics"].bound

@@ -1,0 +1,261 @@
+"""Merge three states of a file: what both sides began with, ours, and theirs. Nobody's words are lost.
+
+Where the sides changed different things there is nothing to decide: a profile is merged by key, its lists by member, a
+journal by entry, records by line, and all other text by line. Where both changed the same lines, both texts stay, in a
+block that a person understands (`core.notes.conflict`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import PurePosixPath
+from typing import Literal
+
+from vault_memory.core import layout
+from vault_memory.core.notes import conflict
+from vault_memory.core.profile.fields import FIELDS, comparable
+from vault_memory.core.profile.profile import Item, Profile
+
+Side = Literal["ours", "theirs"]
+Newer = Callable[[str], Side]
+"""Which side changed a key of the profile last."""
+
+
+@dataclass(frozen=True)
+class Clash:
+    """A key of the profile that both sides changed: the value of the newer side stands, that of the older does not."""
+
+    key: str
+    kept: str
+    older: str
+    kept_side: Side
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The outcome: `clashes` were decided by age, `conflicts` counts the blocks that a person must decide."""
+
+    text: str
+    clashes: tuple[Clash, ...] = ()
+    conflicts: int = 0
+
+
+def merge_file(
+    path: PurePosixPath, base: bytes | None, ours: bytes, theirs: bytes, newer: Newer | None = None
+) -> Merged | None:
+    """Merge by what the file at a vault-relative path is; None for what is not text of ours, and must be kept beside.
+
+    `base` is None when both sides made the file. `newer` decides between two values of one key; without it they become
+    a conflict. Bytes that are not UTF-8 pass through (`surrogateescape`).
+    """
+    old, one, other = (
+        None if data is None else data.decode("utf-8", "surrogateescape") for data in (base, ours, theirs)
+    )
+    assert one is not None and other is not None
+    place = layout.place_of(path)
+    if path.suffix == ".jsonl":
+        return merge_jsonl(old, one, other)
+    if place is None or path.suffix != ".md":
+        return None
+    kind = layout.kind_of(place)
+    if kind == "profile":
+        return merge_profile(old, one, other, newer)
+    return merge_lines(old, one, other, journal=kind in ("daily", "memory-log"))
+
+
+def merge_lines(base: str | None, ours: str, theirs: str, *, journal: bool = False) -> Merged:
+    """Three-way merge by lines; what both sides add at one place is kept, ours first (a `journal`: by its headings).
+
+    `merge_lines(b, x, b)` and `merge_lines(b, x, x)` are x.
+    """
+    if ours == theirs or theirs == base:
+        return Merged(ours)
+    if ours == base:
+        return Merged(theirs)
+    one, other = _lines(ours), _lines(theirs)
+    old = _common(one, other) if base is None else _lines(base)
+    out: list[str] = []
+    conflicts = 0
+    for was, mine, yours in _regions(old, one, other):
+        text, count = _settle(was, mine, yours, journal)
+        out += text
+        conflicts += count
+    return Merged("".join(out), conflicts=conflicts)
+
+
+def merge_jsonl(base: str | None, ours: str, theirs: str) -> Merged:
+    """Union of records, one to a line: what either side added is there once, what either removed is gone.
+
+    New records of both sides go to the end, by their `created_at` where all of them have one.
+    """
+    if theirs in (base, ours):
+        return Merged(ours)
+    if ours == base:
+        return Merged(theirs)
+    old, one, other = (text.splitlines() for text in (base or "", ours, theirs))
+    removed = Counter(old) - Counter(other)
+    kept = []
+    for line in one:
+        if removed[line] > 0:
+            removed[line] -= 1
+        else:
+            kept.append(line)
+    known = set(old)
+    added = [line for line in other if line not in known and line not in set(one)]
+    end = max((at for at, line in enumerate(kept) if line in known), default=-1) + 1
+    tail = kept[end:] + added
+    times = [_created_at(line) for line in tail]
+    if all(times):
+        tail = [line for _, line in sorted(zip(times, tail, strict=True), key=lambda pair: pair[0] or "")]
+    return Merged("".join(line + "\n" for line in kept[:end] + tail))
+
+
+def merge_profile(base: str | None, ours: str, theirs: str, newer: Newer | None = None) -> Merged:
+    """Merge two USER.md by key, their lists by member and all other lines by line.
+
+    First all three texts are given the merged values, so that the lines of fields no longer differ; then the lines are
+    merged.
+    """
+    one, other = Profile.parse(ours), Profile.parse(theirs)
+    old = Profile.parse("".join(_common(_lines(ours), _lines(theirs))) if base is None else base)
+    clashes: list[Clash] = []
+    values: dict[str, list[Item]] = {}
+    for key, row in FIELDS.items():
+        was, mine, yours = old.items(key), one.items(key), other.items(key)
+        if mine == yours or yours == was:
+            values[key] = list(mine)
+        elif mine == was:
+            values[key] = list(yours)
+        elif row.form != "scalar":
+            values[key] = _merge_members(was, mine, yours)
+        elif newer is not None:
+            side = newer(key)
+            kept, older = (mine, yours) if side == "ours" else (yours, mine)
+            values[key] = list(kept)
+            clashes.append(Clash(key, _shown(kept), _shown(older), side))
+    merged = merge_lines(*(_with(profile, values).text for profile in (old, one, other)))
+    text = merged.text if merged.conflicts else _with(Profile.parse(merged.text), values).text
+    return Merged(text, tuple(clashes), merged.conflicts)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their breaks; a last one without is given one, so that any line may follow another."""
+    return [line + "\n" for line in text.removesuffix("\n").split("\n")] if text else []
+
+
+def _common(ours: list[str], theirs: list[str]) -> list[str]:
+    """What two texts without a common ancestor share stands for that ancestor."""
+    return [line for start, _, size in _matches(ours, theirs) for line in ours[start : start + size]]
+
+
+def _matches(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Runs of equal lines: (start in one, start in the other, length). Equal ends are taken off first, for speed."""
+    head, tail = _ends(one, other)
+    middle = SequenceMatcher(None, one[head : len(one) - tail], other[head : len(other) - tail], autojunk=False)
+    found = [(a + head, b + head, size) for a, b, size in middle.get_matching_blocks() if size]
+    return [(0, 0, head), *found, (len(one) - tail, len(other) - tail, tail)]
+
+
+def _regions(base: list[str], ours: list[str], theirs: list[str]) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """Cut the three texts at the lines that all of them share; the pieces, in order, make up each text."""
+    mine, yours = _matches(base, ours), _matches(base, theirs)
+    at = (0, 0, 0)
+    i = j = 0
+    while i < len(mine) and j < len(yours):
+        (base_i, ours_i, size_i), (base_j, theirs_j, size_j) = mine[i], yours[j]
+        start, end = max(base_i, base_j), min(base_i + size_i, base_j + size_j)
+        if start < end:
+            sync = (start, ours_i + start - base_i, theirs_j + start - base_j)
+            yield base[at[0] : sync[0]], ours[at[1] : sync[1]], theirs[at[2] : sync[2]]
+            shared = base[start:end]
+            yield shared, shared, shared
+            at = (end, sync[1] + end - start, sync[2] + end - start)
+        if base_i + size_i < base_j + size_j:
+            i += 1
+        else:
+            j += 1
+    yield base[at[0] :], ours[at[1] :], theirs[at[2] :]
+
+
+def _settle(base: list[str], ours: list[str], theirs: list[str], journal: bool) -> tuple[list[str], int]:
+    """One region: its merged lines, and how many conflict blocks are among them."""
+    if ours == theirs or theirs == base:
+        return ours, 0
+    if ours == base:
+        return theirs, 0
+    if len(base) == len(ours) == len(theirs) > 1:
+        # Neighbouring lines, each changed by one side only, are no conflict.
+        parts = [_settle([b], [o], [t], journal) for b, o, t in zip(base, ours, theirs, strict=True)]
+        return [line for lines, _ in parts for line in lines], sum(count for _, count in parts)
+    if journal and not base:
+        return _by_heading(ours, theirs), 0
+    head, tail = _ends(ours, theirs)
+    first, last = ours[:head], ours[len(ours) - tail :]
+    ours, theirs = ours[head : len(ours) - tail], theirs[head : len(theirs) - tail]
+    if not base:
+        return [*first, *ours, *theirs, *last], 0
+    return [*first, *conflict.block(ours, theirs), *last], 1
+
+
+def _ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
+    """How many lines two texts share at their beginning, and then at their end."""
+    shortest = min(len(one), len(other))
+    head = next((at for at in range(shortest) if one[at] != other[at]), shortest)
+    tail = next((at for at in range(shortest - head) if one[-1 - at] != other[-1 - at]), shortest - head)
+    return head, tail
+
+
+def _by_heading(ours: list[str], theirs: list[str]) -> list[str]:
+    """The entries of both sides in the order of their headings (`## 14:05`, `## 2026-01-30 14:05`), equal ones once."""
+    lead: list[str] = []
+    entries: list[list[str]] = []
+    for lines in (ours, theirs):
+        before: list[str] = []
+        current = before
+        for line in lines:
+            if line.startswith("## "):
+                current = []
+                entries.append(current)
+            current.append(line)
+        lead += [line for line in before if line not in lead]
+    tail = "\n" if entries and (ours[-1], theirs[-1]).count("\n") else ""
+    ordered = sorted({"".join(entry).rstrip("\n") + "\n" for entry in entries})
+    return [*lead, *_lines("\n".join(ordered) + tail)]
+
+
+def _created_at(line: str) -> str:
+    """When a record was made, in a form that sorts; empty if it does not say."""
+    from datetime import UTC, datetime
+
+    try:
+        moment = datetime.fromisoformat(json.loads(line)["created_at"])
+        return moment.astimezone(UTC).isoformat(timespec="microseconds")
+    except (ValueError, TypeError, KeyError):
+        return ""
+
+
+def _merge_members(base: Sequence[Item], ours: Sequence[Item], theirs: Sequence[Item]) -> list[Item]:
+    """Members of a list: what either side added is there, what either took away is gone; so with each mark of strength."""
+    old, one, other = ({comparable(item.value): item for item in items} for items in (base, ours, theirs))
+    kept = [
+        _member(old.get(name), item, other.get(name)) for name, item in one.items() if name in other or name not in old
+    ]
+    return kept + [item for name, item in other.items() if name not in one and name not in old]
+
+
+def _member(was: Item | None, mine: Item, yours: Item | None) -> Item:
+    return yours if yours is not None and mine == was else mine
+
+
+def _with(profile: Profile, values: dict[str, list[Item]]) -> Profile:
+    for key, items in values.items():
+        profile = profile.with_items(key, items)
+    return profile
+
+
+def _shown(items: Iterable[Item]) -> str:
+    return "、".join(item.value for item in items)

@@ -1,0 +1,323 @@
+"""USER.md: the profile a person reads and edits, and the fields in it that the assistant knows.
+
+A profile is its text. Parsing only finds the known fields among the lines; every other line stays exactly where the
+person put it, so `Profile.parse(text).text == text` for any text. Labels are accepted in Traditional Chinese, Simplified
+Chinese and English, with `：` or `:`; new lines are written in the language that the file already uses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from vault_memory.core.profile.fields import (
+    ALL_LABELS,
+    FIELDS,
+    KEY_OF_LABEL,
+    LOCALES,
+    NOTE,
+    SECTION_OF_LABEL,
+    SECTIONS,
+    SEPARATORS,
+    STRONG,
+    STRONG_TAIL,
+    TITLES,
+    Field,
+    clean,
+    comparable,
+    same,
+)
+
+_BULLET = re.compile(r"(\s*[-*+][ \t]+)(.*)", re.DOTALL)
+_HEADING = re.compile(r"\s{0,3}(#{1,6})[ \t]+(.*?)[ \t#]*\Z", re.DOTALL)
+_FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One value as it stands on its line, and whether the line calls it strong."""
+
+    value: str
+    strong: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Item:
+        """Read `dark（強偏好）` or `dark`."""
+        bare = STRONG_TAIL.sub("", text)
+        return cls(bare.strip(), strong=bare != text)
+
+    def render(self, locale: str) -> str:
+        """Write it in a language: `dark（強偏好）`, `dark (strong)`."""
+        if not self.strong:
+            return self.value
+        mark = STRONG[LOCALES.index(locale)]
+        return f"{self.value} ({mark})" if locale == "en" else f"{self.value}（{mark}）"
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Where a known field stands: index of the line, its text up to the value, and its values."""
+
+    index: int
+    prefix: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A profile as text; every change gives a new one and touches only the lines it must."""
+
+    text: str
+    default_locale: str = field(default="zh-TW", compare=False)
+
+    @classmethod
+    def parse(cls, text: str, default_locale: str = "zh-TW") -> Profile:
+        """Any text is a profile; `default_locale` is used where the text does not show its language."""
+        return cls(text, default_locale)
+
+    @classmethod
+    def decode(cls, data: bytes, default_locale: str = "zh-TW") -> Profile:
+        """A profile from its file's bytes; bytes that are not UTF-8 are carried through `encode` unchanged."""
+        return cls(data.decode("utf-8", "surrogateescape"), default_locale)
+
+    def encode(self) -> bytes:
+        """The bytes to write to its file."""
+        return self.text.encode("utf-8", "surrogateescape")
+
+    # Reading ------------------------------------------------------------------------------------------------------
+
+    def items(self, key: str) -> tuple[Item, ...]:
+        """The values of a key with their strength, empty if unset. Of a duplicated scalar field the first counts."""
+        lines = self._found.get(key, ())
+        if FIELDS[key].form == "scalar":
+            return next((line.items[:1] for line in lines if line.items), ())
+        return tuple(item for line in lines for item in line.items)
+
+    def get(self, key: str) -> str | list[str] | None:
+        """A scalar's value or None; the list of values of the other forms."""
+        values = [item.value for item in self.items(key)]
+        return (values[0] if values else None) if FIELDS[key].form == "scalar" else values
+
+    def values(self) -> dict[str, str | list[str]]:
+        """All keys that are set, as plain data."""
+        return {key: value for key in FIELDS if (value := self.get(key))}
+
+    def is_strong(self, key: str, value: str) -> bool:
+        """Whether the file marks this value of the key as strong."""
+        return any(item.strong and same(item.value, value) for item in self.items(key))
+
+    def problems(self) -> list[str]:
+        """What a person may want to mend: duplicated fields and values outside the valid ones, each with its line."""
+        found: list[str] = []
+        for key, lines in self._found.items():
+            row = FIELDS[key]
+            if row.form == "scalar":
+                found += [
+                    f"line {line.index + 1}: {row.labels[0]} ({key}) stands here again; line {lines[0].index + 1} counts"
+                    for line in lines[1:]
+                ]
+            found += [
+                f"line {line.index + 1}: {item.value!r} is no value of {key}; use one of {', '.join(row.values)}"
+                for line in lines
+                for item in line.items
+                if row.values and item.value not in row.values
+            ]
+        return found
+
+    # Changing -----------------------------------------------------------------------------------------------------
+
+    def put(self, key: str, value: str, *, strong: bool = False) -> Profile:
+        """Set a scalar, or add to a list; an equal member only takes `strong`, and in a bounded list comes to the front.
+
+        Raises `ValueError` for an unknown key, an empty value or one that is not among the valid values.
+        """
+        row = _row(key)
+        new = Item(clean(value, row.form if key != NOTE else "scalar"), strong)
+        if not new.value or (row.values and new.value not in row.values):
+            raise ValueError(f"{value!r} is no value of {key}")
+        items = list(self.items(key))
+        if row.form == "scalar":
+            return self._write(key, [new])
+        place = next((n for n, item in enumerate(items) if same(item.value, new.value)), None)
+        if place is not None:
+            new = Item(items.pop(place).value, strong)
+        if row.bound:  # newest first
+            wanted = [new, *items][: row.bound]
+        else:
+            at = len(items) if place is None else place
+            wanted = [*items[:at], new, *items[at:]]
+        return self.with_items(key, wanted)
+
+    def without(self, key: str, value: str | None = None) -> Profile:
+        """Take a value (None: every value) away; a value that is not there changes nothing."""
+        items = self.items(_row(key).key)
+        kept = [item for item in items if value is not None and not same(item.value, value)]
+        return self if len(kept) == len(items) else self._write(key, kept)
+
+    def with_items(self, key: str, items: Iterable[Item]) -> Profile:
+        """This profile with exactly these values of the key, valid or not: what a person wrote stays what it is."""
+        wanted = list(items)
+        return self if list(self.items(key)) == wanted else self._write(key, wanted)
+
+    # Lines --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        # Not splitlines(): it also splits at form feeds and Unicode separators, which are no line ends in Markdown.
+        return re.findall(r"[^\n]*\n|[^\n]+", self.text)
+
+    @cached_property
+    def locale(self) -> str:
+        """The language whose labels the file uses most."""
+        words = {label for line in self._lines for label in _words_of(line)}
+        counts = [sum(labels[i] in words for labels in ALL_LABELS) for i in range(len(LOCALES))]
+        best = max(counts)
+        candidates = [locale for locale, count in zip(LOCALES, counts, strict=True) if count == best]
+        return self.default_locale if self.default_locale in candidates else candidates[0]
+
+    @cached_property
+    def _newline(self) -> str:
+        return "\r\n" if self._lines and self._lines[0].endswith("\r\n") else "\n"
+
+    @cached_property
+    def _found(self) -> dict[str, list[_Line]]:
+        found: dict[str, list[_Line]] = {}
+        for index, section, line in self._content():
+            bullet = _BULLET.match(line.rstrip("\r\n"))
+            if not bullet:
+                continue
+            if section == "other":
+                item = Item(bullet[2].strip())
+                found.setdefault(NOTE, []).append(_Line(index, bullet[1], (item,) if item.value else ()))
+                continue
+            label, colon, value = _split_label(bullet[2])
+            if key := KEY_OF_LABEL.get(comparable(label)):
+                prefix = bullet[1] + bullet[2][: len(bullet[2]) - len(value)]
+                found.setdefault(key, []).append(_Line(index, prefix, _parse_items(key, value)))
+        return found
+
+    def _content(self) -> Iterator[tuple[int, str, str]]:
+        """(index, section, line) of the lines that can hold a field: outside front matter and code fences."""
+        section = ""
+        for index, line in enumerate(self._lines):
+            if index in self._verbatim:
+                continue
+            if heading := _HEADING.match(line.rstrip("\r\n")):
+                section = SECTION_OF_LABEL.get(comparable(heading[2]), "")
+            yield index, section, line
+
+    @cached_property
+    def _verbatim(self) -> set[int]:
+        """Indices of the lines of front matter and of code fences; what is never closed is none, so that fields can follow."""
+        inside: set[int] = set()
+        rules = [index for index, line in enumerate(self._lines) if line.rstrip() == "---"]
+        start, fence = (0, "---") if len(rules) > 1 and rules[0] == 0 else (-1, "")
+        for index, line in enumerate(self._lines):
+            mark = _FENCE.match(line)
+            if fence == "---":
+                closes = index > 0 and line.rstrip() == "---"
+            else:
+                closes = bool(fence and mark and mark[1].startswith(fence))
+            if closes:
+                inside.update(range(start, index + 1))
+                fence = ""
+            elif mark and not fence:
+                start, fence = index, mark[1]
+        return inside
+
+    def _write(self, key: str, items: list[Item]) -> Profile:
+        if key == NOTE:
+            return self._write_notes([item.value for item in items])
+        lines, known = list(self._lines), self._found.get(key, [])
+        joiner = ", " if self.locale == "en" else "、"
+        value = joiner.join(item.render(self.locale) for item in items)
+        if known:
+            # All values go on one line: the first one that had any, and the other lines of the field are emptied.
+            home = next((line for line in known if line.items), known[0])
+            for line in known:
+                end = self._ending(lines[line.index])
+                text = value if line is home else ""
+                gap = " " if text and line.prefix.endswith(":") else ""
+                lines[line.index] = f"{line.prefix}{gap}{text}".rstrip(" ") + end
+            return self._with(lines)
+        colon = ": " if self.locale == "en" else "："
+        return self._insert(FIELDS[key].section, f"- {FIELDS[key].labels[LOCALES.index(self.locale)]}{colon}{value}")
+
+    def _write_notes(self, notes: list[str]) -> Profile:
+        known = self._found.get(NOTE, [])
+        kept = {line.index for line in known if not line.items or line.items[0].value in notes}
+        gone = {line.index for line in known} - kept
+        profile = self._with([line for index, line in enumerate(self._lines) if index not in gone])
+        for note in notes:
+            if note not in [line.items[0].value for line in known if line.items]:
+                profile = profile._insert("other", f"- {note}")
+        return profile
+
+    def _insert(self, section: str, text: str) -> Profile:
+        """Add a line at the end of its section, and the section at the end of the file if it is not there."""
+        lines = list(self._lines)
+        if lines and not lines[-1].endswith("\n"):
+            lines[-1] += self._newline
+        inside = [index for index, name, _ in self._content() if name == section]
+        if not inside:
+            if lines and lines[-1].strip():
+                lines.append(self._newline)
+            lines.append(f"## {SECTIONS[section][LOCALES.index(self.locale)]}{self._newline}")
+            inside = [len(lines) - 1]
+        last = max(index for index in inside if lines[index].strip())
+        lines.insert(last + 1, text + self._newline)
+        return self._with(lines)
+
+    def _ending(self, line: str) -> str:
+        return line[len(line.rstrip("\r\n")) :]
+
+    def _with(self, lines: list[str]) -> Profile:
+        return Profile("".join(lines), self.default_locale)
+
+
+def new_profile(locale: str, *, language: str, timezone: str, joined: str) -> Profile:
+    """The profile of a person first seen on `joined` (YYYY-MM-DD): every field has its line, nearly all of them empty."""
+    place = LOCALES.index(locale)
+    colon = ": " if locale == "en" else "："
+    filled = {"language": language, "timezone": timezone, "joined": joined}
+    parts = [f"# {TITLES[place]}\n"]
+    for section, names in SECTIONS.items():
+        rows = [row for row in FIELDS.values() if row.section == section and row.key != NOTE]
+        lines = [f"- {row.labels[place]}{colon}{filled.get(row.key, '')}".rstrip(" ") for row in rows]
+        parts.append("\n".join([f"\n## {names[place]}", *lines]) + "\n")
+    return Profile("".join(parts), locale)
+
+
+def _row(key: str) -> Field:
+    if key not in FIELDS:
+        raise ValueError(f"{key!r} is no key of the profile; the keys are {', '.join(FIELDS)}")
+    return FIELDS[key]
+
+
+def _split_label(text: str) -> tuple[str, str, str]:
+    """`**主題偏好**：dark` → (`主題偏好`, `：`, `dark`), and so `**Theme:** dark`; a text without a colon is all label."""
+    match = re.match(r"([^：:]*)([：:])\s*(.*)", text, re.DOTALL)
+    if not match:
+        return text, "", ""
+    label, value = match[1].strip(), match[3]
+    if label[:1] in ("*", "_") and label[-1] not in "*_":
+        value = value.lstrip("*_ ")
+    return label.strip("*_ \t"), match[2], value
+
+
+def _parse_items(key: str, value: str) -> tuple[Item, ...]:
+    row = FIELDS[key]
+    parts = [value] if row.form == "scalar" else SEPARATORS.split(value)
+    items = [Item.parse(part) for part in parts if part.strip()]
+    # A person may write `Dark`; the valid value is `dark`.
+    canonical = {valid.casefold(): valid for valid in row.values}
+    return tuple(Item(canonical.get(item.value.casefold(), item.value), item.strong) for item in items if item.value)
+
+
+def _words_of(line: str) -> Iterator[str]:
+    if heading := _HEADING.match(line.rstrip("\r\n")):
+        yield heading[2]
+    elif bullet := _BULLET.match(line.rstrip("\r\n")):
+        yield _split_label(bullet[2])[0]

@@ -1,0 +1,72 @@
+"""Who has a memory in this vault, and how a user takes another id."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_memory.adapters import files
+from vault_memory.adapters.history import Draft, FileChange
+from vault_memory.core import layout, trailers
+from vault_memory.core.profile.profile import Profile
+from vault_memory.errors import UsageError
+from vault_memory.services.admin.access import drop_user_token
+from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.turns.withheld import rename_withheld
+from vault_memory.services.vault import Vault
+
+
+@dataclass(frozen=True)
+class User:
+    """A user, and the name that the profile says to use (empty if it says none)."""
+
+    user_id: str
+    display_name: str
+
+
+def users(vault: Vault, after: str = "", limit: int | None = None) -> list[User]:
+    """The users of the vault, by id: those whose id stands after `after`, at most `limit`."""
+    ids = [user_id for user_id in vault.user_ids() if user_id > after]
+    return [User(user_id, _name(vault, user_id)) for user_id in ids[:limit]]
+
+
+def _name(vault: Vault, user_id: str) -> str:
+    """The name that a user's profile says to use; empty too where the profile is a link, which nobody follows."""
+    path = vault.root / layout.user_dir(user_id) / layout.PROFILE
+    stored = None if path.is_symlink() else files.read(path)
+    return str(Profile.decode(stored or b"").get("display_name") or "")
+
+
+def rename_user(vault: Vault, old: str, new: str) -> None:
+    """Give a user another id: the folder moves, and git's history of it stays connected (`Vault-Renamed-From`).
+
+    What was said and done under the old id stays as it was written; tokens that were made for either id open nothing any
+    more. Raises `NotFound`, `InvalidId`, or `UsageError` when the new id is taken.
+    """
+    vault.known_user(old)
+    layout.check_user_id(new)
+    taken = next((other for other in vault.user_ids() if other.casefold() == new.casefold() and other != old), None)
+    if taken or old == new:
+        raise UsageError(f"user id {taken or new!r} is taken: choose another")
+    old_dir, new_dir = layout.user_dir(old), layout.user_dir(new)
+    with ExitStack() as locks:
+        for user_id in sorted({old.casefold(), new.casefold()}):
+            locks.enter_context(vault.lock(user_id))
+        commit_person_edits(vault, old)
+        moved: list[FileChange] = []
+        for folder, _, names in os.walk(vault.root / old_dir):
+            for name in names:
+                source = Path(folder, name).relative_to(vault.root / old_dir)
+                content = vault.history.blob(old_dir / source)
+                if content is not None:
+                    moved += [FileChange(old_dir / source, content, None), FileChange(new_dir / source, None, content)]
+        os.rename(vault.root / old_dir, vault.root / new_dir)
+        rename_withheld(vault, old, new)
+        for user_id in (old, new):  # whoever was given one for the new id was another person
+            drop_user_token(vault, user_id)
+        message = trailers.render(
+            f"user({new}): renamed from {old}", "", {"Vault-User": new, "Vault-Renamed-From": old}
+        )
+        vault.history.commit([Draft(message, vault.history.person(), tuple(moved))])

@@ -1,0 +1,103 @@
+"""The jobs of the heartbeat, all of them: a new part adds its line to `JOBS`.
+
+A job is idempotent and may be interrupted anywhere. It raises when it could not do all of its work, and is then tried
+again soon. `schedule` in `vault-memory.toml` moves a job or turns it off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vault_memory.core import layout
+from vault_memory.errors import EndpointError, HistoryError, VaultMemoryError
+from vault_memory.services.daemon.git_upkeep import maintain
+from vault_memory.services.indexing.reconcile import embed, reconcile
+from vault_memory.services.profiles.interaction import compute_interaction
+from vault_memory.services.sync.sync import sync
+from vault_memory.services.vault import Vault
+
+
+@dataclass(frozen=True)
+class Job:
+    """`when` is a schedule as `core.schedule` reads it; `run` returns a line on what was done."""
+
+    name: str
+    when: str
+    help: str
+    run: Callable[[Vault], str]
+
+
+def _check_everything(vault: Vault) -> str:
+    files = repaired = 0
+    failed: list[str] = []
+    for scope in vault.scopes():
+        try:
+            report = reconcile(vault, scope, full_hash=True)
+        except VaultMemoryError as error:
+            failed.append(str(error))
+            continue
+        files += report.unchanged + len(report.indexed)
+        repaired += len(report.indexed) + len(report.removed)
+    if failed:
+        raise VaultMemoryError("; ".join(failed))
+    return f"{files} files read, {repaired} of them were not as the index had them"
+
+
+def _embed_waiting(vault: Vault) -> str:
+    failure: EndpointError | None = None
+    for scope in vault.scopes():
+        try:
+            while embed(vault, scope):
+                pass
+        except EndpointError as error:  # offline vectors of the other scopes need no endpoint
+            failure = error
+    if failure:
+        raise failure
+    return "every passage has its vector"
+
+
+def _commit_waiting(vault: Vault) -> str:
+    if not vault.history.state().waiting:
+        return "nothing waits"
+    flushed = vault.history.flush()
+    if flushed.waiting:
+        raise HistoryError(f"{flushed.waiting} commits wait: {flushed.paused}")
+    return f"{len(flushed.commits)} waiting commits made"
+
+
+def _sync(vault: Vault) -> str:
+    if not vault.config.git_remote:
+        return "git.remote is not set"
+    done = sync(vault)
+    for scope in done.scopes:
+        reconcile(vault, scope)
+    return "; ".join([f"{done.received} commits came, {done.sent} went", *done.notes])
+
+
+def _compute_interaction(vault: Vault) -> str:
+    changed: list[str] = []
+    failed: list[str] = []
+    for user_id in vault.user_ids():
+        try:
+            if compute_interaction(vault, user_id):
+                changed.append(user_id)
+                reconcile(vault, user_id, [layout.PROFILE])
+        except VaultMemoryError as error:
+            failed.append(f"{user_id}: {error}")
+    if failed:
+        raise VaultMemoryError("; ".join(failed))
+    return f"changed for {', '.join(changed)}" if changed else "nothing has changed"
+
+
+VECTORS = Job(
+    "vectors", "15m", "compute the vectors that an endpoint could not give when they were asked for", _embed_waiting
+)
+JOBS = (
+    Job("commits", "1m", "make the commits that had to wait for a rebase, a merge or a lock", _commit_waiting),
+    VECTORS,
+    Job("sync", "15m", "bring this vault and the remote that git.remote names to the same state", _sync),
+    Job("maintenance", "15m", "keep git's history fast and small, while nobody writes", maintain),
+    Job("interaction", "04:00", "compute from the logs how each person talks with the assistant", _compute_interaction),
+    Job("full-check", "03:00", "read every file anew and compare it with the index", _check_everything),
+)

@@ -1,0 +1,48 @@
+"""Turns that were recorded, read back from `conversations/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from vault_memory.adapters import files
+from vault_memory.core import layout
+from vault_memory.core.notes.conversation import parse_line
+from vault_memory.services.vault import Vault
+
+
+def turn_at(vault: Vault, user_id: str, source: str) -> dict[str, Any] | None:
+    """The record on a line, `conversations/2026-01-30.jsonl:12`; None if it is not there any more, or is none."""
+    name, _, number = source.rpartition(":")
+    if not (name.startswith("conversations/") and layout.day_of(name) and number.isdecimal()):
+        return None  # a commit's trailer may say anything: it never leads into another user's folder
+    lines = (files.read(vault.path(user_id, name)) or b"").split(b"\n")
+    return _turn(lines[int(number) - 1]) if 0 < int(number) <= len(lines) else None
+
+
+def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """(source, record) of the user's last turns, newest first; lines that are no record are passed over.
+
+    With `before`, the source of a turn, those that stand before it.
+    """
+    last_day, _, last = before.rpartition(":")
+    folder = vault.path(user_id, "conversations")
+    days = sorted((p.name for p in folder.glob("*.jsonl")), reverse=True) if folder.is_dir() else []
+    for name in (f"conversations/{day}" for day in days if layout.day_of(f"conversations/{day}")):
+        if before and name > last_day:
+            continue
+        lines = (files.read(vault.path(user_id, name)) or b"").split(b"\n")
+        end = min(len(lines), int(last) - 1) if name == last_day else len(lines)
+        for number in range(end, 0, -1):
+            if limit and (turn := _turn(lines[number - 1])):
+                limit -= 1
+                yield f"{name}:{number}", turn
+        if not limit:
+            return
+
+
+def _turn(line: bytes) -> dict[str, Any] | None:
+    try:
+        return parse_line(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None

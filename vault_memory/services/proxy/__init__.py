@@ -1,0 +1,1 @@
+"""The chat proxy: it puts memory into a request, sends that to the provider, and records a turn from the response."""

@@ -1,0 +1,1 @@
+"""Finds what is remembered: search, search in a separate process, the prompt for a request, the search benchmark."""
