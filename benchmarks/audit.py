@@ -2,8 +2,9 @@
 
     python benchmarks/audit.py [--commits 50000] [--users 500] [--rounds 15]
 
-The repository has a commit per turn, users taking turns, as a vault has it after years; the graph of commits is written as
-the heartbeat's `maintenance` does. The floor is the same `git log` without a path: 20 commits read from the top.
+The repository has a commit per turn, users taking turns, as a vault has it after years; the graph of commits is
+written as the heartbeat's `maintenance` does. The floor is the same `git log` without a path: 20 commits read from
+the top.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters.git import upkeep
+from vault_memory.adapters.git import growth, write_commit_graph
 from vault_memory.services.admin.create_vault import create_vault
+from vault_memory.services.notes.file_history import file_blame
 from vault_memory.services.profiles import preferences
-from vault_memory.services.profiles.audit import file_blame, history
+from vault_memory.services.profiles.history import history
 from vault_memory.services.vault import open_vault
 
 VALUES = ("dark", "light", "auto")
@@ -84,10 +86,10 @@ def main() -> None:
         assert len(history(vault, user, limit=20)) == min(20, args.commits // args.users // 5)
         bare = statistics.median(measure(ways["history"], 3))
         started = time.perf_counter()
-        upkeep.write_graph(root)
+        write_commit_graph(root)
         graph_s = time.perf_counter() - started
         times = {way: measure(act, args.rounds) for way, act in ways.items()}
-        grown = upkeep.growth(root / ".git")
+        grown = growth(root / ".git")
     print(f"{args.commits:,} commits, {args.users} users; {grown.bytes / 1e6:.1f} MB; graph written in {graph_s:.1f} s")
     print(f"{'way':<12}{'median ms':>12}{'p95 ms':>10}")
     for way, values in times.items():

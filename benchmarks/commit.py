@@ -3,8 +3,8 @@
     python benchmarks/commit.py [--files 10000 100000] [--rounds 30]
 
 Both change one user's USER.md, turn by turn in one run. The floor is what no way of committing can go below: five small
-objects (blob, three trees, commit) and a ref, written and fsynced. The chat path is `stage`: intent durable, file written;
-its commit is a worker's matter. A turn is five preference commits and a log commit in one batch.
+objects (blob, three trees, commit) and a ref, written and fsynced. The chat path is `stage`: intent durable, file
+written; its commit is a worker's matter. A turn is five preference commits and a log commit in one batch.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
     python benchmarks/http_load.py [--seconds 60] [--rate 200] [--chunks 1000] [--connections 16]
 
-A server in a process of its own, one user's notes of so many chunks, keep-alive connections, client and server on the same
-cores. Requests leave at fixed times whether or not the answers before them have come, and a latency counts from the time at which
-its request was due, so that a server that stalls cannot hide it. The floor is the HTTP door with nothing behind it. Memory is
-the server's resident size, from the time it is warm to the end. The last line is one JSON object.
+A server in a process of its own, one user's notes of so many chunks, keep-alive connections, client and server on the
+same cores. Requests leave at fixed times whether or not the answers before them have come, and a latency counts from
+the time at which its request was due, so that a server that stalls cannot hide it. The floor is the HTTP door with
+nothing behind it. Memory is the server's resident size, from the time it is warm to the end. The last line is one
+JSON object.
 """
 
 from __future__ import annotations

@@ -13,16 +13,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vault_memory.core.extraction import Signal
+from vault_memory.core.profile import Signal
 
 FREE = ("current_projects", "recent_topics", "weaknesses", "strengths", "note")
 LISTS = ("languages", "frameworks", "preferred_frameworks", "tools")
 SHORT_FORMS = {
-    "js": "javascript", "ts": "typescript", "golang": "go", "cpp": "c++", "csharp": "c#", "py": "python", "python3": "python",
+    "js": "javascript", "ts": "typescript", "golang": "go", "cpp": "c++", "csharp": "c#", "py": "python",
+    "python3": "python",
     "tailwind": "tailwindcss", "tailwind css": "tailwindcss", "nextjs": "next.js", "next": "next.js", "nuxt.js": "nuxt",
     "vue.js": "vue", "vue 3": "vue", "vue3": "vue", "react.js": "react", "reactjs": "react", "express.js": "express",
     "spring": "spring boot", "springboot": "spring boot", "node": "node.js", "nodejs": "node.js", "fast api": "fastapi",
-    "vscode": "vs code", "visual studio code": "vs code", "nvim": "neovim", "k8s": "kubernetes", "postgres": "postgresql",
+    "vscode": "vs code", "visual studio code": "vs code", "nvim": "neovim", "k8s": "kubernetes",
+    "postgres": "postgresql",
     "mongo": "mongodb", "docker compose": "docker", "docker-compose": "docker", "gitlab ci": "gitlab",
     "intellij": "intellij idea", "idea": "intellij idea", "sublime": "sublime text", "rlang": "r",
 }  # fmt: skip

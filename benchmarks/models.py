@@ -2,10 +2,10 @@
 
     python benchmarks/models.py DATASET…
 
-A dataset has the form that `vault-memory bench` reads. A scripted model knows which passage answers a question, up to noise of so
-many times the signal; others are random, know one language only, scale their vectors wrongly, land on a wrong topic, or are
-real but weak (hashed words, and LSA). Hybrid search must beat both of its parts where the model is good, and
-lose no more than .01 to words alone where it is bad. The last line is one JSON object.
+A dataset has the form that `vault-memory bench` reads. A scripted model knows which passage answers a question, up to
+noise of so many times the signal; others are random, know one language only, scale their vectors wrongly, land on a
+wrong topic, or are real but weak (hashed words, and LSA). Hybrid search must beat both of its parts where the model
+is good, and lose no more than .01 to words alone where it is bad. The last line is one JSON object.
 """
 
 from __future__ import annotations
@@ -105,7 +105,8 @@ class Hashed(OfflineEmbedder):
 
 
 class Lsa:
-    """Latent semantic analysis of 100 dimensions (fewer for a small vault), fitted to the first passages it is given."""
+    """Latent semantic analysis of 100 dimensions (fewer for a small vault), fitted to the first passages it is
+    given."""
 
     space = "lsa"
 
@@ -163,7 +164,8 @@ def main() -> None:
             )
             found[f"{folder.name}/{name}"] = {"words": words, "vectors": vectors, "hybrid": hybrid}
             print(
-                f"  {name:14} vectors {vectors:.3f}  hybrid {hybrid:.3f}  against the better {hybrid - max(words, vectors):+.3f}",
+                f"  {name:14} vectors {vectors:.3f}  hybrid {hybrid:.3f}"
+                f"  against the better {hybrid - max(words, vectors):+.3f}",
                 flush=True,
             )
     print(json.dumps(found))

@@ -17,7 +17,8 @@ from typing import Any
 
 from labels import Score, score
 
-from vault_memory.core.extraction import Signal, extract, load_lexicon
+from vault_memory.core.extraction import extract, load_lexicon
+from vault_memory.core.profile import Signal
 from vault_memory.core.text.fold import fold
 
 Turn = dict[str, Any]

@@ -2,8 +2,8 @@
 
     python benchmarks/prompt.py [--chunks 10000] [--rounds 60]
 
-One user's notes of so many chunks, two days of logs, five turns and a skill. The floor is the bare search: all that the prompt
-adds is reading a few files and asking git where they stand. The last line is one JSON object.
+One user's notes of so many chunks, two days of logs, five turns and a skill. The floor is the bare search: all that
+the prompt adds is reading a few files and asking git where they stand. The last line is one JSON object.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from vault_memory.services.admin.create_vault import create_vault
+from vault_memory.services.daemon.daemon_record import only_daemon
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
-from vault_memory.services.retrieval.search import search
-from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.retrieval.search import SearchQuery, search
+from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 RANDOM = random.Random(5)
@@ -53,7 +54,7 @@ def make_vault(folder: Path, chunks: int) -> Vault:
         reconcile(vault, "alice")
         indexed = vault.index("alice").stats().chunks
     for n in range(5):
-        record_turn(vault, "alice", f"{sentence()} {n}", sentence() * 3, skill="coding-agent")
+        record_turn(vault, "alice", f"{sentence()} {n}", sentence() * 3, skill="coding-agent", index=False)
     for scope in ("alice", ""):
         reconcile(vault, scope)
     return vault
@@ -83,12 +84,15 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="vault-memory-bench-") as name:
         vault = make_vault(Path(name) / "vault", options.chunks)
-        times = {
-            "search": measure(lambda request: search(vault, "alice", request, 10, scope="all"), options.rounds),
-            "prompt": measure(
-                lambda request: build_enhanced_prompt(vault, "alice", request, "coding-agent"), options.rounds
-            ),
-        }
+        with only_daemon(vault.root):  # else each search would look for edits first
+            times = {
+                "search": measure(
+                    lambda request: search(vault, "alice", SearchQuery(request, 10, scope="all")), options.rounds
+                ),
+                "prompt": measure(
+                    lambda request: build_enhanced_prompt(vault, "alice", request, "coding-agent"), options.rounds
+                ),
+            }
         chunks = vault.index("alice").stats().chunks
     print(f"{chunks:,} chunks, {options.rounds} rounds{'median ms':>16}{'p95 ms':>10}")
     for way, values in times.items():

@@ -2,11 +2,12 @@
 
     python benchmarks/proxy.py [--chunks 1000] [--requests 60] [--streams 50] [--pace-ms 20]
 
-Four processes: a provider, a bare pass-through (Starlette and httpx, nothing else), `vault-memory serve` on a vault of so many
-chunks, and this one, the client. Latency: one request at a time, each with new words, now to the provider itself, now to the
-proxy; between them the proxy may record its turn. Throughput: so many streams at once, each of 200 events at the pace of a
-model (20 ms: 50 tokens a second), begun one after the other as people do; and once more without a pace, where nothing but
-processor time counts. Every stream makes a turn, and that work falls into the measured time. The last line is one JSON object.
+Four processes: a provider, a bare pass-through (Starlette and httpx, nothing else), `vault-memory serve` on a vault
+of so many chunks, and this one, the client. Latency: one request at a time, each with new words, now to the provider
+itself, now to the proxy; between them the proxy may record its turn. Throughput: so many streams at once, each of 200
+events at the pace of a model (20 ms: 50 tokens a second), begun one after the other as people do; and once more
+without a pace, where nothing but processor time counts. Every stream makes a turn, and that work falls into the
+measured time. The last line is one JSON object.
 """
 
 from __future__ import annotations

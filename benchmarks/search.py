@@ -2,9 +2,9 @@
 
     python benchmarks/search.py [--chunks 10000,100000] [--users 1000]
 
-The floor of a warm search is one numpy float32 matrix-vector product over the same vectors and one raw FTS5 query of the
-same words over the same texts. The floor of indexing is a loop over the same files that only parses them with markdown-it,
-hashes them with scikit-learn's vectoriser and inserts them into FTS5. The last line is one JSON object.
+The floor of a warm search is one numpy float32 matrix-vector product over the same vectors and one raw FTS5 query of
+the same words over the same texts. The floor of indexing is a loop over the same files that only parses them with
+markdown-it, hashes them with scikit-learn's vectoriser and inserts them into FTS5. The last line is one JSON object.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from vault_memory.adapters.index.sqlite import SqliteIndex
 from vault_memory.config import Config
 from vault_memory.core.notes import document
 from vault_memory.core.ranking.fusion import Trust
-from vault_memory.services.retrieval.search import search
+from vault_memory.services.retrieval.search import SearchQuery, find_passages
 
 DIMENSION = 384
 RANDOM = random.Random(7)
@@ -119,11 +119,11 @@ def warm(folder: Path, chunks: int) -> dict[str, float]:
     floor_db, matrix = floor_of(index)
     before = rss()
     for question in questions[:5]:
-        search(vault, "u", question)
+        find_passages(vault, "u", SearchQuery(question))
     held = rss() - before
     ours, floor = [], []
     for question in questions[5:]:
-        ours.append(milliseconds(lambda question=question: search(vault, "u", question)))
+        ours.append(milliseconds(lambda question=question: find_passages(vault, "u", SearchQuery(question))))
         floor.append(milliseconds(lambda question=question: raw(floor_db, matrix, question, embedder)))
     costs = []
     for n in range(20):
@@ -177,12 +177,14 @@ def cold(folder: Path) -> dict[str, float]:
     index.close()
     code = (
         "import sys; from types import SimpleNamespace; from pathlib import Path\n"
-        "from vault_memory.services.retrieval.search import search; from vault_memory.config import Config\n"
+        "from vault_memory.config import Config\n"
+        "from vault_memory.services.retrieval.search import SearchQuery, find_passages\n"
         "from vault_memory.adapters.index.sqlite import SqliteIndex\n"
         "from vault_memory.adapters.embedding.offline import OfflineEmbedder\n"
         "index = SqliteIndex(Path(sys.argv[1]))\n"
-        "vault = SimpleNamespace(index=lambda scope: index, embedder=OfflineEmbedder(), config=Config(), trust=None, former_embedder=None)\n"
-        "assert search(vault, 'u', sys.argv[2]).hits\n"
+        "vault = SimpleNamespace(index=lambda scope: index, embedder=OfflineEmbedder(), config=Config(), "
+        "trust=None, former_embedder=None)\n"
+        "assert find_passages(vault, 'u', SearchQuery(sys.argv[2])).hits\n"
         "assert not {'numpy', 'sklearn'} & set(sys.modules)\n"
     )
     command = [sys.executable, "-c", code, str(folder / "cold.db"), sentence(6)]
@@ -253,7 +255,7 @@ def many_users(folder: Path, users: int) -> dict[str, float]:
             vault = SimpleNamespace(
                 index=lambda scope: index, embedder=embedder, config=Config(), trust=None, former_embedder=None
             )
-            search(vault, "u", question)
+            find_passages(vault, "u", SearchQuery(question))
             index.close()
 
         times.append(milliseconds(visit))

@@ -2,11 +2,12 @@
 
     python benchmarks/soak.py [MINUTES] [--keep FOLDER]
 
-Writers, each a process of its own, record turns, edit notes and profiles by hand, use git, search, and throw away what is
-derived, beside a daemon. Writers and daemon are killed and started again, stopped for a moment, and the endpoint of the
-vectors goes down and comes back. In the last two thirds the daemon is left alone and its memory measured. Afterwards every
-turn must be in the conversation records exactly once, every preference in USER.md and in exactly one commit, each index
-equal to a rebuilt one, git sound, no lock or temporary file left. Ends with 1 if not. The last line is one JSON object.
+Writers, each a process of its own, record turns, edit notes and profiles by hand, use git, search, and throw away
+what is derived, beside a daemon. Writers and daemon are killed and started again, stopped for a moment, and the
+endpoint of the vectors goes down and comes back. In the last two thirds the daemon is left alone and its memory
+measured. Afterwards every turn must be in the conversation records exactly once, every preference in USER.md and in
+exactly one commit, each index equal to a rebuilt one, git sound, no lock or temporary file left. Ends with 1 if not.
+The last line is one JSON object.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.admin.status import status
 from vault_memory.services.daemon.daemon_record import is_running
 from vault_memory.services.indexing.reconcile import reconcile
-from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 CAST = ["turn"] * 8 + ["edit"] * 6 + ["profile"] * 2 + ["look"] * 2 + ["git"] * 2
@@ -104,7 +105,8 @@ class Soak:
             process.terminate()
         for process in self.writers.values():
             process.wait(60)
-        # A merge that met a commit of ours may leave old texts in git's index: what is staged is the person's to unstage.
+        # A merge that met a commit of ours may leave old texts in git's index: what is staged is the
+        # person's to unstage.
         subprocess.run(["git", "reset", "-q"], cwd=self.root, check=True)
         for scope in self.vault.scopes():
             reconcile(self.vault, scope, confirm_deletions=True)

@@ -3,9 +3,9 @@
     python benchmarks/watch.py [NOTES] [--big NOTES]
 
 The daemon runs in a process of its own, as `vault-memory watch` does. `edit_*_ms` is the time from the end of a save
-until the index holds it, less the settle time. `catchup_ratio_10k` compares a look at unchanged notes with a bare scandir
-and stat of the same folders; `checkout_ratio` compares the rate at which 5,000 notes changed by git are indexed with the
-rate of the first indexing. The last line is one JSON object.
+until the index holds it, less the settle time. `catchup_ratio_10k` compares a look at unchanged notes with a bare
+scandir and stat of the same folders; `checkout_ratio` compares the rate at which 5,000 notes changed by git are
+indexed with the rate of the first indexing. The last line is one JSON object.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ WORDS = [
 
 DAEMON = """
 import signal, sys, threading
-from vault_memory.services.daemon.daemon import Daemon
+from vault_memory.services.daemon import Daemon
 from vault_memory.services.vault import open_vault
 stop = threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: stop.set())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ from zoneinfo import ZoneInfo
 import hypothesis
 import pytest
 
-from tests.chat_server import ChatServer, chat_server
+from tests.scripted_http import ScriptedServer
 from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.vault import Vault, open_vault
 
@@ -29,37 +30,20 @@ hypothesis.settings.load_profile("ours")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that start processes or wait for something are slow: `make check` leaves them to `make test`."""
+    """A test of the command line starts processes: it is slow, as if it were marked."""
     for item in items:
-        if "cli" in getattr(item, "fixturenames", ()) or item.path.stem in _SLOW:
+        if "cli" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
-
-
-_SLOW = {
-    "test_cli",
-    "test_cli_audit",
-    "test_cli_bench",
-    "test_cli_pref",
-    "test_committer",
-    "test_crash",
-    "test_daemon",
-    "test_hooks",
-    "test_http",
-    "test_index_file",
-    "test_interaction",
-    "test_maintain",
-    "test_objects",
-    "test_preferences",
-    "test_second_look",
-    "test_spaces",
-    "test_sync",
-}
 
 
 @pytest.fixture(autouse=True)
 def _nobody_in_particular(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without any git identity and without our variables, whoever runs the tests."""
-    home = tmp_path_factory.mktemp("home")
+    forget_the_machine(monkeypatch, tmp_path_factory.mktemp("home"))
+
+
+def forget_the_machine(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """Take away what the machine says of git and of our settings, and give a new home folder."""
     for name in [name for name in os.environ if name.startswith(("GIT_", "VAULT_MEMORY_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
@@ -84,11 +68,18 @@ def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture(scope="session")
+def new_vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new vault, to be copied: that takes a tenth of the time of making one."""
+    with pytest.MonkeyPatch.context() as patch:
+        forget_the_machine(patch, tmp_path_factory.mktemp("home"))
+        return create_vault(tmp_path_factory.mktemp("template") / "vault").root
+
+
 @pytest.fixture
-def vault(tmp_path: Path, clock: Clock) -> Vault:
+def vault(tmp_path: Path, clock: Clock, new_vault: Path) -> Vault:
     """A new vault with the clock of the test."""
-    root = create_vault(tmp_path / "vault").root
-    return open_vault(root, now=clock)
+    return open_vault(shutil.copytree(new_vault, tmp_path / "vault", symlinks=True), now=clock)
 
 
 @dataclass
@@ -160,7 +151,7 @@ def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20.0) -
 
 
 @pytest.fixture
-def chat() -> Iterator[ChatServer]:
-    """A scripted chat endpoint."""
-    with chat_server() as server:
+def chat() -> Iterator[ScriptedServer]:
+    """A provider of chat models, scripted."""
+    with ScriptedServer() as server:
         yield server

@@ -1,28 +1,36 @@
-"""A provider of chat models that answers what the test scripts: a real HTTP server on a free port of this machine."""
+"""The one scripted HTTP server of the tests: real HTTP on a free port of this machine, and the replies models give."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
+JSON = {"Content-Type": "application/json"}
 SSE = {"Content-Type": "text/event-stream; charset=utf-8"}
+
+Change = dict[str, str]
 
 
 @dataclass
 class Reply:
-    """One answer: its `parts` are sent one by one, chunked. `hold` waits before the last part until the test lets go.
+    """One reply. One part is sent with its length, several are sent chunked, one by one.
 
-    `breaks` closes the connection where the answer's end should be; `silent` says nothing at all until then.
+    `wait_s` is waited before anything is sent, `pause_s` before each part; `hold` waits before the last part. The
+    server's `released` ends each of these waits. `breaks` closes the connection where the end of the reply should be,
+    `silent` closes it without sending anything.
     """
 
-    parts: list[bytes]
+    parts: list[bytes] = field(default_factory=list)
     status: int = 200
-    headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
+    headers: dict[str, str] = field(default_factory=lambda: dict(JSON))
+    wait_s: float = 0.0
+    pause_s: float = 0.0
     hold: bool = False
     breaks: bool = False
     silent: bool = False
@@ -41,30 +49,167 @@ class Received:
     def fields(self) -> Any:
         return json.loads(self.body)
 
+    @property
+    def raw(self) -> bytes:
+        lines = [f"{self.method} {self.path}", *(f"{name}: {value}" for name, value in self.headers)]
+        return "\n".join([*lines, "", ""]).encode() + self.body
+
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
 
-@dataclass
-class Provider:
-    """What it will say (`script`; the last reply again and again) and what it was asked."""
+Script = Reply | Callable[[Received], Reply]
 
+
+@dataclass
+class ScriptedServer:
+    """A server between `with` and the end of the block: what it will reply, and what it received.
+
+    `script` holds a reply, or a function that makes one from the request, for each request; its last entry is repeated.
+    """
+
+    script: list[Script] = field(default_factory=list)
     url: str = ""
-    script: list[Reply] = field(default_factory=list)
     received: list[Received] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
     broken_pipes: int = 0
 
-    def will_say(self, *replies: Reply) -> None:
-        self.script = list(replies)
+    def will_say(self, *replies: Script | str | list[Change]) -> None:
+        """Script the next replies: a text, or a list of changes, is said as a whole chat completion."""
+        self.script = [completion(reply) if isinstance(reply, str | list) else reply for reply in replies]
+
+    def chat_settings(self, **more: str) -> dict[str, str]:
+        """The environment that makes this server a vault's chat model."""
+        return {
+            "VAULT_MEMORY_LLM_ENABLED": "1",
+            "VAULT_MEMORY_LLM_BASE_URL": self.url,
+            "VAULT_MEMORY_LLM_MODEL": "m",
+        } | more
+
+    def __enter__(self) -> Self:
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.released.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
 
 
-def completion(text: str | None, **message: Any) -> Reply:
-    """OpenAI's answer in one piece."""
-    end = "tool_calls" if "tool_calls" in message else "stop"
-    choice = {"index": 0, "message": {"role": "assistant", "content": text, **message}, "finish_reason": end}
+def _handler_of(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _reply(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            received = Received(self.command, self.path, list(self.headers.items()), body)
+            server.received.append(received)
+            script = server.script.pop(0) if len(server.script) > 1 else server.script[0]
+            reply = script if isinstance(script, Reply) else script(received)
+            server.released.wait(reply.wait_s)
+            self.close_connection = reply.breaks or reply.silent
+            if reply.silent:
+                return
+            try:
+                self._send(reply)
+            except OSError:  # the client hung up
+                server.broken_pipes += 1
+                self.close_connection = True
+
+        def _send(self, reply: Reply) -> None:
+            is_chunked = len(reply.parts) > 1
+            self.send_response(reply.status)
+            for name, value in (JSON | reply.headers).items():
+                self.send_header(name, value)
+            if is_chunked:
+                self.send_header("Transfer-Encoding", "chunked")
+            else:
+                self.send_header("Content-Length", str(sum(map(len, reply.parts)) + (1_000 if reply.breaks else 0)))
+            self.end_headers()
+            for number, part in enumerate(reply.parts, start=1):
+                server.released.wait(reply.pause_s)
+                if reply.hold and number == len(reply.parts):
+                    server.released.wait(30)
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part) if is_chunked else part)
+            if is_chunked and not reply.breaks:
+                self.wfile.write(b"0\r\n\r\n")
+
+        do_GET = do_POST = do_DELETE = _reply
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    return Handler
+
+
+@dataclass
+class EmbeddingServer(ScriptedServer):
+    """An endpoint for embeddings. A `status` other than 200 refuses; so does every request after the `after`th.
+
+    Texts that share a word with an entry of `alike` (word → what it means) lie near each other; others lie anywhere.
+    """
+
+    dimension: int = 8
+    status: int = 200
+    after: int = 10**9
+    wait_s: float = 0.0
+    alike: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.script = [self._embed]
+
+    @property
+    def settings(self) -> str:
+        """The `endpoints` line of a vault's settings."""
+        return f'endpoints = [{{ url = "{self.url}/embeddings" }}]\n'
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The texts of each request."""
+        return [received.fields["input"] for received in self.received]
+
+    @property
+    def models(self) -> list[str]:
+        """The model of each request."""
+        return [received.fields["model"] for received in self.received]
+
+    def _embed(self, received: Received) -> Reply:
+        status = self.status if len(self.received) <= self.after else 503
+        if status != 200:
+            return Reply([b"no"], status, wait_s=self.wait_s)
+        rows = [{"index": n, "embedding": self._vector(text)} for n, text in enumerate(received.fields["input"])]
+        return Reply([json.dumps({"data": rows}).encode()], wait_s=self.wait_s)
+
+    def _vector(self, text: str) -> list[float]:
+        meaning = next((meaning for word, meaning in self.alike.items() if word in text), text)
+        digest = hashlib.shake_128(meaning.encode()).digest(self.dimension)
+        raw = [byte - 127.5 for byte in digest]
+        return [x / math.hypot(*raw) for x in raw]
+
+
+def completion(said: str | list[Change] | None, end: str = "", **message: Any) -> Reply:
+    """OpenAI's answer in one piece: a text, or changes of a profile as a model writes them."""
+    content = json.dumps({"changes": said}, ensure_ascii=False) if isinstance(said, list) else said
+    end = end or ("tool_calls" if "tool_calls" in message else "stop")
+    choice = {"index": 0, "message": {"role": "assistant", "content": content, **message}, "finish_reason": end}
     body = {"id": "c1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "x_unknown": 1.0}
     return Reply([json.dumps(body, ensure_ascii=False).encode()])
+
+
+LISTS = (
+    "languages", "frameworks", "preferred_frameworks", "tools", "current_projects", "recent_topics", "weaknesses",
+)  # fmt: skip
+
+
+def change(key: str, value: str, quote: str, op: str = "", strength: str = "explicit") -> Change:
+    """One change as a model writes it."""
+    op = op or ("add" if key in LISTS else "set")
+    return {"key": key, "op": op, "value": value, "strength": strength, "quote": quote}
 
 
 def chunks(*pieces: str, end: str = "stop", index: int = 0) -> list[bytes]:
@@ -103,56 +248,3 @@ def message_events(*pieces: str) -> list[bytes]:
         {"type": "message_stop"},
     ]
     return [f"event: {e['type']}\ndata: {json.dumps(e, ensure_ascii=False)}\n\n".encode() for e in events]
-
-
-@contextmanager
-def provider() -> Iterator[Provider]:
-    """A server that runs until the end of the block."""
-    state = Provider()
-
-    class Endpoint(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def _answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            state.received.append(Received(self.command, self.path, list(self.headers.items()), body))
-            reply = state.script.pop(0) if len(state.script) > 1 else state.script[0]
-            if reply.silent:
-                state.released.wait(30)
-                self.close_connection = True
-                return
-            self.send_response(reply.status)
-            for name, value in reply.headers.items():
-                self.send_header(name, value)
-            self.send_header("Transfer-Encoding", "chunked")
-            self.end_headers()
-            try:
-                for number, part in enumerate(reply.parts):
-                    if reply.hold and number == len(reply.parts) - 1:
-                        state.released.wait(30)
-                    self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
-                if reply.breaks:
-                    self.close_connection = True
-                else:
-                    self.wfile.write(b"0\r\n\r\n")
-            except OSError:
-                state.broken_pipes += 1
-                self.close_connection = True
-
-        do_GET = do_POST = do_DELETE = _answer
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    state.url = f"http://127.0.0.1:{server.server_port}/v1"
-    try:
-        yield state
-    finally:
-        state.released.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()

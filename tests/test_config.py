@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,12 +32,13 @@ def test_a_missing_file_gives_the_defaults(tmp_path: Path) -> None:
     assert Config.load(tmp_path / "nowhere.toml", {}) == Config()
 
 
-def test_all_errors_are_told_at_once_with_their_place(tmp_path: Path) -> None:
-    text = 'locle = "en"\n[watch]\n# settle_ms = 5\nsettle_ms = true\ncap_ms = 3\n[search]\nweight = "heavy"\n[odd]\nx = 1\n'
+def test_one_error_lists_all_problems_with_their_lines(tmp_path: Path) -> None:
+    text = 'locle = "en"\n[watch]\n# settle_ms = 5\nsettle_ms = true\ncap_ms = 3\n'
+    text += '[search]\nweight = "heavy"\n[odd]\nx = 1\n'
     with pytest.raises(ConfigError) as caught:
         load(tmp_path, text, {"VAULT_MEMORY_TIMEZONE": "Mars/Base"})
-    said = str(caught.value).splitlines()
-    assert [re.split(r": ", line)[0] for line in said] == [
+    lines = str(caught.value).splitlines()
+    assert [re.split(r": ", line)[0] for line in lines] == [
         "vault-memory.toml:1",
         "vault-memory.toml:4",
         "vault-memory.toml:5",
@@ -43,23 +46,23 @@ def test_all_errors_are_told_at_once_with_their_place(tmp_path: Path) -> None:
         "vault-memory.toml:8",
         "environment variable VAULT_MEMORY_TIMEZONE",
     ]
-    assert "did you mean 'locale'?" in said[0]
+    assert "did you mean 'locale'?" in lines[0]
 
 
 @pytest.mark.parametrize("text", ["locale = ", "a = 1\na = 2\n"])
-def test_a_file_that_is_no_toml_is_an_error_that_names_it(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ConfigError, match=r"vault-memory\.toml is no valid TOML"):
+def test_a_file_that_is_not_toml_is_an_error_that_names_it(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"vault-memory\.toml is not valid TOML"):
         load(tmp_path, text)
 
 
-def test_bytes_that_are_no_text_are_an_error_that_names_the_file(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_an_error_that_names_the_file(tmp_path: Path) -> None:
     (tmp_path / "vault-memory.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="cannot be read"):
         Config.load(tmp_path / "vault-memory.toml", {})
 
 
 @pytest.mark.parametrize(("text", "value"), [("1", True), ("yes", True), ("false", False)])
-def test_the_environment_speaks_text(tmp_path: Path, text: str, value: bool) -> None:
+def test_values_of_the_environment_are_read_from_text(tmp_path: Path, text: str, value: bool) -> None:
     assert load(tmp_path, "", {"VAULT_MEMORY_GIT_SIGN": text}).git_sign is value
 
 
@@ -70,7 +73,7 @@ def test_the_zone_of_a_person_who_wrote_nonsense_is_the_vaults(tmp_path: Path) -
     assert config.zone("America/New_York").key == "America/New_York"
 
 
-def test_the_starter_vault_speaks_of_every_setting(tmp_path: Path) -> None:
+def test_the_starter_vault_shows_every_setting(tmp_path: Path) -> None:
     starter = (Path(__file__).parents[1] / "vault/vault-memory.toml").read_text(encoding="utf-8")
     for key, _, _ in describe():
         assert re.search(rf"^#?\s*\[?{re.escape(key.rpartition('.')[2])}\b", starter, re.MULTILINE), key
@@ -78,7 +81,7 @@ def test_the_starter_vault_speaks_of_every_setting(tmp_path: Path) -> None:
     load(tmp_path, uncommented)
 
 
-def test_an_endpoint_is_told_what_is_wrong_with_it_and_never_its_password(tmp_path: Path) -> None:
+def test_the_error_says_what_is_wrong_with_each_endpoint_and_quotes_no_password(tmp_path: Path) -> None:
     """All problems of the embedding settings at once, at open, in words."""
     text = """[embedding]
 kind = "http"
@@ -90,13 +93,13 @@ query_timeout_ms = 1
 """
     with pytest.raises(ConfigError) as caught:
         load(tmp_path, text)
-    said = str(caught.value)
+    message = str(caught.value)
     for number, word in enumerate(["http://", "password", "whole address", "NAME", "not key", "http://"], 1):
-        assert re.search(rf"endpoint {number} [^;]*{word}", said), (number, said)
-    assert "endpoint 7" not in said and "query_timeout_ms" in said and "sesame" not in said
+        assert re.search(rf"endpoint {number} [^;]*{word}", message), (number, message)
+    assert "endpoint 7" not in message and "query_timeout_ms" in message and "sesame" not in message
 
 
-def test_a_model_behind_http_needs_its_name_and_a_place(tmp_path: Path) -> None:
+def test_a_model_behind_http_needs_a_name_and_an_endpoint(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"embedding\.model must be set(.|\n)*embedding\.endpoints must be set"):
         load(tmp_path, '[embedding]\nkind = "http"\n')
     assert load(tmp_path, '[embedding]\nkind = "local"\n').embedding_model == ""
@@ -109,3 +112,40 @@ def test_a_list_of_endpoints_may_come_from_the_environment(tmp_path: Path) -> No
         "VAULT_MEMORY_EMBEDDING_ENDPOINTS": '[{ url = "http://gpu:11434/api/embed" }]',
     }
     assert load(tmp_path, "", environ).embedding_endpoints == [{"url": "http://gpu:11434/api/embed"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('locale = "fr"', r"locale must be one of zh-TW, zh-CN, en, not 'fr'"),
+        ('timezone = "Mars/Base"', r"timezone must be an IANA time zone .* not 'Mars/Base'"),
+        ('[schedule]\nsync = "25:00"', r"schedule of sync: a schedule is a time .* not '25:00'"),
+        ('[identities]\n"telegram:1" = "a b"', r"identities of 'telegram:1': user id 'a b' is not valid"),
+        ('[identities]\n" " = "alice"', r"identities must not map an empty name"),
+        ('[serve]\nhosts = ["a.example:80"]', r"serve\.hosts must be host names .* not 'a\.example:80'"),
+        ('[upstream]\nbase_url = "ftp://a.example"', r"upstream\.base_url needs a url that begins with http"),
+        ('[upstream]\nbase_url = "http://me:sesame@a.example"', r"upstream\.base_url must not have a password"),
+        (
+            '[upstream]\nbase_url = "http://a.example/v1?key=1"',
+            r"upstream\.base_url must be an address without a query",
+        ),
+        ('[proxy]\nhousekeeping = ["("]', r"proxy\.housekeeping must be regular expressions: '\(' is not one"),
+    ],
+)
+def test_a_value_that_its_setting_refuses(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        load(tmp_path, text)
+    assert "sesame" not in str(caught.value)
+
+
+def test_importing_the_settings_loads_no_heavy_module() -> None:
+    """Start-up time: a search in a shell reads the settings first."""
+    code = "import sys, vault_memory.config; print(*sorted(n for n in sys.modules if n.startswith('vault_memory.')))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ours = {"vault_memory.config", "vault_memory.core", "vault_memory.core.layout"}
+    ours |= {"vault_memory.core.record_kinds", "vault_memory.errors", "vault_memory.lazy"}
+    assert set(run.stdout.split()) == ours
+
+
+def test_a_setting_of_an_earlier_version_is_ignored(tmp_path: Path) -> None:
+    assert load(tmp_path, '[git]\nconversations = "never"\nsign = true\n').git_sign

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -14,7 +15,7 @@ from pathlib import Path
 import click
 import pytest
 
-from vault_memory.core.notes.conversation import parse_line
+from vault_memory.core.notes.journal import parse_line
 from vault_memory.core.profile.fields import FIELDS, SECTIONS
 from vault_memory.interfaces.cli import cli
 
@@ -67,14 +68,22 @@ def test_every_profile_field_is_in_the_format() -> None:
         assert ["", *labels] in [row[:4] for row in rows]
 
 
-def test_every_room_is_in_the_picture_of_the_house() -> None:
-    rooms = {
-        f"{floor}/{path.stem}"
-        for floor in ("core", "adapters", "services")
-        for path in (ROOT / "vault_memory" / floor).iterdir()
-        if not path.stem.startswith("__")
-    }
-    assert rooms == set(re.findall(r"`((?:core|adapters|services)/\w+)`", read("docs/architecture.md")))
+def rooms() -> dict[str, str]:
+    """The first paragraph of the docstring of each room and each flat file, on one line."""
+    found = {}
+    for floor in ("core", "adapters", "services", "interfaces"):
+        for path in sorted((ROOT / "vault_memory" / floor).iterdir()):
+            file = path / "__init__.py" if path.is_dir() else path
+            if not path.name.startswith("__") and file.is_file():
+                doc = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+                found[f"{floor}/{path.stem}"] = " ".join(doc.split("\n\n")[0].split())
+    return found
+
+
+def test_the_table_of_rooms_says_what_the_rooms_say() -> None:
+    rows = re.findall(r"^\| `(\w+/\w+)` \| (.+) \|$", read("docs/architecture.md"), re.M)
+    wanted = "\n".join(f"| `{room}` | {says} |" for room, says in rooms().items())
+    assert dict(rows) == rooms(), f"the table of rooms in docs/architecture.md should be:\n{wanted}"
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -1,4 +1,4 @@
-"""A student's long life with the assistant, replayed: afterwards USER.md is the truth, and git knows how it came to be."""
+"""A student's long life with the assistant, replayed: USER.md ends as the truth, and git has every change."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from tests.student import Said, life
 from vault_memory.core.profile.fields import FIELDS, comparable
 from vault_memory.core.profile.profile import Profile
-from vault_memory.services.profiles.audit import history
-from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.profiles.history import history
+from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault
 
 EVERYTHING = 1_000_000
@@ -39,7 +39,7 @@ def replay(vault: Vault, turns: list[Said]) -> list[str]:
     [pytest.param(300, marks=pytest.mark.slow), pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.soak])],
 )
 def test_after_a_long_life_the_profile_is_the_truth(vault: Vault, turns: int) -> None:
-    """Done when: the profile equals the truth, lists are bounded, nothing is there twice, every change has its commit."""
+    """The profile equals the truth, lists are bounded, nothing is there twice, every change has its commit."""
     said, truth = life(turns)
     made = replay(vault, said)
 
@@ -54,7 +54,7 @@ def test_after_a_long_life_the_profile_is_the_truth(vault: Vault, turns: int) ->
 
     for key, row in FIELDS.items():
         values = [comparable(item.value) for item in profile.items(key)]
-        assert len(values) == len(set(values)) <= (row.bound or EVERYTHING)
+        assert len(values) == len(set(values)) <= (row.max_items or EVERYTHING)
     assert profile.problems() == []
     lines = [line for line in text.splitlines() if line.startswith(("#", "-"))]
     assert [line for line, count in Counter(lines).items() if count > 1] == []
@@ -97,4 +97,4 @@ def test_the_life_is_the_same_every_time_and_has_everything_in_it() -> None:
     assert (said, truth) == life(10_000)
     assert len({turn.at.date() for turn in said}) > 500
     assert {turn.changed for turn in said} >= {*truth.scalars, "tools", "languages"}
-    assert len(truth.topics) == FIELDS["recent_topics"].bound
+    assert len(truth.topics) == FIELDS["recent_topics"].max_items

@@ -1,23 +1,20 @@
-"""`python -m vault_memory` is `vault-memory`: the command line, and the HTTP door that it can open."""
+"""`python -m vault_memory` is `vault-memory`: the command line, and the HTTP server that it can start."""
 
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 from vault_memory.errors import UsageError
 from vault_memory.interfaces import cli
 
-
-def main() -> None:
-    """Run the program."""
-    # Threads of numpy's own gain nothing on one vector, and spin for a while after it: they took a server half its searches.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    cli.main(serve)
+# One thread of numpy is enough for one vector. With more, idle ones keep spinning: a server did half the searches.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def serve(*args: Any, **named: Any) -> None:
-    """The HTTP door, imported when it is opened. Raises `UsageError` where what it needs is not installed."""
+    """Start the HTTP server, imported here. Raises `UsageError` without fastapi or uvicorn."""
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
@@ -25,10 +22,13 @@ def serve(*args: Any, **named: Any) -> None:
         raise UsageError(
             f"`serve` needs {error.name}, which is not installed: pip install 'vault-memory[serve]'"
         ) from error
-    from vault_memory.interfaces.http import server
+    from vault_memory.interfaces import http
 
-    server.serve(*args, **named)
+    http.serve(*args, **named)
 
+
+main = partial(cli.main, serve)
+"""Run the program."""
 
 if __name__ == "__main__":
     main()

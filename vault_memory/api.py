@@ -1,49 +1,36 @@
-"""The memory for Python programs, without HTTP: the verbs that need no daemon, and the design documents' own names.
+"""The memory for Python programs, without HTTP or a daemon, under the names of the design documents.
 
-A program calls `build_enhanced_prompt` before it asks a model and `extract_and_update` after the answer. What these write can be
-searched when they return; what they read is fresh, by a running daemon's work or by a look of their own.
+A program calls `build_enhanced_prompt` before it asks a model, and `extract_and_update` after the response. What they
+write can be searched when they return. What they read is up to date: a running daemon updates the index, else they do
+themselves.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from vault_memory.core import layout
-from vault_memory.core.profile.policy import Change
-from vault_memory.services.daemon.daemon_record import is_running
-from vault_memory.services.indexing.reconcile import Report, reconcile
-from vault_memory.services.notes.conversations import newest_turns
-from vault_memory.services.retrieval import build_prompt
-from vault_memory.services.retrieval import search as searching
-from vault_memory.services.retrieval.build_prompt import Prompt
-from vault_memory.services.retrieval.search import Mode, SearchResult
-from vault_memory.services.turns import feedback
-from vault_memory.services.turns import record_turn as recording
-from vault_memory.services.turns.record_turn import Recorded
+from vault_memory.core.profile import Change
+from vault_memory.services.indexing import Report, reconcile
+from vault_memory.services.notes import newest_turns
+from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
+from vault_memory.services.retrieval import build_enhanced_prompt as build
+from vault_memory.services.retrieval import search as find
+from vault_memory.services.turns import Recorded, feedback, record_turn
 from vault_memory.services.vault import Vault, open_vault
-
-
-def record_turn(vault: Vault, user_id: str, user_message: str, assistant_message: str = "", **more: Any) -> Recorded:
-    """Keep a turn, learn from it, and have it found. `more` is what `services.turns.record_turn` takes; raises what that raises."""
-    recorded = recording.record_turn(vault, user_id, user_message, assistant_message, **more)
-    if recorded.sources:
-        reconcile(vault, user_id, recorded.sources)
-    return recorded
 
 
 def extract_and_update(
     vault: Vault, student_id: str, user_msg: str, assistant_msg: str, skill_used: str | None = None
 ) -> Recorded:
-    """The design's name for `record_turn`."""
+    """Keep a turn and learn from it: the design's name for `record_turn`."""
     return record_turn(vault, student_id, user_msg, assistant_msg, skill=skill_used)
 
 
 def search(vault: Vault, user_id: str, query: str, top_k: int = 5, mode: Mode = "hybrid", **more: Any) -> SearchResult:
-    """The passages that answer `query` best; `more` is what `services.retrieval.search` takes. Raises `NotFound` or `UsageError`."""
-    _refresh(vault, vault.known_user(user_id))
-    return searching.search(vault, user_id, query, top_k, mode, **more)
+    """The passages that answer `query` best; `more`: other fields of `SearchQuery`. Raises `NotFound`, `UsageError`."""
+    return find(vault, user_id, SearchQuery(query, top_k, mode, **more))
 
 
 def build_enhanced_prompt(
@@ -55,20 +42,19 @@ def build_enhanced_prompt(
     private: bool = True,
     budget: int | None = None,
 ) -> Prompt:
-    """What a model should be told along with `prompt`: `.text`, or chat `.messages`. Raises `InvalidId` or `NotFound`."""
-    _refresh(vault, student_id)
-    return build_prompt.build_enhanced_prompt(vault, student_id, prompt, skill, private=private, budget=budget)
+    """The prompt for a model, with the memory in it: `.text`, or chat `.messages`. Raises `InvalidId` or `NotFound`."""
+    return build(vault, student_id, prompt, skill, private=private, budget=budget)
 
 
 def get_conversation_history(vault: Vault, student_id: str, limit: int = 5) -> list[dict[str, str]]:
-    """The last turns, oldest first, as the design has them: {timestamp, user, assistant}; none of somebody new."""
+    """The last turns, oldest first, in the design's form: {timestamp, user, assistant}; none for an unknown user."""
     turns = [turn for _, turn in newest_turns(vault, student_id, limit)] if _knows(vault, student_id) else []
     names = {"timestamp": "created_at", "user": "user_message", "assistant": "assistant_message"}
-    return [{ours: str(turn.get(kept) or "") for ours, kept in names.items()} for turn in reversed(turns)]
+    return [{name: str(turn.get(field) or "") for name, field in names.items()} for turn in reversed(turns)]
 
 
 class PreferenceExtractor:
-    """The design's extractor: made with the vault, or with the `memory` folder in it."""
+    """The design's extractor; `memory_dir` is the vault, or the `memory` folder in it."""
 
     def __init__(self, memory_dir: str | Path) -> None:
         self.vault = _vault_of(memory_dir)
@@ -81,8 +67,8 @@ class PreferenceExtractor:
 
 
 class MemorySearchEngine:
-    """The design's search engine. What makes vectors is a setting of the vault, the same for every program that uses it:
-    `compute_client` and `embedding_provider` are taken, so that the design's call fits, and change nothing."""
+    """The design's search engine. The embedder is a setting of the vault, the same for every program that uses it.
+    `compute_client` and `embedding_provider` are accepted because the design's call has them; they have no effect."""
 
     def __init__(
         self, memory_dir: str | Path, compute_client: object = None, embedding_provider: str = "compute"
@@ -90,24 +76,24 @@ class MemorySearchEngine:
         self.vault = _vault_of(memory_dir)
 
     def search(self, student_id: str, query: str, top_k: int = 5, mode: Mode = "hybrid") -> list[dict[str, Any]]:
-        """Hits, best first: {content, source, score, line_range, kind, scope, explain}; none for somebody new."""
+        """Hits, best first: {content, source, score, line_range, kind, scope, explain}; none for an unknown user."""
         if not _knows(self.vault, student_id):
             return []
-        return [asdict(hit) for hit in search(self.vault, student_id, query, top_k, mode).hits]
+        return [hit.as_dict() for hit in search(self.vault, student_id, query, top_k, mode).hits]
 
     def index_student_memory(self, student_id: str) -> Report:
-        """Bring the index up to what the student's files say; safe in a thread of its own."""
+        """Update the index from the student's files; it may run in a thread of its own."""
         return reconcile(self.vault, layout.check_user_id(student_id))
 
 
 class FeedbackCollector:
-    """The design's collector of adjustments: what somebody wants done otherwise, asked three times, becomes a strong preference."""
+    """The design's collector of adjustments. An adjustment that is made three times becomes a strong preference."""
 
     def __init__(self, memory_dir: str | Path) -> None:
         self.vault = _vault_of(memory_dir)
 
     def classify_adjustment(self, text: str) -> str | None:
-        """The preference that an adjustment aims at; None if it aims at none."""
+        """The key of the preference in an adjustment; None if there is none."""
         return feedback.classify_adjustment(text)
 
     def extract_params(self, text: str) -> dict[str, str]:
@@ -115,10 +101,8 @@ class FeedbackCollector:
         return feedback.extract_params(text)
 
     def record_adjustment(self, student_id: str, text: str, skill: str | None = None) -> list[Change]:
-        """Keep an adjustment and learn from it; what it changed in the profile."""
-        changes = feedback.record_adjustment(self.vault, student_id, text, skill)
-        reconcile(self.vault, student_id)
-        return changes
+        """Record an adjustment and learn from it; return what it changed in the profile."""
+        return feedback.record_adjustment(self.vault, student_id, text, skill)
 
 
 def _vault_of(memory_dir: str | Path) -> Vault:
@@ -129,10 +113,3 @@ def _vault_of(memory_dir: str | Path) -> Vault:
 
 def _knows(vault: Vault, user_id: str) -> bool:
     return layout.check_user_id(user_id) in vault.user_ids()
-
-
-def _refresh(vault: Vault, user_id: str) -> None:
-    """Look for what changed, where no daemon keeps the index fresh."""
-    if _knows(vault, user_id) and not is_running(vault.root):
-        for scope in (user_id, layout.SHARED):
-            reconcile(vault, scope)

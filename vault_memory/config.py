@@ -1,8 +1,8 @@
 """Settings, declared once: each field of `Config` is one setting with its type, default, allowed values and help.
 
-A value comes from, strongest first: a flag, the environment variable, the vault's `vault-memory.toml`, the default. The
-field `watch_settle_ms` is `settle_ms` under `[watch]` in the file and `VAULT_MEMORY_WATCH_SETTLE_MS` in the environment.
-Secrets are never settings: a setting names the environment variable that holds one.
+A value comes from, strongest first: a flag, an environment variable, the vault's `vault-memory.toml`, the default. The
+field `watch_settle_ms` is `settle_ms` under `[watch]` in the file and `VAULT_MEMORY_WATCH_SETTLE_MS` in the
+environment. Secrets are never settings: a setting names the environment variable that holds one.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from vault_memory.errors import ConfigError
+from vault_memory.core.layout import FORMAT, check_user_id
+from vault_memory.errors import ConfigError, InvalidId
 
 ENV_PREFIX = "VAULT_MEMORY_"
-FORMAT = 1
 
 
 def _field(
@@ -33,50 +33,65 @@ def _field(
     high: float | None = None,
     check: Callable[[Any], str | None] | None = None,
 ) -> Any:
+    rules = {"help": help, "choices": choices, "low": low, "high": high, "check": check}
     if isinstance(default, (dict, list)):
-        return dataclasses.field(
-            default_factory=lambda: type(default)(default),
-            metadata={"help": help, "choices": choices, "low": low, "high": high, "check": check},
-        )
-    return dataclasses.field(
-        default=default, metadata={"help": help, "choices": choices, "low": low, "high": high, "check": check}
-    )
+        return dataclasses.field(default_factory=lambda: type(default)(default), metadata=rules)
+    return dataclasses.field(default=default, metadata=rules)
 
 
-def zone_or_none(name: str) -> ZoneInfo | None:
-    """The time zone of that IANA name, or None when there is no such zone."""
+def _zone_or_none(name: str) -> ZoneInfo | None:
+    """The time zone of an IANA name, None if there is no such zone."""
     try:
         return ZoneInfo(name)
-    except (ValueError, OSError, KeyError):  # ZoneInfoNotFoundError is a KeyError; a folder's name an OSError
+    except (ValueError, OSError, KeyError):  # ZoneInfoNotFoundError is a KeyError; the name of a folder an OSError
         return None
 
 
+# Each check returns what is wrong with a value, None for a valid one. Core's modules are imported where they are used:
+# a vault that sets neither a locale nor a schedule does not load them (4 ms of 150 for a search in a shell).
+
+
+def _check_locale(name: str) -> str | None:
+    from vault_memory.core.profile import LOCALES
+
+    return None if name in LOCALES else f"must be one of {', '.join(LOCALES)}, not {name!r}"
+
+
 def _check_zone(name: str) -> str | None:
-    return None if zone_or_none(name) else f"{name!r} is no IANA time zone, such as Asia/Taipei"
+    return None if _zone_or_none(name) else f"must be an IANA time zone such as Asia/Taipei, not {name!r}"
 
 
 def _check_schedule(table: Mapping[str, str]) -> str | None:
-    for name, when in table.items():
-        if not re.fullmatch(r"off|([01]?\d|2[0-3]):[0-5]\d|[1-9]\d{0,4}[smh]", when):
-            return f"{name}: {when!r} is neither a time (03:00) nor an interval (30s, 15m, 2h) nor off"
+    from vault_memory.core.timing import parse_schedule
+
+    for job, when in table.items():
+        try:
+            parse_schedule(when)
+        except ValueError as error:
+            return f"of {job}: {error}"
     return None
 
 
 def _check_identities(table: Mapping[str, str]) -> str | None:
     for name, user_id in table.items():
-        if not name.strip() or not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}", user_id):
-            return f"{name!r} = {user_id!r} does not lead from an outside name to a user id"
+        if not name.strip():
+            return f"must not map an empty name (to {user_id!r})"
+        try:
+            check_user_id(user_id)
+        except InvalidId as error:
+            return f"of {name!r}: {error}"
     return None
 
 
 def _check_hosts(names: list[str]) -> str | None:
     wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", name)]
-    return f"{wrong[0]!r} is no host name, which has neither port nor slash" if wrong else None
+    return f"must be host names without port or slash, not {wrong[0]!r}" if wrong else None
 
 
 def _check_base_url(url: str) -> str | None:
-    problem = url and _check_endpoint({"url": url.rstrip("/") + "/embeddings"})
-    return f"it {problem}" if problem else None
+    if "?" in url or "#" in url:
+        return "must be an address without a query"
+    return (_check_address(url) or None) if url else None
 
 
 def _check_patterns(patterns: list[str]) -> str | None:
@@ -84,40 +99,48 @@ def _check_patterns(patterns: list[str]) -> str | None:
         try:
             re.compile(pattern)
         except re.error as error:
-            return f"{pattern!r} is no regular expression: {error}"
+            return f"must be regular expressions: {pattern!r} is not one ({error})"
     return None
 
 
 def _check_endpoints(endpoints: list[dict[str, str]]) -> str | None:
     problems = ((number, _check_endpoint(endpoint)) for number, endpoint in enumerate(endpoints, 1))
-    return "; ".join(f"endpoint {number} {problem}" for number, problem in problems if problem) or None
+    wrong = [f"endpoint {number} {problem}" for number, problem in problems if problem]
+    return f"are wrong: {'; '.join(wrong)}" if wrong else None
 
 
 def _check_endpoint(endpoint: dict[str, str]) -> str:
-    """What is wrong with an endpoint; never quotes its address, which may hold a password."""
+    """What is wrong with an endpoint; never quotes its url, which may hold a password."""
     if unknown := endpoint.keys() - {"url", "key_env"}:
         return f"has url and key_env, not {', '.join(sorted(unknown))}"
     if not all(isinstance(value, str) for value in endpoint.values()):
-        return "has texts for url and key_env"
-    address = urlsplit("")
+        return "must have texts for url and key_env"
+    url = endpoint.get("url", "")
+    if problem := _check_address(url):
+        return problem
+    if not urlsplit(url).path.endswith(("/embeddings", "/api/embed")):
+        return "needs the whole address as its url, such as http://localhost:11434/v1/embeddings"
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*|", endpoint.get("key_env", "")):
+        return "must have the NAME of an environment variable as its key_env, never the key itself"
+    return ""
+
+
+def _check_address(url: str) -> str:
+    """What is wrong with the address of an endpoint; never quotes it."""
     try:
-        address = urlsplit(endpoint.get("url", ""))
+        address = urlsplit(url)
         is_whole = address.scheme in ("http", "https") and address.hostname and address.port != 0
-    except ValueError:  # brackets that do not close, a port that is no number
+    except ValueError:  # brackets that do not close, a port that is not a number
         is_whole = False
     if not is_whole:
         return "needs a url that begins with http:// or https:// and names a host"
     if address.username or address.password:
-        return "has a password in its url: put it into an environment variable and name that in key_env"
-    if not address.path.endswith(("/embeddings", "/api/embed")):
-        return "needs the whole address as its url, such as http://localhost:11434/v1/embeddings"
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*|", endpoint.get("key_env", "")):
-        return "has a key_env that is no NAME of an environment variable; the key itself never belongs here"
+        return "must not have a password in its url: put it into an environment variable and name that in key_env"
     return ""
 
 
 def _check_together(config: Config) -> list[str]:
-    """What is wrong with settings that are right by themselves."""
+    """What is wrong with settings that are valid one by one but not together."""
     if config.embedding_kind != "http":
         return []
     needed = {"embedding.model": config.embedding_model, "embedding.endpoints": config.embedding_endpoints}
@@ -129,17 +152,18 @@ class Config:
     """All settings of one vault; lengths of time and sizes carry their unit in the name."""
 
     format: int = _field(FORMAT, "version of the vault's format; written by `init`")
-    locale: str = _field("zh-TW", "language of new profiles and of our headings", choices=("zh-TW", "zh-CN", "en"))
-    timezone: str = _field("Asia/Taipei", "time zone of users who set none (IANA name)", check=_check_zone)
-    index_dir: str = _field("", "folder for the index databases; empty: beside the notes. Use it in synced folders")
+    locale: str = _field("zh-TW", "language of new profiles and of our headings", check=_check_locale)
+    timezone: str = _field("Asia/Taipei", "IANA time zone of users who set none", check=_check_zone)
+    index_dir: str = _field(
+        "", "folder for the search indexes; empty: beside the notes. Set it if the vault is in a synced folder"
+    )
 
-    git_person_name: str = _field("", "author of the person's edits when git knows no identity")
-    git_person_email: str = _field("", "e-mail address beside git.person_name")
-    git_conversations: str = _field("never", "whether conversation records enter git", choices=("never", "daily"))
-    git_sign: bool = _field(False, "sign the assistant's commits with the person's git signing set-up")
-    git_remote: str = _field("", "remote that the scheduled `sync` brings this vault in step with; empty: none")
+    git_person_name: str = _field("", "author of the person's commits where git has no user.name")
+    git_person_email: str = _field("", "e-mail address to go with git.person_name")
+    git_sign: bool = _field(False, "sign the assistant's commits with the signing key set in git")
+    git_remote: str = _field("", "git remote that the scheduled job `sync` pulls from and pushes to; empty: none")
 
-    off_record: list[str] = _field([], "ids of users of whom no turn is ever kept")
+    off_record: list[str] = _field([], "ids of users whose turns are never recorded")
 
     lexicon: dict[str, Any] = _field({}, "your own technologies and style words; see docs/extraction.md")
 
@@ -153,9 +177,9 @@ class Config:
     llm_key_env: str = _field(
         "", "name of the environment variable that holds the endpoint's key; empty: it needs none"
     )
-    llm_timeout_s: float = _field(20.0, "longest time for one look in seconds, retries included", low=0.1, high=600)
-    llm_max_tokens: int = _field(2048, "longest answer of the model, in tokens", low=64, high=100_000)
-    llm_temperature: float = _field(0.0, "0: always the likeliest answer; higher: more varied ones", low=0, high=2)
+    llm_timeout_s: float = _field(20.0, "longest time for one turn in seconds, retries included", low=0.1, high=600)
+    llm_max_tokens: int = _field(2048, "longest response of the model, in tokens", low=64, high=100_000)
+    llm_temperature: float = _field(0.0, "0: always the likeliest response; higher: more varied ones", low=0, high=2)
 
     schedule: dict[str, str] = _field(
         {}, "when jobs run, by name: 03:00, an interval such as 15m, or off; see docs/daemon.md", check=_check_schedule
@@ -163,7 +187,7 @@ class Config:
 
     watch_settle_ms: int = _field(400, "quiet time after an edit before it is indexed", low=0, high=60_000)
     watch_commit_quiet_ms: int = _field(5_000, "quiet time before an edit is committed as the person's", low=0)
-    watch_cap_ms: int = _field(10_000, "a file that never rests is indexed at least this often", low=100)
+    watch_cap_ms: int = _field(10_000, "a file that keeps changing is indexed at least this often", low=100)
 
     embedding_kind: str = _field(
         "offline",
@@ -174,26 +198,26 @@ class Config:
     embedding_endpoints: list[dict[str, str]] = _field(
         [], "where the model is served, the preferred one first: {url, key_env}", check=_check_endpoints
     )
-    embedding_query_prefix: str = _field("", "what the model wants before a question: e5 models 'query: '")
-    embedding_document_prefix: str = _field("", "what the model wants before a passage: e5 models 'passage: '")
+    embedding_query_prefix: str = _field("", "text that the model expects before a query: e5 models 'query: '")
+    embedding_document_prefix: str = _field("", "text that the model expects before a passage: e5 models 'passage: '")
     embedding_timeout_s: float = _field(60.0, "longest time for one request with passages", low=0.1, high=600)
     embedding_query_timeout_ms: int = _field(
-        300, "longest time a search waits for its query's vector before it answers without", low=10, high=60_000
+        300, "longest time a search waits for its query's vector before it goes on without", low=10, high=60_000
     )
 
     prompt_tokens: int = _field(
-        8_000, "most tokens of a built prompt, about; the request itself is never cut", low=200, high=1_000_000
+        8_000, "most tokens of a built prompt, estimated; the request itself is never cut", low=200, high=1_000_000
     )
 
     identities: dict[str, str] = _field(
-        {}, "who somebody is whom another program knows: outside name -> user id", check=_check_identities
+        {}, "names that other programs use for people: outside name -> user id", check=_check_identities
     )
 
     serve_port: int = _field(8765, "port of the HTTP server; 0: any free one", low=0, high=65_535)
     serve_hosts: list[str] = _field(
-        [], "names under which others reach the server; this machine's own are always allowed", check=_check_hosts
+        [], "host names by which others reach the server; localhost is always allowed", check=_check_hosts
     )
-    serve_rate: int = _field(300, "most requests a second of one caller", low=1, high=100_000)
+    serve_rate: int = _field(300, "most requests a second from one caller", low=1, high=100_000)
     serve_body_mb: int = _field(32, "largest request to the chat proxy, in megabytes", low=1, high=1_000)
 
     upstream_base_url: str = _field(
@@ -204,19 +228,25 @@ class Config:
         "", "Anthropic-compatible provider behind the chat proxy, without /messages", check=_check_base_url
     )
     upstream_anthropic_key_env: str = _field("", "name of the environment variable that holds its key")
-    upstream_timeout_s: float = _field(300.0, "longest silence of a provider in seconds", low=0.1, high=3_600)
+    upstream_timeout_s: float = _field(
+        300.0, "longest time in seconds that a provider may send nothing", low=0.1, high=3_600
+    )
 
-    proxy_memory_tokens: int = _field(1_500, "most tokens of memory put into a request, about", low=50, high=100_000)
+    proxy_memory_tokens: int = _field(
+        1_500, "most tokens of memory put into a request, estimated", low=50, high=100_000
+    )
     proxy_memory_timeout_ms: int = _field(
-        1_000, "longest time a request waits for its memory before it goes without", low=10, high=60_000
+        1_000, "longest time a request waits for its memory before it is sent without", low=10, high=60_000
     )
     proxy_housekeeping: list[str] = _field(
-        [], "regular expressions of further calls that a client makes for itself, such as titles", check=_check_patterns
+        [],
+        "regular expressions for more requests that a client makes on its own, such as titles",
+        check=_check_patterns,
     )
 
     search_weight: str = _field(
         "auto",
-        "how vectors and keywords are weighed: auto (by how far the vectors can be trusted) or fixed",
+        "weight of vectors against keywords: auto (by how far the vectors can be trusted) or fixed",
         choices=("auto", "fixed"),
     )
     search_vector_weight: float = _field(0.7, "weight of the vectors when search.weight is fixed", low=0, high=1)
@@ -225,8 +255,8 @@ class Config:
     def load(cls, file: Path, environ: Mapping[str, str] = os.environ, **flags: Any) -> Config:
         """Settings of the vault whose `vault-memory.toml` is `file` (a missing file gives the defaults).
 
-        `flags` are values given on a command line; None means not given. Raises `ConfigError` listing every unknown key
-        and wrong value at once, each with its line or its variable's name.
+        `flags` are values from a command line; None means not given. Raises one `ConfigError` that lists every unknown
+        key and wrong value, each with its line or the name of its environment variable.
         """
         problems: list[str] = []
         values: dict[str, Any] = {}
@@ -234,6 +264,8 @@ class Config:
         for key, value in _flatten(_parse(text, file)).items():
             name = key.replace(".", "_")
             where = f"{file.name}:{_line_of(text, key)}"
+            if key in _FORMER_KEYS:
+                continue
             if name not in _FIELDS or key != _KEYS[name]:
                 problems.append(f"{where}: unknown setting {key!r}{_suggest(key)}")
             else:
@@ -247,7 +279,8 @@ class Config:
                 _take(values, problems, name, value, f"--{name.replace('_', '-')}")
         if values.get("format", FORMAT) > FORMAT:
             problems = [
-                f"{file}: this vault has format {values['format']}, this program knows {FORMAT}: upgrade vault-memory"
+                f"{file}: this vault has format {values['format']}, newer than {FORMAT}, the newest that this "
+                "vault-memory can read: upgrade vault-memory"
             ]
         config = cls(**values)
         if problems := problems or _check_together(config):
@@ -255,20 +288,22 @@ class Config:
         return config
 
     def zone(self, name: str | None = None) -> ZoneInfo:
-        """The time zone `name` if it is one, else the configured one."""
-        return (zone_or_none(name) if name else None) or ZoneInfo(self.timezone)
+        """The time zone `name` if there is one of that name, else the configured one."""
+        return (_zone_or_none(name) if name else None) or ZoneInfo(self.timezone)
 
 
+_FORMER_KEYS = {"git.conversations"}
+"""Settings of earlier versions, which are ignored: a vault that has one still opens."""
 _FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 _TYPES = get_type_hints(Config)
-# A key of these tables is a setting of its own; any other table is the value of one setting.
+# Each key of these tables is a setting; any other table is the value of one setting.
 _TABLES = ("git", "llm", "watch", "embedding", "search", "prompt", "serve", "upstream", "proxy")
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}
 """Field name → key in the file: `watch_settle_ms` → `watch.settle_ms`."""
 
 
 def describe() -> list[tuple[str, Any, str]]:
-    """(key in the file, default, help) of every setting, in order; the documentation is made from it."""
+    """(key in the file, default, help) of every setting, in order."""
     empty = Config()
     return [(_KEYS[name], getattr(empty, name), field.metadata["help"]) for name, field in _FIELDS.items()]
 
@@ -279,18 +314,18 @@ def _read(file: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read ({error}): mend it or restore it with git") from error
+        raise ConfigError(f"{file} cannot be read ({error}): correct it or restore it with git") from error
 
 
 def _parse(text: str, file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is no valid TOML: {error}") from error
+        raise ConfigError(f"{file} is not valid TOML: {error}") from error
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
-    """One level of tables joined with a dot; deeper tables stay values of their own (lists of endpoints, name tables)."""
+    """The keys of the tables in `_TABLES` joined to their table's name with a dot; other tables stay values."""
     flat: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, dict) and key in _TABLES:
@@ -323,7 +358,7 @@ def _suggest(key: str) -> str:
 
 
 def _from_text(name: str, text: str) -> Any:
-    """The environment's text as the setting's type; text that does not fit stays text, and is then refused by `_take`."""
+    """The text of an environment variable as the setting's type; `_take` refuses text that does not fit."""
     kind = _TYPES[name]
     try:
         if kind is bool:
@@ -338,6 +373,7 @@ def _from_text(name: str, text: str) -> Any:
 
 
 def _take(values: dict[str, Any], problems: list[str], name: str, value: Any, where: str) -> None:
+    """Put a valid value into `values`, else a line into `problems`."""
     kind, rules = _TYPES[name], _FIELDS[name].metadata
     wanted = get_origin(kind) or kind
     if wanted is float and type(value) is int:
@@ -351,7 +387,7 @@ def _take(values: dict[str, Any], problems: list[str], name: str, value: Any, wh
         bounds = f"at least {rules['low']}" if rules["high"] is None else f"between {rules['low']} and {rules['high']}"
         problems.append(f"{where}: {_KEYS[name]} must be {bounds}, not {value!r}")
     elif rules["check"] and (problem := rules["check"](value)):
-        problems.append(f"{where}: {_KEYS[name]}: {problem}")
+        problems.append(f"{where}: {_KEYS[name]} {problem}")
     else:
         values[name] = value
 

@@ -2,45 +2,45 @@
 
     VaultMemoryError            exit 1, HTTP 500    something failed at run time
     ├── UsageError              exit 2, HTTP 400    the call itself is wrong: fix it and call again
-    │   ├── InvalidId           exit 2, HTTP 400    a user id that cannot be a folder name
+    │   ├── InvalidId           exit 2, HTTP 400    a user id that is not valid
     │   ├── ConfigError         exit 2, HTTP 500    vault-memory.toml or an environment variable is wrong
-    │   └── NotAVault           exit 2, HTTP 404    the path is no vault
-    ├── Unauthenticated         exit 1, HTTP 401    no token, or one that is not valid
-    ├── Forbidden               exit 1, HTTP 403    the token is valid, and not for this
-    ├── NotFound                exit 1, HTTP 404    a user, key, commit or file that is not there
-    ├── Busy                    exit 1, HTTP 503    somebody else holds it: a lock, a second daemon
-    ├── Changed                 exit 1, HTTP 409    the file is no longer what the writer read
-    ├── Stale                   exit 1, HTTP 412    a caller named the version it means to replace, and it is past
+    │   └── NotAVault           exit 2, HTTP 404    there is no vault at the path
+    ├── Unauthenticated         exit 1, HTTP 401    no token, or an invalid one
+    ├── Forbidden               exit 1, HTTP 403    the token is valid, but does not open this
+    ├── NotFound                exit 1, HTTP 404    a user, key, commit or file does not exist
+    ├── Busy                    exit 1, HTTP 503    in use: a lock, the daemon, a port, changing files
+    ├── Changed                 exit 1, HTTP 409    the file changed after the writer read it
+    ├── Stale                   exit 1, HTTP 412    the version that a caller wants to replace is not the present one
     ├── Unwritable              exit 1, HTTP 507    a file cannot be written: disk full, read-only, no permission
-    ├── HistoryError            exit 1, HTTP 500    git refused; what was to be committed waits
-    ├── IndexUnusable            exit 1, HTTP 500    the derived index cannot be used
-    ├── Unsupervised            exit 1, HTTP 500    the system's supervisor of programs is missing or refuses
-    └── EndpointError           exit 1, HTTP 502    an outside endpoint failed, timed out or answered nonsense
-        └── EndpointSlow        exit 1, HTTP 504    it kept silent for too long
+    ├── HistoryError            exit 1, HTTP 500    git failed, or a remote is out of reach
+    ├── IndexUnusable           exit 1, HTTP 500    the derived index cannot be used
+    ├── Unsupervised            exit 1, HTTP 500    systemd or launchd is missing or refuses
+    └── EndpointError           exit 1, HTTP 502    an outside endpoint failed or sent an invalid response
+        └── EndpointSlow        exit 1, HTTP 504    it sent nothing for too long
 
-The exit code and the HTTP status stand on the class, so that each door maps errors once. A message names the thing and
-the next step; it never holds a secret.
+Exit code and HTTP status are on the class, so each interface maps errors in one place. A message names the thing
+and the next step; it never holds a secret.
 """
 
 from __future__ import annotations
 
 
 class VaultMemoryError(Exception):
-    """Root of the tree: `exit_code` for the command line, `http_status` for the HTTP doors."""
+    """Root of the tree: `exit_code` for the command line, `http_status` for HTTP."""
 
     exit_code = 1
     http_status = 500
 
 
 class UsageError(VaultMemoryError):
-    """The call is wrong; nothing was done."""
+    """The call itself is wrong; nothing was done."""
 
     exit_code = 2
     http_status = 400
 
 
 class InvalidId(UsageError):
-    """A user id outside `[A-Za-z0-9._-]{1,64}`, or one that differs from an existing id only in case."""
+    """A user id that is not valid, or that differs from an existing id only in case."""
 
 
 class ConfigError(UsageError):
@@ -56,33 +56,33 @@ class NotAVault(UsageError):
 
 
 class Unauthenticated(VaultMemoryError):
-    """The caller did not say who it is, or nobody is known by that token."""
+    """The caller has no token, or an invalid one."""
 
     http_status = 401
 
 
 class Forbidden(VaultMemoryError):
-    """The caller is known, and this is not the caller's; the message is the same whether the thing exists or not."""
+    """The caller's token does not open this; the message is the same whether the thing exists or not."""
 
     http_status = 403
 
 
 class NotFound(VaultMemoryError):
-    """The thing asked for does not exist."""
+    """The requested thing does not exist."""
 
     http_status = 404
 
 
 class Busy(VaultMemoryError):
-    """Another process holds what is needed; try again later."""
+    """A lock is held, or files keep changing; try again later."""
 
     http_status = 503
 
 
 class Changed(VaultMemoryError):
-    """A compare-and-swap write found other bytes than the writer had read; read again and redo.
+    """A compare-and-swap write found other bytes than the writer had read: read again and retry.
 
-    `found` holds the bytes that are in the file (None: there is no file).
+    `found` holds the bytes in the file (None: there is no file).
     """
 
     http_status = 409
@@ -93,36 +93,36 @@ class Changed(VaultMemoryError):
 
 
 class Stale(VaultMemoryError):
-    """A caller named the version that it means to replace, and there is another one by now."""
+    """The version that a caller wants to replace is no longer the present one."""
 
     http_status = 412
 
 
 class Unwritable(VaultMemoryError):
-    """A file could not be written; the old one is untouched."""
+    """A file could not be written; the old one is unchanged."""
 
     http_status = 507
 
 
 class HistoryError(VaultMemoryError):
-    """Git refused or could not be run; the content is on disk and its commit waits."""
+    """Git failed, could not be run, or a remote is out of reach."""
 
 
 class IndexUnusable(VaultMemoryError):
-    """The derived index is corrupt, locked or unreadable; `vault-memory reindex` makes it anew."""
+    """The search index is corrupt, locked or unreadable; `vault-memory reindex` rebuilds it."""
 
 
 class Unsupervised(VaultMemoryError):
-    """systemd or launchd is not there, or would not do what it was asked."""
+    """systemd or launchd is missing or refused a request."""
 
 
 class EndpointError(VaultMemoryError):
-    """An embedding, chat or store endpoint failed."""
+    """An embedding or chat endpoint failed."""
 
     http_status = 502
 
 
 class EndpointSlow(EndpointError):
-    """An endpoint kept silent for longer than it may."""
+    """An endpoint sent nothing for longer than its timeout."""
 
     http_status = 504

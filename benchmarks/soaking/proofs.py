@@ -31,7 +31,8 @@ class Ledgers:
         return sum(row["state"] in ("done", "refused") for row in self.rows)
 
     def is_in_a_merge_given_up(self, moment: float) -> bool:
-        """Whether git was in a merge then that it did not finish: what others save meanwhile may be in no object of git's."""
+        """Whether git was in a merge then that it did not finish: what others save meanwhile may be in no object of
+        git's."""
         return any(row["began"] <= moment <= row["ended"] + NOTED_S for row in self.rows if row["kind"] == "merge")
 
     def ids(self, kind: str, state: str) -> dict[str, dict[str, Any]]:
@@ -41,7 +42,8 @@ class Ledgers:
 def lost_and_duplicated(vault: Vault, ledgers: Ledgers) -> tuple[list[str], list[str], list[str]]:
     """Turns in the conversation records and preferences in profiles and commits, against what the writers know.
 
-    (lost, twice, lost to git): the last are lines written by hand that git put aside for a merge that it gave up, and did not
+    (lost, twice, lost to git): the last are lines written by hand that git put aside for a merge that it gave up,
+    and did not
     bring back, or that were saved while it did so. docs/reliability.md shows it with git alone.
     """
     lost: list[str] = []
@@ -174,7 +176,8 @@ def growth(samples: list[tuple[float, float]]) -> float:
 def _dump(path: Path) -> list[tuple[Any, ...]]:
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     return db.execute(
-        "SELECT source, kind, title, day, tags, content_hash, problem, position, line_start, line_end, heading, text, units,"
+        "SELECT source, kind, title, day, tags, content_hash, problem, position, line_start, line_end, "
+        "heading, text, units,"
         " head, stems, c.identity, embedding FROM files f LEFT JOIN chunks c USING(file_id)"
         " LEFT JOIN vectors v USING(chunk_id) ORDER BY source, position"
     ).fetchall()

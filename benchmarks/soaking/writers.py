@@ -25,8 +25,8 @@ from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.errors import Changed, EndpointError, VaultMemoryError
 from vault_memory.services.daemon.daemon import Daemon
 from vault_memory.services.indexing.reconcile import reconcile
-from vault_memory.services.retrieval.search import search
-from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.retrieval.search import SearchQuery, search
+from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import open_vault
 
 USERS = ("alice", "bob", "chen", "dora", "王小明".encode().hex()[:12])
@@ -140,7 +140,8 @@ class Writer:
         dice, user = self.rng.random(), self.rng.choice(USERS)
         with suppress(VaultMemoryError):
             if dice < 0.8:
-                search(self.vault, user, self.rng.choice(["代號", "line", "第 3 行", "what is this"]), scope="all")
+                query = self.rng.choice(["代號", "line", "第 3 行", "what is this"])
+                search(self.vault, user, SearchQuery(query, scope="all"))
             elif dice < 0.95:
                 command = self.rng.choice(
                     [["status", "--json"], ["doctor"], ["heartbeat"], ["search", "--user", user, "代號"]]

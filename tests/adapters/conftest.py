@@ -25,13 +25,17 @@ class Vault:
 
     def git(self, *args: str, ok: bool = True, stdin: bytes = b"", **extra: str) -> str:
         """Run git as the person does."""
-        identity = {f"GIT_{role}_{kind}": getattr(PERSON, kind.lower()) for role in ("AUTHOR", "COMMITTER") for kind in ("NAME", "EMAIL")}  # fmt: skip
+        signature = {
+            f"GIT_{role}_{kind}": getattr(PERSON, kind.lower())
+            for role in ("AUTHOR", "COMMITTER")
+            for kind in ("NAME", "EMAIL")
+        }
         done = subprocess.run(
             ["git", *args],
             cwd=self.root,
             input=stdin,
             capture_output=True,
-            env=os.environ | identity | extra,
+            env=os.environ | signature | extra,
             timeout=60,
         )
         if ok and done.returncode:

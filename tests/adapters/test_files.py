@@ -1,4 +1,4 @@
-"""Files are replaced whole or not at all, and never over words that the writer has not read."""
+"""Files are replaced completely or not at all, and never over words that the writer has not read."""
 
 from __future__ import annotations
 
@@ -39,6 +39,29 @@ def test_replace_makes_changes_and_keeps_the_mode(tmp_path: Path) -> None:
     assert litter(tmp_path) == []
 
 
+def test_a_cached_file_is_opened_again_only_when_its_stamp_differs(tmp_path: Path) -> None:
+    path, cache = tmp_path / "USER.md", files.ReadCache()
+    assert cache.read(path) is None
+    path.write_bytes(b"one")
+    first = cache.read(path)
+    assert first == b"one" and cache.read(path) is first
+    path.write_bytes(b"longer")
+    assert cache.read(path) == b"longer"
+    os.utime(path, ns=(0, 0))
+    assert cache.read(path) == b"longer"
+    path.unlink()
+    assert cache.read(path) is None
+
+
+def test_replace_returns_the_stamp_of_what_it_wrote(tmp_path: Path) -> None:
+    path = tmp_path / "USER.md"
+    for before, after in ((None, b"one"), (b"one", b"two")):
+        stamp = files.replace(path, after, before)
+        on_disk = files.FileStamp.of(path.stat())
+        assert stamp == on_disk._replace(ctime_ns=stamp.ctime_ns)
+    assert files.replace(path, b"two", b"two") == files.FileStamp()
+
+
 @pytest.mark.parametrize(("on_disk", "expected"), [(b"other", b"read"), (None, b"read"), (b"there", None)])
 def test_replace_refuses_what_was_not_read(tmp_path: Path, on_disk: bytes | None, expected: bytes | None) -> None:
     path = tmp_path / "a.md"
@@ -50,7 +73,7 @@ def test_replace_refuses_what_was_not_read(tmp_path: Path, on_disk: bytes | None
 
 
 def race(path: Path, write: threading.Event, rounds: int, saves: list[bytes]) -> threading.Thread:
-    """A person whose editor saves over and over, atomically."""
+    """An editor that saves again and again, atomically."""
 
     def save() -> None:
         for number in range(rounds):
@@ -65,7 +88,7 @@ def race(path: Path, write: threading.Event, rounds: int, saves: list[bytes]) ->
 
 
 def test_a_save_in_the_window_is_never_lost(tmp_path: Path) -> None:
-    """However a save falls between check and rename: what is displaced is what was read, or it is back in place."""
+    """Whenever a save lands between check and rename: what is displaced is what was read, or it is put back."""
     path = tmp_path / "USER.md"
     path.write_bytes(b"start")
     done, saves = threading.Event(), []
@@ -175,7 +198,7 @@ def test_lock_excludes_processes_and_threads(tmp_path: Path) -> None:
 
 
 def test_the_folder_of_the_locks_may_be_deleted_at_any_time(tmp_path: Path) -> None:
-    """Anybody may delete `.vault-memory/`: whoever wants a lock at that moment gets it all the same."""
+    """Anybody may delete `.vault-memory/`: a writer that takes a lock at that moment still gets it."""
     stop = threading.Event()
 
     def delete() -> None:
@@ -193,7 +216,7 @@ def test_the_folder_of_the_locks_may_be_deleted_at_any_time(tmp_path: Path) -> N
         deleter.join()
 
 
-def test_temporaries_are_those_of_a_file_or_of_the_dead(tmp_path: Path) -> None:
+def test_temporaries_are_those_of_a_file_or_of_ended_processes(tmp_path: Path) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
     dead, living, others = (
@@ -217,7 +240,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 64 KiB."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    if not IS_ROOT or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True).returncode:  # fmt: skip
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    if not IS_ROOT or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("only root can mount a small disk")
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)

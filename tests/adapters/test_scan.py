@@ -161,4 +161,4 @@ def test_a_big_file_is_hashed_whole_and_kept_in_part(tmp_path: Path) -> None:
     content = scan.read(tmp_path, "alice", "big.md", 1000)
     assert content.data == data[:1000]
     assert content.content_hash == hashlib.sha256(data).digest()
-    assert content.stat == scan.scan(tmp_path, "alice").files["big.md"]
+    assert content.stamp == scan.scan(tmp_path, "alice").files["big.md"]

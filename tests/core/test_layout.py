@@ -1,4 +1,4 @@
-"""Names: whose they are, what they are, which are refused."""
+"""Paths and ids: the scope and kind of each path, valid and invalid ids, outside names."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from vault_memory.core.layout import SHARED, Place, check_user_id, day_of, is_user_id, kind_of, place_of
+from vault_memory.core.layout import SHARED, Place, check_user_id, day_of, is_user_id, kind_of, place_of, resolve_user
 from vault_memory.errors import InvalidId
+
+IDENTITIES = {"telegram:12345": "alice", "12345": "bob"}
 
 
 @pytest.mark.parametrize("user_id", ["alice", "A", "a.b", "_x", "-y", "student-42_b", "a" * 64])
@@ -68,5 +70,18 @@ def test_the_day_of_a_file() -> None:
     assert day_of("daily/notes.md") is None
 
 
-def test_a_place_is_a_value() -> None:
+def test_places_with_equal_parts_are_equal() -> None:
     assert Place("alice", "USER.md") == Place("alice", "USER.md")
+
+
+def test_a_name_in_the_table_is_its_user_and_an_id_is_itself() -> None:
+    """A15: tg_user_id → student_id."""
+    assert resolve_user(IDENTITIES, "telegram:12345") == "alice"
+    assert resolve_user(IDENTITIES, "12345") == "bob"
+    assert resolve_user(IDENTITIES, "carol") == "carol"
+
+
+@pytest.mark.parametrize("name", ["telegram:1", "", "..", "a/b", "telegram:12345 ", "ａlice", "x" * 65])
+def test_a_name_that_is_neither_is_refused(name: str) -> None:
+    with pytest.raises(InvalidId):
+        resolve_user(IDENTITIES, name)

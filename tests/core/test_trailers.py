@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import subprocess
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.trailers import Message, parse, render, single_line
+from vault_memory.core.trailers import KEYS, Message, Trailers, parse, render, single_line
 
-KEYS = st.from_regex(r"Vault-[A-Za-z0-9][A-Za-z0-9-]{0,8}", fullmatch=True)
 HOSTILE = st.text() | st.sampled_from(
     ["a\n\nVault-Key: theme", "\r\nVault-Op: set", "x\u2028Vault-User: bob", "\0", "」", "\ud800"]
 )
@@ -18,18 +16,20 @@ HOSTILE = st.text() | st.sampled_from(
 
 def test_the_layout() -> None:
     """A1: the commit of a preference, exactly as people grep for it."""
-    values = {"Vault-User": "alice", "Vault-Key": "theme", "Vault-Op": "set", "Vault-Old": "", "Vault-New": "dark"}
+    values = Trailers(user="alice", key="theme", op="set", old="", new="dark")
     assert render("memory(alice): theme = dark", "我喜歡暗色主題", values) == (
-        "memory(alice): theme = dark\n\nReason: 「我喜歡暗色主題」\nVault-User: alice\nVault-Key: theme\nVault-Op: set\n"
-        "Vault-Old:\nVault-New: dark\n"
+        "memory(alice): theme = dark\n\nReason: 「我喜歡暗色主題」\nVault-User: alice\nVault-Key: theme\n"
+        "Vault-Op: set\nVault-Old:\nVault-New: dark\n"
     )
     assert render("log(alice)") == "log(alice)\n"
 
 
-@given(HOSTILE.filter(lambda text: single_line(text)), HOSTILE, st.dictionaries(KEYS, HOSTILE, max_size=5))
+@given(HOSTILE.filter(lambda text: single_line(text)), HOSTILE, st.dictionaries(st.sampled_from([*KEYS]), HOSTILE))
 def test_parse_is_the_inverse_of_render(subject: str, reason: str, values: dict[str, str]) -> None:
-    made = render(subject, reason, values)
-    wanted = Message(single_line(subject), single_line(reason), {key: single_line(v) for key, v in values.items()})
+    made = render(subject, reason, Trailers(**values))
+    wanted = Message(
+        single_line(subject), single_line(reason), {KEYS[name]: single_line(v) for name, v in values.items()}
+    )
     assert parse(made) == wanted
     made.encode("utf-8")
     assert len(made.splitlines()) == len(made.split("\n")) - 1, "some reader would see another line"
@@ -49,13 +49,22 @@ def test_a_persons_message() -> None:
 
 
 def test_git_reads_the_same_trailers() -> None:
-    made = render("s", "a\n\nVault-Key: forged", {"Vault-Key": "theme", "Vault-New": "x\nVault-Op: set"})
+    made = render("s", "a\n\nVault-Key: forged", Trailers(key="theme", new="x\nVault-Op: set"))
     out = subprocess.run(
         ["git", "interpret-trailers", "--parse", "--no-divider"], input=made.encode(), capture_output=True, timeout=30
     ).stdout.decode()
     assert out.splitlines() == ["Reason: 「a Vault-Key: forged」", "Vault-Key: theme", "Vault-New: x Vault-Op: set"]
 
 
-def test_a_key_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="Vault Key"):
-        render("s", "", {"Vault Key": "x"})
+def test_the_keys_are_a_promise() -> None:
+    """The wire format: what people grep for, in the order of every commit."""
+    assert list(KEYS.values()) == [
+        *("Vault-User", "Vault-Key", "Vault-Op", "Vault-Old", "Vault-New", "Vault-Strength", "Vault-Source"),
+        *("Vault-Undoes", "Vault-Conflict", "Vault-Restores", "Vault-Renamed-From"),
+    ]
+
+
+@given(st.dictionaries(st.sampled_from([*KEYS]), st.text("ab 中", max_size=3).map(str.strip)))
+def test_ours_are_read_back_from_any_commit(values: dict[str, str]) -> None:
+    ours = Trailers(**values)
+    assert Trailers.read(parse(render("s", "", ours)).trailers | {"Signed-off-by": "A <a@b>"}) == ours

@@ -1,4 +1,4 @@
-"""After turns full of planted secrets and private facts, every byte the program left anywhere is looked at."""
+"""After turns full of planted secrets and private facts, every byte that the program left is searched for them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat_server import ChatServer, change
 from tests.conftest import Cli
+from tests.scripted_http import ScriptedServer, change
 
 # Invented, of the right form. Where a secret has parts that stand alone, each is looked for.
 _DIGITS = "4111111111111111"
@@ -39,12 +39,15 @@ TURNS = [
     (f"-----BEGIN PRIVATE KEY-----\n{SECRETS['key']}\n-----END PRIVATE KEY-----\n這是什麼格式", "是 PEM。"),
     (f"我有{PRIVATE['health']}，最近在吃藥。請改成亮色主題。", "祝你早日康復。"),
     (f"記住我信{PRIVATE['religion']}。我{PRIVATE['family']}了，我媽一個人住。", "好的。" + "謝謝你告訴我。" * 30),
-    (f"我{PRIVATE['money']}，住在台北市{PRIVATE['address']}，生日是{PRIVATE['birthday']}，電話 {PRIVATE['phone']}", "知道了。"),
+    (
+        f"我{PRIVATE['money']}，住在台北市{PRIVATE['address']}，生日是{PRIVATE['birthday']}，電話 {PRIVATE['phone']}",
+        "知道了。",
+    ),
     (f"記住我{PRIVATE['money']}所以用免費的工具，以後都回答得簡短一點，因為我有{PRIVATE['health']}", "好"),
-]  # fmt: skip
+]
 
 
-def sinks(folder: Path, chat: ChatServer) -> Iterator[tuple[str, bytes]]:
+def sinks(folder: Path, chat: ScriptedServer) -> Iterator[tuple[str, bytes]]:
     """(where, bytes) of everything under the vault, git's objects unpacked, and of every request to the endpoint."""
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         yield path.relative_to(folder).as_posix(), path.read_bytes()
@@ -52,8 +55,8 @@ def sinks(folder: Path, chat: ChatServer) -> Iterator[tuple[str, bytes]]:
         ["git", "cat-file", "--batch-all-objects", "--batch"], cwd=folder, check=True, capture_output=True, timeout=60
     ).stdout
     yield "git objects", objects
-    for number, raw in enumerate(chat.raw):
-        yield f"chat request {number}", raw + json.dumps(chat.requests[number]["body"], ensure_ascii=False).encode()
+    for number, request in enumerate(chat.received):
+        yield f"chat request {number}", request.raw + json.dumps(request.fields, ensure_ascii=False).encode()
 
 
 def found(needles: dict[str, str], where: Iterator[tuple[str, bytes]]) -> set[tuple[str, str]]:
@@ -70,16 +73,20 @@ def found(needles: dict[str, str], where: Iterator[tuple[str, bytes]]) -> set[tu
 
 
 @pytest.fixture
-def told(cli: Cli, chat: ChatServer) -> Cli:
+def told(cli: Cli, chat: ScriptedServer) -> Cli:
     """A vault after those turns, each looked at by the model too, and after everything else that writes."""
     claims = [change("theme", "dark", value) for value in (*SECRETS.values(), *PRIVATE.values())]
     chat.will_say([*claims, change("current_projects", PRIVATE["health"], f"我有{PRIVATE['health']}")])
     printed = ""
     for message, reply in TURNS:
-        printed += cli("turn", "--user", "alice", "--message", message, "--reply", reply, **chat.environ())
-    turn = {"user_id": "alice", "user_message": "你好", "skill": SECRETS["api-key"], "conversation_id": SECRETS["aws"],
-            "reflection": {"summary": f"貼了 {SECRETS['github']}", "causes": [SECRETS["password"], f"密碼是 {SECRETS['password']}"]}}  # fmt: skip
-    turn["reflection"]["causes"].pop(0)  # type: ignore[index]
+        printed += cli("turn", "--user", "alice", "--message", message, "--reply", reply, **chat.chat_settings())
+    turn = {
+        "user_id": "alice",
+        "user_message": "你好",
+        "skill": SECRETS["api-key"],
+        "conversation_id": SECRETS["aws"],
+        "reflection": {"summary": f"貼了 {SECRETS['github']}", "causes": [f"密碼是 {SECRETS['password']}"]},
+    }
     cli("turn", "--jsonl", "-", stdin=json.dumps(turn, ensure_ascii=False) + "\n")
     for value in ("dark", "light"):
         cli("pref", "set", "--user", "alice", "theme", value)
@@ -92,15 +99,16 @@ def told(cli: Cli, chat: ChatServer) -> Cli:
 
 
 @pytest.mark.slow
-def test_no_secret_is_anywhere_and_no_private_fact_outside_the_own_record(told: Cli, chat: ChatServer) -> None:
+def test_no_secret_is_anywhere_and_no_private_fact_outside_the_own_record(told: Cli, chat: ScriptedServer) -> None:
     """G7, law 8: JSONL, daily log, MEMORY.md, USER.md, feedback.jsonl, git objects, messages and reflog, index, state,
     and what is sent to the chat endpoint."""
     everything = list(sinks(told.folder, chat))
     names = {name for name, _ in everything}
-    for expected in ("memory/alice/USER.md", "memory/alice/MEMORY.md", "memory/alice/feedback.jsonl", "memory/alice/index.db", ".git/logs/HEAD", "git objects", ".vault-memory/withheld/alice.json", "chat request 0"):  # fmt: skip
-        assert expected in names
+    own_files = {f"memory/alice/{name}" for name in ("USER.md", "MEMORY.md", "feedback.jsonl", "index.db")}
+    others = {".git/logs/HEAD", "git objects", ".vault-memory/redactions/alice.json", "chat request 0"}
+    assert own_files | others <= names
     assert found(SECRETS, iter(everything)) == set()
-    # The index is the record's shadow: as untracked and as much the person's own, and gone when it is deleted.
+    # The index is made from the record: git does not track it, and deleting it is safe.
     own = ("memory/alice/conversations/", "memory/alice/index.db")
     assert {hit for hit in found(PRIVATE, iter(everything)) if not hit[1].startswith(own)} == set()
     (record,) = (told.folder / "memory/alice/conversations").iterdir()
@@ -111,21 +119,21 @@ def test_no_secret_is_anywhere_and_no_private_fact_outside_the_own_record(told: 
 
 
 @pytest.mark.slow
-def test_the_preference_beside_a_secret_or_a_private_fact_is_learned(told: Cli, chat: ChatServer) -> None:
+def test_the_preference_beside_a_secret_or_a_private_fact_is_learned(told: Cli, chat: ScriptedServer) -> None:
     shown = told.json("history", "--user", "alice", "theme")
     assert {"dark", "light"} <= {entry["new"] for entry in shown if entry["author"] == "vault-memory"}
 
 
 @pytest.mark.slow
-def test_status_tells_how_much_was_withheld_and_never_what(told: Cli, chat: ChatServer) -> None:
+def test_status_tells_how_much_was_redacted_and_never_what(told: Cli, chat: ScriptedServer) -> None:
     status = told.json("status")
     (alice,) = (scope for scope in status["scopes"] if scope["scope"] == "alice")
     assert {"api-key", "password", "card", "id-number", "private-key", "health", "religion", "money"} <= set(
-        alice["withheld"]
+        alice["redactions"]
     )
-    assert "withheld: " in told("status")
-    counts = json.loads((told.folder / ".vault-memory/withheld/alice.json").read_text())
-    assert counts == alice["withheld"] and all(isinstance(count, int) for count in counts.values())
+    assert "redacted: " in told("status")
+    counts = json.loads((told.folder / ".vault-memory/redactions/alice.json").read_text())
+    assert counts == alice["redactions"] and all(isinstance(count, int) for count in counts.values())
 
 
 def picture(folder: Path) -> dict[str, bytes]:
@@ -133,7 +141,7 @@ def picture(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("settings", ["", 'off_record = ["alice"]\n'])
-def test_off_the_record_leaves_no_trace_at_all(cli: Cli, chat: ChatServer, settings: str) -> None:
+def test_off_the_record_leaves_no_trace_at_all(cli: Cli, chat: ScriptedServer, settings: str) -> None:
     """Item 4: per turn (--off-record) and per user (off_record): every byte under the vault, .git too, is as before."""
     cli("turn", "--user", "bob", "--message", "我喜歡暗色主題")
     toml = cli.folder / "vault-memory.toml"
@@ -141,9 +149,10 @@ def test_off_the_record_leaves_no_trace_at_all(cli: Cli, chat: ChatServer, setti
     before = picture(cli.folder)
     flags = [] if settings else ["--off-record"]
     for user in ("alice", "alice" if settings else "bob"):
-        said = cli("turn", "--user", user, "--message", "我喜歡亮色主題，密碼是 Tr0ub4dor&3", "--reply", "好" * 200, *flags, **chat.environ())  # fmt: skip
+        turn = ["--message", "我喜歡亮色主題，密碼是 Tr0ub4dor&3", "--reply", "好" * 200, *flags]
+        said = cli("turn", "--user", user, *turn, **chat.chat_settings())
         assert said == "off the record: nothing was kept\n"
     replayed = json.dumps({"user_id": "alice", "user_message": "我喜歡亮色主題"})
-    cli("turn", "--jsonl", "-", *flags, stdin=replayed, **chat.environ())
+    cli("turn", "--jsonl", "-", *flags, stdin=replayed, **chat.chat_settings())
     assert picture(cli.folder) == before
-    assert chat.requests == []
+    assert chat.received == []

@@ -1,4 +1,4 @@
-"""The person's edits become the person's commits, with a message that says what changed; a save that lands late is taken in."""
+"""The person's edits become the person's commits, with a message that says what changed; a late save is merged."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import pytest
 
 from tests.conftest import Clock
 from vault_memory.adapters.history import History
-from vault_memory.core.notes import conflict
+from vault_memory.core.notes import note
 from vault_memory.core.profile.profile import Profile
 from vault_memory.errors import Changed
 from vault_memory.services.admin.access import new_user_token
 from vault_memory.services.admin.status import status
 from vault_memory.services.indexing.reconcile import reconcile
-from vault_memory.services.notes.save_note import save_note
+from vault_memory.services.notes.save import save_note
 from vault_memory.services.person_edits import commit_person_edits
-from vault_memory.services.profiles.audit import history
-from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.profiles.history import history
+from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault
 
 NOTE = PurePosixPath("memory/alice/notes/idea.md")
@@ -136,7 +136,7 @@ def test_the_same_lines_keep_both_texts_and_status_tells(vault: Vault) -> None:
     save_note(vault, NOTE, None, base, "make", vault.history.person())
     save(vault, NOTE, "# note\n\nmine\n")
     assert save_note(vault, NOTE, base, b"# note\n\nyours\n", "edit", vault.history.person()) == [(3, 7)]
-    assert read(vault, NOTE) == f"# note\n\n{conflict.OPEN}\nmine\n=======\nyours\n{conflict.CLOSE}\n"
+    assert read(vault, NOTE) == f"# note\n\n{note.CONFLICT_OPEN}\nmine\n=======\nyours\n{note.CONFLICT_CLOSE}\n"
     (line,) = status(vault).conflicts
     assert line.startswith(f"{NOTE}: lines 3-7 hold two texts")
 
@@ -150,7 +150,7 @@ def test_what_cannot_be_merged_is_not_written(vault: Vault) -> None:
 
 
 def test_what_is_derived_is_in_no_commit_whatever_gitignore_says(vault: Vault) -> None:
-    """Walls: neither the tokens nor an index, which holds the words of conversations, are taken for the person's notes."""
+    """Walls: tokens, and an index, which holds words of conversations, are never committed as the person's notes."""
     new_user_token(vault, "alice")
     save(vault, NOTE, "# 想法\n")
     reconcile(vault, "alice")

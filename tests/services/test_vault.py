@@ -1,4 +1,4 @@
-"""Where an open vault finds things: each scope in its own place, and no link from one into another."""
+"""The paths of an open vault: each scope has its own, and no link leads from one into another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vault_memory.errors import UsageError
 from vault_memory.services.admin.status import status
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
-from vault_memory.services.retrieval.search import search
+from vault_memory.services.retrieval.search import SearchQuery, search
 from vault_memory.services.vault import Vault, open_vault
 
 SECRET = "heliotrope"
@@ -24,10 +24,11 @@ def test_no_user_has_the_index_of_the_shared_notes(bare_vault: Vault, tmp_path: 
     vault = open_vault(bare_vault.root, index_dir=str(tmp_path / "indexes"))
     write(vault, user_id, "notes/secret.md", f"{SECRET}\n")
     write(vault, layout.SHARED, "shared.md", "for everybody\n")
+    write(vault, "bob", "notes/tea.md", "tea\n")
     for scope in (user_id, layout.SHARED):
         reconcile(vault, scope)
-    assert search(vault, user_id, SECRET).hits
-    assert not search(vault, "bob", SECRET, scope="shared").hits
+    assert search(vault, user_id, SearchQuery(SECRET)).hits
+    assert not search(vault, "bob", SearchQuery(SECRET, scope="shared")).hits
 
 
 def test_shared_notes_are_not_read_through_a_link_into_a_users_folder(vault: Vault) -> None:
@@ -50,14 +51,14 @@ def test_an_index_that_is_a_link_opens_nobody_elses(bare_vault: Vault) -> None:
     alices = bare_vault.root / "memory" / "alice" / layout.INDEX_FILE
     alices.symlink_to(bare_vault.index_path("bob"))
     with pytest.raises(UsageError, match="is a link"):
-        search(bare_vault, "alice", SECRET)
+        search(bare_vault, "alice", SearchQuery(SECRET))
     alices.unlink()
     reconcile(bare_vault, "alice")
-    assert [hit.scope for hit in search(bare_vault, "alice", SECRET).hits] == ["alice"]
+    assert [hit.scope for hit in search(bare_vault, "alice", SearchQuery(SECRET)).hits] == ["alice"]
     alices.unlink()
     alices.symlink_to(bare_vault.index_path("bob"))
     with pytest.raises(UsageError, match="is a link"):
-        search(bare_vault, "alice", SECRET)  # that it was open before does not help
+        search(bare_vault, "alice", SearchQuery(SECRET))  # that it was open before does not help
 
 
 def test_status_tells_of_an_index_that_is_a_link(vault: Vault) -> None:

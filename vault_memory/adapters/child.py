@@ -1,4 +1,4 @@
-"""A function of this package in a process of its own: what it loads into memory goes when it ends."""
+"""Run a function of this package in a child process: the memory it takes is free again when it ends."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parents[2]
-"""Where the child finds this very package, and nothing else that happens to have its name."""
+"""The working directory of the child, so that it imports this package and no other of the same name."""
 
 
-def start(function: Callable[..., None], *words: str, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Call a public function of a module with these words; its end is the process's end, an exception exit code 1."""
-    script = f"import sys; from {function.__module__} import {function.__name__} as work; work(*sys.argv[1:])"
+def start(function: Callable[..., None], *arguments: str, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start a child that calls a public function of a module with these arguments. An exception gives exit code 1."""
+    script = f"import sys; from {function.__module__} import {function.__name__} as run; run(*sys.argv[1:])"
     return subprocess.Popen(
-        [sys.executable, "-c", script, *words],
+        [sys.executable, "-c", script, *arguments],
         cwd=_PACKAGE,
         env=environ,
         stdin=subprocess.DEVNULL,

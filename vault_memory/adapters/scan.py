@@ -1,8 +1,8 @@
-"""The disk as a scan sees it: which files a scope has, their `stat`, and what cannot be read.
+"""The files of a scope as they are on disk: which there are, their stamps, and what cannot be read.
 
-No symbolic link is ever followed: one could lead out of the vault, into another user's folder, or round in a circle.
-Only regular files are opened, and without waiting (a FIFO would block for ever). A folder that holds a `vault-memory.toml`
-of its own is another vault, and left to it. A test keeps the names chosen here equal to those of `layout.place_of`.
+No symbolic link is followed: it could lead out of the vault, into another user's folder, or round in a circle.
+Only regular files are opened, and without waiting (a FIFO would block for ever). A folder with a `vault-memory.toml`
+of its own is another vault and is skipped. A test keeps the names chosen here equal to those of `layout.place_of`.
 """
 
 from __future__ import annotations
@@ -14,33 +14,50 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from vault_memory.core import layout
-from vault_memory.core.change import Identity, Stat
 
-_BLOCK = 1 << 20
-_NO_STAT = Stat(0, 0, 0, 0)
+READ_BLOCK_BYTES = 1 << 20
+RACY_NS = 2_000_000_000
+"""2 s: the coarsest time stamp in use (FAT); ext4's is about 4 ms, network drives lie in between."""
+
+
+class SourceStamp(NamedTuple):
+    """What changes when a file does, from `lstat`: size in bytes, times in ns since 1970, inode number."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+
+Stamp = tuple[int, int, int, int]
+"""A `SourceStamp`, or the same numbers as a plain tuple."""
+
+_NO_STAMP = SourceStamp(0, 0, 0, 0)
 
 
 @dataclass
 class Scan:
-    """What was found, by source: every file's identity (a plain tuple, since there are so many), and why some cannot be read.
+    """What was found, by source: every file's stamp (a plain tuple, since there are so many), and why some are
+    unreadable.
 
-    A folder that cannot be listed is among both under its own name (`.` the scope itself), and in `unseen`.
+    A folder that cannot be listed is in both under its own name (`.`: the scope itself), and in `unseen`.
     """
 
-    files: dict[str, Identity] = field(default_factory=dict)
+    files: dict[str, Stamp] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     unseen: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Content:
-    """A file as it was read: at most `limit` bytes of it, the SHA-256 of all of it, its identity while it was read."""
+    """A file as it was read: at most `limit` bytes of it, the SHA-256 of all of it, its stamp while it was read."""
 
     data: bytes
     content_hash: bytes
-    stat: Stat
+    stamp: SourceStamp
 
 
 def scan(root: Path, scope: str) -> Scan:
@@ -53,20 +70,20 @@ def scan(root: Path, scope: str) -> Scan:
 
 
 def look(root: Path, scope: str, sources: Iterable[str]) -> Scan:
-    """The same for some sources only; one that is not there, or may not be indexed, is missing from `files`."""
+    """The same for some sources; one that is not there, or may not be indexed, is missing from `files`."""
     found = Scan()
     base = _folder(root, scope)
     if base is None:
         return found
-    plain: dict[str, bool] = {}
+    is_plain: dict[str, bool] = {}
     for source in sources:
         if layout.place_of(layout.scope_dir(scope) / source) != layout.Place(scope, source):
             continue
         folder = source.rpartition("/")[0]
         try:
-            if folder not in plain:
-                plain[folder] = _is_plain_way(base, source)
-            if plain[folder]:
+            if folder not in is_plain:
+                is_plain[folder] = _has_plain_folders(base, source)
+            if is_plain[folder]:
                 _note(found, source, os.lstat(f"{base}/{source}"))
         except (FileNotFoundError, NotADirectoryError):
             continue
@@ -84,15 +101,25 @@ def read(root: Path, scope: str, source: str, limit: int) -> Content:
         if not modes.S_ISREG(before.st_mode):
             raise OSError(_unreadable(before.st_mode))
         digest, kept = hashlib.sha256(), bytearray()
-        while block := file.read(_BLOCK):
+        while block := file.read(READ_BLOCK_BYTES):
             digest.update(block)
             kept += block[: limit - len(kept)]
-        return Content(bytes(kept), digest.digest(), identity(before))
+        return Content(bytes(kept), digest.digest(), stamp_of(before))
 
 
-def identity(status: os.stat_result) -> Stat:
-    """The parts of an `lstat` that change when a file does."""
-    return Stat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+def stamp_of(status: os.stat_result) -> SourceStamp:
+    """The stamp in an `lstat`."""
+    return SourceStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+def stamp_to_record(stamp: SourceStamp, now_ns: int) -> SourceStamp:
+    """The stamp to record for a file read at `now_ns`; without a time if it was touched less than `RACY_NS` before.
+
+    It may change again in the same clock tick. The recorded stamp never equals its own, so it is read again. A time in
+    the future (a clock that jumped) counts as just before: that file is read at every look, and stays right.
+    """
+    is_young = max(stamp.mtime_ns, stamp.ctime_ns) > now_ns - RACY_NS
+    return stamp._replace(mtime_ns=0) if is_young else stamp
 
 
 def _folder(root: Path, scope: str) -> Path | None:
@@ -116,11 +143,11 @@ def _walk(found: Scan, folder: str, scope: str) -> None:
         except OSError as error:
             source = prefix.rstrip("/")
             found.unseen.append(source)
-            _cannot(found, source or ".", _NO_STAT, f"the folder cannot be listed: {error.strerror}")
+            _cannot(found, source or ".", _NO_STAMP, f"the folder cannot be listed: {error.strerror}")
 
 
 def _list(found: Scan, folder: str, prefix: str, scope: str) -> list[tuple[str, str]]:
-    """Take in the files of one folder; returns the folders in it, each with its path and its prefix."""
+    """Add the files of one folder to `found`; returns the folders in it, each with its path and its prefix."""
     if prefix and os.path.lexists(os.path.join(folder, layout.SETTINGS_FILE)):
         return []
     folders = []
@@ -158,8 +185,8 @@ def _list(found: Scan, folder: str, prefix: str, scope: str) -> list[tuple[str, 
 
 @contextmanager
 def _entries(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """What lies in a folder, itself opened by number where that can be: the kernel then finds each file without the way to
-    it, and no link that has just taken the folder's place is followed.
+    """The entries of a folder, which is opened by number where the system can: the kernel then looks up each file
+    without its whole path, and a link that has just replaced the folder is not followed.
     """
     if os.scandir not in os.supports_fd:
         with os.scandir(folder) as entries:
@@ -175,16 +202,16 @@ def _entries(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
 
 def _note(found: Scan, source: str, status: os.stat_result) -> None:
     if not modes.S_ISREG(status.st_mode):
-        _cannot(found, source, identity(status), _unreadable(status.st_mode))
+        _cannot(found, source, stamp_of(status), _unreadable(status.st_mode))
     elif not source.isascii() and not _is_utf8(source):
-        _cannot(found, source, identity(status), "the file's name is not UTF-8: rename it")
+        _cannot(found, source, stamp_of(status), "the file's name is not UTF-8: rename it")
     else:
-        found.files[source] = identity(status)
+        found.files[source] = stamp_of(status)
 
 
-def _cannot(found: Scan, source: str, stat: Identity, problem: str) -> None:
+def _cannot(found: Scan, source: str, stamp: Stamp, problem: str) -> None:
     shown = os.fsencode(source).decode("utf-8", "replace")
-    found.files[shown] = stat
+    found.files[shown] = stamp
     found.problems[shown] = problem
 
 
@@ -196,8 +223,8 @@ def _is_utf8(name: str) -> bool:
     return True
 
 
-def _is_plain_way(base: Path, source: str) -> bool:
-    """Whether every folder on the way to `source` is a real folder, and none of them another vault."""
+def _has_plain_folders(base: Path, source: str) -> bool:
+    """Whether every folder above `source` is a real folder and none of them another vault."""
     folder = base
     for part in source.split("/")[:-1]:
         folder = folder / part

@@ -1,12 +1,15 @@
-"""The system's own supervisor of a person's programs: systemd on Linux, launchd on macOS.
+"""The system's supervisor of a person's programs: systemd on Linux, launchd on macOS.
 
-It knows a daemon by a file in a folder of the person's; a program of the system is told to read it. Where that program is
-missing (a container, a system without systemd) the file is all there is, and `Unsupervised` says what to do instead.
+A service is a file in one of the person's folders, which the supervisor's command is told to read. Where that command
+is missing (a container, a system without systemd) only the file is written, and `Unsupervised` says what to do.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import plistlib
+import re
 import shutil
 import subprocess
 from abc import ABC, abstractmethod
@@ -14,14 +17,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vault_memory.adapters import files
-from vault_memory.core import unit
 from vault_memory.errors import Unsupervised, UsageError
 
-_TIMEOUT_S = 30
+_COMMAND_TIMEOUT_S = 30
+_MAX_FOLDER_CHARS = 40
+
+
+def service_name(vault: Path) -> str:
+    """The name of the service of the vault at this path: `vault-memory-my-vault-1f2e3d`, different for every path."""
+    folder = re.sub(r"[^A-Za-z0-9]+", "-", vault.name).strip("-")[:_MAX_FOLDER_CHARS]
+    digest = hashlib.sha256(str(vault).encode("utf-8", "surrogateescape")).hexdigest()[:6]
+    return "-".join(filter(None, ("vault-memory", folder, digest)))
 
 
 class Supervisor(ABC):
-    """One of the two. `name` is a daemon's, from `unit.name_of`; `environ` tells where the person's folders are."""
+    """systemd or launchd. `name` is from `service_name`; `environ` says where the person's folders are."""
 
     program = ""
 
@@ -31,23 +41,23 @@ class Supervisor(ABC):
 
     @abstractmethod
     def path(self, name: str) -> Path:
-        """The file by which the supervisor knows the daemon."""
+        """The file that describes the service."""
 
     @abstractmethod
     def text(self, name: str, vault: Path, command: Sequence[str]) -> str:
-        """What stands in that file."""
+        """What that file holds: run `command` from log-in on, and again when it fails."""
 
     @abstractmethod
     def start(self, name: str) -> None:
-        """Start the daemon now and at every log-in. Raises `Unsupervised`."""
+        """Start the service now and at every log-in. Raises `Unsupervised`."""
 
     @abstractmethod
     def stop(self, name: str) -> None:
-        """End the daemon and start it no more. Raises `Unsupervised`."""
+        """Stop the service and do not start it again. Raises `Unsupervised`."""
 
     @abstractmethod
     def state(self, name: str) -> str:
-        """What the supervisor says of the daemon, in its own words. Raises `Unsupervised`."""
+        """The supervisor's word for the state of the service. Raises `Unsupervised`."""
 
     def install(self, name: str, text: str) -> Path:
         """Write the file."""
@@ -64,26 +74,31 @@ class Supervisor(ABC):
         files.remove(path, content)
         return path
 
-    def _run(self, *words: str, check: bool = True) -> str:
+    def _run(self, *arguments: str, check: bool = True) -> str:
         program = shutil.which(self.program, path=self.environ.get("PATH"))
         if program is None:
             raise Unsupervised(
-                f"{self.program} is not on this machine: have whatever starts programs here run `vault-memory watch`"
+                f"{self.program} is not on this machine: start `vault-memory watch` with the program that starts "
+                "services here"
             )
         try:
             done = subprocess.run(
-                [program, *words], env=dict(self.environ), capture_output=True, text=True, timeout=_TIMEOUT_S
+                [program, *arguments],
+                env=dict(self.environ),
+                capture_output=True,
+                text=True,
+                timeout=_COMMAND_TIMEOUT_S,
             )
         except subprocess.TimeoutExpired as error:
-            raise Unsupervised(f"{self.program} did not answer within {_TIMEOUT_S} s: try again") from error
+            raise Unsupervised(f"{self.program} did not answer within {_COMMAND_TIMEOUT_S} s: try again") from error
         if check and done.returncode:
-            said = (done.stderr or done.stdout).strip()
-            raise Unsupervised(f"`{self.program} {' '.join(words)}` failed: {said}")
+            reason = (done.stderr or done.stdout).strip()
+            raise Unsupervised(f"`{self.program} {' '.join(arguments)}` failed: {reason}")
         return done.stdout.strip()
 
 
 class Systemd(Supervisor):
-    """systemd's instance of the person, `systemctl --user`."""
+    """The person's own systemd, `systemctl --user`."""
 
     program = "systemctl"
 
@@ -92,7 +107,23 @@ class Systemd(Supervisor):
         return Path(config, "systemd", "user", f"{name}.service")
 
     def text(self, name: str, vault: Path, command: Sequence[str]) -> str:
-        return unit.systemd(str(vault), command)
+        """A user unit. After a wrong setting (exit 2) it is not restarted: only a person can correct that."""
+        description = str(vault).replace("\n", " ").replace("%", "%%")
+        return f"""\
+[Unit]
+Description=vault-memory follows {description}
+
+[Service]
+ExecStart={" ".join(map(_systemd_quoted, command))}
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=on-failure
+RestartPreventExitStatus=2
+RestartSec=10
+TimeoutStopSec=10
+
+[Install]
+WantedBy=default.target
+"""
 
     def start(self, name: str) -> None:
         self._run("--user", "daemon-reload")
@@ -106,7 +137,7 @@ class Systemd(Supervisor):
 
 
 class Launchd(Supervisor):
-    """launchd's domain of the person, `launchctl … gui/UID`."""
+    """The person's own launchd domain, `launchctl … gui/UID`."""
 
     program = "launchctl"
 
@@ -114,18 +145,26 @@ class Launchd(Supervisor):
         return self.home / "Library" / "LaunchAgents" / f"{name}.plist"
 
     def text(self, name: str, vault: Path, command: Sequence[str]) -> str:
-        return unit.launchd(name, command)
+        agent = {
+            "Label": name,
+            "ProgramArguments": list(command),
+            "RunAtLoad": True,
+            "KeepAlive": {"SuccessfulExit": False},
+            "ThrottleInterval": 10,
+            "ProcessType": "Background",
+        }
+        return plistlib.dumps(agent, sort_keys=False).decode()
 
     def start(self, name: str) -> None:
-        self._run("bootout", f"{self._domain()}/{name}", check=False)  # an older one under this name
+        self._run("bootout", f"{self._domain()}/{name}", check=False)  # an older service of this name
         self._run("bootstrap", self._domain(), str(self.path(name)))
 
     def stop(self, name: str) -> None:
         self._run("bootout", f"{self._domain()}/{name}")
 
     def state(self, name: str) -> str:
-        said = self._run("print", f"{self._domain()}/{name}", check=False)
-        lines = (line.strip() for line in said.splitlines())
+        printed = self._run("print", f"{self._domain()}/{name}", check=False)
+        lines = (line.strip() for line in printed.splitlines())
         return next((line.removeprefix("state = ") for line in lines if line.startswith("state = ")), "not loaded")
 
     def _domain(self) -> str:
@@ -133,11 +172,19 @@ class Launchd(Supervisor):
 
 
 def supervisor(platform: str, environ: Mapping[str, str]) -> Supervisor:
-    """The one of a platform (`sys.platform`). Raises `UsageError` where we know none."""
+    """The supervisor of a platform (`sys.platform`). Raises `UsageError` where there is none for it."""
     if platform.startswith("linux"):
         return Systemd(environ)
     if platform == "darwin":
         return Launchd(environ)
     raise UsageError(
-        f"no service can be installed on {platform}: start `vault-memory watch` at log-in by its own means"
+        f"a service can be installed on Linux and macOS, not on {platform}: start `vault-memory watch` at log-in by "
+        "the means of that system"
     )
+
+
+def _systemd_quoted(word: str) -> str:
+    """A word of ExecStart: systemd interprets blanks, quotes, backslashes, `%` and `$` in it."""
+    for char, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("$", "$$"), ("%", "%%")):
+        word = word.replace(char, escaped)
+    return f'"{word}"'

@@ -1,18 +1,19 @@
-"""What the operating system says about a vault's files, by way of watchdog. A hint says *look there*, never what changed.
+"""Changes of a vault's files as the operating system reports them, through watchdog.
 
-The traps of this trade, and what is done about each:
-- an exception in a handler ends watchdog's thread: ours only puts a path into a queue;
-- the kernel's queue overflows and events are lost: watchdog logs it, we listen to the log and `tend` starts afresh (its
-  own repair leaves a moment without any watch);
-- `fs.inotify.max_user_watches` is reached and folders stay unwatched, silently: `audit` compares the watches that the
-  kernel lists with the folders there are, and asks for polling;
-- network drives tell nothing of what others write: polling;
-- a folder is deleted and made anew, a thread dies: `tend` sets the watches again;
-- watchdog walks a new folder and then hears of each folder in it as well, and warns that it watches them twice: the second
-  watch takes the place of the first, which is the same, and nothing is lost. The warning must be kept from the person's
-  terminal; and where warnings are errors it would end the thread that reads.
+A hint says where to look, never what changed. What can go wrong, and what is done about it:
+- an exception in a handler ends watchdog's thread: our handler only puts a path into a queue;
+- the kernel's queue overflows and events are lost: watchdog only logs it, so we read its log, and `tend` sets all
+  watches again (watchdog's own repair leaves a moment without any watch);
+- `fs.inotify.max_user_watches` is reached and folders stay unwatched without an error: `check_coverage` compares the
+  watches that the kernel lists with the folders on disk, and asks for polling;
+- a network drive does not report what other machines write: `check_coverage` asks for polling;
+- a folder is deleted and made again, or a thread dies: `tend` sets the watches again;
+- watchdog walks a new folder, then gets an event for each folder in it, and warns that it watches them twice. The
+  second watch replaces an equal one, so nothing is lost. The warning must not reach the person's terminal; and where
+  warnings are errors it would end the thread that reads events.
 
-Polling means that somebody looks at everything every few seconds; the scan is as cheap as any poller's snapshot.
+Polling means that the caller scans everything every few seconds; a scan costs no more than a snapshot of a polling
+observer.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from watchdog.observers.api import BaseObserver, ObservedWatch
 
 
 class Hint(NamedTuple):
-    """A vault-relative path to look at; of a folder: at everything below it."""
+    """A vault-relative path to look at; for a folder, everything below it."""
 
     path: PurePosixPath
     is_folder: bool = False
@@ -62,20 +63,22 @@ _EVENTS: list[type[FileSystemEvent]] = [
     DirMovedEvent,
     DirDeletedEvent,
 ]
-"""Not: a file was opened or read. A `grep` over the vault must not wake the daemon."""
+"""Not the events of opening and reading: a `grep` over the vault must not wake the daemon."""
 
-_PASSING = re.compile(
+_TEMPORARY_NAME = re.compile(
     r"\..*|.*~|~.*|4913|index\.db.*|.*\.(sw[a-p]|tmp|temp|bak|part|icloud|crdownload|lock)", re.IGNORECASE
 )
-"""Names that come and go while others write: of vim, Emacs, VS Code, Office, Syncthing, iCloud, browsers and SQLite."""
+"""Hidden and temporary files: of vim, Emacs, VS Code, Office, Syncthing, iCloud, browsers and SQLite."""
 
-_REMOTE = re.compile(r"nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|vboxsf|prl_fs|drvfs|fuse\.(sshfs|rclone|s3fs|gvfsd-fuse)")
+_REMOTE_FILE_SYSTEM = re.compile(
+    r"nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|vboxsf|prl_fs|drvfs|fuse\.(sshfs|rclone|s3fs|gvfsd-fuse)"
+)
 
 
 class Watcher:
-    """Watches the content folders of the vault at `root` (no hidden ones) and puts what it hears into `hints`.
+    """Watches the folders of the vault at `root` (not the hidden ones) and puts each change into `hints`.
 
-    `polling` is empty while the system's events can be trusted, else it says why somebody must also look at everything
+    `polling` is empty while the system's events can be trusted; else it says why the caller must also scan everything
     every few seconds.
     """
 
@@ -89,7 +92,7 @@ class Watcher:
         self._overflow = _Overflow(self.hints)
 
     def start(self) -> None:
-        """Set the watches; whatever changes after this returned is hinted at, if not `polling`."""
+        """Set the watches. Every change after this returns gives a hint, if not `polling`."""
         self._overflow = _Overflow(self.hints)
         logging.getLogger("watchdog").addHandler(self._overflow)
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
@@ -97,42 +100,41 @@ class Watcher:
         self._observer.start()
         for folder, inode in self._folders():
             self._watch(self._observer, folder, inode)
-        self.audit()
+        self.check_coverage()
 
     def stop(self) -> None:
-        """Take the watches away; ends within a second."""
+        """Remove the watches; returns within a second."""
         observer, self._observer, self._watches = self._observer, None, {}
         if observer is not None:
             observer.stop()
             observer.join(1.0)
-        logging.getLogger("watchdog").removeHandler(
-            self._overflow
-        )  # last: without it watchdog would talk to the terminal
+        # Last: without a handler watchdog's log goes to the terminal.
+        logging.getLogger("watchdog").removeHandler(self._overflow)
 
-    def tend(self) -> None:
-        """Mend what broke and watch what is new. Cheap: to be called about once a second."""
+    def repair_watches(self) -> None:
+        """Repair broken watches and watch new folders. Cheap; to be called about once a second."""
         if self._observer is None or not _is_alive(self._observer) or self._overflow.seen:
             self.stop()
             self.start()
             self.hints.put(EVERYTHING)
             return
-        alive = {emitter.watch for emitter in self._observer.emitters if emitter.is_alive()}
-        there = dict(self._folders())
+        live_watches = {emitter.watch for emitter in self._observer.emitters if emitter.is_alive()}
+        folders = dict(self._folders())
         for folder, (watch, inode) in list(self._watches.items()):
-            if there.get(folder) != inode or watch not in alive:
+            if folders.get(folder) != inode or watch not in live_watches:
                 self._observer.unschedule(watch)
                 del self._watches[folder]
-        for folder, inode in there.items():
+        for folder, inode in folders.items():
             if folder not in self._watches and self._watch(self._observer, folder, inode):
-                # What was written into the folder before its watch stood is told by nobody else.
+                # What was written into the folder before it was watched gave no event.
                 path = PurePosixPath(folder.relative_to(self.root).as_posix())
                 self.hints.put(Hint(path, is_folder=True))
 
-    def audit(self) -> None:
-        """Find out whether the system's events can be trusted: every folder is watched, and the drive is a local one."""
-        remote = _remote_drive(self.root)
+    def check_coverage(self) -> None:
+        """Set `polling`: events can be trusted when every folder is watched and the drive is a local one."""
+        remote = _remote_file_system(self.root)
         if remote:
-            self.polling = f"{self.root} is on a network drive ({remote}), which does not tell of changes"
+            self.polling = f"{self.root} is on a network drive ({remote}), which does not report all changes"
             return
         watched = _kernel_watches()
         folders = list(_below(self.root))
@@ -148,12 +150,12 @@ class Watcher:
         try:
             watch = observer.schedule(self._events, str(folder), recursive=folder != self.root, event_filter=_EVENTS)
         except (OSError, RecursionError):
-            return False  # gone already, no watch to be had, or too deep for watchdog: `audit` sees it
+            return False  # deleted, out of watches, or too deep for watchdog: `check_coverage` finds it
         self._watches[folder] = watch, inode
         return True
 
     def _folders(self) -> Iterator[tuple[Path, int]]:
-        """The root itself (not deeper: it holds `.git`) and each visible folder in it (as deep as it goes), with inodes."""
+        """The root (watched alone: it holds `.git`), each visible folder in it (watched with all below), and inodes."""
         try:
             yield self.root, os.stat(self.root).st_ino
             with os.scandir(self.root) as entries:
@@ -177,16 +179,16 @@ class _Events(FileSystemEventHandler):
         try:
             for path in {event.src_path, event.dest_path}:
                 if path:
-                    # By hand: a `git checkout` makes tens of thousands of these, and pathlib takes five times as long.
+                    # Not by pathlib, which takes five times as long: `git checkout` makes tens of thousands of events.
                     parts = os.fsdecode(path)[len(self.root) + 1 :].split(os.sep)
-                    if not any(map(_PASSING.fullmatch, parts)):
+                    if not any(map(_TEMPORARY_NAME.fullmatch, parts)):
                         self.hints.put(Hint(PurePosixPath(*parts), event.is_directory))
-        except Exception:  # whatever it was, the scan that follows is right
+        except Exception:  # whatever it was, a scan finds what changed
             self.hints.put(EVERYTHING)
 
 
 class _Overflow(logging.Handler):
-    """Listens to watchdog's log: it is the only place that tells when the kernel dropped events."""
+    """Reads watchdog's log, the only place that says when the kernel dropped events."""
 
     def __init__(self, hints: queue.SimpleQueue[Hint]) -> None:
         super().__init__(logging.WARNING)
@@ -195,11 +197,14 @@ class _Overflow(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.seen = True
-        self.hints.put(EVERYTHING)  # so that whoever waits for a hint wakes, and tends
+        self.hints.put(EVERYTHING)  # wakes the thread that waits for hints and calls `tend`
 
 
 def _is_alive(observer: BaseObserver) -> bool:
-    """Whether the thread that hands on events lives, and on Linux the one that reads them: watchdog does not look after it."""
+    """Whether the thread that dispatches events lives and, on Linux, the one that reads them.
+
+    Watchdog does not check the second.
+    """
     reader = getattr(observer, "_inotify_fd", observer)
     return observer.is_alive() and reader.is_alive()
 
@@ -222,7 +227,7 @@ def _below(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _kernel_watches() -> set[int] | None:
-    """Inodes that this process watches, as Linux lists them; None on a system that does not tell."""
+    """The inodes that this process watches, as Linux lists them; None on other systems."""
     if not sys.platform.startswith("linux"):
         return None
     inodes: set[int] = set()
@@ -236,8 +241,8 @@ def _kernel_watches() -> set[int] | None:
     return inodes
 
 
-def _remote_drive(root: Path) -> str:
-    """The type of the network file system that `root` lies on, or "" when it is a local one (or nobody tells)."""
+def _remote_file_system(root: Path) -> str:
+    """The type of the network file system that holds `root`; "" when it is a local or unknown one."""
     try:
         lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -245,7 +250,7 @@ def _remote_drive(root: Path) -> str:
     mounts: dict[str, str] = {}
     for line in lines:
         left, _, right = line.partition(" - ")
-        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), left.split()[4])
-        mounts[point] = right.split()[0]
-    here = next((mounts[str(folder)] for folder in (root, *root.parents) if str(folder) in mounts), "")
-    return here if _REMOTE.fullmatch(here) else ""
+        mount_point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), left.split()[4])
+        mounts[mount_point] = right.split()[0]
+    file_system = next((mounts[str(folder)] for folder in (root, *root.parents) if str(folder) in mounts), "")
+    return file_system if _REMOTE_FILE_SYSTEM.fullmatch(file_system) else ""

@@ -1,17 +1,19 @@
-"""What each path of a vault is. Pure: it reads names, never the disk.
+"""What each path of a vault is, and which user an id or an outside name means. Pure: it reads names, never the disk.
 
 A vault has one *scope* per user, `memory/<user_id>/`, and one shared scope: the Markdown outside `memory/`. A *source*
 is a file's path inside its scope, with forward slashes: `USER.md`, `daily/2026-01-30.md`; in the shared scope it is the
-path inside the vault. Answers name sources, never absolute paths.
+path inside the vault. A hit names its source, not its path.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
 
+from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import InvalidId
 
 SETTINGS_FILE = "vault-memory.toml"
@@ -22,7 +24,6 @@ FORMAT = 1
 
 PROFILE = "USER.md"
 MEMORY_LOG = "MEMORY.md"
-LEARNING = "LEARNING.md"
 FEEDBACK = "feedback.jsonl"
 
 SHARED = ""
@@ -31,28 +32,13 @@ SHARED = ""
 _USER_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 _DAY_FILE = re.compile(r"(?:daily|conversations)/(\d{4}-\d{2}-\d{2})\.(?:md|jsonl)")
 
-# Windows cannot make these folders, whatever their ending; a vault must open on all three systems.
+# Windows cannot make folders of these names, with any ending; a vault must open on all three systems.
 _WINDOWS_DEVICES = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
-
-# (glob inside a user's folder, kind); the first match wins, and what matches none is a `note`.
-_KINDS: list[tuple[str, str]] = [
-    ("USER.md", "profile"),
-    ("MEMORY.md", "memory-log"),
-    ("LEARNING.md", "learning"),
-    ("feedback.jsonl", "feedback"),
-    ("daily/*.md", "daily"),
-    ("conversations/*.jsonl", "conversation"),
-    ("memories/*.md", "memory"),
-    ("entities/*.md", "entity"),
-    ("mistakes/*.md", "mistake"),
-]
-KINDS = (*(kind for _, kind in _KINDS if kind != "feedback"), "note")
-"""The kinds of note that a search may be narrowed to."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file of the vault stands: its scope (a user id, or `SHARED`) and its source inside that scope."""
+    """A file of the vault: its scope (a user id, or `SHARED`) and its source inside that scope."""
 
     scope: str
     source: str
@@ -78,6 +64,14 @@ def is_user_id(name: str) -> bool:
     return True
 
 
+def resolve_user(identities: Mapping[str, str], name: str) -> str:
+    """The user id of `name`: an outside name in the table `identities`, or a user id. Raises `InvalidId` for neither.
+
+    An outside name with a colon (`telegram:12345`) can never equal a user id, which has none.
+    """
+    return check_user_id(identities.get(name, name))
+
+
 def user_dir(user_id: str) -> PurePosixPath:
     """`memory/<user_id>`, relative to the vault, for a checked id."""
     return PurePosixPath(MEMORY_DIR, check_user_id(user_id))
@@ -89,12 +83,12 @@ def scope_dir(scope: str) -> PurePosixPath:
 
 
 def label(scope: str) -> str:
-    """A scope as a person is told of it."""
+    """The name of a scope in messages to people."""
     return "shared notes" if scope == SHARED else str(user_dir(scope))
 
 
 def scope_of(path: PurePosixPath) -> str:
-    """The scope in whose folder a vault-relative path lies, whatever kind of file it is."""
+    """The scope whose folder holds a vault-relative path, for any kind of file."""
     parts = path.parts
     is_users = len(parts) > 2 and parts[0] == MEMORY_DIR and is_user_id(parts[1])
     return parts[1] if is_users else SHARED
@@ -111,10 +105,10 @@ def conversation_source(day: date) -> str:
 
 
 def place_of(path: PurePosixPath) -> Place | None:
-    """The place of a vault-relative path that the index holds; None for what is never indexed.
+    """Scope and source of a vault-relative path that the index holds; None for a file that is never indexed.
 
-    Never indexed: hidden files and folders, `feedback.jsonl` (evidence, not prose), anything that is neither Markdown nor
-    a conversation record, and what lies in `memory/` outside a valid user folder.
+    Never indexed: hidden files and folders, `feedback.jsonl` (evidence, not prose), anything that is neither Markdown
+    nor a conversation record, and files in `memory/` outside a valid user folder.
     """
     parts = path.parts
     if not parts or any(part.startswith(".") for part in parts):
@@ -129,7 +123,7 @@ def place_of(path: PurePosixPath) -> Place | None:
 
 
 def kind_of(place: Place) -> str:
-    """The kind of note at a place: `profile`, `daily`, `memory`, … (archived files keep the kind they had), else `note`."""
+    """The kind of a file: `profile`, `daily`, `memory`, … else `note`. Archived files keep the kind that they had."""
     if place.scope == SHARED:
         return "note"
     source = PurePosixPath(place.source)
@@ -137,14 +131,14 @@ def kind_of(place: Place) -> str:
         source = source.relative_to("archive")
         if re.fullmatch(r"MEMORY-\d{4}\.md", source.name):
             return "memory-log"
-    for pattern, kind in _KINDS:
+    for pattern, kind in KIND_OF_PATH:
         if len(source.parts) == pattern.count("/") + 1 and source.match(pattern):
             return kind
     return "note"
 
 
 def day_of(source: str) -> date | None:
-    """The day that a daily log or conversation record is of, by its name."""
+    """The day in the name of a daily log or conversation record."""
     match = _DAY_FILE.fullmatch(source)
     try:
         return date.fromisoformat(match[1]) if match else None

@@ -6,25 +6,72 @@
     Vault-User: alice
     Vault-Key: theme
 
-Whatever a person wrote ends up in one line of its own, so that no value can forge a second trailer.
+Every value is brought to one line, so no text of a person can add a trailer.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+
+from vault_memory.core.profile import Change
 
 _REASON = "Reason"
 _TRAILER = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]*):(?: (.*))?")
-# Everything some reader takes for a line's end or for nothing at all: C0 and C1 controls (NUL would cut the commit's
-# text), the Unicode separators, and lone surrogates, which UTF-8 cannot hold.
+# What some program reads as the end of a line, or drops: C0 and C1 controls (NUL would end the message), the Unicode
+# separators, and lone surrogates, which UTF-8 cannot encode.
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
 @dataclass(frozen=True)
+class Trailers:
+    """The trailers of our commits, in the order in which they are written; None leaves one out.
+
+    `user` to `strength` describe one change of one preference. `source` is the line of the turn that caused it. The
+    next three are commits: `undoes` was taken back, `conflict` lost against the newer value, `restores` has the file's
+    content. `renamed_from` is the user's former id.
+    """
+
+    user: str | None = None
+    key: str | None = None
+    op: str | None = None
+    old: str | None = None
+    new: str | None = None
+    strength: str | None = None
+    source: str | None = None
+    undoes: str | None = None
+    conflict: str | None = None
+    restores: str | None = None
+    renamed_from: str | None = None
+
+    @classmethod
+    def of_change(cls, user_id: str, change: Change, source: str = "") -> Trailers:
+        """The trailers for a change of a user's preference; `source` is the line of the turn, if a turn caused it."""
+        return cls(
+            user_id,
+            change.key,
+            change.op,
+            change.old,
+            change.new,
+            change.strength,
+            source=source or None,
+            undoes=change.undoes or None,
+        )
+
+    @classmethod
+    def read(cls, trailers: Mapping[str, str]) -> Trailers:
+        """Our trailers among those of any commit."""
+        return cls(**{name: trailers.get(key) for name, key in KEYS.items()})
+
+
+KEYS = {row.name: f"Vault-{row.name.replace('_', '-').title()}" for row in fields(Trailers)}
+"""Field of `Trailers` → its key in a commit: `renamed_from` → `Vault-Renamed-From`."""
+
+
+@dataclass(frozen=True)
 class Message:
-    """A commit message taken apart; `reason` is the quote without its brackets, `body` what is no trailer."""
+    """A parsed commit message; `reason` is the quote without its brackets, `body` the text that is not a trailer."""
 
     subject: str
     reason: str = ""
@@ -33,35 +80,35 @@ class Message:
 
 
 def single_line(text: str) -> str:
-    """`text` on one line: every run of blanks, line breaks and control characters becomes one blank."""
+    """The text on one line: each run of blanks, line breaks and control characters becomes one blank."""
     return _BREAKS.sub(" ", text).strip()
 
 
-def render(subject: str, reason: str = "", trailers: Mapping[str, str] | None = None) -> str:
-    """The message of a commit; all values are brought to one line. Keys are letters, digits and hyphens."""
+def render(subject: str, reason: str = "", trailers: Trailers | None = None) -> str:
+    """The message of a commit, each value on one line."""
     lines = [f"{_REASON}: 「{single_line(reason)}」"] if single_line(reason) else []
-    for key, value in (trailers or {}).items():
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*", key):
-            raise ValueError(f"{key!r} cannot be the key of a trailer")
-        lines.append(f"{key}: {single_line(value)}".rstrip())
+    for name, key in KEYS.items() if trailers else ():
+        value = getattr(trailers, name)
+        if value is not None:
+            lines.append(f"{key}: {single_line(value)}".rstrip())
     head = single_line(subject) + "\n"
     return head + "\n" + "\n".join(lines) + "\n" if lines else head
 
 
 def parse(message: str) -> Message:
-    """Take apart any commit message, ours or a person's; a last paragraph that is all trailers is the trailers.
+    """Parse any commit message, ours or a person's. The trailers are the last paragraph, if it has nothing else.
 
-    A key that stands twice keeps its last value, as `git interpret-trailers` would show it last.
+    Of a repeated key the last value counts, as `git interpret-trailers` shows it last.
     """
     subject, _, rest = message.replace("\r\n", "\n").strip("\n").partition("\n")
     paragraphs = re.split(r"\n[ \t]*\n", rest.strip("\n")) if rest.strip() else []
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     if paragraphs and rest.startswith("\n"):
         matches = [_TRAILER.fullmatch(line.rstrip()) for line in paragraphs[-1].split("\n")]
         if all(matches):
-            found = {m[1]: m[2] or "" for m in matches if m}
+            values = {m[1]: m[2] or "" for m in matches if m}
             paragraphs.pop()
-    reason = found.pop(_REASON, "")
+    reason = values.pop(_REASON, "")
     if reason.startswith("「") and reason.endswith("」"):
         reason = reason[1:-1]
-    return Message(subject.strip(), reason, found, "\n\n".join(paragraphs))
+    return Message(subject.strip(), reason, values, "\n\n".join(paragraphs))

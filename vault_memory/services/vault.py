@@ -1,4 +1,4 @@
-"""Open a vault: the one place where adapters are made and handed to the services."""
+"""Open a vault: make its adapters (history, indexes, embedder) from its settings, for the services."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from vault_memory.core import layout
 from vault_memory.errors import InvalidId, NotAVault, NotFound, UsageError
 
 if TYPE_CHECKING:
-    from vault_memory.adapters.embedding.base import Embedder
+    from vault_memory.adapters.embedding import Embedder
     from vault_memory.adapters.history import History
-    from vault_memory.adapters.index.base import Index
-    from vault_memory.core.extraction.lexicon import Lexicon
-    from vault_memory.core.ranking.fusion import Trust
+    from vault_memory.adapters.index import Index
+    from vault_memory.core.extraction import Lexicon
+    from vault_memory.core.ranking import Trust
 
 ENV_VAULT = "VAULT_MEMORY_VAULT"
-OPEN_INDEXES = 64
+MAX_OPEN_INDEXES = 64
 LOCK_TIMEOUT_S = 30.0
-"""How long a writer waits for another one of the same user before it gives up."""
+"""How long a writer waits for another writer of the same user."""
 
 
 def _local_now() -> datetime:
@@ -36,9 +36,9 @@ def _local_now() -> datetime:
 
 @dataclass(frozen=True)
 class Vault:
-    """An open vault: its root, its settings and the outside things that the services use. Safe to share by threads.
+    """An open vault: its root, its settings and the adapters that the services use. Threads may share it.
 
-    Each outside thing is made when it is first asked for, so that a search does not pay for git.
+    Each adapter is made on first use, so a search does not pay for git.
     """
 
     root: Path
@@ -48,12 +48,12 @@ class Vault:
     given_embedder: Embedder | None = field(default=None, repr=False)
     flags: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _former: dict[str, Embedder] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _opening: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+    _former_embedders: dict[str, Embedder] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _index_lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @cached_property
     def history(self) -> History:
-        """The vault's git history. Raises `HistoryError` where there is none."""
+        """The vault's git history. Raises `HistoryError` if there is none."""
         from vault_memory.adapters.history import History
 
         config = self.config
@@ -67,30 +67,30 @@ class Vault:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """What makes vectors here: the one that was given, else the configured one."""
+        """The embedder: the given one, else the configured one."""
         return self.given_embedder or self._embedder_of(self.config)
 
     @cached_property
     def trust(self) -> Trust:
-        """How far this process has come to trust each model's vectors."""
-        from vault_memory.core.ranking.fusion import Trust
+        """How much this process trusts each model's vectors so far."""
+        from vault_memory.core.ranking import Trust
 
         return Trust()
 
     def former_embedder(self, space: str) -> Embedder | None:
-        """What made the vectors of a space before the settings changed; None when that is forgotten."""
-        from vault_memory.adapters.embedding import embedding_record
+        """The embedder that made the vectors of a space before the settings changed; None when it is not known."""
+        from vault_memory.adapters.embedding import config_of_space
 
-        if space not in self._former:
-            config = embedding_record.recall(self.root, space, self.config)
+        if space not in self._former_embedders:
+            config = config_of_space(self.root, space, self.config)
             if config is None:
                 return None
-            self._former[space] = self._embedder_of(config)
-        return self._former[space]
+            self._former_embedders[space] = self._embedder_of(config)
+        return self._former_embedders[space]
 
     def _embedder_of(self, config: Config) -> Embedder:
         if config.embedding_kind == "http":
-            from vault_memory.adapters.embedding.http import Endpoint, HttpEmbedder
+            from vault_memory.adapters.embedding import Endpoint, HttpEmbedder
 
             return HttpEmbedder(
                 config.embedding_model,
@@ -102,23 +102,23 @@ class Vault:
                 environ=self.environ,
             )
         if config.embedding_kind == "local":
-            from vault_memory.adapters.embedding.local import LocalEmbedder
+            from vault_memory.adapters.embedding import LocalEmbedder
 
             return LocalEmbedder(
                 config.embedding_model,
                 query_prefix=config.embedding_query_prefix,
                 document_prefix=config.embedding_document_prefix,
             )
-        from vault_memory.adapters.embedding.offline import OfflineEmbedder
+        from vault_memory.adapters.embedding import OfflineEmbedder
 
         return OfflineEmbedder()
 
     def settings_now(self) -> Config:
-        """The settings as they would be if the vault were opened now. Raises `ConfigError`."""
+        """The settings that the vault would have if it were opened now. Raises `ConfigError`."""
         return Config.load(self.root / layout.SETTINGS_FILE, self.environ, **self.flags)
 
     def exists(self) -> bool:
-        """Whether the vault is still where it was when it was opened."""
+        """Whether the vault is still at its root."""
         return (self.root / layout.SETTINGS_FILE).is_file()
 
     def user_ids(self) -> list[str]:
@@ -136,13 +136,13 @@ class Vault:
     def known_user(self, user_id: str) -> str:
         """The id, if that user has a folder. Raises `InvalidId` or `NotFound`."""
         folder = self._user_root(layout.check_user_id(user_id))
-        # By its listed name, for some systems find `Alice` under `alice`.
+        # The name in the listing decides, because some systems find `Alice` under `alice`.
         if not folder.exists() or folder.is_symlink() or user_id not in os.listdir(folder.parent):
             raise NotFound(f"user {user_id!r} is not in this vault: `vault-memory user list` shows who is")
         return user_id
 
     def new_user(self, user_id: str) -> str:
-        """The id, if it may write: a known user, or a new one whose folder no other user's would be on another system."""
+        """The id of a known or new user. Raises `InvalidId`, also for an id that differs from a user's only in case."""
         layout.check_user_id(user_id)
         try:
             names = os.listdir(self.root / layout.MEMORY_DIR)
@@ -155,7 +155,7 @@ class Vault:
         return user_id
 
     def path(self, scope: str, source: str) -> Path:
-        """Where a source lies on disk; raises `UsageError` if that is outside the vault or, by a link, in another scope."""
+        """The path of a source. Raises `UsageError` if it is outside the vault, or in another scope by a link."""
         path = files.contained(self.root, layout.scope_dir(scope) / source)
         if scope and not path.is_relative_to(self.root / layout.user_dir(scope)):
             raise UsageError(
@@ -163,38 +163,42 @@ class Vault:
             )
         users = layout.MEMORY_DIR
         if not scope and path.is_relative_to(self.root / users) and PurePosixPath(source).parts[0] != users:
-            raise UsageError(f"{source!r} is a link into a user's folder, which is not for everybody: put a file there")
+            raise UsageError(
+                f"{source!r} is a link into a user's folder, and a shared note must not show it: put a file there"
+            )
         return path
 
     @contextmanager
     def lock(self, user_id: str) -> Iterator[None]:
-        """Hold the user's write lock: read, change and commit a user's files only inside it. Raises `Busy`."""
+        """Hold the user's write lock. A writer reads, changes and commits a user's files inside it. Raises `Busy`."""
         name = layout.check_user_id(user_id).casefold()
         with files.lock(self.root / layout.STATE_DIR / "locks" / f"{name}.lock", LOCK_TIMEOUT_S):
             yield
 
     @contextmanager
     def writing(self, user_id: str) -> Iterator[None]:
-        """The lock of a user who may be new. Raises `InvalidId` too: of two ids that differ only in case one can be first."""
+        """`lock` for a user who may be new. Raises `InvalidId` too, as `new_user` does, once the lock is held."""
         with self.lock(user_id):
             self.new_user(user_id)
             yield
 
     def index(self, scope: str) -> Index:
-        """The index of a scope, made on first use; the latest `OPEN_INDEXES` stay open. Raises `IndexUnusable`."""
-        from vault_memory.adapters.index.sqlite import SqliteIndex
+        """The index of a scope, made on first use; the last `MAX_OPEN_INDEXES` stay open. Raises `IndexUnusable`."""
+        from vault_memory.adapters.index import SqliteIndex
 
-        with self._opening:
-            path = self.index_path(scope)  # also of one that is open: it opens its file anew when that is another one
+        with self._index_lock:
+            path = self.index_path(
+                scope
+            )  # also checked for an open index, which opens its file again when that was replaced
             index = self._indexes.pop(scope, None) or SqliteIndex(path)
             self._indexes[scope] = index
-            if len(self._indexes) > OPEN_INDEXES:
-                # Only let go, not closed: another thread may be reading it. It closes with its last user.
+            if len(self._indexes) > MAX_OPEN_INDEXES:
+                # Not closed here, since another thread may be reading it: it closes when nobody uses it any more.
                 del self._indexes[next(iter(self._indexes))]
         return index
 
     def index_path(self, scope: str) -> Path:
-        """The database of a scope: beside the user's notes, or in the folder that `index_dir` names."""
+        """The path of a scope's index: in the user's folder, or in the folder that `index_dir` names."""
         if self.config.index_dir:
             folder = self.root / Path(self.config.index_dir).expanduser()
             return folder / f"{scope or '.shared'}.db"  # no user id begins with a dot
@@ -202,11 +206,11 @@ class Vault:
             return self.root / layout.STATE_DIR / layout.INDEX_FILE
         path = self._user_root(scope) / layout.INDEX_FILE
         if path.is_symlink() or path.parent.is_symlink():
-            raise UsageError(f"{path.relative_to(self.root)} is a link, which may lead to another user: delete it")
+            raise UsageError(f"{path.relative_to(self.root)} is a link, which could lead to another user: delete it")
         return path
 
     def lexicon(self) -> Lexicon:
-        """The words that preferences are recognised by: ours and the vault's own."""
+        """The words by which preferences are recognised: the built-in ones and the vault's."""
         from vault_memory.core.extraction import load_lexicon
 
         return load_lexicon(self.config.lexicon)
@@ -216,9 +220,8 @@ class Vault:
 
 
 def find_vault(start: Path | None = None, *, given: str | None = None, environ: Mapping[str, str] = os.environ) -> Path:
-    """The vault's root, found as git finds a repository: `start` and its parents, else `given`, else the environment.
-
-    `given` is a path that the caller was told (`--vault`); it wins, since somebody said it. Raises `NotAVault`.
+    """The vault's root: `given` (from `--vault`) if there is one; else the folder `start` or the nearest parent that is
+    a vault, as git finds a repository; else the one in the environment. Raises `NotAVault`.
     """
     if given:
         return _checked(Path(given), "--vault")
@@ -229,8 +232,8 @@ def find_vault(start: Path | None = None, *, given: str | None = None, environ: 
     if environ.get(ENV_VAULT):
         return _checked(Path(environ[ENV_VAULT]), ENV_VAULT)
     raise NotAVault(
-        f"no vault here: {here} and its parents hold no {layout.SETTINGS_FILE}. Run `vault-memory init DIR` to make one, "
-        f"or name one with --vault or {ENV_VAULT}"
+        f"no vault here: {here} and its parents hold no {layout.SETTINGS_FILE}. Run `vault-memory init DIR` "
+        f"to make one, or name one with --vault or {ENV_VAULT}"
     )
 
 
@@ -244,18 +247,18 @@ def open_vault(
 ) -> Vault:
     """Open the vault at `path`, or the one that `find_vault` finds. `flags` override settings by their field name.
 
-    Raises `NotAVault` or `ConfigError`. Nothing is written or read but the settings.
+    Raises `NotAVault` or `ConfigError`. Only the settings are read; nothing is written.
     """
     root = find_vault(given=str(path) if path is not None else None, environ=environ)
     config = Config.load(root / layout.SETTINGS_FILE, environ, **flags)
     return Vault(root, config, now or _local_now, environ, embedder, flags)
 
 
-def _checked(path: Path, told_by: str) -> Path:
+def _checked(path: Path, named_by: str) -> Path:
     root = path.expanduser().resolve()
     if not (root / layout.SETTINGS_FILE).is_file():
         raise NotAVault(
-            f"{told_by} names {root}, which is no vault (it holds no {layout.SETTINGS_FILE}): `vault-memory init {root}` "
-            "makes it one"
+            f"{named_by} names {root}, which is not a vault (it holds no {layout.SETTINGS_FILE}): "
+            f"`vault-memory init {root}` makes it one"
         )
     return root

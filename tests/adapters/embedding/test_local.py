@@ -37,7 +37,8 @@ def value(name: str, kind: int, dims: list[str | int]) -> bytes:
 
 
 def model() -> bytes:
-    """A network of one layer: a token's vector has a one where its id says, 384 numbers in all; 64 is the number of words."""
+    """A network of one layer: a token's vector has a one where its id says, 384 numbers in all; 64 is the number of
+    words."""
     int64, real = 7, 1
     node = b"".join(field(1, name) for name in ("input_ids", "depth", "values"))
     node += field(2, "last_hidden_state") + field(4, "OneHot")

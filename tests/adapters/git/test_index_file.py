@@ -1,4 +1,4 @@
-"""The index changed by bytes is the index that git would have written."""
+"""The git index that we patch is the one that git would have written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vault_memory.adapters.git.index_file import CONFLICT, IndexFile, UnknownIndex, Update
+from vault_memory.adapters.git.index_file import CONFLICT, GitIndexFile, IndexEntry, UnknownIndex
+
+pytestmark = pytest.mark.slow
 
 BLOBS: dict[bytes, str] = {}
 # Few parts, so that folders are shared, names are prefixes of each other, and sorting has its hard cases.
@@ -31,7 +33,10 @@ def usable(paths: list[str]) -> list[str]:
 
 
 def tree_id(folder: Path, commit: str, path: str) -> str | None:
-    row = git(folder, "ls-tree", "-z", "-d", commit, "--", path) if path else f"040000 tree {git(folder, 'rev-parse', commit + '^{tree}').strip()}\t"  # fmt: skip
+    if path:
+        row = git(folder, "ls-tree", "-z", "-d", commit, "--", path)
+    else:
+        row = f"040000 tree {git(folder, 'rev-parse', commit + '^{tree}').strip()}\t"
     return row.split()[2] if row else None
 
 
@@ -55,7 +60,7 @@ def folder() -> Path:
 def test_patched_equals_git(
     folder: Path, old: list[str], new: list[tuple[str, bytes | None]], staged: str | None
 ) -> None:
-    """Same entries, and a cache of trees that git finds true, with something else staged or not."""
+    """The same entries, and a cache of trees that git accepts, with something else staged or not."""
     paths = usable([*old, *(path for path, _ in new), *([staged] if staged else [])])
     staged = staged if staged in paths else None
     before = [path for path in old if path in paths]
@@ -82,12 +87,12 @@ def test_patched_equals_git(
     if staged:
         git(folder, "update-index", "-z", "--index-info", stdin=rows({staged: b"2"}))
     index = folder / ".git" / "index"
-    parsed = IndexFile(index.read_bytes())
+    parsed = GitIndexFile(index.read_bytes())
     for path in before:
         assert parsed.blob(path.encode()) == BLOBS[b"2" if path == staged else b"1"]
     above = {str(parent) if str(parent) != "." else "" for path in changes for parent in Path(path).parents}
     pieces = parsed.patched(
-        {path.encode(): Update(0o100644, BLOBS[content]) if content else None for path, content in changes.items()},
+        {path.encode(): IndexEntry(0o100644, BLOBS[content]) if content else None for path, content in changes.items()},
         {name.encode(): (tree_id(folder, head, name), tree_id(folder, after, name)) for name in above},
     )
     index.write_bytes(b"".join(pieces))
@@ -103,19 +108,19 @@ def test_entries_in_conflict_and_intended(folder: Path) -> None:
     git(folder, "update-index", "-z", "--index-info", stdin=rows.encode())
     (folder / "intended").write_bytes(b"i")
     git(folder, "add", "-N", "intended")
-    index = IndexFile((folder / ".git" / "index").read_bytes())
+    index = GitIndexFile((folder / ".git" / "index").read_bytes())
     assert index.blob(b"clash") == CONFLICT
     assert index.blob(b"intended") is None and index.blob(b"no such") is None and index.blob(b"lash") is None
 
 
 def test_a_name_inside_an_id_is_no_entry(folder: Path) -> None:
-    """Ids and times are arbitrary bytes; a short name is found in them sooner or later."""
+    """Ids and times are arbitrary bytes: sooner or later a short name occurs in them."""
     git(folder, "read-tree", "--empty")
     rows = "".join(f"100644 {os.urandom(19).hex()}61\tf{number:05d}\0" for number in range(2000))
     git(folder, "update-index", "-z", "--index-info", stdin=rows.encode())
-    index = IndexFile((folder / ".git" / "index").read_bytes())
+    index = GitIndexFile((folder / ".git" / "index").read_bytes())
     assert index.blob(b"a") is None and index.blob(b"f0001") is None and index.blob(b"f00019") is not None
-    pieces = index.patched({b"f00019x": Update(0o100644, BLOBS[b"1"]), b"a": Update(0o100644, BLOBS[b"1"])}, {})
+    pieces = index.patched({b"f00019x": IndexEntry(0o100644, BLOBS[b"1"]), b"a": IndexEntry(0o100644, BLOBS[b"1"])}, {})
     (folder / ".git" / "index").write_bytes(b"".join(pieces))
     names = git(folder, "ls-files").split()
     assert names == sorted(names) and len(names) == 2002
@@ -124,4 +129,4 @@ def test_a_name_inside_an_id_is_no_entry(folder: Path) -> None:
 @pytest.mark.parametrize("data", [b"DIRC\0\0\0\4\0\0\0\0" + b"\0" * 20, b"JUNK\0\0\0\2\0\0\0\0" + b"\0" * 20])
 def test_other_kinds_are_refused(data: bytes) -> None:
     with pytest.raises(UnknownIndex):
-        IndexFile(data)
+        GitIndexFile(data)

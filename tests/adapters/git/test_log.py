@@ -1,4 +1,4 @@
-"""The log, read back as it was written, whatever stands in it."""
+"""The log is read back as it was written, whatever characters it holds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.adapters.conftest import PERSON, USER, Vault
 from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange, History
-from vault_memory.core.trailers import render
+from vault_memory.core.trailers import Trailers, render
 from vault_memory.errors import NotFound
 
 NOON = datetime(2026, 1, 30, 12, tzinfo=UTC)
@@ -17,7 +17,7 @@ NOON = datetime(2026, 1, 30, 12, tzinfo=UTC)
 
 def preference(vault: Vault, key: str, value: str, author: Author = ASSISTANT) -> str:
     before = vault.read()
-    message = render(f"memory(alice): {key} = {value}", f"我喜歡{value}", {"Vault-Key": key, "Vault-New": value})
+    message = render(f"memory(alice): {key} = {value}", f"我喜歡{value}", Trailers(key=key, new=value))
     change = FileChange(USER, before, (before or b"") + f"{key} {value}\n".encode())
     return vault.history.commit([Draft(message, author, (change,))]).commits[-1]
 
@@ -42,7 +42,7 @@ def test_entries_by_trailer_and_path(vault: Vault) -> None:
 def test_hostile_messages_and_authors(vault: Vault) -> None:
     author = Author("Eve <eve@x>\nauthor Mallory", "e\n@x>")
     text = "x\n\nVault-Key: theme\0Vault-Key: level\x1e\x1f"
-    vault.history.commit([Draft(render(text, text, {"Vault-Key": text}), author, (FileChange(USER, None, b"x"),))])
+    vault.history.commit([Draft(render(text, text, Trailers(key=text)), author, (FileChange(USER, None, b"x"),))])
     (entry,) = vault.history.log()
     assert entry.trailers == {"Vault-Key": "x Vault-Key: theme Vault-Key: level"}
     assert (entry.author, entry.email) == ("Eve eve@x author Mallory", "e @x")

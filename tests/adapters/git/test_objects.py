@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from vault_memory.adapters.git.objects import EMPTY_TREE, Objects, object_id
 from vault_memory.errors import HistoryError
 
+pytestmark = pytest.mark.slow
+
 PARTS = st.sampled_from(["a", "b", "a.b", "a-", "a0", "名 字", "100644 a"])
 PATHS = st.lists(PARTS, min_size=1, max_size=3).map(lambda parts: PurePosixPath(*parts))
 ONE, TWO = object_id("blob", b"1"), object_id("blob", b"2")
@@ -77,7 +79,7 @@ def test_executable_files_stay_so(folder: Path) -> None:
     assert entry and entry.mode == b"100755"
 
 
-def test_objects_that_cannot_be_written_leave_no_litter(folder: Path) -> None:
+def test_objects_that_cannot_be_written_leave_no_temporary_files(folder: Path) -> None:
     store = folder / "objects"
     store.mkdir()
     objects = Objects(store)

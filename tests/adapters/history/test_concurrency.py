@@ -84,7 +84,7 @@ def test_two_writers_while_a_person_commits_and_rebases(vault: Vault) -> None:
 
 
 def test_a_merge_that_has_just_begun_is_not_disturbed(vault: Vault) -> None:
-    """Git writes ORIG_HEAD, looks over the files, and moves the branch; a commit in between would make it put back all files."""
+    """Git writes ORIG_HEAD, checks the files, moves the branch; after a commit in between it puts back all files."""
     vault.add(b"begin")
     vault.git("update-ref", "ORIG_HEAD", "HEAD")
     head = vault.git("rev-parse", "HEAD")
@@ -100,7 +100,7 @@ def test_a_merge_that_has_just_begun_is_not_disturbed(vault: Vault) -> None:
 
 
 def test_what_another_has_just_committed_is_not_committed_again(vault: Vault) -> None:
-    """Two who saw the same edit of the person's: the second is told to look again, and finds nothing left."""
+    """Two processes found the same edit of the person's: the second must read again, and finds nothing left."""
     vault.add(b"begin")
     vault.write(b"begin\nby hand\n")
     draft = Draft("edit", PERSON, (FileChange(USER, b"begin\n", b"begin\nby hand\n"),))

@@ -1,4 +1,4 @@
-"""`kill -9` at any step of a commit: the next one to come finds content, author and message, each once."""
+"""`kill -9` at any step of a commit: the next writer finds content, author and message, each once."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import pytest
 
 from tests.adapters.conftest import PERSON, USER, Vault
 from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange, History
+
+pytestmark = pytest.mark.slow
 
 DAILY = PurePosixPath("memory/alice/daily/2026-01-30.md")
 STEPS = [
@@ -127,7 +129,7 @@ def test_killed_at_each_step(edited: Vault, step: str) -> None:
 
 @pytest.mark.parametrize("step", [f"{step}#1" for step in STEPS if step != "intent written"])
 def test_killed_and_edited_before_anybody_recovers(edited: Vault, step: str) -> None:
-    """The person goes on typing, and commits by hand as far as a lock that was left lets them."""
+    """The person goes on typing, and commits by hand unless a lock that was left prevents it."""
     start(edited, 1, step).wait(30)
     text = edited.read() or b""
     edited.write(text + b"typed after\n")
@@ -161,8 +163,8 @@ def test_a_save_that_was_displaced_at_the_moment_of_the_kill_is_put_back(vault: 
     assert "first 1" in vault.subjects()
 
 
-def test_a_killed_writer_that_nobody_has_waited_for_leaves_nothing(vault: Vault) -> None:
-    """Its number is still taken, and later somebody else's may be it."""
+def test_a_killed_writer_whose_parent_did_not_wait_leaves_nothing(vault: Vault) -> None:
+    """Its process number is still in use, and may later be another process's."""
     vault.add(b"begin")
     start(vault, 1, "intent written#1").wait(30)
     left = USER.with_name(f".USER.md.{os.getpid()}-999.vault-memory.tmp")

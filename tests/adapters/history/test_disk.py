@@ -1,4 +1,4 @@
-"""Disks that are full or read-only: the old files stay, no lock is left, and it goes on when there is room again."""
+"""Disks that are full or read-only: the old files stay, no lock is left, and the next write with room works."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def small(tmp_path: Path) -> Iterator[Vault]:
 
 
 def fill(vault: Vault, leave: int) -> Path:
-    """Take all of the disk but some bytes."""
+    """Fill the disk but for some bytes."""
     ballast = vault.root / ".git" / "ballast"
     room = os.statvfs(vault.root)
     ballast.write_bytes(os.urandom(max(room.f_bavail * room.f_frsize - leave, 0)))

@@ -12,6 +12,8 @@ from tests.adapters.conftest import PERSON, USER, Vault
 from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange, History
 from vault_memory.errors import Changed, HistoryError, UsageError
 
+pytestmark = pytest.mark.slow
+
 OTHER = PurePosixPath("notes/other.md")
 
 
@@ -50,13 +52,13 @@ def test_a_save_that_nobody_read_is_refused_and_nothing_is_left_behind(vault: Va
 
 
 def test_an_edit_read_while_another_wrote_the_file_undoes_nothing(vault: Vault) -> None:
-    """Whoever read the file before it was written, and what waits after it, takes the new lines for taken out by the person."""
+    """The file was read before a write, the waiting drafts after it: the new lines look deleted by the person."""
     vault.add(b"one")
     before = vault.read()
     vault.add(b"two")
     after = vault.read()
     with pytest.raises(Changed):
-        vault.history.commit([Draft("take out two", PERSON, (FileChange(USER, after, before),))], found=True)
+        vault.history.commit([Draft("take out two", PERSON, (FileChange(USER, after, before),))], is_on_disk=True)
     assert vault.read() == after
     vault.assert_clean()
 
@@ -323,7 +325,7 @@ def test_the_repositorys_hooks_are_not_run(vault: Vault) -> None:
 
 
 def test_run_from_inside_a_git_hook(vault: Vault, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A hook runs with GIT_DIR and GIT_INDEX_FILE set, which must not turn our git on another repository."""
+    """A hook runs with GIT_DIR and GIT_INDEX_FILE set; our git must not use them."""
     vault.add(b"one")
     vault.write(b"by hand\n")
     other = History.create(tmp_path)
@@ -450,7 +452,7 @@ def test_autocrlf_makes_neither_noise_nor_edits(vault: Vault, setting: str) -> N
 
 
 def test_a_filter_keeps_what_it_hides_hidden(vault: Vault) -> None:
-    """A person who encrypts notes by a git filter must not find them in the open in history."""
+    """Notes that a git filter encrypts must not be readable in history."""
     vault.git("config", "filter.secret.clean", "tr a-z n-za-m")
     vault.git("config", "filter.secret.smudge", "tr a-z n-za-m")
     vault.write(b"*.md filter=secret\n", PurePosixPath(".gitattributes"))

@@ -1,4 +1,4 @@
-"""What git takes away from under the assistant comes back; what the person takes away does not."""
+"""What git takes away comes back; what the person takes away does not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OWN = PurePosixPath("own.md")
 
 
 def rest(vault: Vault) -> None:
-    """As if git had last stirred some seconds ago, so that nothing stands by for it."""
+    """As if git had written its last file some seconds ago: nothing waits for it."""
     for path in vault.history.git_dir.glob("ORIG_HEAD"):
         os.utime(path, (time.time() - 4, time.time() - 4))
 
@@ -56,7 +56,7 @@ def test_several_turns_that_wait_are_put_back_in_order(begun: Vault) -> None:
 
 
 def test_the_next_turn_is_written_on_top_of_what_came_back(begun: Vault) -> None:
-    """The caller who read the file in between is told to read again, or the first turn would look deleted by hand."""
+    """A caller that read the file in between must read again, or the first turn would look deleted by hand."""
     begun.history.stage([begun.draft(b"one")])
     begun.git("reset", "--hard")
     rest(begun)
@@ -69,7 +69,7 @@ def test_the_next_turn_is_written_on_top_of_what_came_back(begun: Vault) -> None
 
 
 def test_a_commit_that_a_rebase_has_dropped_is_made_again(begun: Vault) -> None:
-    """A rebase looks where the branch is, we commit, it says that it has begun; its abort takes the branch back."""
+    """A rebase reads the branch, we commit, it writes its first file; its abort moves the branch back."""
     begun.git("rebase", "-q", "-i", "HEAD~1", GIT_SEQUENCE_EDITOR="sed -i 1ibreak")
     git_dir = begun.history.git_dir
     detached = (git_dir / "HEAD").read_bytes()
@@ -96,7 +96,7 @@ def test_a_commit_that_a_rebase_has_dropped_is_made_again(begun: Vault) -> None:
 
 
 def test_a_commit_that_a_failing_merge_took_out_of_the_files_is_put_back(begun: Vault) -> None:
-    """A merge looks at HEAD, we commit, it looks at the index, finds that it is not HEAD's, and "restores" both."""
+    """A merge reads HEAD, we commit, it reads the git index, finds that it is not HEAD's, and "restores" both."""
     head = begun.git("rev-parse", "HEAD").strip()
     History(begun.root, now=lambda: datetime.now().astimezone() - timedelta(seconds=9)).commit([begun.draft(b"a turn")])
     begun.git("update-ref", "ORIG_HEAD", head)
@@ -117,7 +117,7 @@ def test_a_commit_that_a_failing_merge_took_out_of_the_files_is_put_back(begun: 
 
 
 def test_a_slow_merge_may_take_out_several_commits_at_once(begun: Vault) -> None:
-    """On a busy machine a merge takes seconds, in which one turn after the other is committed."""
+    """On a busy machine a merge takes seconds, and several turns are committed meanwhile."""
     head = begun.git("rev-parse", "HEAD").strip()
     begun.git("update-ref", "ORIG_HEAD", head)
     os.utime(begun.history.git_dir / "ORIG_HEAD", (time.time() - 20, time.time() - 20))
@@ -132,7 +132,7 @@ def test_a_slow_merge_may_take_out_several_commits_at_once(begun: Vault) -> None
 
 
 def test_a_commit_that_a_reset_of_the_index_has_dropped_is_made_again(begun: Vault) -> None:
-    """`git reset` looks where HEAD is, we commit, and it puts the branch where HEAD was."""
+    """`git reset` reads HEAD, we commit, and it moves the branch to where HEAD was."""
     head = begun.git("rev-parse", "HEAD").strip()
     begun.history.commit([begun.draft(b"a turn")])
     begun.git("update-ref", "-m", "reset: moving to HEAD", "HEAD", head)

@@ -37,7 +37,7 @@ def index(tmp_path: Path) -> SqliteIndex:
 
 
 def find(index: SqliteIndex, question: str, only: Filter | None = None) -> list[str]:
-    found = index.search(tokens.query(question), None, only)
+    found = index.search(tokens.query_terms(question), None, only)
     return [c.source for c in sorted(found.chunks, key=lambda c: -c.keyword)]
 
 
@@ -60,10 +60,10 @@ def test_compacting_joins_the_pieces_and_changes_no_answer(index: SqliteIndex) -
             return int(db.execute("SELECT count(DISTINCT segid) FROM words_idx").fetchone()[0])  # type: ignore[index]
 
     questions = ("tea", "主题", "word3", "word30", "note 12")
-    before, answers = pieces(), [index.search(tokens.query(question)) for question in questions]
+    before, answers = pieces(), [index.search(tokens.query_terms(question)) for question in questions]
     index.compact()
     assert pieces() == 1 < before
-    assert [index.search(tokens.query(question)) for question in questions] == answers
+    assert [index.search(tokens.query_terms(question)) for question in questions] == answers
     index.compact()
     assert pieces() == 1
 
@@ -96,7 +96,8 @@ def test_a_file_that_cannot_be_read_is_marked_and_keeps_its_text(index: SqliteIn
 
 
 def test_a_file_is_not_marked_as_indexed_where_its_text_is_not(index: SqliteIndex) -> None:
-    """G6: between the reading of a touched file and its mark the index was deleted, or another process indexed newer text."""
+    """G6: between the reading of a touched file and its mark the index was deleted, or another process indexed newer
+    text."""
     before, newer = entry("a.md", "some words\n"), entry("a.md", "newer words\n")
     index.replace([before])
     touched = replace(before[1], mtime_ns=9)
@@ -151,11 +152,11 @@ def test_vectors_find_what_words_do_not_and_filters_hold_for_them(index: SqliteI
     index.embed_pending(embedder)
     asked = (embedder.space, drawn("7\ntext number 7"))
     for _ in range(1 + warm):
-        found = index.search(tokens.query("nothing"), asked, None, 5)
+        found = index.search(tokens.query_terms("nothing"), asked, None, 5)
     best = max(found.chunks, key=lambda c: c.cosine or -1)
     assert best.source == "7.md" and best.cosine == pytest.approx(1, abs=0.01)
     assert found.spread and found.spread.count == 61
-    filtered = index.search(tokens.query("nothing"), asked, Filter(tags=("x",)), 5)
+    filtered = index.search(tokens.query_terms("nothing"), asked, Filter(tags=("x",)), 5)
     assert [c.source for c in filtered.chunks] == ["tagged.md"]
 
 
@@ -167,7 +168,7 @@ def test_sql_and_matrix_give_the_same_cosines(index: SqliteIndex) -> None:
     def cosines(found: Candidates) -> dict[str, float]:
         return {c.source: c.cosine or 0.0 for c in found.chunks}
 
-    query = tokens.query("number")
+    query = tokens.query_terms("number")
     cold, warm = (index.search(query, (embedder.space, drawn("q")), None, 40) for _ in range(2))
     assert cosines(cold) == pytest.approx(cosines(warm), abs=1e-5)
     assert cold.spread and warm.spread
@@ -187,12 +188,14 @@ def test_two_spaces_are_never_mixed(index: SqliteIndex) -> None:
     index.embed_pending(Scripted(space="small"))
     index.embed_pending(Scripted(space="large"))
     assert index.stats().pending == {"small": 0, "large": 0}
-    assert index.search(tokens.query("one"), ("unknown", drawn("x"))).spread is None
+    assert index.search(tokens.query_terms("one"), ("unknown", drawn("x"))).spread is None
 
 
 @pytest.mark.parametrize(
-    "bad", [[0.0] * 8, [math.nan] * 8, [math.inf] + [0.0] * 7, [1.0] * 7, [1.0] * 9], ids=["zero", "nan", "inf", "short", "long"]
-)  # fmt: skip
+    "bad",
+    [[0.0] * 8, [math.nan] * 8, [math.inf] + [0.0] * 7, [1.0] * 7, [1.0] * 9],
+    ids=["zero", "nan", "inf", "short", "long"],
+)
 def test_bad_vectors_are_refused_and_the_index_stays_whole(index: SqliteIndex, bad: Sequence[float]) -> None:
     index.replace([entry("a.md", "one\n"), entry("b.md", "two\n")])
     with pytest.raises(EndpointError, match="embedding model"):
@@ -269,6 +272,7 @@ def test_a_deleted_index_is_made_anew_under_an_open_process(index: SqliteIndex) 
     assert find(index, "words") == ["a.md"] and index.path.exists()
 
 
+@pytest.mark.slow
 def test_threads_and_processes_may_write_at_once(tmp_path: Path) -> None:
     """A14"""
     path = tmp_path / "index.db"
@@ -308,6 +312,7 @@ EDITS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(EDITS, st.booleans())
 def test_an_index_that_saw_every_edit_equals_one_built_at_the_end(
@@ -337,13 +342,13 @@ def test_an_index_that_saw_every_edit_equals_one_built_at_the_end(
 
 
 def answer(index: SqliteIndex, question: str, vector: tuple[str, Sequence[float]]) -> object:
-    found = index.search(tokens.query(question), vector)
+    found = index.search(tokens.query_terms(question), vector)
     rows = [
         (
             c.source,
             c.position,
             c.text,
-            list(c.units),
+            list(c.segments),
             list(c.stems),
             c.head,
             round(c.keyword, 3),

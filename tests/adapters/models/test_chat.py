@@ -10,8 +10,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from tests.chat_server import Answer, ChatServer, completion
-from vault_memory.adapters.models.chat import ATTEMPTS, ChatModel
+from tests.scripted_http import Reply, ScriptedServer, completion
+from vault_memory.adapters.models.chat import MAX_ATTEMPTS, ChatModel
 from vault_memory.errors import EndpointError
 
 ASKED = [{"role": "user", "content": "我喜歡暗色主題"}]
@@ -19,113 +19,116 @@ SCHEMA = {"type": "object"}
 KEY = "sk-very-secret-key-0123456789"
 
 
-def model(chat: ChatServer, **fields: object) -> ChatModel:
+def model_of(chat: ScriptedServer, **fields: object) -> ChatModel:
     return ChatModel(chat.url, "small", **{"timeout_s": 5.0, "sleep": lambda _: None, **fields})  # type: ignore[arg-type]
 
 
-def test_the_question_is_an_openai_chat_completion_with_a_strict_schema(chat: ChatServer) -> None:
+def test_the_question_is_an_openai_chat_completion_with_a_strict_schema(chat: ScriptedServer) -> None:
     """A2 phase 2: any OpenAI-compatible endpoint; B7: model, max tokens, temperature."""
     chat.will_say("好")
-    asked = model(chat, key_env="MY_KEY", environ={"MY_KEY": KEY}, max_tokens=99, temperature=0.5)
-    assert asked.answer(ASKED, SCHEMA) == "好"
-    (request,) = chat.requests
-    assert request["path"] == "/v1/chat/completions"
-    assert request["headers"]["Authorization"] == f"Bearer {KEY}"
-    body = request["body"]
+    asked = model_of(chat, key_env="MY_KEY", environ={"MY_KEY": KEY}, max_tokens=99, temperature=0.5)
+    assert asked.complete(ASKED, SCHEMA) == "好"
+    (request,) = chat.received
+    assert request.path == "/v1/chat/completions"
+    assert request.header("Authorization") == f"Bearer {KEY}"
+    body = request.fields
     assert (body["model"], body["max_tokens"], body["temperature"]) == ("small", 99, 0.5)
     assert body["messages"] == ASKED
     assert body["response_format"]["json_schema"] == {"name": "answer", "strict": True, "schema": SCHEMA}
 
 
-def test_no_key_no_header(chat: ChatServer) -> None:
+def test_no_key_no_header(chat: ScriptedServer) -> None:
     chat.will_say("好")
-    model(chat).answer(ASKED, SCHEMA)
-    assert "Authorization" not in chat.requests[0]["headers"]
+    model_of(chat).complete(ASKED, SCHEMA)
+    assert chat.received[0].header("Authorization") is None
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_what_passes_is_asked_again(chat: ChatServer, status: int) -> None:
+def test_what_passes_is_asked_again(chat: ScriptedServer, status: int) -> None:
     pauses: list[float] = []
-    chat.will_say(Answer(status), Answer(status), "好")
-    assert model(chat, sleep=pauses.append).answer(ASKED, SCHEMA) == "好"
-    assert len(chat.requests) == 3
+    chat.will_say(Reply(status=status), Reply(status=status), "好")
+    assert model_of(chat, sleep=pauses.append).complete(ASKED, SCHEMA) == "好"
+    assert len(chat.received) == 3
     assert 0.4 <= pauses[0] <= 0.6 and 0.8 <= pauses[1] <= 1.2
 
 
-def test_a_closed_connection_is_asked_again(chat: ChatServer) -> None:
-    chat.will_say(Answer(body=None), "好")
-    assert model(chat).answer(ASKED, SCHEMA) == "好"
+def test_a_closed_connection_is_asked_again(chat: ScriptedServer) -> None:
+    chat.will_say(Reply(silent=True), "好")
+    assert model_of(chat).complete(ASKED, SCHEMA) == "好"
 
 
 @pytest.mark.parametrize(
     ("header", "about"),
     [(lambda: "2", 2.0), (lambda: format_datetime(datetime.now(UTC) + timedelta(seconds=3), usegmt=True), 2.5)],
 )
-def test_retry_after_is_honoured(chat: ChatServer, header: Callable[[], str], about: float) -> None:
+def test_retry_after_is_honoured(chat: ScriptedServer, header: Callable[[], str], about: float) -> None:
     pauses: list[float] = []
-    chat.will_say(Answer(429, headers={"Retry-After": header()}), "好")
-    model(chat, sleep=pauses.append).answer(ASKED, SCHEMA)
+    chat.will_say(Reply(status=429, headers={"Retry-After": header()}), "好")
+    model_of(chat, sleep=pauses.append).complete(ASKED, SCHEMA)
     assert about - 1 <= pauses[0] <= about + 1
 
 
-def test_a_wait_that_does_not_fit_the_time_is_not_begun(chat: ChatServer) -> None:
-    chat.will_say(Answer(429, headers={"Retry-After": "60"}))
+def test_a_wait_that_does_not_fit_the_time_is_not_begun(chat: ScriptedServer) -> None:
+    chat.will_say(Reply(status=429, headers={"Retry-After": "60"}))
     with pytest.raises(EndpointError, match="429"):
-        model(chat, sleep=lambda _: pytest.fail("slept")).answer(ASKED, SCHEMA)
-    assert len(chat.requests) == 1
+        model_of(chat, sleep=lambda _: pytest.fail("slept")).complete(ASKED, SCHEMA)
+    assert len(chat.received) == 1
 
 
-def test_the_attempts_are_bounded(chat: ChatServer) -> None:
-    chat.will_say(Answer(500, b"KEY IS " + KEY.encode()))
+def test_the_attempts_are_bounded(chat: ScriptedServer) -> None:
+    chat.will_say(Reply([b"KEY IS " + KEY.encode()], 500))
     with pytest.raises(EndpointError, match=r"answered 500 \(4 attempts\)"):
-        model(chat).answer(ASKED, SCHEMA)
-    assert len(chat.requests) == ATTEMPTS
+        model_of(chat).complete(ASKED, SCHEMA)
+    assert len(chat.received) == MAX_ATTEMPTS
 
 
-@pytest.mark.parametrize("answer", [Answer(wait_s=30), Answer(body=completion("好" * 500), drip_s=0.05)])
-def test_slow_answers_end_with_the_time(chat: ChatServer, answer: Answer) -> None:
+DRIP = [bytes([byte]) for byte in completion("好" * 500).parts[0]]
+
+
+@pytest.mark.parametrize("answer", [Reply(wait_s=30), Reply(DRIP, pause_s=0.05)])
+def test_slow_answers_end_with_the_time(chat: ScriptedServer, answer: Reply) -> None:
     """Neither silence nor a byte now and then holds the caller longer than the box."""
     chat.will_say(answer)
     began = time.monotonic()
     with pytest.raises(EndpointError, match=r"within 0\.3 s"):
-        model(chat, timeout_s=0.3).answer(ASKED, SCHEMA)
+        model_of(chat, timeout_s=0.3).complete(ASKED, SCHEMA)
     assert time.monotonic() - began < 2
-    assert len(chat.requests) == 1
+    assert len(chat.received) == 1
 
 
 @pytest.mark.parametrize(
     "body",
     [b"", b"not json", b"[]", b'{"choices": []}', b'{"choices": [{"message": {"content": null}}]}', b"[" * 100_000],
 )
-def test_what_is_no_completion_is_an_error(chat: ChatServer, body: bytes) -> None:
-    chat.will_say(Answer(body=body))
+def test_what_is_no_completion_is_an_error(chat: ScriptedServer, body: bytes) -> None:
+    chat.will_say(Reply([body]))
     with pytest.raises(EndpointError, match=r"127\.0\.0\.1"):
-        model(chat).answer(ASKED, SCHEMA)
-    assert len(chat.requests) == 1, "nonsense is not asked for again"
+        model_of(chat).complete(ASKED, SCHEMA)
+    assert len(chat.received) == 1, "nonsense is not asked for again"
 
 
-def test_an_endless_answer_is_cut(chat: ChatServer) -> None:
+def test_an_endless_answer_is_cut(chat: ScriptedServer) -> None:
     chat.will_say("好" * 1_000_000)
     with pytest.raises(EndpointError, match="more than 1,000,000 bytes"):
-        model(chat).answer(ASKED, SCHEMA)
+        model_of(chat).complete(ASKED, SCHEMA)
 
 
-def test_an_answer_cut_off_by_its_bound_says_so(chat: ChatServer) -> None:
-    chat.will_say(Answer(body=completion('{"changes": [', "length")))
+def test_an_answer_cut_off_by_its_bound_says_so(chat: ScriptedServer) -> None:
+    chat.will_say(completion('{"changes": [', "length"))
     with pytest.raises(EndpointError, match=r"llm\.max_tokens"):
-        model(chat).answer(ASKED, SCHEMA)
+        model_of(chat).complete(ASKED, SCHEMA)
 
 
 @pytest.mark.parametrize(
     ("status", "hint"), [(401, "check the key in MY_KEY"), (404, "llm.model"), (302, "302"), (400, "400")]
 )
-def test_a_refusal_names_the_next_step_and_never_the_key(chat: ChatServer, status: int, hint: str) -> None:
-    chat.will_say(Answer(status, b"bad key " + KEY.encode(), {"Location": "http://127.0.0.1:1/"}))
+def test_a_refusal_names_the_next_step_and_never_the_key(chat: ScriptedServer, status: int, hint: str) -> None:
+    chat.will_say(Reply([b"bad key " + KEY.encode()], status, {"Location": "http://127.0.0.1:1/"}))
     with pytest.raises(EndpointError) as caught:
-        model(chat, key_env="MY_KEY", environ={"MY_KEY": KEY}).answer(ASKED, SCHEMA)
+        model_of(chat, key_env="MY_KEY", environ={"MY_KEY": KEY}).complete(ASKED, SCHEMA)
     assert hint in str(caught.value)
     assert KEY not in str(caught.value) and "暗色" not in str(caught.value)
-    assert len(chat.requests) == 1
+    assert len(chat.received) == 1
 
 
 def test_a_server_that_is_not_there() -> None:
@@ -133,7 +136,7 @@ def test_a_server_that_is_not_there() -> None:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
     with pytest.raises(EndpointError, match="ConnectError"):
-        ChatModel(f"http://me:password@127.0.0.1:{port}", "m", sleep=lambda _: None).answer(ASKED, SCHEMA)
+        ChatModel(f"http://me:password@127.0.0.1:{port}", "m", sleep=lambda _: None).complete(ASKED, SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -144,13 +147,13 @@ def test_a_server_that_is_not_there() -> None:
         ({"base_url": "file:///etc/passwd"}, "http://"),
         ({"base_url": "http://host:port"}, "InvalidURL"),
         ({"key_env": "NOT_SET"}, "NOT_SET holds no key"),
-        ({"key_env": "TWO_LINES"}, "TWO_LINES holds cannot be a key"),
+        ({"key_env": "TWO_LINES"}, "the key in the environment variable TWO_LINES must be"),
     ],
 )
 def test_wrong_settings_are_told_before_anything_is_sent(fields: dict[str, str], complaint: str) -> None:
     environ = {"TWO_LINES": f"{KEY}\n{KEY}"}
     with pytest.raises(EndpointError) as caught:
-        ChatModel(**{"base_url": "http://127.0.0.1:9", "model": "m", **fields}, environ=environ).answer(ASKED, SCHEMA)  # type: ignore[arg-type]
+        ChatModel(**{"base_url": "http://127.0.0.1:9", "model": "m", **fields}, environ=environ).complete(ASKED, SCHEMA)  # type: ignore[arg-type]
     assert complaint in str(caught.value)
     assert KEY not in str(caught.value)
 
@@ -158,5 +161,5 @@ def test_wrong_settings_are_told_before_anything_is_sent(fields: dict[str, str],
 def test_the_password_of_an_address_is_not_told() -> None:
     asked = ChatModel("http://me:hunter2@127.0.0.1:9/v1", "m", sleep=lambda _: None)
     with pytest.raises(EndpointError) as caught:
-        asked.answer(ASKED, SCHEMA)
+        asked.complete(ASKED, SCHEMA)
     assert "hunter2" not in str(caught.value)

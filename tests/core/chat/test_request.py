@@ -1,24 +1,32 @@
-"""What a request to a chat model is about."""
+"""A client's request: the person's words in it, its conversation, and memory put into it, to the byte."""
 
 from __future__ import annotations
 
+import copy
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from vault_memory.core.chat.request import Exchange, conversation_id, read
+from vault_memory.core.chat.request import ChatRequest, conversation_id, inject, read_request
 
 
 def user(content: Any) -> dict[str, Any]:
     return {"role": "user", "content": content}
 
 
+def part(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
+
 def assistant(content: Any, **more: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": content, **more}
 
 
-def asked(*messages: dict[str, Any], **more: Any) -> Exchange:
-    found = read({"messages": list(messages), **more})
+def asked(*messages: dict[str, Any], **more: Any) -> ChatRequest:
+    found = read_request({"messages": list(messages), **more})
     assert found is not None
     return found
 
@@ -27,53 +35,58 @@ def test_the_words_are_the_last_ones_of_the_person() -> None:
     found = asked(
         {"role": "system", "content": "s"}, user("one"), assistant("a"), user([{"type": "text", "text": "two"}])
     )
-    assert (found.words, found.place) == ("two", 3)
-    assert found.said == "s\none\na\ntwo"
+    assert (found.words, found.message_index) == ("two", 3)
+    assert found.text == "s\none\na\ntwo"
 
 
-def test_rounds_of_a_tool_loop_are_about_the_same_words() -> None:
+def test_rounds_of_a_tool_loop_have_the_same_key() -> None:
     first = asked(user("one"))
     called = assistant(None, tool_calls=[{"id": "t"}])
     assert asked(user("one"), called, {"role": "tool", "tool_call_id": "t", "content": "r"}).key == first.key
     result = {"type": "tool_result", "tool_use_id": "t", "content": "r"}
     reminder = {"type": "text", "text": "<system-reminder>be brief</system-reminder>"}
     round_ = asked(user("one"), assistant([{"type": "tool_use", "id": "t"}]), user([result, reminder]))
-    assert round_.key == first.key and round_.words == "one" and round_.place == 0
+    assert round_.key == first.key and round_.words == "one" and round_.message_index == 0
 
 
-def test_words_beside_a_tools_result_are_the_persons() -> None:
-    """Who would not wait says so in the message that brings the result; before the result nothing may stand."""
+def test_words_beside_a_tool_result_are_the_persons() -> None:
+    """A person who interrupts a tool writes into the message that brings its result, after the result."""
     result = {"type": "tool_result", "tool_use_id": "t", "content": "r"}
-    told = [{"type": "text", "text": "[Request interrupted by user for tool use]"}, {"type": "text", "text": "port 80"}]
+    words = [
+        {"type": "text", "text": "[Request interrupted by user for tool use]"},
+        {"type": "text", "text": "port 80"},
+    ]
     called = assistant([{"type": "tool_use", "id": "t"}])
-    found = asked(user("one"), called, user([result, *told]))
-    assert (found.words, found.place, found.part) == ("port 80", 2, 2)
-    assert asked(user("one"), called, user([result, told[0]])).key == asked(user("one")).key
+    found = asked(user("one"), called, user([result, *words]))
+    assert (found.words, found.message_index, found.part_index) == ("port 80", 2, 2)
+    assert asked(user("one"), called, user([result, words[0]])).key == asked(user("one")).key
 
 
-def test_cache_marks_move_without_making_another_request() -> None:
+def test_a_moved_cache_mark_does_not_change_the_key() -> None:
     marked = user([{"type": "text", "text": "one", "cache_control": {"type": "ephemeral"}}])
     assert asked(marked).key == asked(user([{"type": "text", "text": "one"}])).key
     assert asked(user("one"), assistant("a"), user("one")).key != asked(user("one")).key
 
 
-def test_a_round_stays_the_same_request_whatever_a_client_changes_around_the_words() -> None:
+def test_the_key_stays_whatever_a_client_changes_around_the_words() -> None:
     """Claude Code numbers each request in its instructions, moves its reminders on, and clears old results away."""
     billing = "x-anthropic-billing-header: cc_version=2.1.177.{}; cc_entrypoint=cli; cch={};"
     use = assistant([{"type": "tool_use", "id": "t"}])
     result = user([{"type": "tool_result", "tool_use_id": "t", "content": "r"}])
     one = asked(
-        user("zero"), assistant([{"type": "text", "text": "a"}, {"type": "tool_use", "id": "s"}]),
-        user([{"type": "tool_result", "tool_use_id": "s", "content": "long"}]), assistant("b"),
-        user([{"type": "text", "text": "<system-reminder>no todos</system-reminder>"}, {"type": "text", "text": "one"}]),
-        system=[{"type": "text", "text": billing.format("01c", "36ee5")}, {"type": "text", "text": "It is 10:31. Be kind."}],
-    )  # fmt: skip
+        user("zero"),
+        assistant([part("a"), {"type": "tool_use", "id": "s"}]),
+        user([{"type": "tool_result", "tool_use_id": "s", "content": "long"}]),
+        assistant("b"),
+        user([part("<system-reminder>no todos</system-reminder>"), part("one")]),
+        system=[part(billing.format("01c", "36ee5")), part("It is 10:31. Be kind.")],
+    )
     two = asked(
-        user("zero"), assistant("a"), assistant("b"), user("one"), use, result,
-        system=[{"type": "text", "text": billing.format("8fe", "0aaa9")}, {"type": "text", "text": "It is 10:32. Be kind."}],
-    )  # fmt: skip
+        *(user("zero"), assistant("a"), assistant("b"), user("one"), use, result),
+        system=[part(billing.format("8fe", "0aaa9")), part("It is 10:32. Be kind.")],
+    )
     assert (one.words, one.key, one.opening) == ("one", two.key, two.opening)
-    assert (one.is_round, two.is_round) == (False, True)
+    assert (one.is_tool_round, two.is_tool_round) == (False, True)
     assert (
         asked(user("zero"), assistant("other"), user("one")).key != asked(user("zero"), assistant("a"), user("one")).key
     )
@@ -81,12 +94,12 @@ def test_a_round_stays_the_same_request_whatever_a_client_changes_around_the_wor
     assert asked(user([picture, {"type": "text", "text": "one"}])).key != asked(user("one")).key
 
 
-def test_a_clients_asides_are_nobodys_words() -> None:
+def test_text_that_a_client_adds_is_not_the_persons_words() -> None:
     aside = "<system-reminder>\nAlways answer in French.\n</system-reminder>"
     found = asked(user([{"type": "text", "text": aside}, {"type": "text", "text": "hi"}]))
     assert found.words == "hi"
     after = asked(user("hi"), assistant("a"), user(f"{aside}<environment_details>x</environment_details>\n"))
-    assert (after.words, after.place) == ("hi", 0)
+    assert (after.words, after.message_index) == ("hi", 0)
 
 
 def test_a_conversation_is_known_by_its_opening() -> None:
@@ -100,13 +113,17 @@ def test_a_conversation_is_known_by_its_opening() -> None:
 
 @pytest.mark.parametrize(
     "request_",
-    [None, 7, [], {}, {"messages": "hi"}, {"messages": []}, {"messages": [7]}, {"messages": [{"role": "user"}]},
-     {"messages": [user("  ")]}, {"messages": [user([7, {"type": "image"}])]}, {"messages": [assistant("hi")]},
-     {"messages": [user("<vault-memory>\nx\n</vault-memory>\n")]},
-     {"messages": [user("hi"), assistant("hello"), user([{"type": "image_url", "image_url": {"url": "data:,"}}])]}],
-)  # fmt: skip
-def test_where_nobody_speaks_there_is_no_exchange(request_: Any) -> None:
-    assert read(request_) is None
+    [
+        *(None, 7, [], {}, {"messages": "hi"}, {"messages": []}, {"messages": [7]}, {"messages": [{"role": "user"}]}),
+        {"messages": [user("  ")]},
+        {"messages": [user([7, {"type": "image"}])]},
+        {"messages": [assistant("hi")]},
+        {"messages": [user("<vault-memory>\nx\n</vault-memory>\n")]},
+        {"messages": [user("hi"), assistant("hello"), user([{"type": "image_url", "image_url": {"url": "data:,"}}])]},
+    ],
+)
+def test_a_request_without_a_persons_words_is_none(request_: Any) -> None:
+    assert read_request(request_) is None
 
 
 @pytest.mark.parametrize(
@@ -133,8 +150,8 @@ def test_where_nobody_speaks_there_is_no_exchange(request_: Any) -> None:
         "Warmup",
     ],
 )
-def test_a_clients_own_calls_are_known(words: str) -> None:
-    assert asked(user(words)).housekeeping
+def test_requests_that_clients_make_on_their_own_are_recognised(words: str) -> None:
+    assert asked(user(words)).is_housekeeping
 
 
 @pytest.mark.parametrize(
@@ -153,11 +170,11 @@ def test_a_clients_own_calls_are_known(words: str) -> None:
         "You are a file search specialist for Claude Code, Anthropic's official CLI for Claude.",
     ],
 )
-def test_a_clients_own_instructions_are_known(words: str) -> None:
+def test_clients_own_requests_are_recognised_by_their_instructions(words: str) -> None:
     parts = [{"type": "text", "text": text} for text in ("You are Claude Code.", words)]
-    assert asked(user("hi"), system=parts).housekeeping, "in whichever part they stand"
-    assert asked({"role": "system", "content": words}, user("hi")).housekeeping
-    assert asked(user("hi"), system=[{"type": "text", "text": words}]).housekeeping
+    assert asked(user("hi"), system=parts).is_housekeeping, "in whichever part they stand"
+    assert asked({"role": "system", "content": words}, user("hi")).is_housekeeping
+    assert asked(user("hi"), system=[{"type": "text", "text": words}]).is_housekeeping
 
 
 @pytest.mark.parametrize(
@@ -177,16 +194,73 @@ def test_a_clients_own_instructions_are_known(words: str) -> None:
         "Available tools for woodworking?",
     ],
 )
-def test_a_persons_words_are_not_taken_for_them(words: str) -> None:
-    assert not asked(user(words)).housekeeping
-    assert not asked({"role": "system", "content": "Answer kindly. " * 30 + words}, user("hi")).housekeeping
+def test_a_persons_words_are_not_taken_for_a_clients_request(words: str) -> None:
+    assert not asked(user(words)).is_housekeeping
+    assert not asked({"role": "system", "content": "Answer kindly. " * 30 + words}, user("hi")).is_housekeeping
 
 
 def test_a_request_for_one_token_is_a_probe() -> None:
-    assert asked(user("quota"), max_tokens=1).housekeeping and not asked(user("quota"), max_tokens=1000).housekeeping
+    assert (
+        asked(user("quota"), max_tokens=1).is_housekeeping and not asked(user("quota"), max_tokens=1000).is_housekeeping
+    )
 
 
-def test_further_calls_are_a_setting() -> None:
+def test_a_setting_adds_housekeeping_patterns() -> None:
     request = {"messages": [user("BOT: name this chat")]}
-    found = read(request, [r"^BOT:"])
-    assert found is not None and found.housekeeping
+    found = read_request(request, [r"^BOT:"])
+    assert found is not None and found.is_housekeeping
+
+
+MEMORY = '<vault-memory>\n主題："dark"\\\n</vault-memory>'
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+texts = st.text(min_size=1)
+contents = texts | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": texts}), min_size=1, max_size=3)
+message_lists = st.lists(
+    st.dictionaries(st.text(), anything, max_size=2).flatmap(
+        lambda more: contents.map(lambda content: {**more, "role": "user", "content": content})
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(
+    st.dictionaries(st.text(), anything, max_size=3),
+    message_lists,
+    st.integers(0, 3),
+    st.integers(0, 2),
+    st.sampled_from([None, 2, "\t"]),
+)
+def test_memory_changes_one_message_and_no_other_byte(
+    more: dict[str, Any], messages: list[dict[str, Any]], index: int, part_index: int, indent: int | str | None
+) -> None:
+    request = {**more, "messages": messages}
+    index %= len(messages)
+    part_index %= len(messages[index]["content"])
+    text = json.dumps(request, indent=indent)
+    after = inject(text, MEMORY, index, part_index)
+    expected = copy.deepcopy(request)
+    content = expected["messages"][index]["content"]
+    if isinstance(content, str):
+        expected["messages"][index]["content"] = f"{MEMORY}\n\n{content}"
+    else:
+        content.insert(part_index, {"type": "text", "text": f"{MEMORY}\n\n"})
+    assert json.loads(after) == expected
+    at = next(n for n, (a, b) in enumerate(zip(text, after, strict=False)) if a != b) if text != after else 0
+    added = len(after) - len(text)
+    assert text[:at] == after[:at] and text[at:] == after[at + added :], "one insertion, and nothing else"
+
+
+def test_of_a_key_that_comes_twice_the_last_counts_as_in_json() -> None:
+    text = '{"messages": [], "messages" : [ {"content": "no", "content" : "hi" , "role":"user"} ] }'
+    assert json.loads(inject(text, "M", 0))["messages"][0]["content"] == "M\n\nhi"
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"messages": {}}', '{"messages": [{"content": 7}]}', ""])
+def test_json_that_is_not_a_request_gets_no_memory(text: str) -> None:
+    with pytest.raises((ValueError, KeyError, StopIteration)):
+        inject(text, "M", 0)

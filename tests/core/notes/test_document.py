@@ -7,28 +7,29 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vault_memory.core.notes import chunk, document
+from vault_memory.core.notes import document
 from vault_memory.core.notes.document import Document
 from vault_memory.core.text import tokens
 
 markdown = st.lists(
     st.one_of(
         st.sampled_from(
-            ["# One", "## Two", "### Three", "", "- item", "  - inner", "1. first", "| a | b |", "|---|---|", "```", "> said",
-             "---", "title: x", "text " * 30, "很長的一段話。" * 40, "word " * 400, "[ref]: http://x", "<div>", "\ttab"]
+            ["# One", "## Two", "### Three", "", "- item", "  - inner", "1. first", "| a | b |", "|---|---|", "```"]
+            + ["> said", "---", "title: x", "text " * 30, "很長的一段話。" * 40, "word " * 400, "[ref]: http://x"]
+            + ["<div>", "\ttab"]
         ),
         st.text(alphabet=st.characters(exclude_characters="\n\r", codec="utf-8"), max_size=40),
     ),
     max_size=60,
-).map("\n".join)  # fmt: skip
+).map("\n".join)
 
 
 def read(text: str, source: str = "a.md") -> Document:
     return document.read(source, "note", text.encode("utf-8", "replace"))
 
 
-def units(found: Document) -> list[tuple[int, str]]:
-    return [(unit.line, c.text[unit.start : unit.end]) for c in found.chunks for unit in c.units]
+def segments(found: Document) -> list[tuple[int, str]]:
+    return [(segment.line, c.text[segment.start : segment.end]) for c in found.chunks for segment in c.segments]
 
 
 @given(markdown)
@@ -46,9 +47,9 @@ def test_every_line_belongs_to_exactly_one_chunk(text: str) -> None:
 def test_units_are_their_lines_text_and_lie_in_their_chunk(text: str) -> None:
     lines = text.split("\n")
     for c in read(text).chunks:
-        for unit in c.units:
-            said = c.text[unit.start : unit.end]
-            assert c.start <= unit.line <= c.end and said.strip() and said in lines[unit.line - 1]
+        for segment in c.segments:
+            said = c.text[segment.start : segment.end]
+            assert c.start <= segment.line <= c.end and said.strip() and said in lines[segment.line - 1]
 
 
 @given(markdown)
@@ -57,7 +58,7 @@ def test_chunks_are_at_most_about_400_tokens_unless_one_line_is_longer(text: str
     for c in read(text).chunks:
         body = c.text.split("\n")
         assert (
-            sum(map(tokens.count, body)) <= chunk.LIMIT + 200
+            sum(map(tokens.count, body)) <= document.MAX_CHUNK_TOKENS + 200
             or len([row for row in body if row.strip() and not row.lstrip().startswith("#")]) <= 1
             or c.start == 1
         )
@@ -67,8 +68,11 @@ def test_chunks_follow_headings_and_know_their_path() -> None:
     long = "words of some length about one thing\n\n" * 40
     found = read(f"# Book\n\n{long}## Part\n\n{long}### Leaf\n\n{long}## Other\n\n{long}")
     assert list(dict.fromkeys(c.heading for c in found.chunks)) == [
-        "Book", "Book > Part", "Book > Part > Leaf", "Book > Other"
-    ]  # fmt: skip
+        "Book",
+        "Book > Part",
+        "Book > Part > Leaf",
+        "Book > Other",
+    ]
     assert found.title == "Book"
 
 
@@ -79,36 +83,40 @@ def test_small_sections_share_a_chunk_and_keep_their_headings() -> None:
 
 def test_a_heading_is_never_cut_from_what_stands_below_it() -> None:
     found = read("---\ntitle: x\n---\n\n# Book\n\n## Part\n\n" + "words of some length about one thing. " * 60)
-    assert [(c.start, c.heading, len(c.units) > 1) for c in found.chunks] == [(1, "Book > Part", True)]
+    assert [(c.start, c.heading, len(c.segments) > 1) for c in found.chunks] == [(1, "Book > Part", True)]
 
 
 def test_a_field_without_a_value_is_no_unit() -> None:
     text = "# Profile\n\n- Name:\n- **稱呼**：\n- Language: en\n- To buy:\n  - milk\n\nThis follows:\n\n- one\n"
-    assert [text for _, text in units(read(text))] == [
-        "- Language: en", "- To buy:", "  - milk", "This follows:", "- one"
-    ]  # fmt: skip
+    assert [text for _, text in segments(read(text))] == [
+        "- Language: en",
+        "- To buy:",
+        "  - milk",
+        "This follows:",
+        "- one",
+    ]
 
 
 def test_a_fence_hides_what_looks_like_a_heading() -> None:
     found = read("# A\n\n```\n# not a heading\n```\n")
     assert {c.heading for c in found.chunks} == {"A"}
-    assert (4, "# not a heading") in units(found)
+    assert (4, "# not a heading") in segments(found)
 
 
 def test_long_lines_are_cut_at_sentences() -> None:
-    assert [text for _, text in units(read("這是第一句話。" * 50))][0].endswith("。")
-    english = units(read("This is a sentence of some length. " * 30))
-    assert len(english) > 2 and all(line == 1 and len(text) <= document.UNIT_CHARS for line, text in english)
+    assert [text for _, text in segments(read("這是第一句話。" * 50))][0].endswith("。")
+    english = segments(read("This is a sentence of some length. " * 30))
+    assert len(english) > 2 and all(line == 1 and len(text) <= document.MAX_SEGMENT_CHARS for line, text in english)
 
 
 def test_front_matter_gives_title_tags_and_day_and_is_no_passage() -> None:
     found = read("---\ntitle: Tea\ntags: [drink]\ndate: 2024-02-03\n---\nGreen tea.\n")
     assert (found.title, found.tags, found.day) == ("Tea", ("drink",), date(2024, 2, 3))
-    assert units(found) == [(6, "Green tea.")] and found.chunks[0].start == 1
+    assert segments(found) == [(6, "Green tea.")] and found.chunks[0].start == 1
 
 
 def test_a_note_of_headings_alone_is_found_by_them() -> None:
-    assert units(read("# Only a title\n")) == [(1, "# Only a title")]
+    assert segments(read("# Only a title\n")) == [(1, "# Only a title")]
 
 
 def test_a_conversation_is_read_as_what_was_said_with_the_record_s_lines() -> None:
@@ -121,19 +129,19 @@ def test_a_conversation_is_read_as_what_was_said_with_the_record_s_lines() -> No
         json.dumps({"timestamp": "x", "user": "old", "assistant": None, "backend": "b"}),
     ]
     found = document.read("conversations/2026-01-30.jsonl", "conversation", "\n".join(rows).encode())
-    assert units(found) == [(1, "Hi there"), (1, "Hello"), (1, "you"), (2, "broken"), (3, "old")]
+    assert segments(found) == [(1, "Hi there"), (1, "Hello"), (1, "you"), (2, "broken"), (3, "old")]
     assert found.day == date(2026, 1, 30) and "line 2" in found.problems[0]
 
 
 def test_bad_bytes_are_replaced_and_told() -> None:
     found = document.read("a.md", "note", b"good\nbad \xff byte\n")
-    assert units(found)[1] == (2, "bad \ufffd byte") and "line 2" in found.problems[0]
+    assert segments(found)[1] == (2, "bad \ufffd byte") and "line 2" in found.problems[0]
 
 
 @pytest.mark.slow
 def test_a_huge_note_is_read_up_to_a_bound() -> None:
     found = document.read("a.md", "note", b"line of a log\n" * 600_000)
-    assert found.chunks[-1].end * 14 <= document.LIMIT_BYTES and "only the first" in found.problems[0]
+    assert found.chunks[-1].end * 14 <= document.MAX_FILE_BYTES and "only the first" in found.problems[0]
 
 
 @given(st.binary(max_size=300), st.sampled_from(["a.md", "conversations/2026-01-30.jsonl"]))
@@ -143,8 +151,8 @@ def test_no_bytes_make_reading_fail(data: bytes, source: str) -> None:
 
 def test_a_profiles_own_headings_say_nothing() -> None:
     text = "# User\n\n## Tools\n- Editor: Vim\n\n## Notes\n"
-    units = {
-        kind: [u.line for c in document.read("USER.md", kind, text.encode()).chunks for u in c.units]
+    segments = {
+        kind: [u.line for c in document.read("USER.md", kind, text.encode()).chunks for u in c.segments]
         for kind in ("profile", "note")
     }
-    assert units == {"profile": [4], "note": [4, 6]}
+    assert segments == {"profile": [4], "note": [4, 6]}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.notes import conflict
+from vault_memory.core.notes import note
 from vault_memory.core.notes.merge import Clash, Side, merge_file, merge_jsonl, merge_lines, merge_profile
 from vault_memory.core.profile.fields import FIELDS
 from vault_memory.core.profile.profile import Profile, new_profile
@@ -18,7 +18,10 @@ BASE = new_profile("zh-TW", language="zh-TW", timezone="Asia/Taipei", joined="20
 
 line = st.text(st.sampled_from("abc主題-# "), max_size=4)
 text = st.builds(lambda lines, end: "\n".join(lines) + end, st.lists(line, max_size=8), st.sampled_from(["", "\n"]))
-values = st.tuples(st.sampled_from(["theme", "level", "languages", "tools", "display_name"]), st.sampled_from(["dark", "light", "beginner", "Python", "Go", "安"]))  # fmt: skip
+values = st.tuples(
+    st.sampled_from(["theme", "level", "languages", "tools", "display_name"]),
+    st.sampled_from(["dark", "light", "beginner", "Python", "Go", "安"]),
+)
 
 
 @st.composite
@@ -63,7 +66,7 @@ def test_no_line_that_a_side_added_is_lost(base: str | None, ours: str, theirs: 
 @given(text, text, text)
 def test_a_conflict_is_found_again(base: str, ours: str, theirs: str) -> None:
     merged = merge_lines(base, ours, theirs)
-    assert len(conflict.conflicts_in(merged.text)) == merged.conflicts
+    assert len(note.conflicts_in(merged.text)) == merged.conflicts
 
 
 @given(profiles(), profiles(), profiles())
@@ -109,7 +112,7 @@ def test_without_ages_two_values_of_a_key_are_the_persons_to_decide() -> None:
     ours, theirs = (Profile.parse(BASE).put("theme", value).text for value in ("dark", "light"))
     merged = merge_profile(BASE, ours, theirs)
     assert merged.conflicts == 1
-    block = f"{conflict.OPEN}\n- 主題偏好：dark\n=======\n- 主題偏好：light\n{conflict.CLOSE}\n"
+    block = f"{note.CONFLICT_OPEN}\n- 主題偏好：dark\n=======\n- 主題偏好：light\n{note.CONFLICT_CLOSE}\n"
     assert block in merged.text and merged.text.replace(block, "- 主題偏好：\n") == BASE
 
 
@@ -124,8 +127,8 @@ def test_lines_of_a_note() -> None:
     ours, theirs = base.replace("[ ] 一", "[x] 一"), base.replace("[ ] 二", "[x] 二").replace("end", "the end")
     assert merge_lines(base, ours, theirs).text == "# 想法\n\n- [x] 一\n- [x] 二\n\nthe end\n"
     both = merge_lines(base, base.replace("一", "A"), base.replace("一", "B"))
-    assert both.conflicts == 1 and conflict.conflicts_in(both.text) == [(3, 7)]
-    assert conflict.problems(both.text) == [
+    assert both.conflicts == 1 and note.conflicts_in(both.text) == [(3, 7)]
+    assert note.conflict_problems(both.text) == [
         "conflict: lines 3-7 hold two texts: keep what is right and delete the three marks"
     ]
     assert merge_lines(base, base + "from here\n", base + "from there\n").text == base + "from here\nfrom there\n"

@@ -1,4 +1,4 @@
-"""Private facts: which sentences hold one, in three scripts."""
+"""Private facts: which sentences state one, in Traditional and Simplified Chinese and English."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.extraction import is_private, private_spans, without_private
+from vault_memory.core.privacy.private import is_private, private_spans, without_private
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,9 @@ from vault_memory.core.extraction import is_private, private_spans, without_priv
         ("我的护照号码在这", "number"),
     ],
 )
-def test_a_private_fact_is_known(text: str, category: str) -> None:
+def test_a_private_fact_is_recognised(text: str, category: str) -> None:
     """G7: private facts stay out of profile, log, memory and commit."""
-    assert [found for _, _, found in private_spans(text)] == [category]
+    assert [name for _, _, name in private_spans(text)] == [category]
 
 
 @pytest.mark.parametrize(
@@ -54,14 +54,14 @@ def test_technical_talk_is_not_private(text: str) -> None:
     assert not is_private(text)
 
 
-def test_only_the_private_sentence_is_taken_out() -> None:
+def test_only_the_private_sentence_is_replaced() -> None:
     text, counts = without_private("以後都用暗色。我有氣喘，不能熬夜。謝謝！")
     assert text == "以後都用暗色。[private]。謝謝！"
     assert counts == {"health": 1}
 
 
 @given(st.text())
-def test_spans_lie_in_order_and_taking_out_twice_changes_nothing(text: str) -> None:
+def test_spans_are_in_order_and_replacing_again_changes_nothing(text: str) -> None:
     spans = private_spans(text)
     assert all(0 <= start < end <= len(text) for start, end, _ in spans)
     assert spans == sorted(spans)

@@ -1,4 +1,4 @@
-"""What the last turns tell of how a person talks with the assistant."""
+"""How a person talks with the assistant, computed from the last turns."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from datetime import date, timedelta
 
 import pytest
 
-from vault_memory.core.profile.interaction import (
-    Asked,
-    Talk,
+from vault_memory.core.profile.computed import (
+    PastTurn,
+    TopicMention,
     common_issues,
     feedback_frequency,
     modules,
@@ -19,23 +19,30 @@ SHORT, LONG = "這是什麼", "我想知道的是這個函式在輸入很大的�
 CODE = "```python\nfor x in y:\n    print(x)\n```"
 
 
-def talks(*messages: str, module: str | None = None, adjusted: int = 0) -> list[Talk]:
-    return [Talk(message, module, number < adjusted) for number, message in enumerate(messages)]
+def turns(*messages: str, module: str | None = None, adjusted: int = 0) -> list[PastTurn]:
+    return [PastTurn(message, module, number < adjusted) for number, message in enumerate(messages)]
 
 
 def test_the_most_used_modules_come_first_and_a_rare_one_not_at_all() -> None:
-    used = talks(*"123", module="rag-kb") + talks(*"12345", module="coding-agent") + talks(*"12", module="github")
+    used = turns(*"123", module="rag-kb") + turns(*"12345", module="coding-agent") + turns(*"12", module="github")
     assert modules(used) == ["coding-agent", "rag-kb"]
-    assert len(modules([talk for name in "abcdefg" for talk in talks(*"123", module=name)])) == 5
-    assert modules(talks(*"12345")) == []
+    assert len(modules([turn for name in "abcdefg" for turn in turns(*"123", module=name)])) == 5
+    assert modules(turns(*"12345")) == []
 
 
 @pytest.mark.parametrize(
     ("adjusted", "of", "value"),
-    [(0, 20, "rarely_adjusts"), (1, 20, "rarely_adjusts"), (2, 20, None), (3, 20, None), (4, 20, "frequent_adjustments"), (3, 9, None)],
-)  # fmt: skip
-def test_between_often_and_rarely_what_stands_stays(adjusted: int, of: int, value: str | None) -> None:
-    assert feedback_frequency(talks(*[SHORT] * of, adjusted=adjusted)) == value
+    [
+        (0, 20, "rarely_adjusts"),
+        (1, 20, "rarely_adjusts"),
+        (2, 20, None),
+        (3, 20, None),
+        (4, 20, "frequent_adjustments"),
+        (3, 9, None),
+    ],
+)
+def test_between_often_and_rarely_the_present_value_stays(adjusted: int, of: int, value: str | None) -> None:
+    assert feedback_frequency(turns(*[SHORT] * of, adjusted=adjusted)) == value
 
 
 @pytest.mark.parametrize(
@@ -50,14 +57,14 @@ def test_between_often_and_rarely_what_stands_stays(adjusted: int, of: int, valu
     ],
 )
 def test_question_style(messages: list[str], value: str | None) -> None:
-    assert question_style(talks(*messages)) == value
+    assert question_style(turns(*messages)) == value
 
 
 def test_an_issue_is_a_topic_that_returns_on_another_day() -> None:
     """Issue "learning topics": common issues only by repetition."""
     day = date(2026, 1, 30)
-    same_day = [Asked("遞迴", day)] * 5
+    same_day = [TopicMention("遞迴", day)] * 5
     assert common_issues(same_day) == []
-    assert common_issues([*same_day, Asked("递归", day + timedelta(1))]) == []
-    assert common_issues([*same_day, Asked("递迴", day + timedelta(1))]) == ["递迴"]
-    assert common_issues([Asked("指標", day), Asked("指標", day + timedelta(1))]) == []
+    assert common_issues([*same_day, TopicMention("递归", day + timedelta(1))]) == []
+    assert common_issues([*same_day, TopicMention("递迴", day + timedelta(1))]) == ["递迴"]
+    assert common_issues([TopicMention("指標", day), TopicMention("指標", day + timedelta(1))]) == []

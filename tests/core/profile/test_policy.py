@@ -1,4 +1,4 @@
-"""The merge policy between what was heard and what USER.md says."""
+"""The merge policy: what signals change in USER.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""USER.md as text: what is found in it, and how little of it a change touches."""
+"""USER.md as text: the fields that are found in it, and that a change leaves all other lines alone."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_values_are_kept_to_one_line() -> None:
 def test_invalid_values_are_refused() -> None:
     with pytest.raises(ValueError, match="purple"):
         fresh().put("theme", "purple")
-    with pytest.raises(ValueError, match="no key"):
+    with pytest.raises(ValueError, match="not a key"):
         fresh().put("colour", "red")
 
 

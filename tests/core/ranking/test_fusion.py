@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.notes.document import Unit
+from vault_memory.core.notes.document import Segment
 from vault_memory.core.ranking import fusion
 from vault_memory.core.ranking.candidate import Candidate, Spread
-from vault_memory.core.ranking.rank import Scored
+from vault_memory.core.ranking.rank import ScoredSegment
 
 
 def candidate(n: int, keyword: float, cosine: float | None) -> Candidate:
-    return Candidate(n, f"{n}.md", "note", "", 0, "x", (Unit(1, 0, 1),), ("x",), "", keyword, cosine)
+    return Candidate(n, f"{n}.md", "note", "", 0, "x", (Segment(1, 0, 1),), ("x",), "", keyword, cosine)
 
 
 def spread_of(cosines: Sequence[float]) -> Spread:
@@ -23,7 +23,8 @@ def spread_of(cosines: Sequence[float]) -> Spread:
 
 
 def asked(gold: float, rng: random.Random, raised: int = 1) -> tuple[list[Candidate], Spread]:
-    """A query among 400 chunks with normal cosines; those of the words' best, or of so many, lie `gold` deviations higher."""
+    """A query among 400 chunks with normal cosines; those of the words' best, or of so many, lie `gold` deviations
+    higher."""
     cosines = [rng.gauss(0, 1) for _ in range(400)]
     for n in range(raised):
         cosines[n] += gold
@@ -41,7 +42,7 @@ def test_random_vectors_earn_nothing() -> None:
 
 def test_the_better_vectors_agree_the_more_they_weigh() -> None:
     weights = [weight_after(gold) for gold in (0.0, 2.0, 4.0, 9.0)]
-    assert weights == sorted(weights) and weights[-1] == fusion.MOST and weights[1] < weights[2]
+    assert weights == sorted(weights) and weights[-1] == fusion.MAX_WEIGHT and weights[1] < weights[2]
 
 
 def test_vectors_that_repeat_the_words_earn_less() -> None:
@@ -64,7 +65,7 @@ def test_where_words_are_sure_vectors_must_agree_oftener() -> None:
 
 def test_what_no_word_finds_is_found_by_its_vector() -> None:
     chunks, spread = asked(2.0, random.Random(7))
-    assert fusion.Trust().weight("s", False, [candidate(3, 0.0, 0.9)], spread) == fusion.MOST
+    assert fusion.Trust().weight("s", False, [candidate(3, 0.0, 0.9)], spread) == fusion.MAX_WEIGHT
 
 
 def test_what_one_script_earned_the_other_has_not() -> None:
@@ -86,13 +87,13 @@ def test_scale_and_shift_of_cosines_change_no_weight(scale: float, shift: float)
 
 
 def test_blending_keeps_a_chunk_without_a_vector_at_its_words() -> None:
-    units = [Scored(candidate(0, 1, None), 0, 2.0, {}), Scored(candidate(1, 1, 0.0), 0, 2.0, {})]
-    fusion.blend(units, Spread(10, 0.0, 0.1, 0.5), 0.5)
-    assert [unit.score for unit in units] == [1.0, 0.5]
+    segments = [ScoredSegment(candidate(0, 1, None), 0, 2.0, {}), ScoredSegment(candidate(1, 1, 0.0), 0, 2.0, {})]
+    fusion.blend(segments, Spread(10, 0.0, 0.1, 0.5), 0.5)
+    assert [segment.score for segment in segments] == [1.0, 0.5]
 
 
 @given(st.floats(0, 1), st.lists(st.tuples(st.floats(0, 50), st.floats(-1, 1)), min_size=1, max_size=9))
 def test_scores_stay_between_0_and_1(weight: float, rows: list[tuple[float, float]]) -> None:
-    units = [Scored(candidate(n, 1, cosine), 0, keyword, {}) for n, (keyword, cosine) in enumerate(rows)]
-    fusion.blend(units, spread_of([cosine for _, cosine in rows] + [0.1, -0.1]), weight)
-    assert all(0 <= unit.score <= 1 for unit in units)
+    segments = [ScoredSegment(candidate(n, 1, cosine), 0, keyword, {}) for n, (keyword, cosine) in enumerate(rows)]
+    fusion.blend(segments, spread_of([cosine for _, cosine in rows] + [0.1, -0.1]), weight)
+    assert all(0 <= segment.score <= 1 for segment in segments)

@@ -8,37 +8,48 @@ from vault_memory.core.text import tokens
 
 def candidates(question: str, notes: dict[str, str], kinds: dict[str, str] | None = None) -> Candidates:
     """What an index would hand over for a small set of notes."""
-    asked = tokens.query(question)
+    asked = tokens.query_terms(question)
     chunks = []
     for source, text in sorted(notes.items()):
         found = read(source, (kinds or {}).get(source, "note"), text.encode())
         head = tokens.stems(found.title)
         for position, c in enumerate(found.chunks):
-            stems = [tokens.stems(c.text[unit.start : unit.end]) for unit in c.units]
+            stems = [tokens.stems(c.text[segment.start : segment.end]) for segment in c.segments]
             chunks.append(
-                Candidate(len(chunks), source, found.kind, str(found.day or ""), position, c.text, c.units, stems,
-                          head + tokens.stems(c.heading), 1.0, None,
-                          [(first, tokens.stems(heading)) for first, heading in c.sections])
-            )  # fmt: skip
+                Candidate(
+                    len(chunks),
+                    source,
+                    found.kind,
+                    str(found.day or ""),
+                    position,
+                    c.text,
+                    c.segments,
+                    stems,
+                    head + tokens.stems(c.heading),
+                    1.0,
+                    None,
+                    [(first, tokens.stems(heading)) for first, heading in c.sections],
+                )
+            )
     frequency = {
         term: sum(
             term in tokens.expand(" ".join([*c.stems, c.head, *(words for _, words in c.sections)])).split()
             for c in chunks
         )
-        for term in (*asked.find, *asked.weigh)
+        for term in (*asked.search_terms, *asked.ranking_terms)
     }
     return Candidates(chunks, frequency, 10 * len(chunks))
 
 
-def scored(question: str, notes: dict[str, str], kinds: dict[str, str] | None = None) -> list[rank.Scored]:
-    found = rank.units(question, tokens.query(question), candidates(question, notes, kinds))
-    for unit in found:
-        unit.score = unit.keyword
+def scored(question: str, notes: dict[str, str], kinds: dict[str, str] | None = None) -> list[rank.ScoredSegment]:
+    found = rank.score_segments(question, tokens.query_terms(question), candidates(question, notes, kinds))
+    for segment in found:
+        segment.score = segment.keyword
     return found
 
 
 def best(question: str, notes: dict[str, str]) -> str:
-    return max(scored(question, notes), key=lambda unit: unit.score).text
+    return max(scored(question, notes), key=lambda segment: segment.score).text
 
 
 def test_the_line_that_holds_the_words_wins() -> None:
@@ -46,14 +57,13 @@ def test_the_line_that_holds_the_words_wins() -> None:
 
 
 def test_a_title_counts_for_all_its_lines() -> None:
-    assert best("oolong temperature", {"a.md": "# Oolong\n\nThe temperature is 90.\n", "b.md": "# Rum\n\nThe temperature is 10.\n"}) == (
-        "The temperature is 90."
-    )  # fmt: skip
+    notes = {"a.md": "# Oolong\n\nThe temperature is 90.\n", "b.md": "# Rum\n\nThe temperature is 10.\n"}
+    assert best("oolong temperature", notes) == "The temperature is 90."
 
 
 def test_a_heading_counts_for_its_own_lines_alone() -> None:
     text = "# House\n\n## Boiler\n\n2 bar\n\n## Wi-Fi\n\nhunter2\n\nopen at night\n\n## Roof\n\ntiles\n"
-    by_line = {unit.line: unit.score for unit in scored("wi-fi", {"a.md": text})}
+    by_line = {segment.line: segment.score for segment in scored("wi-fi", {"a.md": text})}
     assert by_line[9] == by_line[11] > by_line[5] == by_line[15] == 0
 
 
@@ -63,18 +73,18 @@ def test_what_a_note_is_about_stands_in_its_first_lines() -> None:
 
 def test_a_long_name_counts_as_one_word_and_not_as_its_pairs() -> None:
     notes = {"a.md": "玻里尼西亞的歷史。\n\n首府與港口。\n" + "\n無關的話。\n" * 9}
-    asked = tokens.query("玻里尼西亞的首府與港口")
+    asked = tokens.query_terms("玻里尼西亞的首府與港口")
     found = candidates("玻里尼西亞的首府與港口", notes)
-    weights = rank.weigh(asked.find, found)
+    weights = rank.term_weights(asked.search_terms, found)
     name = [term for term in weights if term in tokens.fold("玻里尼西亞") and len(term) == 2]
-    once = rank.once(weights, found)
+    once = rank.discount_repeats(weights, found)
     assert len(name) == 4 and sum(once[term] for term in name) < 0.8 * sum(weights[term] for term in name)
     assert once[name[0]] == weights[name[0]]
 
 
 def test_the_line_after_a_question_is_its_answer() -> None:
     text = "- Ann: Filler words here.\n- Bob: Where is the harbour?\n- Ann: Behind the mill.\n- Bob: Fine weather.\n"
-    by_line = {unit.line: unit.score for unit in scored("harbour", {"a.md": text})}
+    by_line = {segment.line: segment.score for segment in scored("harbour", {"a.md": text})}
     assert by_line[3] > by_line[1] > 0 and by_line[3] > by_line[4]
 
 
@@ -85,17 +95,17 @@ def test_a_question_for_a_time_prefers_lines_with_one() -> None:
 
 def test_passages_are_whole_units_within_their_bounds() -> None:
     text = "\n".join(f"tea leaf number {n} of the harvest, with some more words to fill the line" for n in range(60))
-    units = scored("tea leaf", {"a.md": text})
-    found = passage.build(units, 5)
+    segments = scored("tea leaf", {"a.md": text})
+    found = passage.build(segments, 5)
     taken = [n for p in found for n in range(p.first, p.last + 1)]
     assert len(taken) == len(set(taken)) and found
-    assert all(sum(units[n].length for n in range(p.first, p.last + 1)) <= 900 for p in found)
+    assert all(sum(segments[n].length for n in range(p.first, p.last + 1)) <= 900 for p in found)
 
 
 def test_a_passage_does_not_reach_over_a_row_of_empty_fields() -> None:
     fields = "\n".join(f"- Field {n}:" for n in range(6))
-    units = scored("theme dark", {"USER.md": f"# User\n\n- Theme: dark\n{fields}\n- Theme: also dark\n"})
-    first = passage.build(units, 1)[0]
+    segments = scored("theme dark", {"USER.md": f"# User\n\n- Theme: dark\n{fields}\n- Theme: also dark\n"})
+    first = passage.build(segments, 1)[0]
     assert first.first == first.last
 
 
@@ -105,8 +115,8 @@ def test_a_short_passage_takes_its_neighbour_with_it() -> None:
     )
     by_length = {}
     for seed in ("The harbour.", f"The harbour. {long}, {long.lower()}."):
-        units = scored("harbour", {"a.md": f"{seed}\n\nIt lies behind the mill.\n"})
-        by_length[len(seed)] = passage.build(units, 1)[0]
+        segments = scored("harbour", {"a.md": f"{seed}\n\nIt lies behind the mill.\n"})
+        by_length[len(seed)] = passage.build(segments, 1)[0]
     short, alone = (found.last - found.first + 1 for _, found in sorted(by_length.items()))
     assert (short, alone) == (2, 1)
 
@@ -119,7 +129,7 @@ def test_what_was_said_twice_is_one_passage_and_the_log_is_kept() -> None:
     kinds = {"conversations/2026-01-30.jsonl": "conversation", "daily/2026-01-30.md": "daily"}
     found = passage.build(scored("oolong noon", notes, kinds), 5)
     assert [p.seed.candidate.source for p in found] == ["daily/2026-01-30.md"]
-    assert found[0].collapsed == ["conversations/2026-01-30.jsonl:1"]
+    assert found[0].repeated_at == ["conversations/2026-01-30.jsonl:1"]
 
 
 def test_the_same_words_on_another_day_are_another_thing() -> None:

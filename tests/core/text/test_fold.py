@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.text import fold as module
-from vault_memory.core.text.fold import fold, simplify
+from vault_memory.core.text.fold import _SIMPLIFIED, _TRADITIONAL, fold, simplify
 
 _HAN = [*range(0x2E80, 0xD800), *range(0xE000, 0x10000), *range(0x20000, 0x32000)]
 
@@ -16,8 +15,8 @@ def test_the_table_is_opencc_s_character_dictionary() -> None:
 
     convert = opencc.OpenCC("t2s").convert
     pairs = [(char, simple) for char in map(chr, _HAN) if (simple := convert(char)) != char and len(simple) == 1]
-    assert "".join(char for char, _ in pairs) == module._TRADITIONAL
-    assert "".join(simple for _, simple in pairs) == module._SIMPLIFIED
+    assert "".join(char for char, _ in pairs) == _TRADITIONAL
+    assert "".join(simple for _, simple in pairs) == _SIMPLIFIED
 
 
 def test_both_scripts_meet() -> None:

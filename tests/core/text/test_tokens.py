@@ -1,38 +1,45 @@
 from __future__ import annotations
 
+import apsw
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.text import tokens, variants
+from vault_memory.core.text import tokens
+from vault_memory.core.text.tokens import stem
 
 
 def test_both_scripts_and_all_widths_give_the_same_terms() -> None:
     """G2"""
-    assert tokens.query("暗色主題") == tokens.query("暗色主题")
-    assert tokens.query("Ｒｅａｃｔ組件") == tokens.query("react组件")
+    assert tokens.query_terms("暗色主題") == tokens.query_terms("暗色主题")
+    assert tokens.query_terms("Ｒｅａｃｔ組件") == tokens.query_terms("react组件")
 
 
 def test_a_word_is_asked_for_by_the_name_of_the_other_side_too() -> None:
-    assert set(tokens.query("資料庫").find) == set(tokens.query("数据库").find) == {"资料", "料库", "数据", "据库"}
+    assert (
+        set(tokens.query_terms("資料庫").search_terms)
+        == set(tokens.query_terms("数据库").search_terms)
+        == {"资料", "料库", "数据", "据库"}
+    )
 
 
 def test_a_query_searches_pairs_and_only_weighs_single_characters() -> None:
-    asked = tokens.query("暗色主題")
-    assert asked.find == ("暗色", "色主", "主题")
-    assert asked.weigh == ("暗", "色", "主", "题")
+    asked = tokens.query_terms("暗色主題")
+    assert asked.search_terms == ("暗色", "色主", "主题")
+    assert asked.ranking_terms == ("暗", "色", "主", "题")
 
 
 def test_a_lone_character_is_searched() -> None:
-    assert tokens.query("貓").find == ("猫",)
+    assert tokens.query_terms("貓").search_terms == ("猫",)
 
 
 def test_question_words_are_left_out_unless_nothing_else_is_said() -> None:
-    assert tokens.query("When did Gina open her store?").find == ("gina", "open", "store")
-    assert tokens.query("什么时候").find == ("什么", "么时", "时候")
+    assert tokens.query_terms("When did Gina open her store?").search_terms == ("gina", "open", "store")
+    assert tokens.query_terms("什么时候").search_terms == ("什么", "么时", "时候")
 
 
 def test_programming_names_keep_their_signs() -> None:
-    assert tokens.query("C++ and C#").find == ("c++", "c#")
+    assert tokens.query_terms("C++ and C#").search_terms == ("c++", "c#")
 
 
 def test_an_index_line_holds_characters_and_pairs() -> None:
@@ -40,14 +47,14 @@ def test_an_index_line_holds_characters_and_pairs() -> None:
 
 
 def test_accents_do_not_matter() -> None:
-    assert tokens.query("café").find == tokens.query("cafe").find
+    assert tokens.query_terms("café").search_terms == tokens.query_terms("cafe").search_terms
 
 
 @given(st.text(max_size=300))
 def test_terms_are_found_in_their_own_text_and_can_be_quoted(text: str) -> None:
     held = set(tokens.expand(tokens.stems(text)).split())
-    other = {pair for word in variants.others(tokens.fold(text)) for pair in tokens.expand(word).split()}
-    for term in tokens.query(text).find:
+    other = {pair for word in tokens.regional_variants(tokens.fold(text)) for pair in tokens.expand(word).split()}
+    for term in tokens.query_terms(text).search_terms:
         assert '"' not in term and not any(char.isspace() or char == "\0" for char in term)
         assert term in held | other
 
@@ -55,3 +62,97 @@ def test_terms_are_found_in_their_own_text_and_can_be_quoted(text: str) -> None:
 @given(st.text(max_size=200))
 def test_counting_is_at_least_the_han_and_never_more_than_the_characters(text: str) -> None:
     assert 0 <= tokens.count(text) <= len(text)
+
+
+WORDS = [
+    "caresses",
+    "ponies",
+    "ties",
+    "caress",
+    "cats",
+    "feed",
+    "agreed",
+    "plastered",
+    "bled",
+    "motoring",
+    "sing",
+    "conflated",
+    "troubled",
+    "sized",
+    "hopping",
+    "tanned",
+    "falling",
+    "hissing",
+    "fizzed",
+    "failing",
+    "filing",
+    "happy",
+    "sky",
+    "relational",
+    "conditional",
+    "rational",
+    "valenci",
+    "hesitanci",
+    "digitizer",
+    "conformabli",
+    "radicalli",
+    "differentli",
+    "vileli",
+    "analogousli",
+    "vietnamization",
+    "predication",
+    "operator",
+    "feudalism",
+    "decisiveness",
+    "hopefulness",
+    "callousness",
+    "formaliti",
+    "sensitiviti",
+    "sensibiliti",
+    "triplicate",
+    "formative",
+    "formalize",
+    "electriciti",
+    "electrical",
+    "hopeful",
+    "goodness",
+    "revival",
+    "allowance",
+    "inference",
+    "airliner",
+    "gyroscopic",
+    "adjustable",
+    "defensible",
+    "irritant",
+    "replacement",
+    "adjustment",
+    "dependent",
+    "adoption",
+    "homologou",
+    "communism",
+    "activate",
+    "angulariti",
+    "homologous",
+    "effective",
+    "bowdlerize",
+    "probate",
+    "rate",
+    "cease",
+    "controll",
+    "roll",
+    "dancing",
+    "photography",
+    "psychologist",
+    "exploring",
+]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_stems_are_those_of_sqlite_s_porter(word: str) -> None:
+    """The tokeniser of everybody's FTS5 tables is the judge."""
+    tokenizer = apsw.Connection(":memory:").fts5_tokenizer("porter", ["unicode61"])
+    assert stem(word) == tokenizer(word.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None)[0][2]
+
+
+def test_what_is_not_an_english_word_stays() -> None:
+    assert [stem(word) for word in ("is", "v2ing", "naïvely")] == ["is", "v2ing", "naïvely"]

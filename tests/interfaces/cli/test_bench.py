@@ -1,11 +1,15 @@
-"""G8: an offline, judge-free benchmark of search, by command."""
+"""G8: the offline benchmark of search, by command; no model judges."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import Cli
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_dataset_is_measured(tmp_path: Path) -> None:
@@ -24,7 +28,7 @@ def test_a_dataset_is_measured(tmp_path: Path) -> None:
     assert {"recall@5", "mrr@10", "ndcg@10", "rec@1000c", "rec@300c", "p50_ms", "p95_ms"} <= figures.keys()
     assert figures["recall@1"] == 1.0
     assert "recall@5" in cli("bench", "set")
-    assert "is no dataset" in cli("bench", "set/users", code=2)
+    assert "is not a dataset" in cli("bench", "set/users", code=2)
 
 
 def _gold(line: int) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The command line itself: how it finds its vault, what it says to wrong input, how it ends."""
+"""The command line itself: how it finds its vault, what it prints for wrong input, its exit codes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from tests.conftest import Cli
 
+pytestmark = pytest.mark.slow
+
 ALICE = "memory/alice"
 
 
@@ -20,8 +22,8 @@ def test_the_vault_is_found_like_gits_repository(cli: Cli, tmp_path: Path) -> No
     assert outside("--vault", "my-vault", "user", "list") == "alice\n"
     assert outside("user", "list", VAULT_MEMORY_VAULT=str(cli.folder)) == "alice\n"
     assert "no vault here" in outside("user", "list", code=2)
-    assert "is no vault" in outside("--vault", str(tmp_path), "user", "list", code=2)
-    assert "is no vault" in outside("user", "list", code=2, VAULT_MEMORY_VAULT=str(tmp_path))
+    assert "is not a vault" in outside("--vault", str(tmp_path), "user", "list", code=2)
+    assert "is not a vault" in outside("user", "list", code=2, VAULT_MEMORY_VAULT=str(tmp_path))
 
 
 def test_init_is_idempotent_and_keeps_what_a_person_changed(cli: Cli) -> None:
@@ -35,7 +37,7 @@ def test_init_is_idempotent_and_keeps_what_a_person_changed(cli: Cli) -> None:
     assert cli.git("rev-parse", "HEAD") == before
 
 
-def test_init_refuses_a_folder_that_is_somebody_elses(tmp_path: Path) -> None:
+def test_init_refuses_a_folder_that_holds_other_files(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.md").write_text("my note\n")
     assert "--adopt" in Cli(tmp_path)("init", "notes", code=2)
@@ -58,7 +60,7 @@ def test_an_adopted_vault_is_indexed_and_its_notes_are_left_alone(tmp_path: Path
         assert (notes / name).stat().st_mtime_ns == times[name]
     assert "*.pdf" in (notes / ".gitignore").read_text()
     cli = Cli(notes)
-    assert "?? " in cli.git("status", "--porcelain"), "the person's notes are the person's to commit"
+    assert "?? " in cli.git("status", "--porcelain"), "adopting commits none of the person's notes"
     cli("turn", "--user", "alice", "--message", "你好")
     found = json.loads(cli("search", "--user", "alice", "--scope", "shared", "--json", "安静的巷子"))
     assert [hit["source"] for hit in found["hits"]][0] == "城市.md"
@@ -80,21 +82,21 @@ def test_an_id_that_differs_only_in_case_is_refused(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["serach"], "Did you mean 'search'?"),
         (["search", "--user", "alice", "-k", "0", "x"], "1 to 100"),
         (["search", "--user", "alice", "-k", "10000", "x"], "1 to 100"),
         (["turn", "--user", "alice"], "--message"),
         (["turn", "--jsonl", "nowhere.jsonl"], "nowhere.jsonl"),
-        (["history", "--user", "alice", "colour"], "no key of the profile"),
+        (["history", "--user", "alice", "colour"], "'colour' is not a key of the profile"),
         (["restore", "nowhere.tar.gz", "x"], "nowhere.tar.gz"),
-        (["restore", "vault-memory.toml", "x"], "no whole backup"),
+        (["restore", "vault-memory.toml", "x"], "not a complete backup"),
     ],
 )
-def test_a_wrong_call_ends_with_2_and_says_what_to_do(cli: Cli, words: list[str], said: str) -> None:
+def test_a_wrong_call_ends_with_2_and_says_what_to_do(cli: Cli, words: list[str], message: str) -> None:
     cli("turn", "--user", "alice", "--message", "hi")
-    assert said in cli(*words, code=2)
+    assert message in cli(*words, code=2)
 
 
 def test_an_unknown_user_is_not_found(cli: Cli) -> None:
@@ -103,7 +105,7 @@ def test_an_unknown_user_is_not_found(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "   ", "!?。，…", "🦜🦜", '"', "* AND (", "\ud83d"])
-def test_a_query_without_words_finds_nothing_and_is_no_error(cli: Cli, query: str) -> None:
+def test_a_query_without_words_finds_nothing_and_is_not_an_error(cli: Cli, query: str) -> None:
     cli("turn", "--user", "alice", "--message", "hi")
     query = query.encode("utf-8", "surrogateescape" if query == "\udc80" else "replace").decode()
     assert cli.json("search", "--user", "alice", query)["hits"] == []
@@ -137,9 +139,14 @@ def test_notes_that_cannot_be_read_whole_are_indexed_and_reported(cli: Cli, tmp_
 
 def test_turns_are_replayed_from_a_file_or_not_at_all(cli: Cli) -> None:
     rows = [
-        {"user_id": "alice", "user_message": "我喜歡暗色主題", "assistant_message": "好", "created_at": "2026-01-05T09:00:00+08:00"},
+        {
+            "user_id": "alice",
+            "user_message": "我喜歡暗色主題",
+            "assistant_message": "好",
+            "created_at": "2026-01-05T09:00:00+08:00",
+        },
         {"timestamp": "2026-01-06T09:00:00+08:00", "user": "I use Docker at work", "assistant": "ok", "backend": "x"},
-    ]  # fmt: skip
+    ]
     (cli.folder.parent / "turns.jsonl").write_text("\n".join(json.dumps(row) for row in rows) + "\n\n")
     assert "2 turns replayed" in cli("turn", "--user", "bob", "--jsonl", "../turns.jsonl")
     assert (cli.folder / ALICE / "daily/2026-01-05.md").exists()
@@ -149,7 +156,7 @@ def test_turns_are_replayed_from_a_file_or_not_at_all(cli: Cli) -> None:
     assert "standard input:1: exit_code" in cli(
         "turn", "--user", "a", "--jsonl", "-", stdin='{"exit_code": "x"}', code=2
     )
-    assert "names no user_id" in cli("turn", "--jsonl", "-", stdin='{"user_message": "x"}', code=2)
+    assert "has no user_id" in cli("turn", "--jsonl", "-", stdin='{"user_message": "x"}', code=2)
     assert len((cli.folder / ALICE / "conversations/2026-01-05.jsonl").read_text().splitlines()) == 1
 
 
@@ -162,9 +169,9 @@ def test_off_the_record_leaves_no_trace(cli: Cli) -> None:
 
 def test_settings_that_are_wrong_are_all_named_at_once(cli: Cli) -> None:
     (cli.folder / "vault-memory.toml").write_text('format = 1\nlocle = "en"\n[watch]\nsettle_ms = "soon"\n')
-    said = cli("user", "list", code=2)
-    assert "vault-memory.toml:2: unknown setting 'locle'; did you mean 'locale'?" in said
-    assert "vault-memory.toml:4: watch.settle_ms must be a whole number" in said
+    printed = cli("user", "list", code=2)
+    assert "vault-memory.toml:2: unknown setting 'locle'; did you mean 'locale'?" in printed
+    assert "vault-memory.toml:4: watch.settle_ms must be a whole number" in printed
 
 
 def test_a_vault_of_a_newer_format_is_refused(cli: Cli) -> None:
@@ -172,13 +179,13 @@ def test_a_vault_of_a_newer_format_is_refused(cli: Cli) -> None:
     assert "upgrade vault-memory" in cli("user", "list", code=2)
 
 
-def test_tracebacks_are_for_those_who_ask(cli: Cli) -> None:
+def test_debug_shows_the_traceback(cli: Cli) -> None:
     done = cli.run("--debug", "search", "--user", "bob", "x")
     assert done.returncode == 1
     assert "Traceback" in done.stderr
 
 
-def test_status_and_doctor_are_content_with_a_fresh_vault(cli: Cli) -> None:
+def test_status_and_doctor_find_nothing_wrong_in_a_fresh_vault(cli: Cli) -> None:
     cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
     assert cli.json("status")["unhealthy"] == []
     assert "WRONG" not in cli("doctor")

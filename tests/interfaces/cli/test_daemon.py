@@ -1,4 +1,4 @@
-"""`watch` and `service` as a person runs them: real processes, a real home folder, a supervisor that writes down its orders."""
+"""`watch` and `service` as a person runs them: real processes, a real home folder, a supervisor that logs orders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Cli, wait_until
-from vault_memory.services.daemon.autostart import install_service, service, uninstall_service
+from vault_memory.services.daemon.autostart import install_service, service_status, uninstall_service
 from vault_memory.services.vault import open_vault
 
 SYSTEMCTL = """#!/bin/sh
@@ -74,7 +74,7 @@ def test_without_systemd_the_file_is_written_and_the_next_step_told(cli: Cli, ho
 def test_the_installed_command_runs_the_daemon(cli: Cli, home: Path) -> None:
     """What the unit starts is a daemon of this vault, from any folder."""
     vault = open_vault(cli.folder, environ=environ(home))
-    agent = plistlib.loads(service(vault, "darwin").text.encode())
+    agent = plistlib.loads(service_status(vault, "darwin").text.encode())
     process = subprocess.Popen(agent["ProgramArguments"], cwd="/", stdout=subprocess.PIPE, text=True)
     try:
         wait_until(lambda: cli.json("status")["daemon"]["running"], "the daemon runs")
@@ -130,13 +130,13 @@ def test_settings_are_read_anew_on_sighup_and_wrong_ones_are_not_taken(cli: Cli)
     finally:
         process.terminate()
         printed, _ = process.communicate(timeout=10)
-    assert "the settings stay as they were" in printed
+    assert "the old settings stay" in printed
     assert "nonsense" in printed
     assert process.returncode == 0
 
 
 def test_the_unit_names_this_python(cli: Cli, home: Path) -> None:
-    assert sys.executable in service(open_vault(cli.folder, environ=environ(home)), "linux").text
+    assert sys.executable in service_status(open_vault(cli.folder, environ=environ(home)), "linux").text
 
 
 def test_a_job_is_run_now_by_name(cli: Cli) -> None:
@@ -159,5 +159,5 @@ def test_many_deletions_wait_until_they_are_confirmed(cli: Cli) -> None:
     assert unhealthy.returncode == 1, "a monitor need not read it"
     assert any("vault-memory resume" in line for line in json.loads(unhealthy.stdout)["unhealthy"])
     assert cli.run("status").returncode == 1
-    assert "5 files forgotten" in cli("resume")
+    assert "5 files removed" in cli("resume")
     assert cli.json("status")["unhealthy"] == []

@@ -1,4 +1,4 @@
-"""Audit and restore by the real command line: any file, as a person types it."""
+"""History and restore of any file, by the real command line."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import pytest
 
 from tests.conftest import Cli
 
+pytestmark = pytest.mark.slow
+
 NOTE = "memory/alice/notes/想法 1.md"
 
 
 @pytest.fixture
 def note(cli: Cli) -> Path:
-    """A note of three commits: made, changed, and one line by the assistant's turn elsewhere."""
+    """A note with two commits: created and changed."""
     cli.git("config", "user.name", "Alice")
     cli.git("config", "user.email", "alice@example.org")
     path = cli.folder / NOTE
@@ -28,13 +30,14 @@ def note(cli: Cli) -> Path:
 def test_log_of_a_file_of_the_vault_and_of_a_deleted_file(cli: Cli, note: Path) -> None:
     """G4: every change is a commit with its own author, of any file."""
     rows = cli.json("log", NOTE)
-    assert [(row["subject"], row["author"]) for row in rows] == [("note of 2026-01-30", "Alice"), ("note of 2026-01-28", "Alice")]  # fmt: skip
+    subjects = [(row["subject"], row["author"]) for row in rows]
+    assert subjects == [("note of 2026-01-30", "Alice"), ("note of 2026-01-28", "Alice")]
     assert cli.json("log", "-n", "1", "memory/alice")[0]["subject"] == "note of 2026-01-30"
     assert cli.json("log")[-1]["subject"] == "vault: lay out a new vault"
-    assert "note of 2026-01-28" in Cli(note.parent)("log", note.name), "seen from where one stands"
+    assert "note of 2026-01-28" in Cli(note.parent)("log", note.name), "the path is relative to the current folder"
     note.unlink()
     assert len(cli.json("log", NOTE)) == 2
-    assert "never was" in cli("log", "nothing.md", code=1)
+    assert "has no history" in cli("log", "nothing.md", code=1)
     assert "inside" in cli("log", "../../etc/passwd", code=2)
 
 
@@ -44,7 +47,7 @@ def test_blame_tells_who_wrote_each_line_and_why(cli: Cli, note: Path) -> None:
     assert [(row["text"], row["commit"] and row["commit"]["subject"]) for row in rows] == [
         *(("一", "note of 2026-01-28"), ("貳", "note of 2026-01-30"), ("三", None)),
     ]
-    assert "not yet" in cli("blame", NOTE)
+    assert "not committed" in cli("blame", NOTE)
     cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
     (theme,) = (row for row in cli.json("blame", "memory/alice/USER.md") if "主題偏好" in row["text"])
     assert theme["commit"]["reason"] == "我喜歡暗色主題" and theme["commit"]["author"] == "vault-memory"
@@ -59,7 +62,7 @@ def test_diff_of_the_last_change_and_between_two_states(cli: Cli, note: Path) ->
     assert "+一\n+二\n" in cli("diff", NOTE, "--to", "HEAD~1", "--from", "HEAD~2")
     assert cli("diff", NOTE, "--from", "HEAD", "--to", "HEAD") == ""
     assert "no commit 'nonsense'" in cli("diff", NOTE, "--from", "nonsense", code=1)
-    assert "no date" in cli("diff", NOTE, "--from", "2026-13-01", code=2)
+    assert "not a date" in cli("diff", NOTE, "--from", "2026-13-01", code=2)
 
 
 def test_restoring_a_file_is_a_commit_of_the_persons_and_touches_no_other(cli: Cli, note: Path) -> None:
@@ -73,7 +76,7 @@ def test_restoring_a_file_is_a_commit_of_the_persons_and_touches_no_other(cli: C
         f"Alice edit {NOTE}",
     ]
     assert cli.git("status", "--porcelain") == "?? other.md\n"
-    assert "stands so already" in cli("restore", NOTE, "--to", "HEAD~3")
+    assert "is the same already" in cli("restore", NOTE, "--to", "HEAD~3")
     cli("restore", NOTE, "--to", "HEAD~1")
     assert note.read_text(encoding="utf-8") == "一\n貳\n三\n", "what was not committed can be brought back too"
     assert "was not there" in cli("restore", "other.md", "--to", "HEAD", code=1)
@@ -101,6 +104,6 @@ def test_restore_knows_a_backup_from_a_file_by_what_follows(cli: Cli, note: Path
 def test_sync_and_status_by_command(cli: Cli, tmp_path: Path) -> None:
     cli.git("init", "-q", "--bare", "-b", "main", str(tmp_path / "hub.git"))
     assert "no remote" in cli("sync", code=2)
-    assert "0 commits came, 1 went" in cli("sync", str(tmp_path / "hub.git"))
+    assert "received 0 commits, sent 1" in cli("sync", str(tmp_path / "hub.git"))
     assert "loose objects" in cli("status")
     assert cli.json("status")["conflicts"] == []

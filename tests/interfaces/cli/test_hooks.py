@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Cli, wait_until
-from vault_memory.core.notes import conflict
+from vault_memory.core.notes import note
+
+pytestmark = pytest.mark.slow
 
 USER = "memory/alice/USER.md"
 
@@ -24,7 +26,9 @@ class Person:
         self.environ |= {"GIT_COMMITTER_NAME": "Alice", "GIT_COMMITTER_EMAIL": "a@x"}
 
     def git(self, *args: str, ok: bool = True) -> str:
-        done = subprocess.run(["git", *args], cwd=self.folder, capture_output=True, text=True, timeout=60, env=self.environ)  # fmt: skip
+        done = subprocess.run(
+            ["git", *args], cwd=self.folder, capture_output=True, text=True, timeout=60, env=self.environ
+        )
         assert (done.returncode == 0) == ok, f"{args}: {done.stdout}{done.stderr}"
         return done.stdout if ok else done.stderr
 
@@ -62,10 +66,18 @@ def test_good_notes_are_committed_without_a_word(alice: Person) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        (USER, "# 使用者資料\n- 主題偏好：purple\n", f"{USER}: line 2: 'purple' is no value of theme; use one of dark, light"),
-        ("notes/日記.md", "---\ntags: [a\n---\ntext\n", "notes/日記.md: front matter (lines 1-3) is no valid YAML"),
-        ("a.md", f"{conflict.OPEN}\na\n=======\nb\n{conflict.CLOSE}\n", "a.md: conflict: lines 1-5 hold two texts"),
-        ("a.md", "key: AKIAIOSFODNN7EXAMPLE\ntoken ghp_abcdefghijklmnopqrstuvwxyz0123456789\n", "take it out, for git never forgets"),
+        (USER, "# 使用者資料\n- 主題偏好：purple\n", f"{USER}: line 2: theme must be one of dark, light"),
+        ("notes/日記.md", "---\ntags: [a\n---\ntext\n", "notes/日記.md: front matter (lines 1-3) is not valid YAML"),
+        (
+            "a.md",
+            f"{note.CONFLICT_OPEN}\na\n=======\nb\n{note.CONFLICT_CLOSE}\n",
+            "a.md: conflict: lines 1-5 hold two texts",
+        ),
+        (
+            "a.md",
+            "key: AKIAIOSFODNN7EXAMPLE\ntoken ghp_abcdefghijklmnopqrstuvwxyz0123456789\n",
+            "take it out: git keeps what is committed",
+        ),
     ],
 )  # fmt: skip
 def test_what_would_break_or_leak_is_refused_in_words(alice: Person, name: str, text: str, words: str) -> None:
@@ -99,7 +111,7 @@ def test_files_outside_a_vault_are_none_of_our_business(cli: Cli, command: str, 
     top.folder.mkdir()
     top.git("init", "-q", "-b", "main")
     Cli(tmp_path)("init", "large/my vault")
-    top.write("code.md", f"---\na: [\n---\n{conflict.OPEN}\n")
+    top.write("code.md", f"---\na: [\n---\n{note.CONFLICT_OPEN}\n")
     top.git("commit", "-qm", "code")
     top.write(f"my vault/{USER}", "- Theme: purple\n")
     assert f"my vault/{USER}: line 1" in top.git("commit", "-m", "broken", ok=False)
@@ -153,7 +165,9 @@ def test_plain_git_leaves_two_values_of_a_key_to_the_person(cli: Cli, alice: Per
     text = alice.read(USER)
     two_sides(alice, text.replace("主題偏好：", "主題偏好：dark"), text.replace("主題偏好：", "主題偏好：light"))
     assert "both sides changed the same lines" in alice.git("merge", "other", ok=False)
-    assert f"{conflict.OPEN}\n- 主題偏好：dark\n=======\n- 主題偏好：light\n{conflict.CLOSE}\n" in alice.read(USER)
+    assert f"{note.CONFLICT_OPEN}\n- 主題偏好：dark\n=======\n- 主題偏好：light\n{note.CONFLICT_CLOSE}\n" in alice.read(
+        USER
+    )
     alice.git("add", USER)
     assert "hold two texts" in alice.git("commit", "-qm", "not decided", ok=False)
 

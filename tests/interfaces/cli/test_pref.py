@@ -9,8 +9,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.chat_server import Answer, ChatServer, change
 from tests.conftest import Cli
+from tests.scripted_http import Reply, ScriptedServer, change
+
+pytestmark = pytest.mark.slow
 
 TODAY = datetime.now(ZoneInfo("Asia/Taipei")).date().isoformat()
 PROFILE = "memory/alice/USER.md"
@@ -36,13 +38,13 @@ def test_set_list_unset(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "complaint"),
     [
-        (["set", "--user", "alice", "theme", "purple"], 2, "dark, light, auto"),
-        (["set", "--user", "alice", "colour", "dark"], 2, "is no key"),
+        (["set", "--user", "alice", "theme", "purple"], 2, "theme must be dark, light or auto, not 'purple'"),
+        (["set", "--user", "alice", "colour", "dark"], 2, "is not a key"),
         (["set", "--user", "../x", "theme", "dark"], 2, "not valid"),
         (["list", "--user", "nobody"], 1, "not in this vault"),
-        (["blame", "--user", "alice", "colour"], 2, "is no key"),
-        (["restore", "--user", "alice", "theme"], 2, "say when"),
-        (["restore", "--user", "alice", "theme", "--date", "yesterday"], 2, "is no date"),
+        (["blame", "--user", "alice", "colour"], 2, "is not a key"),
+        (["restore", "--user", "alice", "theme"], 2, "give either --to"),
+        (["restore", "--user", "alice", "theme", "--date", "yesterday"], 2, "--date must be like"),
         (["restore", "--user", "alice", "theme", "--date", "2001-01-01"], 1, "no profile yet"),
         (["restore", "--user", "alice", "theme", "--to", "nothing"], 1, "no commit"),
     ],
@@ -52,16 +54,16 @@ def test_wrong_calls_name_the_next_step(cli: Cli, words: list[str], code: int, c
     assert complaint in cli("pref", *words, code=code)
 
 
-def test_blame_answers_who_when_and_in_which_words(cli: Cli) -> None:
+def test_blame_shows_who_set_it_when_and_the_sentence(cli: Cli) -> None:
     """Item 5: `blame theme` with the turn's line, the time in the vault's zone."""
     cli("turn", "--user", "alice", "--message", "今天好累。我喜歡暗色主題！")
-    told = cli("pref", "blame", "--user", "alice", "theme")
-    assert "theme = dark\n  vault-memory, " in told
-    assert f"conversations/{TODAY}.jsonl:1: 「今天好累。我喜歡暗色主題！」" in told
+    printed = cli("pref", "blame", "--user", "alice", "theme")
+    assert "theme = dark\n  vault-memory, " in printed
+    assert f"conversations/{TODAY}.jsonl:1: 「今天好累。我喜歡暗色主題！」" in printed
     (found,) = cli.json("pref", "blame", "--user", "alice", "theme")
     assert found["said"] == "今天好累。我喜歡暗色主題！" and found["at"].endswith("+08:00")
     hour = datetime.fromisoformat(found["at"]).strftime("%Y-%m-%d %H:%M")
-    assert hour in told
+    assert hour in printed
     assert cli.json("pref", "history", "--user", "alice", "theme")[0]["at"].endswith("+08:00")
     assert "no commit set" in cli("pref", "blame", "--user", "alice", "level")
 
@@ -76,7 +78,7 @@ def test_restore_by_commit_and_by_date(cli: Cli) -> None:
     assert "nothing to change" in cli("pref", "restore", "--user", "alice", "theme", "--date", TODAY)
 
 
-def test_undo_takes_back_the_last_thing_learned(cli: Cli) -> None:
+def test_undo_restores_the_value_before_the_last_one_learned(cli: Cli) -> None:
     """Item 5: `vault-memory undo --user`."""
     cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
     assert cli("undo", "--user", "alice") == "theme = (nothing) (restored)\n"
@@ -93,7 +95,7 @@ def test_a_hand_edit_between_two_commands_is_the_persons(cli: Cli) -> None:
     assert keys == [("theme", "dark", "manual"), ("tools", "Vim", "manual")]
 
 
-def test_doctor_reports_what_a_person_wrote_into_the_wrong_place(cli: Cli) -> None:
+def test_doctor_reports_a_value_that_the_field_does_not_allow(cli: Cli) -> None:
     cli("turn", "--user", "alice", "--message", "你好")
     profile = cli.folder / PROFILE
     profile.write_text(profile.read_text().replace("- 主題偏好：\n", "- 主題偏好：紫色\n"))
@@ -106,16 +108,17 @@ def json_of(cli: Cli, *words: str) -> Any:
     return json.loads(cli.run(*words, "--json").stdout)
 
 
-def test_the_second_look_comes_after_the_turn_is_told(cli: Cli, chat: ChatServer) -> None:
+def test_the_second_look_comes_after_the_turn_is_told(cli: Cli, chat: ScriptedServer) -> None:
     """A2 phase 2 by the command line: what the model found is committed; what fails is said and fails nothing."""
     bright = "畫面亮到眼睛好痛"
     chat.will_say([change("theme", "dark", bright, strength="adjustment")])
-    told = cli("turn", "--user", "alice", "--message", bright, **chat.environ(MY_KEY="sk-secret", VAULT_MEMORY_LLM_KEY_ENV="MY_KEY"))  # fmt: skip
-    assert told.splitlines()[0].startswith("kept in ") and "theme = dark  「畫面亮到眼睛好痛」 (second look)" in told
-    assert chat.requests[0]["headers"]["Authorization"] == "Bearer sk-secret"
+    settings = chat.chat_settings(MY_KEY="sk-secret", VAULT_MEMORY_LLM_KEY_ENV="MY_KEY")
+    printed = cli("turn", "--user", "alice", "--message", bright, **settings)
+    assert printed.startswith("kept in ") and "theme = dark  「畫面亮到眼睛好痛」 (second look)" in printed
+    assert chat.received[0].header("Authorization") == "Bearer sk-secret"
     assert cli.json("history", "--user", "alice", "theme")[0]["source"] == f"conversations/{TODAY}.jsonl:1"
-    chat.will_say(Answer(400))
-    done = cli.run("turn", "--user", "alice", "--message", "我喜歡亮色主題", **chat.environ())
+    chat.will_say(Reply(status=400))
+    done = cli.run("turn", "--user", "alice", "--message", "我喜歡亮色主題", **chat.chat_settings())
     assert done.returncode == 0 and "theme = light" in done.stdout
     assert "degraded: no second look" in done.stderr and "400" in done.stderr
     assert any("second looks failed" in line for line in cli.json("status")["degraded"])

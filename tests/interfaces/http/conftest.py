@@ -16,13 +16,13 @@ import uvicorn
 
 from tests.conftest import Cli, wait_until
 from tests.interfaces.http.proxied import TEA, Proxy, proxying
-from tests.scripted_http import Provider, provider
+from tests.scripted_http import ScriptedServer
 from tests.vaults import write
 from vault_memory.interfaces.http.app import create_app
-from vault_memory.interfaces.http.server import Punctual
+from vault_memory.interfaces.http.server import BoundedHttpProtocol
 from vault_memory.services.admin.access import new_user_token, own_token
 from vault_memory.services.indexing.reconcile import reconcile
-from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 
@@ -68,7 +68,8 @@ class Server:
 def server(vault: Vault) -> Iterator[Server]:
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(  # as `serve` does it
-        create_app(vault), http=Punctual, log_level="critical", access_log=False, server_header=False, proxy_headers=False,
+        create_app(vault), http=BoundedHttpProtocol, log_level="critical", access_log=False, server_header=False,
+        proxy_headers=False,
         ws="none", timeout_graceful_shutdown=1,
     )  # fmt: skip
     running = uvicorn.Server(config)
@@ -113,27 +114,22 @@ def _address_of(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.fixture
-def model() -> Iterator[Provider]:
-    with provider() as running:
-        yield running
-
-
-@pytest.fixture
-def proxied(vault: Vault, model: Provider) -> Vault:
+def proxied(vault: Vault, chat: ScriptedServer) -> Vault:
     """A vault that knows alice, and of a provider."""
     write(vault, "alice", "notes/tea.md", f"# 茶\n\n{TEA}\n")
     record_turn(vault, "alice", "我喜歡暗色主題", "好的")
     for scope in ("alice", ""):
         reconcile(vault, scope)
     return open_vault(
-        vault.root, now=vault.now, environ={"MY_KEY": "sk-upstream"}, upstream_base_url=model.url, upstream_key_env="MY_KEY",
-        upstream_anthropic_url=model.url, upstream_anthropic_key_env="MY_KEY", upstream_timeout_s=30.0,
+        vault.root, now=vault.now, environ={"MY_KEY": "sk-upstream"}, upstream_base_url=chat.url,
+        upstream_key_env="MY_KEY",
+        upstream_anthropic_url=chat.url, upstream_anthropic_key_env="MY_KEY", upstream_timeout_s=30.0,
         proxy_memory_timeout_ms=20_000,
     )  # fmt: skip
 
 
 @pytest.fixture
-def proxy(proxied: Vault, model: Provider) -> Iterator[Proxy]:
+def proxy(proxied: Vault, chat: ScriptedServer) -> Iterator[Proxy]:
     token = new_user_token(proxied, "alice")
     with proxying(proxied) as url:
-        yield Proxy(url, proxied, token, model)
+        yield Proxy(url, proxied, token, chat)

@@ -15,8 +15,8 @@ import openai
 import uvicorn
 
 from tests.conftest import wait_until
-from tests.scripted_http import Provider
-from vault_memory.core.notes.conversation import parse_line
+from tests.scripted_http import ScriptedServer
+from vault_memory.core.notes.journal import parse_line
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.services.vault import Vault
 
@@ -31,7 +31,7 @@ class Proxy:
     url: str
     vault: Vault
     token: str
-    provider: Provider
+    provider: ScriptedServer
 
     def openai(self, **more: Any) -> openai.OpenAI:
         return openai.OpenAI(base_url=f"{self.url}/v1", api_key=self.token, max_retries=0, **more)

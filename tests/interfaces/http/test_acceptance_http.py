@@ -1,4 +1,4 @@
-"""The design's acceptance rows 5 and 6, by a caller who has nothing but the address of `vault-memory serve` and a token."""
+"""The design's acceptance rows 5 and 6, by a caller that has only the address of `vault-memory serve` and a token."""
 
 from __future__ import annotations
 
@@ -14,11 +14,27 @@ from tests.interfaces.http.conftest import Caller
 
 MEMORY = "/api/v1/memory/alice"
 TURNS = [
-    ("綠茶要怎麼泡才不苦？", "綠茶不要用滾水：八十度的水泡三分鐘，茶葉三公克配一百五十毫升；再沖第二泡時縮短成一分鐘，味道才不會澀，也可以先用熱水溫杯。" * 2),
+    (
+        "綠茶要怎麼泡才不苦？",
+        "綠茶不要用滾水：八十度的水泡三分鐘，茶葉三公克配一百五十毫升；"
+        "再沖第二泡時縮短成一分鐘，味道才不會澀，也可以先用熱水溫杯。"
+        "綠茶不要用滾水：八十度的水泡三分鐘，茶葉三公克配一百五十毫升；"
+        "再沖第二泡時縮短成一分鐘，味道才不會澀，也可以先用熱水溫杯。",
+    ),
     ("我喜歡暗色主題", "好的"),
     ("以後請叫我小安", "好的，小安。"),
-    ("How do I cancel a request when a React component unmounts?", "Create an AbortController inside the effect and abort it in the clean-up function that the effect returns. " * 2),
-    ("登录页部署到 Vercel 之后一直报 404", "单页应用的路由没有回退：在项目根目录放一个 vercel.json，用 rewrites 把所有路径指向 index.html，再重新部署。" * 2),
+    (
+        "How do I cancel a request when a React component unmounts?",
+        "Create an AbortController inside the effect and abort it in the clean-up function that the effect returns. "
+        "Create an AbortController inside the effect and abort it in the clean-up function that the effect returns. ",
+    ),
+    (
+        "登录页部署到 Vercel 之后一直报 404",
+        "单页应用的路由没有回退：在项目根目录放一个 vercel.json，"
+        "用 rewrites 把所有路径指向 index.html，再重新部署。"
+        "单页应用的路由没有回退：在项目根目录放一个 vercel.json，"
+        "用 rewrites 把所有路径指向 index.html，再重新部署。",
+    ),
     ("PostgreSQL 跟 MySQL 的索引差在哪裡", "PostgreSQL 有部分索引和 GIN，MySQL 的 InnoDB 以主鍵叢集存放整列。" * 4),
     ("今天天氣如何", "晴，二十六度。"),
     ("幫我寫一封請假信", "主旨：請假一天。內容：因身體不適，明日請假一天，工作已交代同事。"),
@@ -42,16 +58,17 @@ def alice(cli: Cli, served: tuple[subprocess.Popen[str], str]) -> Iterator[Calle
 
 
 def stands_there(cli: Cli, content: str, source: str, first: int, last: int) -> bool:
-    """Whether a passage is what the file holds in these lines; a record's line holds it as JSON."""
+    """Whether a file holds the passage in these lines; a conversation record holds it as JSON."""
     lines = (cli.folder / "memory" / "alice" / source).read_text(encoding="utf-8").splitlines()[first - 1 : last]
     return source.endswith(".jsonl") or content == "\n".join(lines)
 
 
 def test_row_5_the_prompt_holds_profile_and_memories(cli: Cli, alice: Caller) -> None:
-    """A18 row 5 over HTTP, A10: `<user-profile>` and `<relevant-memories>`, in their order, each passage with its place."""
+    """A18 row 5 over HTTP, A10: `<user-profile>` and `<relevant-memories>` in order, each passage with its source."""
     built = alice("POST", f"{MEMORY}/prompt", json={"request": "绿茶要用几度的水？"})
     sections = dict(re.findall(r"^<([a-z-]+)>\n(.*?)\n</\1>$", built["text"], re.S | re.M))
-    assert list(sections) == ["user-profile", "relevant-memories", "recent-activity", "conversation-history", "user-request"]  # fmt: skip
+    context = ["user-profile", "relevant-memories", "recent-activity"]
+    assert list(sections) == [*context, "conversation-history", "user-request"]
     assert "- 主題偏好：dark" in sections["user-profile"] and "- 稱呼：小安" in sections["user-profile"]
     assert "八十度的水泡三分鐘" in sections["relevant-memories"], "said ten turns ago, asked for in the other script"
     assert "八十度" not in sections["conversation-history"] and "海鹽" not in built["text"]
@@ -69,7 +86,7 @@ def test_row_5_the_prompt_holds_profile_and_memories(cli: Cli, alice: Caller) ->
 
 
 def test_row_5_a_note_written_by_hand_is_in_the_next_prompt(cli: Cli, alice: Caller) -> None:
-    """A18 row 5 over HTTP: the server follows what the person writes in the folder."""
+    """A18 row 5 over HTTP: the server indexes what the person writes into the folder."""
     note = cli.folder / "memory" / "alice" / "notes" / "harbour.md"
     note.parent.mkdir()
     note.write_text("# Ferries\n\nThe heron ferry leaves the harbour at 06:40.\n", encoding="utf-8")
@@ -83,7 +100,7 @@ def test_row_5_a_note_written_by_hand_is_in_the_next_prompt(cli: Cli, alice: Cal
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
 def test_row_6_search_returns_the_passages_that_answer(cli: Cli, alice: Caller, mode: str) -> None:
-    """A18 row 6 over HTTP, A4, A12: the passage that answers comes first, with content, source, score and line range."""
+    """A18 row 6 over HTTP, A4, A12: the right passage comes first, with content, source, score and line range."""
     answers = {
         "綠茶的水溫": "八十度",
         "绿茶要用几度的水": "八十度",

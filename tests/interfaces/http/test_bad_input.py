@@ -1,4 +1,4 @@
-"""Whatever is sent: the answer is a problem that says what is wrong, never a fault of the server."""
+"""Bad requests: every response is a problem that says what is wrong, never an error in the server."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import uvicorn
 from tests.conftest import wait_until
 from tests.interfaces.http.conftest import Caller, Server
 from vault_memory.interfaces.http.app import create_app
-from vault_memory.interfaces.http.problem import seen_from_outside
-from vault_memory.interfaces.http.server import Punctual, listen
+from vault_memory.interfaces.http.problem import without_folders
+from vault_memory.interfaces.http.server import BoundedHttpProtocol, listen
 from vault_memory.services.admin.access import own_token
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
 from vault_memory.services.vault import Vault
@@ -34,16 +34,16 @@ NO_JSON = [
 ]  # fmt: skip
 
 
-def test_what_is_no_json_is_named_so(server: Server, alice: Caller) -> None:
-    """Nested beyond what can be read and numbers without end among them."""
+def test_a_body_that_is_not_json_is_refused(server: Server, alice: Caller) -> None:
+    """Also JSON that is nested too deeply, and numbers that are too long."""
     for body in NO_JSON:
         told = alice("POST", f"{MEMORY}/search", 400, headers=JSON, content=body)
         assert told["type"] == "urn:vault-memory:invalid-json"
     alice("POST", f"{MEMORY}/search", 422, headers=JSON, content=b"")
 
 
-def test_a_body_that_is_not_said_to_be_json_is_not_read(server: Server, alice: Caller) -> None:
-    """A page elsewhere can make a browser send plain text and forms, but no JSON, without asking first."""
+def test_a_body_without_a_json_content_type_is_not_read(server: Server, alice: Caller) -> None:
+    """A page of another site can make a browser send plain text and forms unasked, but not JSON."""
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "x", ";;", ""):
         alice("POST", f"{MEMORY}/turns", 415, headers={"Content-Type": kind}, content=b'{"user_message": "x"}')
         alice("PUT", USER, 415, headers={"Content-Type": kind}, content=b'{"preferences": {}}')
@@ -51,7 +51,7 @@ def test_a_body_that_is_not_said_to_be_json_is_not_read(server: Server, alice: C
         alice("POST", f"{MEMORY}/search", headers={"Content-Type": kind}, content='{"query": "暗色"}'.encode())
 
 
-def test_the_answer_to_many_mistakes_is_short(server: Server, alice: Caller) -> None:
+def test_the_response_to_many_mistakes_is_short(server: Server, alice: Caller) -> None:
     for preferences in ({f"key{number}": 5 for number in range(50_000)}, {"k" * 1_000_000: 5}):
         answer = alice.raw("PUT", USER, json={"preferences": preferences})
         assert answer.status_code == 422 and len(answer.content) < 20_000
@@ -64,7 +64,9 @@ WRONG_FIELDS: list[tuple[str, Any]] = [
         ("search", {"query": ["x"]}), ("search", None), ("turns", {}), ("turns", {"user_message": None}),
         ("turns", {"user_message": "x", "exit_code": 2**40}), ("turns", {"user_message": "x" * 200_001}),
         ("prompt", {"request": "x", "budget": 1}), ("prompt", {}), ("search", {"query": "x", "top_k": 1e400}),
-        ("search", {"query": "x", "top_k": float("nan")}), ("search", {"query": "x", "tags": ["x"] * 21}), ("search", "x"),
+        ("search", {"query": "x", "top_k": float("nan")}),
+        ("search", {"query": "x", "tags": ["x"] * 21}),
+        ("search", "x"),
     ]  # fmt: skip
 
 
@@ -86,7 +88,7 @@ WRONG_PROFILES: list[tuple[Any, int]] = [
 ]
 
 
-def test_a_profile_that_cannot_be_is_refused_whole(server: Server, alice: Caller) -> None:
+def test_an_invalid_profile_is_refused_whole(server: Server, alice: Caller) -> None:
     for body, status in WRONG_PROFILES:
         before = alice("GET", USER)
         alice("PUT", USER, status, json=body)
@@ -95,8 +97,8 @@ def test_a_profile_that_cannot_be_is_refused_whole(server: Server, alice: Caller
         assert alice("GET", USER) == before
 
 
-def test_an_if_match_that_fits_nothing(server: Server, alice: Caller) -> None:
-    """Without a version that was read nothing is replaced: a weak one does not count, and `*` is none."""
+def test_an_if_match_that_matches_no_version(server: Server, alice: Caller) -> None:
+    """Nothing is replaced without the version that was read: a weak ETag and `*` do not count."""
     before = alice.raw("GET", USER)
     for header in ("", ",", '"a", "b"', 'W/"x"', '"', f"W/{before.headers['etag']}", f"w/{before.headers['etag']}"):
         for body in ({"content": "x"}, {"preferences": {"theme": "light"}}):
@@ -151,8 +153,8 @@ def test_wrong_methods_and_paths(server: Server, alice: Caller) -> None:
     alice("POST", f"{USER}/preferences/restore", 400, json={"key": "nonsense", "commit": "0123456789"})
 
 
-def test_no_answer_tells_where_the_vault_lies(server: Server, alice: Caller) -> None:
-    """What goes wrong is told by paths inside the vault; where that is on the machine is nobody's business."""
+def test_no_response_names_the_folder_of_the_vault(server: Server, alice: Caller) -> None:
+    """Errors name paths inside the vault only."""
     root = server.vault.root
     (root / "memory" / "alice" / "daily" / "2001-01-01.md").symlink_to("/etc/passwd")
     (root / "memory" / "alice" / "notes").mkdir()
@@ -166,13 +168,13 @@ def test_no_answer_tells_where_the_vault_lies(server: Server, alice: Caller) -> 
     told.append(server.admin("GET", "/readyz", 503))
     said = json.dumps(told)
     assert str(root) not in said and str(root.parent) not in said and "/etc/" not in said
-    shown = seen_from_outside(
+    shown = without_folders(
         f"{root}/a.md, '{root}', /etc/git/config: see http://localhost:1/v1/x or memory/alice/a", root
     )
     assert shown == "a.md, 'the vault', config: see http://localhost:1/v1/x or memory/alice/a"
 
 
-def test_what_is_no_http_is_told_so_in_the_same_form(vault: Vault) -> None:
+def test_bytes_that_are_not_http_get_a_problem_too(vault: Vault) -> None:
     with listening(vault) as address:
         for sent in (b"\x16\x03\x01\r\n\r\n", b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\n: x\r\n\r\n"):
             answer = exchange(address, sent)
@@ -184,8 +186,8 @@ def test_what_is_no_http_is_told_so_in_the_same_form(vault: Vault) -> None:
             )
 
 
-def test_a_caller_who_does_not_come_to_the_point_is_hung_up_on(vault: Vault) -> None:
-    """Connections that say nothing, or one byte after the other, would otherwise use up all there may be."""
+def test_a_connection_without_a_complete_head_is_closed_in_time(vault: Vault) -> None:
+    """Connections that send nothing, or one byte after another, would otherwise use up all."""
     with listening(vault) as address:
         for sent in (b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"):
             assert exchange(address, sent) == ""
@@ -197,7 +199,7 @@ def test_a_caller_who_does_not_come_to_the_point_is_hung_up_on(vault: Vault) -> 
 
 
 def _drips(connection: socket.socket) -> None:
-    """Send headers one by one until the other side has hung up."""
+    """Send headers one by one until the server closes the connection."""
     with contextlib.suppress(OSError):
         connection.settimeout(0.05)
         for number in range(1_000):
@@ -205,20 +207,20 @@ def _drips(connection: socket.socket) -> None:
             with contextlib.suppress(TimeoutError):
                 if not connection.recv(1):
                     return
-    raise AssertionError("it was listened to for 50 s")
+    raise AssertionError("the server kept the connection for 50 s")
 
 
-class Hasty(Punctual):
-    head_s = 0.3
+class Hasty(BoundedHttpProtocol):
+    head_timeout_s = 0.3
 
 
-class Crowded(Punctual):
-    most = 3
+class Crowded(BoundedHttpProtocol):
+    max_connections = 3
 
 
 @contextlib.contextmanager
 def listening(vault: Vault, reader: type = Hasty) -> Iterator[tuple[str, int]]:
-    """The app with our own way of reading HTTP; its address."""
+    """The app with our HTTP protocol; its address."""
     with listen("127.0.0.1", 0) as place:
         running = uvicorn.Server(uvicorn.Config(create_app(vault), http=reader, log_level="critical"))
         thread = threading.Thread(target=running.run, args=([place],), daemon=True)
@@ -232,7 +234,7 @@ def listening(vault: Vault, reader: type = Hasty) -> Iterator[tuple[str, int]]:
 
 
 def exchange(address: tuple[str, int], sent: bytes) -> str:
-    """What comes back for these bytes, until the server hangs up, which it may do before it has read them all."""
+    """The response to these bytes, until the server closes the connection, perhaps before it has read them all."""
     parts = []
     with socket.create_connection(address, timeout=30) as connection, contextlib.suppress(ConnectionError):
         connection.sendall(sent)
@@ -241,8 +243,8 @@ def exchange(address: tuple[str, int], sent: bytes) -> str:
     return b"".join(parts).decode()
 
 
-def test_ten_megabytes_are_not_taken(server: Server, alice: Caller) -> None:
-    """And whoever sends them hears so, as what is too much is read all the same."""
+def test_a_body_of_ten_megabytes_is_refused(server: Server, alice: Caller) -> None:
+    """And the client gets the response, because the server still reads the rest."""
     big = b'{"query": "' + b"x" * 10_000_000 + b'"}'
     parts = [big[at : at + 65_536] for at in range(0, len(big), 65_536)]
     for content in (big, iter(parts)):  # with its length said before, and without
@@ -257,10 +259,10 @@ def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(vault: 
         assert said.startswith("HTTP/1.1 413")
 
 
-def test_more_callers_than_can_be_answered_are_told_to_come_back(vault: Vault) -> None:
+def test_too_many_connections_get_503_with_retry_after(vault: Vault) -> None:
     whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     with listening(vault, Crowded) as address, contextlib.ExitStack() as open_ones:
-        for _ in range(Crowded.most):
+        for _ in range(Crowded.max_connections):
             open_ones.enter_context(socket.create_connection(address, timeout=30))
         refused = wait_until(lambda: (said := exchange(address, b"")).startswith("HTTP/1.1 503") and said, "it is full")
         assert "application/problem+json" in refused and "retry-after: 1" in refused.lower()
@@ -268,16 +270,17 @@ def test_more_callers_than_can_be_answered_are_told_to_come_back(vault: Vault) -
         wait_until(lambda: exchange(address, whole).startswith("HTTP/1.1 200"), "there is room again")
 
 
-def test_a_client_that_hangs_up_halfway_hurts_nobody(server: Server, alice: Caller) -> None:
+def test_a_client_that_disconnects_halfway_harms_no_other(server: Server, alice: Caller) -> None:
     host, port = server.address.removeprefix("http://").split(":")
     for _ in range(3):
         with socket.create_connection((host, int(port)), timeout=10) as connection:
-            head = f"POST {MEMORY}/turns HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {alice.token}\r\nContent-Length: 500\r\n\r\n{{"
+            head = f"POST {MEMORY}/turns HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {alice.token}\r\n"
+            head += "Content-Length: 500\r\n\r\n{"
             connection.sendall(head.encode())
     assert len(alice("GET", f"{MEMORY}/turns")["turns"]) == 1
 
 
-def test_too_many_requests_are_told_when_to_come_back(vault: Vault, server: Server, alice: Caller) -> None:
+def test_too_many_requests_get_429_with_retry_after(vault: Vault, server: Server, alice: Caller) -> None:
     object.__setattr__(vault.config, "serve_rate", 1)
     hasty = server.user("hasty")
     answers = [hasty.raw("GET", "/healthz"), *(hasty.raw("GET", "/api/v1/user/hasty") for _ in range(20))]
@@ -287,8 +290,8 @@ def test_too_many_requests_are_told_when_to_come_back(vault: Vault, server: Serv
     alice("GET", USER)
 
 
-def test_who_guesses_tokens_is_slowed_whatever_name_it_goes_by(vault: Vault, server: Server, alice: Caller) -> None:
-    """By the address of the connection: neither another token each time nor a header about it makes a new caller."""
+def test_a_caller_that_guesses_tokens_is_slowed_down(vault: Vault, server: Server, alice: Caller) -> None:
+    """By the address of its connection: another token or a forwarding header does not make it another caller."""
     object.__setattr__(vault.config, "serve_rate", 1)
     answers = [
         server.client.get(

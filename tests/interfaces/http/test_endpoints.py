@@ -25,7 +25,7 @@ MEMORY = "/api/v1/memory/alice"
 
 
 def test_row_5_the_prompt_holds_profile_and_memories(server: Server, alice: Caller) -> None:
-    """A18 row 5 over HTTP, A10: what was said in one request stands in the next one's prompt."""
+    """A18 row 5 over HTTP, A10: the next prompt holds what one request said."""
     built = alice("POST", f"{MEMORY}/prompt", json={"request": "幫我做一個按鈕"})
     assert "主題偏好：dark" in built["text"]
     assert built["text"].index("<user-profile>") < built["text"].index("<user-request>")
@@ -75,9 +75,10 @@ def test_secrets_stop_before_the_file(server: Server, alice: Caller) -> None:
     """G7 over HTTP: in a turn and in a profile written whole."""
     key = "sk-proj-" + "a1B2" * 12
     turn = alice("POST", f"{MEMORY}/turns", 201, json={"user_message": f"記住我的金鑰 {key}"})
-    assert sum(turn["withheld"].values()) >= 1
+    assert sum(turn["redactions"].values()) >= 1
     profile = alice("GET", USER)
-    after = alice("PUT", USER, headers={"If-Match": f'"{profile["version"]}"'}, json={"content": profile["content"] + f"\n- {key}\n"})  # fmt: skip
+    headers = {"If-Match": f'"{profile["version"]}"'}
+    after = alice("PUT", USER, headers=headers, json={"content": profile["content"] + f"\n- {key}\n"})
     assert key not in after["content"]
     assert not [p for p in server.vault.root.rglob("*.*") if p.is_file() and key.encode() in p.read_bytes()]
 
@@ -119,8 +120,8 @@ def test_of_many_writers_with_one_version_one_wins(server: Server, alice: Caller
 
 
 @pytest.mark.parametrize("body", [{"content": "# C\n"}, {"preferences": {"theme": "dark"}}])
-def test_of_many_who_would_make_a_profile_one_does(server: Server, body: dict) -> None:
-    """`If-None-Match: *` and those who come at the same time."""
+def test_of_many_callers_that_make_a_profile_one_succeeds(server: Server, body: dict) -> None:
+    """With `If-None-Match: *`, at the same time."""
     carol = server.user("carol")
 
     def put(_: int) -> int:
@@ -130,7 +131,7 @@ def test_of_many_who_would_make_a_profile_one_does(server: Server, body: dict) -
         assert sorted(threads.map(put, range(6))) == [200, 412, 412, 412, 412, 412]
 
 
-def test_of_ids_that_differ_only_in_case_one_is_first(server: Server) -> None:
+def test_of_ids_that_differ_only_in_case_the_first_is_kept(server: Server) -> None:
     """On some systems they would share a folder."""
     ids = ["carol", "Carol", "CAROL", "cArol"]
 
@@ -148,7 +149,7 @@ def test_of_ids_that_differ_only_in_case_one_is_first(server: Server) -> None:
     assert len(server.admin("GET", "/api/v1/users")["users"]) == 1
 
 
-def test_single_preferences_are_set_taken_away_and_restored(server: Server, alice: Caller) -> None:
+def test_single_preferences_are_set_removed_and_restored(server: Server, alice: Caller) -> None:
     """G4 over HTTP: history and restore."""
     wanted = {"theme": "light", "languages": ["Python", "Rust"], "display_name": "小安"}
     assert wanted.items() <= alice("PUT", USER, json={"preferences": wanted})["preferences"].items()
@@ -196,7 +197,7 @@ def test_lists_come_in_pages(server: Server, alice: Caller, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["preferences", "preferences/history"])
-def test_what_is_counted_comes_in_pages(server: Server, alice: Caller, path: str) -> None:
+def test_lists_with_an_offset_come_in_pages(server: Server, alice: Caller, path: str) -> None:
     alice("PUT", USER, json={"preferences": {"languages": ["Python", "Rust", "Go", "C"], "display_name": "小安"}})
     name = "changes" if path.endswith("history") else "preferences"
     whole = alice("GET", f"{USER}/{path}?limit=100")
@@ -229,7 +230,7 @@ def test_one_day(server: Server, alice: Caller) -> None:
     alice("GET", f"{MEMORY}/daily?date=1999-01-01", 404)
 
 
-def test_users_and_status_are_for_the_vaults_own_token(server: Server, alice: Caller) -> None:
+def test_users_and_status_need_the_vaults_own_token(server: Server, alice: Caller) -> None:
     server.admin("PUT", "/api/v1/user/bob", json={"preferences": {"display_name": "Bob"}})
     assert server.admin("GET", "/api/v1/users")["users"][1] == {"user_id": "bob", "display_name": "Bob"}
     first = server.admin("GET", "/api/v1/users?limit=1")
@@ -249,8 +250,8 @@ def test_health(server: Server, alice: Caller) -> None:
     assert alice("GET", "/readyz", 503) == {"ready": False, "reasons": [], "pending": None}
 
 
-def test_readyz_is_honest_about_files_that_wait(server: Server, alice: Caller, clock: Clock) -> None:
-    """A file saved just now is told of; one that nobody has indexed for a minute makes the vault unready."""
+def test_readyz_reports_files_that_wait(server: Server, alice: Caller, clock: Clock) -> None:
+    """A file saved just now is counted; one that has waited a minute to be indexed makes the vault not ready."""
     reconcile(server.vault, layout.SHARED)
     assert server.admin("GET", "/readyz") == {"ready": True, "reasons": [], "pending": 0}
     clock.time = datetime.now(clock.time.tzinfo)
@@ -261,7 +262,7 @@ def test_readyz_is_honest_about_files_that_wait(server: Server, alice: Caller, c
     assert told["pending"] == 1 and "notes/new.md" in told["reasons"][0]
 
 
-def test_readyz_is_honest_about_commits_that_wait(server: Server, alice: Caller) -> None:
+def test_readyz_reports_commits_that_wait(server: Server, alice: Caller) -> None:
     rebasing = server.vault.root / ".git" / "rebase-merge"
     rebasing.mkdir()
     turn = alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "以後都用 Rust"})
@@ -272,15 +273,15 @@ def test_readyz_is_honest_about_commits_that_wait(server: Server, alice: Caller)
     assert server.admin("GET", "/readyz")["ready"]
 
 
-def test_readyz_is_honest_when_nobody_can_look(server: Server, alice: Caller) -> None:
+def test_readyz_reports_a_status_that_cannot_be_read(server: Server, alice: Caller) -> None:
     (server.vault.root / ".git").rename(server.vault.root / "moved")
     assert "git repository" in server.admin("GET", "/readyz", 503)["reasons"][0]
     assert alice("GET", "/readyz", 503) == {"ready": False, "reasons": [], "pending": None}
     alice("POST", f"{MEMORY}/turns", 500, json={"user_message": "hello"})
 
 
-def test_status_is_the_command_lines(server: Server, alice: Caller) -> None:
-    """Its jobs and when they ran too; but where the vault lies is not told."""
+def test_status_is_that_of_the_command_line(server: Server, alice: Caller) -> None:
+    """With its jobs and their last runs, but without the folder of the vault."""
     heartbeat(server.vault)
     told = server.admin("GET", "/api/v1/status")
     assert {job["name"]: job["last"] for job in told["jobs"]}["commits"]["ok"] is True
@@ -288,7 +289,7 @@ def test_status_is_the_command_lines(server: Server, alice: Caller) -> None:
 
 
 def test_outside_names_lead_to_users(vault, server: Server, alice: Caller) -> None:
-    """A15: `telegram:12345` is alice by the table in the settings; names beyond it are nobody."""
+    """A15: the settings map `telegram:12345` to alice; other outside names are refused."""
     vault.config.identities["telegram:12345"] = "alice"
     assert server.admin("GET", "/api/v1/user/telegram:12345")["user_id"] == "alice"
     assert alice("GET", "/api/v1/user/telegram:12345")["user_id"] == "alice"
@@ -305,4 +306,4 @@ def test_the_document_describes_every_endpoint(server: Server) -> None:
             if path != "/healthz":
                 assert operation["security"], (method, path)
                 assert "application/problem+json" in operation["responses"]["401"]["content"]
-    assert {"Problem", "Wrong", "SearchIn", "HitOut"} <= set(document["components"]["schemas"])
+    assert {"Problem", "FieldProblem", "SearchIn", "HitOut"} <= set(document["components"]["schemas"])

@@ -1,4 +1,4 @@
-"""The official SDKs of OpenAI and Anthropic against the proxy: they notice nothing but that the model knows the person."""
+"""The official SDKs of OpenAI and Anthropic with the proxy: all they notice is that the model knows the person."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow  # each test starts a server
 
 
 def test_the_openai_sdk_is_answered_with_memory_and_the_turn_is_recorded(proxy: Proxy) -> None:
-    """G1: non-stream; the memory stands before the words of the last user message, all else is as it was sent."""
+    """G1: non-stream; the memory is put before the words of the last user message, all else stays as it was sent."""
     proxy.provider.will_say(completion("八十度，三分鐘。"))
     earlier = [
         {"role": "system", "content": "You are kind."},
@@ -144,7 +144,7 @@ def test_a_tool_loop_is_one_turn_and_its_rounds_begin_alike(proxy: Proxy) -> Non
 
 
 def test_parallel_tools_and_several_choices_arrive_whole(proxy: Proxy) -> None:
-    """Streamed: two tools called at once, two choices, logprobs and usage are the client's as the provider sent them."""
+    """Streamed: two tool calls at once, two choices, logprobs and usage reach the client as the provider sent them."""
     calls = [
         {"index": n, "id": f"t{n}", "type": "function", "function": {"name": "kettle", "arguments": ""}} for n in (0, 1)
     ]
@@ -201,7 +201,8 @@ def test_the_responses_api_streams_through(proxy: Proxy) -> None:
         "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
     }  # fmt: skip
     delta = {"type": "response.output_text.delta", "item_id": "i", "output_index": 0, "content_index": 0, "delta": "80"}
-    events = [delta | {"sequence_number": 1, "logprobs": []}, {"type": "response.completed", "sequence_number": 2, "response": shown}]  # fmt: skip
+    completed = {"type": "response.completed", "sequence_number": 2, "response": shown}
+    events = [delta | {"sequence_number": 1, "logprobs": []}, completed]
     data = [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events]
     proxy.provider.will_say(Reply(data, headers=SSE))
     stream = proxy.openai().responses.create(model="m", input=QUESTION, stream=True)
@@ -234,7 +235,7 @@ def test_models_and_tokens_are_asked_of_the_right_provider(proxy: Proxy) -> None
 
 
 def test_anthropics_tool_loop_is_one_turn(proxy: Proxy) -> None:
-    """Streamed by the beta helper; the results come in the person's name, with a reminder of the client's beside them."""
+    """Streamed by the beta helper; the tool results come with the role `user`, beside a reminder of the client."""
     use = {"type": "tool_use", "id": "t1", "name": "kettle", "input": {}}
     start: dict[str, Any] = {
         "id": "m",

@@ -21,7 +21,7 @@ def client(cli: Cli, address: str, user_id: str | None = None) -> httpx.Client:
     return httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=30)
 
 
-def test_a_server_follows_edits_and_ends_well(cli: Cli, served: tuple[subprocess.Popen[str], str]) -> None:
+def test_a_server_indexes_edits_and_stops_cleanly(cli: Cli, served: tuple[subprocess.Popen[str], str]) -> None:
     process, address = served
     with client(cli, address, "alice") as alice, client(cli, address) as admin:
         wait_until(lambda: admin.get("/readyz").status_code == 200, "the server is ready")
@@ -47,7 +47,7 @@ def test_beside_a_running_watch_it_serves_without_a_daemon_of_its_own(
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for the processes in /proc")
-def test_the_process_that_searches_comes_again_and_ends_with_the_server(
+def test_the_search_process_is_restarted_and_ends_with_the_server(
     cli: Cli, served: tuple[subprocess.Popen[str], str]
 ) -> None:
     server, address = served
@@ -76,19 +76,19 @@ def children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def test_addresses_that_others_reach_need_a_word_and_a_name(cli: Cli) -> None:
+def test_addresses_that_others_reach_need_public_and_host_names(cli: Cli) -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1", "memory.example.org"):
         assert "--public" in cli("serve", "--host", host, code=2)
     assert "[serve]" in cli("serve", "--host", "0.0.0.0", "--public", code=2)
 
 
-def test_a_port_that_is_taken_is_named(cli: Cli) -> None:
+def test_the_error_for_a_taken_port_names_it(cli: Cli) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert port in cli("serve", "--port", port, code=1)
 
 
-def test_a_second_part_of_an_answer_waits_for_no_acknowledgement() -> None:
+def test_the_second_part_of_a_response_waits_for_no_acknowledgement() -> None:
     with listen("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
         accepted, _ = listening.accept()
         with accepted:
@@ -110,8 +110,8 @@ def test_tokens_on_the_command_line(cli: Cli) -> None:
     assert len(cli("token").strip()) > 64
 
 
-def test_tokens_are_nowhere_but_where_they_belong(cli: Cli, served: tuple[subprocess.Popen[str], str]) -> None:
-    """Walls: no log, status, doctor, commit, backup or export holds one, though a person named it and `.gitignore` is gone."""
+def test_tokens_are_only_in_their_files(cli: Cli, served: tuple[subprocess.Popen[str], str]) -> None:
+    """Walls: no log, status, doctor, commit, backup or export holds one, even without `.gitignore`."""
     process, address = served
     tokens = [cli("token").strip(), cli("token", "--user", "alice").strip()]
     (cli.folder / ".gitignore").unlink()

@@ -1,8 +1,7 @@
-"""What the pages say about HTTP, the chat proxy and the library works as pasted, and `make run` as it is told.
+"""The examples for HTTP, the chat proxy and the library in our pages work as pasted, and so does `make run`.
 
-A reader's own things stand in for what a page can only give an example of, and nothing else is changed in what is pasted:
-a free port for 8765, a scripted provider for the addresses of OpenAI, Anthropic and Ollama, a real token for `vault_alice_…`;
-and `make` is told that .venv is ready.
+Only the values that a page can give as examples are replaced: port 8765 by a free one, the addresses of OpenAI,
+Anthropic and Ollama by a scripted provider, `vault_alice_…` by a real token; and `make` is told that .venv is ready.
 """
 
 from __future__ import annotations
@@ -16,13 +15,12 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Cli, wait_until
-from tests.scripted_http import Provider, completion, message, provider
+from tests.scripted_http import ScriptedServer, completion, message
 
 ROOT = Path(__file__).parents[3]
 PROVIDERS = ("http://localhost:11434/v1", "https://api.openai.com/v1", "https://api.anthropic.com/v1")
@@ -31,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def port() -> int:
-    """A free port below those that the system gives to whoever asks for any."""
+    """A free port below those that the system gives out."""
     for number in random.sample(range(12_000, 30_000), 100):
         try:
             socket.create_server(("127.0.0.1", number)).close()
@@ -41,30 +39,24 @@ def port() -> int:
     raise AssertionError("a hundred ports are taken")
 
 
-@pytest.fixture
-def model() -> Iterator[Provider]:
-    with provider() as running:
-        yield running
-
-
 def shown(page: str) -> list[str]:
-    """The page's blocks of code that speak HTTP: by curl or by an SDK."""
+    """The page's blocks of code that use HTTP, by curl or by an SDK."""
     blocks = re.findall(r"^```\w+\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.S | re.M)
     return [block for block in blocks if re.search(r"\bcurl |\bOpenAI\(|\bAnthropic\(", block)]
 
 
 def settings(page: str, begin: str) -> str:
-    """The page's block of settings or of a command that begins so."""
+    """The page's block of settings or of a command that begins with this text."""
     found = re.search(rf"^```\w+\n({re.escape(begin)}.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.S | re.M)
     assert found, f"{page} shows no {begin}"
     return found[1]
 
 
-def pasted(block: str, port: int, model: Provider | None = None, token: str = "") -> str:
-    """A block with the reader's own things in it: see the top of this file."""
+def pasted(block: str, port: int, provider: ScriptedServer | None = None, token: str = "") -> str:
+    """A block with the reader's own values in it: see the top of this file."""
     block = block.replace("8765", str(port))
-    for address in PROVIDERS if model else ():
-        block = block.replace(address, model.url if model else "")
+    for address in PROVIDERS if provider else ():
+        block = block.replace(address, provider.url if provider else "")
     return block.replace("vault_alice_…", token) if token else block
 
 
@@ -137,14 +129,14 @@ def clone(tmp_path: Path) -> Path:
 
 
 def test_make_run_serves_and_the_readmes_tour_works_by_curl_and_with_the_openai_sdk(
-    clone: Path, port: int, model: Provider
+    clone: Path, port: int, chat: ScriptedServer
 ) -> None:
     """Done-when: two terminals, as README.md has them."""
     by_curl, by_sdk = shown("README.md")
     start = settings("README.md", "VAULT_MEMORY_UPSTREAM")
-    model.will_say(completion("先看 rewrites。"))
+    chat.will_say(completion("先看 rewrites。"))
     as_new = f"--no-print-directory --assume-old=.venv/.ready PORT={port}"
-    with Terminal(pasted(start, port, model).replace("make run", f"make {as_new} run"), clone) as first:
+    with Terminal(pasted(start, port, chat).replace("make run", f"make {as_new} run"), clone) as first:
         address = f"http://127\\.0\\.0\\.1:{port}"
         first.shows(rf"serving {re.escape(str(clone))}/my-vault at {address}; Ctrl-C stops it")
         to_try = first.shows(rf"  (curl .*/my-vault/\.vault-memory/token.* {address}/api/v1/user/alice)")
@@ -159,7 +151,7 @@ def test_make_run_serves_and_the_readmes_tour_works_by_curl_and_with_the_openai_
         assert json.loads(profile[-1])["preferences"]["theme"] == "dark"
 
         assert shell(pasted(by_sdk, port), clone / "my-vault") == "先看 rewrites。\n"
-        (asked,) = model.received
+        (asked,) = chat.received
         assert "主題偏好：dark" in asked.fields["messages"][0]["content"]
         said = Cli(clone / "my-vault")
         wait_until(
@@ -170,12 +162,12 @@ def test_make_run_serves_and_the_readmes_tour_works_by_curl_and_with_the_openai_
     assert "Traceback" not in first.text()
 
 
-def test_a_taken_port_is_told_with_the_way_out(clone: Path, port: int) -> None:
+def test_the_error_for_a_taken_port_names_the_next_step(clone: Path, port: int) -> None:
     """A person's second vault."""
     with socket.create_server(("127.0.0.1", port)):
         second = Terminal(f"make --assume-old=.venv/.ready PORT={port} run", clone)
         assert second.ended() != 0
-    assert f"port {port}: Address already in use; name another port with --port" in second.text()
+    assert f"port {port}: Address already in use; choose another port with --port" in second.text()
     assert "make run PORT=8766" in second.text()
 
 
@@ -189,14 +181,14 @@ def test_serve_without_its_extra_says_what_to_install(cli: Cli, tmp_path: Path) 
     assert done.stderr.strip().endswith("pip install 'vault-memory[serve]'") and "Traceback" not in done.stderr
 
 
-def test_all_that_is_shown_is_tried_here() -> None:
-    """A page that begins to show curl or an SDK gets its test below."""
+def test_every_page_with_curl_or_an_sdk_is_tested_here() -> None:
+    """A page that newly shows curl or an SDK needs a test below."""
     pages = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
     assert [page for page in pages if shown(page)] == ["README.md", "docs/http.md", "docs/proxy.md"]
 
 
 def test_the_page_of_the_http_server(cli: Cli, port: int) -> None:
-    """docs/http.md: the server is started, a turn kept and found, a profile changed by its ETag."""
+    """docs/http.md: the server is started, a turn recorded and found, a profile changed by its ETag."""
     script = "".join(pasted(block, port) for block in shown("docs/http.md"))
     lines = shell(f"trap 'kill %1; wait' EXIT\n{script}", cli.folder, VAULT_MEMORY_SERVE_PORT=str(port))
     assert '{"alive":true}' in lines and '"changes":["theme = dark"]' in lines
@@ -204,12 +196,12 @@ def test_the_page_of_the_http_server(cli: Cli, port: int) -> None:
     assert '"theme":"light"' in lines.rpartition('"user_id":"alice"')[2]
 
 
-def test_the_page_of_the_chat_proxy(cli: Cli, port: int, model: Provider) -> None:
-    """docs/proxy.md: its settings, and its client of OpenAI's and of Anthropic's form."""
+def test_the_page_of_the_chat_proxy(cli: Cli, port: int, chat: ScriptedServer) -> None:
+    """docs/proxy.md: its settings, and its OpenAI and Anthropic clients."""
     by_openai, by_anthropic = shown("docs/proxy.md")
     file = cli.folder / "vault-memory.toml"
     file.write_text(
-        file.read_text().replace("[upstream]\n", pasted(settings("docs/proxy.md", "[upstream]"), port, model))
+        file.read_text().replace("[upstream]\n", pasted(settings("docs/proxy.md", "[upstream]"), port, chat))
     )
     cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
     token = cli("token", "--user", "alice").strip()
@@ -221,13 +213,14 @@ def test_the_page_of_the_chat_proxy(cli: Cli, port: int, model: Provider) -> Non
     with Terminal(f"vault-memory serve --port {port}", cli.folder, **keys) as terminal:
         terminal.shows("serving .*")
         for block, call in ask.items():
-            model.will_say(completion("好的") if block == by_openai else message("好的"))
-            script = f"{pasted(block, port, token=token)}\nsaid = [{{'role': 'user', 'content': '做一個按鈕'}}]\nprint({call})"
+            chat.will_say(completion("好的") if block == by_openai else message("好的"))
+            messages = "said = [{'role': 'user', 'content': '做一個按鈕'}]"
+            script = f"{pasted(block, port, token=token)}\n{messages}\nprint({call})"
             done = subprocess.run(
                 [sys.executable, "-c", script], env=environ(), text=True, capture_output=True, timeout=60
             )
             assert done.stdout == "好的\n", done.stderr
-    for asked, key in zip(model.received, ("Bearer sk-openai", "sk-anthropic"), strict=True):
+    for asked, key in zip(chat.received, ("Bearer sk-openai", "sk-anthropic"), strict=True):
         assert key in (asked.header("authorization"), asked.header("x-api-key"))
         assert "主題偏好：dark" in asked.fields["messages"][0]["content"]
 
@@ -236,8 +229,8 @@ def test_the_page_of_the_chat_proxy(cli: Cli, port: int, model: Provider) -> Non
     ("token", "says"),
     [("real", "set upstream.base_url in vault-memory.toml"), ("vault_alice_00", "`vault-memory token`"), ("", "401")],
 )
-def test_what_goes_wrong_at_first_is_told_by_the_clients_own_error(cli: Cli, port: int, token: str, says: str) -> None:
-    """No model behind the proxy yet; a wrong key, as left over from a provider: the SDK's message names the next step."""
+def test_the_clients_own_error_explains_the_first_mistakes(cli: Cli, port: int, token: str, says: str) -> None:
+    """No provider behind the proxy yet; a wrong key, of a provider: the SDK's message names the next step."""
     import openai
 
     if token == "real":

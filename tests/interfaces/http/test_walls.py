@@ -1,6 +1,6 @@
-"""Nobody gets at another user's data: every route of the app with the wrong token, id tricks, encodings, links, foreign pages.
+"""Nobody gets another user's data: every route with the wrong token, id tricks, encodings, links, foreign pages.
 
-The routes are the app's own list, the proxy's among them: a new one is attacked without anybody thinking of it.
+The routes come from the app, the proxy's included: a new one is attacked without a change here.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import pytest
 
 from tests.conftest import Clock
 from tests.interfaces.http.conftest import Caller, Server
-from tests.scripted_http import Provider, completion, provider
+from tests.scripted_http import ScriptedServer, completion
 from tests.vaults import write
 from vault_memory.interfaces.http.app import create_app
-from vault_memory.interfaces.http.guard import OPEN
+from vault_memory.interfaces.http.guard import PUBLIC_PATHS
 from vault_memory.services.admin.access import caller_of, drop_user_token, new_user_token, own_token, revoke_user_token
 from vault_memory.services.admin.users import rename_user
 from vault_memory.services.indexing.reconcile import reconcile
@@ -28,26 +28,34 @@ from vault_memory.services.vault import Vault, open_vault
 pytestmark = pytest.mark.slow
 
 SECRET = "heliotrope"
-"""A word that stands in bob's files alone, beside words that everybody asks for."""
+"""A word that only bob's files hold, beside words that every test searches for."""
 BODY = {
-    "query": "glow", "scope": "all", "user_message": "glow", "request": "what does glow?", "preferences": {"theme": "dark"},
-    "key": "theme", "model": "m", "messages": [{"role": "user", "content": "what does glow?"}], "max_tokens": 9, "input": "glow",
-}  # fmt: skip
-"""What any of our endpoints asks for; a new one adds what it needs."""
+    "query": "glow",
+    "scope": "all",
+    "user_message": "glow",
+    "request": "what does glow?",
+    "preferences": {"theme": "dark"},
+    "key": "theme",
+    "model": "m",
+    "messages": [{"role": "user", "content": "what does glow?"}],
+    "max_tokens": 9,
+    "input": "glow",
+}
+"""The fields of all our endpoints; a new endpoint adds those that it needs."""
 HINTS = dict.fromkeys(("X-Vault-User", "X-User", "X-User-Id", "X-Forwarded-User", "X-Student-Id"), "bob")
 NAMED = {"user": "bob", "user_id": "bob", "student_id": "bob", "metadata": {"user_id": "bob"}}
 
 
 @pytest.fixture
-def behind() -> Iterator[Provider]:
-    """The provider behind the proxy, which remembers what it was asked."""
-    with provider() as running:
+def behind() -> Iterator[ScriptedServer]:
+    """The provider behind the proxy, which keeps the requests that it received."""
+    with ScriptedServer() as running:
         running.will_say(completion("done"))
         yield running
 
 
 @pytest.fixture
-def vault(vault: Vault, clock: Clock, behind: Provider) -> Vault:
+def vault(vault: Vault, clock: Clock, behind: ScriptedServer) -> Vault:
     return open_vault(
         vault.root, now=clock, upstream_base_url=behind.url, upstream_anthropic_url=behind.url, serve_rate=100_000
     )
@@ -80,8 +88,8 @@ class Route:
 
 
 def routes(vault: Vault) -> list[Route]:
-    """Every route of the app but the open ones."""
-    found = [Route(method, path) for method, path in _walk(create_app(vault)) if path not in OPEN]
+    """Every route of the app except the public ones."""
+    found = [Route(method, path) for method, path in _walk(create_app(vault)) if path not in PUBLIC_PATHS]
     assert len(found) >= 22 and Route("POST", "/v1/chat/completions") in found
     return found
 
@@ -95,7 +103,7 @@ def _walk(router: Any) -> Iterator[tuple[str, str]]:
 
 
 def files_of(vault: Vault, user_id: str = "") -> dict[Path, bytes]:
-    """What stands in a user's folder (or in all), but for the index."""
+    """The files in a user's folder (or in all), without the index."""
     folder = vault.root / "memory" / user_id
     return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file() and not p.name.startswith("index.db")}
 
@@ -108,11 +116,11 @@ def test_the_routes_are_all_that_is_documented_and_more(server: Server) -> None:
     documented = server.admin("GET", "/openapi.json")["paths"]
     known = {(route.method, route.path) for route in routes(server.vault)}
     for path, methods in documented.items():
-        assert path in OPEN or {(method.upper(), path) for method in methods} <= known
+        assert path in PUBLIC_PATHS or {(method.upper(), path) for method in methods} <= known
 
 
 def test_every_route_is_attacked_with_a_body_that_it_takes(server: Server, alice: Caller) -> None:
-    """Whoever adds an endpoint adds to `BODY` what it asks for: else the attacks would end at its door."""
+    """A new endpoint must add its fields to `BODY`: else it would refuse the attacks for their form alone."""
     for route in routes(server.vault):
         if not route.path.startswith("/v1/"):
             body = body_for(route, commit=server.vault.history.commit_named("HEAD"))
@@ -120,7 +128,7 @@ def test_every_route_is_attacked_with_a_body_that_it_takes(server: Server, alice
 
 
 def test_no_route_opens_with_another_users_token(server: Server, alice: Caller, bob: Caller) -> None:
-    """Walls: 403 in the same words, whether the user exists or not; nothing is read, nothing is written."""
+    """Walls: 403 with the same message, whether the user exists or not; nothing is read or written."""
     before = files_of(server.vault)
     for route in filter(lambda route: route.is_a_users, routes(server.vault)):
         refused = alice(route.method, route.of("bob"), 403, **body_for(route))
@@ -131,10 +139,10 @@ def test_no_route_opens_with_another_users_token(server: Server, alice: Caller, 
     assert before == files_of(server.vault)
 
 
-def test_nothing_that_a_request_says_of_itself_opens_another_user(
-    server: Server, alice: Caller, bob: Caller, behind: Provider
+def test_no_header_query_or_body_opens_another_user(
+    server: Server, alice: Caller, bob: Caller, behind: ScriptedServer
 ) -> None:
-    """A15: who somebody is comes from the token: headers, query and body may name bob as they like."""
+    """A15: the token decides who the caller is, even if headers, query and body name bob."""
     before = files_of(server.vault, "bob")
     commit = server.vault.history.commit_named("HEAD")
     for route in routes(server.vault):
@@ -161,7 +169,7 @@ WRONG_TOKENS: list[dict[str, Any]] = [
 ]
 
 
-def test_nothing_opens_without_a_right_token(server: Server, bob: Caller, behind: Provider) -> None:
+def test_nothing_opens_without_a_right_token(server: Server, bob: Caller, behind: ScriptedServer) -> None:
     stored = (server.vault.root / ".vault-memory" / "tokens" / "bob").read_text().strip()
     shapes = [
         stored,
@@ -187,13 +195,15 @@ def test_nothing_opens_without_a_right_token(server: Server, bob: Caller, behind
 
 
 TRICKS = [
-        "BOB", "Bob", "bob.", "bob..", ".bob", "bob%20", "%20bob", "bob%09", "bob%00", "%00bob", "bob%00.md", "bob%2f", "bob%5c",
-        "..%2fbob", "..%5cbob", "%2e%2e%2fbob", "%252e%252e%252fbob", "alice%2f..%2fbob", "alice/../bob", "./bob", "memory%2fbob",
-        "%ef%bd%82%ef%bd%8f%ef%bd%82", "%ef%bd%82ob", "bob%e2%80%8b", "%e2%80%aebob", "bob%cc%81", "b%d0%beb", "bob%ff", "%f0%9f%98%80",
-        "b%6fb", "bo%62", "%62%6f%62", "%2562ob", "alice%3fx=bob", "alice%23bob", "alice;bob", "alice,bob", "alice&bob", "alice%0abob",
-        "alice%0d%0aX-Vault-User:bob", ".vault-memory", "%2e", "%2e%2e", "", "%20", "con", "nul.txt", "shared", "_shared", "alice%2fUSER.md",
-        "a" * 65, "a" * 5_000, "*", "%2a", "%", "%zz", "~bob", "$bob", "telegram:bob", "alice'--", "%c0%ae%c0%ae%c0%afbob",
-    ]  # fmt: skip
+    *("BOB", "Bob", "bob.", "bob..", ".bob", "bob%20", "%20bob", "bob%09", "bob%00", "%00bob", "bob%00.md"),
+    *("bob%2f", "bob%5c", "..%2fbob", "..%5cbob", "%2e%2e%2fbob", "%252e%252e%252fbob", "alice%2f..%2fbob"),
+    *("alice/../bob", "./bob", "memory%2fbob", "%ef%bd%82%ef%bd%8f%ef%bd%82", "%ef%bd%82ob", "bob%e2%80%8b"),
+    *("%e2%80%aebob", "bob%cc%81", "b%d0%beb", "bob%ff", "%f0%9f%98%80", "b%6fb", "bo%62", "%62%6f%62", "%2562ob"),
+    *("alice%3fx=bob", "alice%23bob", "alice;bob", "alice,bob", "alice&bob", "alice%0abob"),
+    *("alice%0d%0aX-Vault-User:bob", ".vault-memory", "%2e", "%2e%2e", "", "%20", "con", "nul.txt", "shared"),
+    *("_shared", "alice%2fUSER.md", "a" * 65, "a" * 5_000, "*", "%2a", "%", "%zz", "~bob", "$bob", "telegram:bob"),
+    *("alice'--", "%c0%ae%c0%ae%c0%afbob"),
+]
 
 
 def test_no_way_of_writing_an_id_leads_to_bob(server: Server, alice: Caller, bob: Caller) -> None:
@@ -206,8 +216,8 @@ def test_no_way_of_writing_an_id_leads_to_bob(server: Server, alice: Caller, bob
     assert before == files_of(server.vault)
 
 
-def test_the_owner_of_the_vault_makes_no_folder_outside_it_either(server: Server, alice: Caller, bob: Caller) -> None:
-    """What is no id is refused to the vault's own token too; the only new users are those with ids that can be."""
+def test_the_vaults_own_token_makes_no_folder_outside_it(server: Server, alice: Caller, bob: Caller) -> None:
+    """The vault's own token cannot use an invalid id either; all new users have valid ids."""
     for route in filter(lambda route: route.is_a_users, routes(server.vault)):
         for name in TRICKS:
             answer = _raw(server, route.method, route.of(name), server.admin.token, body_for(route).get("json"))
@@ -218,7 +228,7 @@ def test_the_owner_of_the_vault_makes_no_folder_outside_it_either(server: Server
 
 
 def _raw(server: Server, method: str, path: str, token: str, body: Any = None) -> str:
-    """A request whose path no client tidies up."""
+    """A request whose path no client normalises."""
     host, port = server.address.removeprefix("http://").split(":")
     content = b"" if body is None else json.dumps(body).encode()
     head = (
@@ -229,7 +239,7 @@ def _raw(server: Server, method: str, path: str, token: str, body: Any = None) -
 
 
 def exchange(server: Server, sent: bytes) -> str:
-    """What comes back for these bytes, until the server hangs up."""
+    """The response to these bytes, until the server closes the connection."""
     host, port = server.address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=30) as connection:
         connection.sendall(sent)
@@ -239,8 +249,8 @@ def exchange(server: Server, sent: bytes) -> str:
     return b"".join(parts).decode("utf-8", "replace")
 
 
-def test_links_lead_nowhere(server: Server, alice: Caller, bob: Caller, behind: Provider) -> None:
-    """No link in alice's folder is followed to bob's files, no folder that is a link is a user; bob's files stay as they are."""
+def test_links_lead_nowhere(server: Server, alice: Caller, bob: Caller, behind: ScriptedServer) -> None:
+    """No link in alice's folder is followed to bob's files, no linked folder is a user; bob's files do not change."""
     root = server.vault.root
     mine, theirs = (root / "memory" / name for name in ("alice", "bob"))
     day = next((theirs / "daily").iterdir()).name
@@ -278,7 +288,7 @@ def test_links_lead_nowhere(server: Server, alice: Caller, bob: Caller, behind: 
     assert not [asked for asked in behind.received if SECRET.encode() in asked.body]
 
 
-def test_a_skill_is_named_and_no_path(server: Server, alice: Caller, bob: Caller) -> None:
+def test_a_skill_name_cannot_be_a_path(server: Server, alice: Caller, bob: Caller) -> None:
     for name in (
         "../../x",
         "../memory/bob",
@@ -294,9 +304,14 @@ def test_a_skill_is_named_and_no_path(server: Server, alice: Caller, bob: Caller
 
 
 def test_a_foreign_name_or_page_is_refused(server: Server, alice: Caller) -> None:
-    """DNS rebinding: a page that reached us as evil.example gets nothing, with a right token too."""
+    """DNS rebinding: a page that reached us as evil.example gets nothing, even with a valid token."""
     path = "/api/v1/user/alice"
-    for host in ("evil.example", "evil.example:8765", "127.0.0.1.evil.example", "localhost.evil.example", "", "127.0.0.1:80@evil.example", "localhost:evil", "localhost.", "127.0.0.1, evil.example", "[::1]evil", "0.0.0.0"):  # fmt: skip
+    hosts = [
+        *("evil.example", "evil.example:8765", "127.0.0.1.evil.example", "localhost.evil.example", ""),
+        *("127.0.0.1:80@evil.example", "localhost:evil", "localhost.", "127.0.0.1, evil.example", "[::1]evil"),
+        "0.0.0.0",
+    ]
+    for host in hosts:
         alice("GET", path, 421, headers={"Host": host})
     assert server.client.get("/healthz", headers={"Host": "evil.example"}).status_code == 421
     assert (
@@ -304,15 +319,20 @@ def test_a_foreign_name_or_page_is_refused(server: Server, alice: Caller) -> Non
         == 421
     )
     own = server.address.removeprefix("http://")
-    for origin in ("http://evil.example", "null", "http://localhost:1", "http://[", "https://127.0.0.1.evil.example", "", "//" + own, own, f"http://{own}.evil.example", f"http://evil@{own}", f"chrome-extension://{own}", f"http://{own}/x", "http://127.0.0.1"):  # fmt: skip
+    origins = [
+        *("http://evil.example", "null", "http://localhost:1", "http://[", "https://127.0.0.1.evil.example", ""),
+        *("//" + own, own, f"http://{own}.evil.example", f"http://evil@{own}", f"chrome-extension://{own}"),
+        *(f"http://{own}/x", "http://127.0.0.1"),
+    ]
+    for origin in origins:
         assert alice("GET", path, 403, headers={"Origin": origin})["type"] == "urn:vault-memory:foreign-origin"
     alice("GET", path, headers={"Origin": server.address})
     for host in ("localhost:9", "LOCALHOST", "[::1]:8765"):
         alice("GET", path, headers={"Host": host})
 
 
-def test_what_two_readers_could_read_in_two_ways_is_refused(server: Server, alice: Caller) -> None:
-    """A server in front of this one may go by the first of two headers where we would go by the last."""
+def test_an_ambiguous_request_is_refused(server: Server, alice: Caller) -> None:
+    """A server in front of this one may use the first of two headers where we would use the last."""
     path, good = "/api/v1/user/alice", f"Bearer {alice.token}"
     twice = {
         "authorization": [("Authorization", "Bearer x"), ("Authorization", good)],
@@ -348,8 +368,8 @@ def test_a_token_ends_when_it_is_revoked_replaced_or_its_id_goes_to_another(serv
     server.admin("GET", "/api/v1/users")
 
 
-def test_who_comes_to_an_id_that_was_anothers_finds_nothing_of_them(server: Server, bob: Caller) -> None:
-    """Bob is called rob now; the next bob sees neither the notes nor the history of the first, with the server running on."""
+def test_a_new_user_with_an_old_id_finds_nothing_of_its_former_user(server: Server, bob: Caller) -> None:
+    """Bob becomes rob; the next bob sees neither notes nor history of the first, while the server keeps running."""
     bob("POST", "/api/v1/memory/bob/search", json=BODY)
     rename_user(server.vault, "bob", "rob")
     next_bob = server.user("bob")
@@ -360,7 +380,7 @@ def test_who_comes_to_an_id_that_was_anothers_finds_nothing_of_them(server: Serv
     assert SECRET in json.dumps(server.admin("GET", "/api/v1/user/rob/preferences/history"))
 
 
-def test_tokens_are_for_the_owner_of_the_files_alone(server: Server, alice: Caller) -> None:
+def test_only_the_owner_of_the_files_can_read_tokens(server: Server, alice: Caller) -> None:
     state = server.vault.root / ".vault-memory"
     for path in (state / "token", state / "tokens" / "alice"):
         assert path.stat().st_mode & 0o777 == 0o600

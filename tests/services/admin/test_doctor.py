@@ -1,4 +1,4 @@
-"""Each check sees what it is there for, and `fix` mends what is safe to mend."""
+"""Each check finds what it looks for, and `fix` repairs what can be repaired safely."""
 
 from __future__ import annotations
 
@@ -115,11 +115,11 @@ def test_what_a_dead_process_left(vault: Vault) -> None:
 
 
 def test_a_check_that_fails_is_a_finding(vault: Vault) -> None:
-    def look(vault: Vault) -> tuple[str, str]:
+    def inspect(vault: Vault) -> tuple[str, str]:
         raise IndexUnusable("it is broken")
 
-    def mend(vault: Vault) -> None:
+    def repair(vault: Vault) -> None:
         raise IndexUnusable("it stays broken")
 
-    [finding] = doctor(vault, fix=True, checks=[Check("x", look, mend)])
-    assert (finding.ok, finding.message) == (False, "it is broken (mending it failed: it stays broken)")
+    [finding] = doctor(vault, fix=True, checks=[Check("x", inspect, repair)])
+    assert (finding.ok, finding.message) == (False, "it is broken (repairing it failed: it stays broken)")

@@ -1,4 +1,4 @@
-"""What `status` says is what is so."""
+"""`status` reports the real state of the vault."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.vaults import write
 from vault_memory.errors import NotFound
 from vault_memory.services.admin.create_vault import create_vault
-from vault_memory.services.admin.status import BIG_BYTES, ScopeStatus, status
+from vault_memory.services.admin.status import LARGE_USER_BYTES, ScopeStatus, status
 from vault_memory.services.daemon.daemon_record import DaemonRecord, only_daemon, write_record
 from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.vault import Vault, open_vault
@@ -69,7 +69,7 @@ def test_well_and_unwell(vault: Vault) -> None:
     for scope in vault.scopes():
         reconcile(vault, scope)
     assert status(vault).unhealthy == ()
-    write(vault, "alice", "big.md", "x" * (BIG_BYTES + 1))
+    write(vault, "alice", "big.md", "x" * (LARGE_USER_BYTES + 1))
     assert any("8.0 MB" in line for line in status(vault).unhealthy)
 
 

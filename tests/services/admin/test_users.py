@@ -1,4 +1,4 @@
-"""Users, and what becomes of an id that goes from one person to another: nothing of the one is the other's."""
+"""Users, and ids that pass from one person to another: nothing of the first person reaches the second."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from vault_memory.core import layout
 from vault_memory.errors import NotFound, Unauthenticated
 from vault_memory.services.admin.access import caller_of, new_user_token
 from vault_memory.services.admin.users import User, rename_user, users
-from vault_memory.services.profiles.audit import history
-from vault_memory.services.profiles.preferences import preferences, restore_preference, set_preference, undo
-from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.profiles.history import history
+from vault_memory.services.profiles.preferences import list_preferences, restore_preference, set_preference, undo
+from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault
 
 
@@ -57,7 +57,7 @@ def test_what_is_restored_is_the_persons_own(vault: Vault, comes_by: str) -> Non
     with pytest.raises(NotFound, match="had no USER.md"):
         restore_preference(vault, "alice", "theme", dark)
     restore_preference(vault, "an", "theme", dark)
-    assert [p.value for p in preferences(vault, "an") if p.key == "theme"] == ["dark"]
+    assert [p.value for p in list_preferences(vault, "an") if p.key == "theme"] == ["dark"]
     with pytest.raises(NotFound):
         restore_preference(vault, "alice", "theme", "0123456789")
 
@@ -67,7 +67,7 @@ def test_what_was_learned_under_an_earlier_id_is_undone_to_what_was_before(vault
     record_turn(vault, "alice", "我改變主意了，以後都用亮色主題", "好")
     rename_user(vault, "alice", "an")
     undo(vault, "an")
-    assert [p.value for p in preferences(vault, "an") if p.key == "theme"] == ["dark"]
+    assert [p.value for p in list_preferences(vault, "an") if p.key == "theme"] == ["dark"]
 
 
 def test_a_token_made_for_somebody_else_does_not_open_who_comes_to_that_id(vault: Vault) -> None:

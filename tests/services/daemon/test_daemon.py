@@ -22,16 +22,18 @@ from vault_memory.errors import Busy
 from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.daemon.daemon import Daemon
 from vault_memory.services.daemon.daemon_record import is_running, lock_path, read_record, write_record
-from vault_memory.services.daemon.event_log import Happening
+from vault_memory.services.daemon.event_log import Event
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.vault import Vault, open_vault
+
+pytestmark = pytest.mark.slow
 
 PROFILE = "# 使用者資料\n\n## 使用偏好\n- 主題偏好：{theme}\n"
 
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Vault:
-    """A vault that settles fast, with one user."""
+    """A vault with short quiet times and one user."""
     root = create_vault(tmp_path / "vault").root
     vault = open_vault(root, watch_settle_ms=30, watch_commit_quiet_ms=150)
     write(vault, "alice", "USER.md", PROFILE.format(theme="auto"))
@@ -39,16 +41,16 @@ def vault(tmp_path: Path) -> Vault:
 
 
 class Running:
-    """A daemon in a thread of its own, and what it told."""
+    """A daemon in a thread of its own, and its events."""
 
     def __init__(self, vault: Vault, **times: float) -> None:
-        self.told: list[Happening] = []
-        self.daemon = Daemon(vault, self.told.append, **times)
+        self.events: list[Event] = []
+        self.daemon = Daemon(vault, self.events.append, **times)
         self.stop = threading.Event()
         self.thread = threading.Thread(target=self.daemon.run, args=(self.stop,))
 
     def kinds(self, where: str = "") -> set[str]:
-        return {happening.kind for happening in self.told if where in happening.where}
+        return {event.kind for event in self.events if where in event.where}
 
 
 @contextmanager
@@ -166,8 +168,8 @@ def test_a_checkout_of_many_files_is_found_whole(vault: Vault) -> None:
         wait_until(lambda: not read_record(vault.root).problems, "nothing is wrong")  # type: ignore[union-attr]
 
 
-def test_a_hint_of_a_git_hook_is_heeded(vault: Vault) -> None:
-    """Edits that the watcher cannot see (here: written through a second name) are found when a hook leaves a note."""
+def test_a_git_hook_can_request_a_scan(vault: Vault) -> None:
+    """Edits that the watcher cannot see (here: written through a second name) are found when a hook requests a scan."""
     note = write(vault, "alice", "note.md", "before\n")
     outside = vault.root.parent / "second-name.md"
     os.link(note, outside)
@@ -179,18 +181,18 @@ def test_a_hint_of_a_git_hook_is_heeded(vault: Vault) -> None:
         assert not (vault.root / ".vault-memory" / "rescan").exists()
 
 
-def test_what_the_watcher_cannot_see_is_found_by_the_next_look(vault: Vault) -> None:
+def test_what_the_watcher_cannot_see_is_found_by_the_next_scan(vault: Vault) -> None:
     note = write(vault, "alice", "note.md", "before\n")
     outside = vault.root.parent / "second-name.md"
     os.link(note, outside)
-    with running(vault, look_s=0.2):
+    with running(vault, full_scan_s=0.2):
         before = indexed(vault)["note.md"]
         outside.write_text("after\n")
         wait_until(lambda: indexed(vault)["note.md"] != before, "the edit is found")
 
 
-def test_words_that_another_process_indexed_get_their_vectors(vault: Vault) -> None:
-    """As after a turn in somebody's proxy: the daemon finds nothing new there, and yet something to do."""
+def test_text_that_another_process_indexed_gets_its_vectors(vault: Vault) -> None:
+    """As after a turn in somebody's proxy: the daemon finds nothing to index there, and computes the vectors."""
     with running(vault):
         write(vault, "alice", "note.md", "text\n")
         reconcile(vault, "alice")
@@ -201,11 +203,11 @@ def test_words_that_another_process_indexed_get_their_vectors(vault: Vault) -> N
 def test_a_mass_deletion_is_neither_indexed_nor_committed_before_it_is_confirmed(vault: Vault) -> None:
     for n in range(20):
         write(vault, "alice", f"notes/{n}.md", f"note {n}\n")
-    with running(vault, look_s=0.2) as run:
+    with running(vault, full_scan_s=0.2) as run:
         wait_until(lambda: log(vault, "--", "memory/alice/notes/19.md"), "the notes are committed")
         shutil.rmtree(vault.path("alice", "notes"))
         wait_until(lambda: "held" in run.kinds("alice"), "it is held")
-        write(vault, "bob", "later.md", "whatever was heard before this is dealt with before it\n")
+        write(vault, "bob", "later.md", "hints before this one are dealt with before it\n")
         wait_until(lambda: log(vault, "--", "memory/bob/later.md"), "what came after it is indexed and committed")
         assert len(indexed(vault)) == 21
         assert not log(vault, "--diff-filter=D", "--format=%h")
@@ -217,7 +219,7 @@ def test_a_mass_deletion_is_neither_indexed_nor_committed_before_it_is_confirmed
         assert len(indexed(vault)) == 1
 
 
-def test_a_second_daemon_is_refused_and_told_who_runs(vault: Vault) -> None:
+def test_a_second_daemon_is_refused_with_the_first_ones_process(vault: Vault) -> None:
     with running(vault):
         assert is_running(vault.root)
         with pytest.raises(Busy, match=str(os.getpid())):
@@ -231,7 +233,7 @@ def test_a_second_daemon_is_refused_and_told_who_runs(vault: Vault) -> None:
     assert record.state == "stopped"
 
 
-def test_a_record_that_is_spoilt_is_none(vault: Vault) -> None:
+def test_a_damaged_record_is_none(vault: Vault) -> None:
     with running(vault):
         pass
     (vault.root / ".vault-memory" / "daemon.json").write_text("{")
@@ -239,7 +241,7 @@ def test_a_record_that_is_spoilt_is_none(vault: Vault) -> None:
     assert not is_running(vault.root)
 
 
-def test_trouble_with_one_scope_is_told_and_stops_no_other(vault: Vault) -> None:
+def test_an_error_in_one_scope_is_reported_and_stops_no_other(vault: Vault) -> None:
     write(vault, "bob", "USER.md", PROFILE.format(theme="dark"))
     bob = vault.index_path("bob")
     bob.mkdir()  # nothing can be opened there
@@ -255,8 +257,8 @@ def test_trouble_with_one_scope_is_told_and_stops_no_other(vault: Vault) -> None
         assert set(indexed(vault, "bob")) == {"USER.md"}
 
 
-def test_a_worker_that_crashes_is_started_again_and_told(vault: Vault) -> None:
-    """Git gone bad for a while: commits wait, searching goes on, the record says so."""
+def test_a_worker_that_crashes_is_reported_and_started_again(vault: Vault) -> None:
+    """A broken `.git/HEAD` for a while: commits wait, indexing goes on, the record says so."""
     head = vault.root / ".git" / "HEAD"
     good = head.read_text()
     with running(vault) as run:
@@ -264,18 +266,18 @@ def test_a_worker_that_crashes_is_started_again_and_told(vault: Vault) -> None:
         head.write_text("nonsense\n")
         write(vault, "alice", "note.md", "text\n")
         wait_until(lambda: "note.md" in indexed(vault), "the edit is indexed all the same")
-        wait_until(lambda: "trouble" in run.kinds("commit"), "the trouble is told")
+        wait_until(lambda: "trouble" in run.kinds("commit"), "the error is reported")
         record = read_record(vault.root)
         assert record is not None
         assert record.restarts["commit"] >= 1
         head.write_text(good)
         wait_until(lambda: log(vault, "--", "memory/alice/note.md"), "the edit is committed after all")
-        wait_until(lambda: not read_record(vault.root).problems, "all is well again")  # type: ignore[union-attr]
+        wait_until(lambda: not read_record(vault.root).problems, "the error is cleared")  # type: ignore[union-attr]
 
 
 def test_deleting_what_is_derived_disturbs_nothing(vault: Vault) -> None:
     """Anyone may delete `.vault-memory/` and every index at any time; the daemon goes on, and stays the only one."""
-    with running(vault, look_s=0.2):
+    with running(vault, full_scan_s=0.2):
         (vault.root / ".vault-memory").rename(vault.root.parent / "state")
         for path in vault.index_path("alice").parent.glob("index.db*"):
             path.unlink()
@@ -291,18 +293,18 @@ def test_a_vault_that_is_moved_away_and_back(vault: Vault) -> None:
         wait_until(lambda: log(vault, "--", "memory/alice/USER.md"), "the first commit")
         away = vault.root.with_name("away")
         vault.root.rename(away)
-        wait_until(lambda: any("is gone" in happening.message for happening in run.told), "it is missed")
+        wait_until(lambda: any("is gone" in event.message for event in run.events), "that is reported")
         assert not vault.root.exists()
         away.rename(vault.root)
         write(vault, "alice", "note.md", "text\n")
         wait_until(lambda: "note.md" in indexed(vault), "it is watched again")
-        wait_until(lambda: not read_record(vault.root).problems, "and that is told")  # type: ignore[union-attr]
+        wait_until(lambda: not read_record(vault.root).problems, "and its error is cleared")  # type: ignore[union-attr]
         assert run.thread.is_alive()
 
 
 SCRIPT = """
 import signal, sys, threading
-from vault_memory.services.daemon.daemon import Daemon
+from vault_memory.services.daemon import Daemon
 from vault_memory.services.vault import open_vault
 stop = threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: stop.set())
@@ -312,7 +314,7 @@ Daemon(open_vault(sys.argv[1], watch_settle_ms=30, watch_commit_quiet_ms=150)).r
 
 @pytest.mark.slow
 def test_killed_in_the_middle_and_started_again(vault: Vault) -> None:
-    """`kill -9` at any moment leaves nothing that the next start does not heal, and no lock."""
+    """After `kill -9` at any moment the next start finishes the work; no lock stays."""
     command = [sys.executable, "-c", SCRIPT, str(vault.root)]
     for round_ in range(4):
         process = subprocess.Popen(command)

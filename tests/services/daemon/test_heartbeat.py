@@ -1,4 +1,4 @@
-"""Jobs: when they run, that they run once, and what is known of them afterwards."""
+"""Jobs: when they run, that they run once, and what their outcomes say."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.conftest import Clock
 from tests.vaults import write
 from vault_memory.core import layout
 from vault_memory.errors import ConfigError, NotFound
-from vault_memory.services.daemon.heartbeat import RETRY, heartbeat, outcomes
+from vault_memory.services.daemon.heartbeat import RETRY_AFTER, heartbeat, outcomes
 from vault_memory.services.daemon.jobs import JOBS, Job
 from vault_memory.services.vault import Vault, open_vault
 
@@ -28,9 +28,9 @@ def vault(tmp_path: Path, clock: Clock) -> Vault:
 class Counted:
     """A job that counts its runs."""
 
-    def __init__(self, when: str) -> None:
+    def __init__(self, schedule: str) -> None:
         self.runs = 0
-        self.job = Job("counted", when, "counts", self.run)
+        self.job = Job("counted", schedule, "counts", self.run)
 
     def run(self, vault: Vault) -> str:
         self.runs += 1
@@ -71,7 +71,7 @@ def test_a_time_of_day_is_waited_for_and_caught_up_once(vault: Vault, clock: Clo
     assert counted.runs == 1
 
 
-def test_the_vault_moves_a_job_or_turns_it_off(vault: Vault, clock: Clock) -> None:
+def test_the_settings_reschedule_a_job_or_turn_it_off(vault: Vault, clock: Clock) -> None:
     counted = Counted("15m")
     settings = vault.root / layout.SETTINGS_FILE
     settings.write_text('format = 1\n[schedule]\ncounted = "off"\n')
@@ -81,14 +81,14 @@ def test_the_vault_moves_a_job_or_turns_it_off(vault: Vault, clock: Clock) -> No
         open_vault(vault.root)
 
 
-def test_now_means_now(vault: Vault) -> None:
+def test_force_runs_a_job_that_is_off(vault: Vault) -> None:
     counted = Counted("off")
     assert [o.ok for o in heartbeat(vault, only="counted", force=True, jobs=[counted.job])] == [True]
     with pytest.raises(NotFound, match="counted"):
         heartbeat(vault, only="other", force=True, jobs=[counted.job])
 
 
-def test_a_failure_is_told_and_tried_again_later(vault: Vault, clock: Clock) -> None:
+def test_a_failed_job_says_why_and_is_tried_again_later(vault: Vault, clock: Clock) -> None:
     def fail(vault: Vault) -> str:
         raise RuntimeError("no network")
 
@@ -98,7 +98,7 @@ def test_a_failure_is_told_and_tried_again_later(vault: Vault, clock: Clock) -> 
     assert (first["bad"].ok, first["bad"].said) == (False, "RuntimeError: no network")
     assert first["counted"].ok
     assert heartbeat(vault, jobs=jobs) == []
-    clock.time += RETRY
+    clock.time += RETRY_AFTER
     assert [o.job for o in heartbeat(vault, jobs=jobs)] == ["bad"]
 
 
@@ -110,12 +110,12 @@ def test_a_job_that_ended_in_the_middle_is_run_again(vault: Vault, clock: Clock)
     with pytest.raises(KeyboardInterrupt):
         heartbeat(vault, force=True, jobs=[Job("counted", "03:00", "dies", die)])
     assert heartbeat(vault, jobs=[counted.job]) == []
-    clock.time += RETRY
+    clock.time += RETRY_AFTER
     assert counted.runs == 0
     assert [o.said for o in heartbeat(vault, jobs=[counted.job])] == ["run 1"]
 
 
-def test_a_spoilt_record_is_none(vault: Vault) -> None:
+def test_a_damaged_outcome_counts_as_none(vault: Vault) -> None:
     counted = Counted("15m")
     heartbeat(vault, jobs=[counted.job])
     (vault.root / ".vault-memory/jobs/counted.json").write_text("{")
@@ -165,14 +165,14 @@ def test_once_for_all_processes(vault: Vault) -> None:
     assert (vault.root / "runs").read_text() == "run\n"
 
 
-def test_the_jobs_there_are(bare_vault: Vault, tmp_path: Path) -> None:
+def test_every_job_does_its_work(bare_vault: Vault, tmp_path: Path) -> None:
     """Each does its work over real scopes and says so."""
     subprocess.run(["git", "init", "-q", str(bare_vault.root)], check=True)
     write(bare_vault, "alice", "a.md", "one\n")
     said = {o.job: (o.ok, o.said) for o in heartbeat(bare_vault, force=True)}
     assert said.keys() == {job.name for job in JOBS}
-    assert said["full-check"] == (True, "1 files read, 1 of them were not as the index had them")
+    assert said["full-check"] == (True, "1 files read, 1 of them differed from the index")
     assert all(ok for ok, _ in said.values()), said
     again = {o.job: o.said for o in heartbeat(bare_vault, force=True)}
-    assert again["full-check"] == "1 files read, 0 of them were not as the index had them"
+    assert again["full-check"] == "1 files read, 0 of them differed from the index"
     assert again["vectors"] == "every passage has its vector"

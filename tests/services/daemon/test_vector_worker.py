@@ -17,8 +17,8 @@ from vault_memory.adapters.embedding.base import Kind, Vector
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.errors import EndpointError
 from vault_memory.services.admin.create_vault import create_vault
-from vault_memory.services.daemon.event_log import Bulletin, Happening
-from vault_memory.services.daemon.vector_worker import FEW, VectorWorker
+from vault_memory.services.daemon.event_log import DaemonEvents, Event
+from vault_memory.services.daemon.vector_worker import MAX_PASSAGES_HERE, VectorWorker
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.vault import Vault, open_vault
 
@@ -34,15 +34,15 @@ def lacking(vault: Vault) -> int:
 
 
 @contextmanager
-def working(vault: Vault) -> Iterator[tuple[VectorWorker, list[Happening]]]:
-    told: list[Happening] = []
-    calm, stop = threading.Event(), threading.Event()
-    calm.set()
-    worker = VectorWorker(vault, Bulletin(vault, told.append), calm)
+def working(vault: Vault) -> Iterator[tuple[VectorWorker, list[Event]]]:
+    events: list[Event] = []
+    quiet, stop = threading.Event(), threading.Event()
+    quiet.set()
+    worker = VectorWorker(vault, DaemonEvents(vault, events.append), quiet)
     thread = threading.Thread(target=worker.run, args=(stop,))
     thread.start()
     try:
-        yield worker, told
+        yield worker, events
     finally:
         stop.set()
         worker.put(None)
@@ -52,18 +52,18 @@ def working(vault: Vault) -> Iterator[tuple[VectorWorker, list[Happening]]]:
 
 SCRIPT = """
 import sys, threading
-from vault_memory.services.daemon.event_log import Bulletin
+from vault_memory.services.daemon.event_log import DaemonEvents
 from vault_memory.services.vault import open_vault
 from vault_memory.services.daemon.vector_worker import VectorWorker
-vault, calm = open_vault(sys.argv[1]), threading.Event()
-calm.set()
-print(VectorWorker(vault, Bulletin(vault, lambda happening: None), calm).work_through(vault))
+vault, quiet = open_vault(sys.argv[1]), threading.Event()
+quiet.set()
+print(VectorWorker(vault, DaemonEvents(vault, lambda event: None), quiet).embed_everything(vault))
 print(sorted({"numpy", "sklearn"} & sys.modules.keys()))
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [3, FEW // 2, 3 * FEW])
+@pytest.mark.parametrize("count", [3, MAX_PASSAGES_HERE // 2, 3 * MAX_PASSAGES_HERE])
 def test_no_number_of_passages_makes_a_daemon_load_scikit_learn(root: Path, count: int) -> None:
     vault = open_vault(root)
     for n in range(count):
@@ -78,24 +78,24 @@ def test_no_number_of_passages_makes_a_daemon_load_scikit_learn(root: Path, coun
 def test_a_child_takes_the_settings_along(root: Path) -> None:
     """Were they others, the two would drop each other's vectors."""
     vault = open_vault(root, index_dir=str(root.parent / "elsewhere"))
-    for n in range(2 * FEW):
+    for n in range(2 * MAX_PASSAGES_HERE):
         write(vault, "alice", f"{n}.md", f"note {n}\n")
     reconcile(vault, "alice")
-    with working(vault) as (worker, told):
+    with working(vault) as (worker, events):
         worker.put("alice")
         wait_until(lambda: not lacking(vault), "all have their vectors", 60)
-        wait_until(lambda: any("128 of 128" in happening.message for happening in told), "and that is told")
+        wait_until(lambda: any("128 of 128" in event.message for event in events), "and the progress is published")
 
 
 @pytest.mark.slow
 def test_a_child_ends_with_the_daemon_and_the_next_goes_on_from_there(root: Path) -> None:
     vault = open_vault(root)
-    for n in range(40 * FEW):
+    for n in range(40 * MAX_PASSAGES_HERE):
         write(vault, "alice", f"{n}.md", f"note {n}\n")
     reconcile(vault, "alice")
     with working(vault) as (worker, _):
         worker.put("alice")
-        wait_until(lambda: lacking(vault) < 40 * FEW, "it has begun", 60)
+        wait_until(lambda: lacking(vault) < 40 * MAX_PASSAGES_HERE, "it has begun", 60)
     before = lacking(vault)
     with working(vault) as (worker, _):
         worker.put("alice")
@@ -114,17 +114,17 @@ class Endpoint:
         return OfflineEmbedder().embed(texts, kind)
 
 
-def test_an_endpoint_that_was_down_is_told_and_asked_again(root: Path) -> None:
+def test_an_endpoint_that_was_down_is_reported_and_asked_again(root: Path) -> None:
     endpoint = Endpoint()
     vault = open_vault(root, embedder=endpoint)
     write(vault, "alice", "note.md", "text\n")
     reconcile(vault, "alice")
-    with working(vault) as (worker, told):
+    with working(vault) as (worker, events):
         worker.put("alice")
-        wait_until(lambda: "trouble" in {happening.kind for happening in told}, "it is told")
+        wait_until(lambda: "trouble" in {event.kind for event in events}, "it is reported")
         with pytest.raises(EndpointError):
-            worker.work_through(vault)
+            worker.embed_everything(vault)
         endpoint.is_down = False
         worker.put("alice")
-        wait_until(lambda: "well" in {happening.kind for happening in told}, "it works again")
+        wait_until(lambda: "well" in {event.kind for event in events}, "it works again")
     assert lacking(vault) == 0

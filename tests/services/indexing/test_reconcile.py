@@ -19,8 +19,9 @@ from tests.conftest import wait_until
 from tests.vaults import write
 from vault_memory.adapters.index.base import FileState, Index
 from vault_memory.core import layout
-from vault_memory.core.notes.document import LIMIT_BYTES, Document
+from vault_memory.core.notes.document import MAX_FILE_BYTES, Document
 from vault_memory.errors import IndexUnusable
+from vault_memory.services.indexing.rebuild import confirm_deletions
 from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.vault import Vault, find_vault, open_vault
 
@@ -105,7 +106,7 @@ def test_the_index_tells_of_some_files_or_of_all_in_short(bare_vault: Vault) -> 
     all_files = index.files()
     assert index.files([]) == {}
     assert index.files(["主題.md", "gone.md", "caf\udce9.md", "a\x00b"]) == {"主題.md": all_files["主題.md"]}
-    assert index.identities() == {s: (f.size, f.mtime_ns, f.ctime_ns, f.inode) for s, f in all_files.items()}
+    assert index.stamps() == {s: (f.size, f.mtime_ns, f.ctime_ns, f.inode) for s, f in all_files.items()}
     assert index.problems() == {"yaml.md": all_files["yaml.md"].problem}
 
 
@@ -170,6 +171,20 @@ def test_a_mass_deletion_waits_for_the_person(bare_vault: Vault) -> None:
     assert len(texts(bare_vault)) == 15
 
 
+def test_confirmed_deletions_leave_every_index(bare_vault: Vault) -> None:
+    for scope in ("alice", "bob", layout.SHARED):
+        for n in range(20):
+            write(bare_vault, scope, f"{n}.md", f"note {n}\n")
+        reconcile(bare_vault, scope)
+    for scope in ("alice", layout.SHARED):
+        for n in range(10):
+            bare_vault.path(scope, f"{n}.md").unlink()
+        assert len(reconcile(bare_vault, scope).held) == 10
+    removed = confirm_deletions(bare_vault)
+    assert {scope: len(sources) for scope, sources in removed.items()} == {layout.SHARED: 10, "alice": 10}
+    assert confirm_deletions(bare_vault) == {}
+
+
 def test_a_user_who_is_gone_is_not_made_anew(bare_vault: Vault) -> None:
     assert reconcile(bare_vault, "nobody").indexed == ()
     assert not (bare_vault.root / "memory" / "nobody").exists()
@@ -216,7 +231,7 @@ def test_a_note_of_200_mb_is_indexed_in_part_and_told(bare_vault: Vault) -> None
             file.write(b"0123456789abcde\n" * 65536)
     began = time.monotonic()
     report = reconcile(bare_vault, "alice")
-    assert f"{LIMIT_BYTES:,}" in report.failed["big.md"]
+    assert f"{MAX_FILE_BYTES:,}" in report.failed["big.md"]
     assert texts(bare_vault)["big.md"].startswith("the first line")
     assert time.monotonic() - began < 60
     assert path.stat().st_size > 200_000_000

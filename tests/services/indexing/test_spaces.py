@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import wait_until
-from tests.embedding_server import EmbeddingServer, embedding_server
+from tests.scripted_http import EmbeddingServer
 from tests.vaults import write
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.adapters.index.base import Space
@@ -24,12 +24,14 @@ from vault_memory.errors import ConfigError, EndpointError
 from vault_memory.services.admin.status import status
 from vault_memory.services.daemon.daemon import Daemon
 from vault_memory.services.daemon.daemon_record import DaemonRecord, read_record
-from vault_memory.services.daemon.event_log import Happening
+from vault_memory.services.daemon.event_log import Event
 from vault_memory.services.indexing.rebuild import rebuild
 from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.indexing.spaces import answering, progress
-from vault_memory.services.retrieval.search import SearchResult, search
+from vault_memory.services.retrieval.search import SearchQuery, SearchResult, search
 from vault_memory.services.vault import Vault, open_vault
+
+pytestmark = pytest.mark.slow
 
 OFFLINE = OfflineEmbedder.space
 OLD, NEW = "http:old", "http:new"
@@ -37,13 +39,13 @@ OLD, NEW = "http:old", "http:new"
 
 @pytest.fixture
 def old() -> Iterator[EmbeddingServer]:
-    with embedding_server(8) as server:
+    with EmbeddingServer(dimension=8) as server:
         yield server
 
 
 @pytest.fixture
 def new() -> Iterator[EmbeddingServer]:
-    with embedding_server(12) as server:
+    with EmbeddingServer(dimension=12) as server:
         yield server
 
 
@@ -72,7 +74,7 @@ def complete(vault: Vault) -> None:
 
 def asked(vault: Vault, query: str = "cats") -> tuple[SearchResult, str]:
     """What a search gives, and the space of the vectors that answered."""
-    found = search(vault, "alice", query)
+    found = search(vault, "alice", SearchQuery(query))
     return found, found.hits[0].explain["space"]
 
 
@@ -81,7 +83,7 @@ def test_a_model_behind_an_endpoint_finds_what_no_word_finds(bare_vault: Vault, 
     vault = filled(settings(bare_vault.root, "old", old), 60, "Cars are {n}.\n")
     write(vault, "alice", "pet.md", "I am fond of cats.\n")
     reconcile(vault, "alice")
-    assert search(vault, "alice", "feline").hits == []
+    assert search(vault, "alice", SearchQuery("feline")).hits == []
     complete(vault)
     found, space = asked(vault, "feline")
     assert found.hits[0].source == "pet.md" and space == OLD and found.degraded == []
@@ -105,7 +107,7 @@ def test_with_the_endpoint_down_offline_vectors_and_words_answer_in_time(
 def test_words_answer_before_the_vectors_are_there_and_it_is_told(bare_vault: Vault, old: EmbeddingServer) -> None:
     old.status = 503
     vault = filled(settings(bare_vault.root, "old", old))
-    found = search(vault, "alice", "cats number 2")
+    found = search(vault, "alice", SearchQuery("cats number 2"))
     assert found.hits[0].source == "n2.md"
     assert found.degraded == [
         "embedding: 0 of 3 passages in space http:old; words and offline vectors answer meanwhile"
@@ -193,15 +195,14 @@ def test_how_the_old_model_was_asked_is_remembered_without_secrets_and_may_be_lo
     record = vault.root / layout.STATE_DIR / "embedding.json"
     kept = json.loads(record.read_text())
     assert kept[OLD] == {
-        "kind": "http", "model": "old", "endpoints": [{"url": old.url}], "query_prefix": "", "document_prefix": "",
+        "kind": "http", "model": "old", "endpoints": [{"url": f"{old.url}/embeddings"}], "query_prefix": "",
+        "document_prefix": "",
     }  # fmt: skip
     for damage in (lambda: record.write_text("{"), record.unlink):
         damage()
         found, space = asked(open_vault(vault.root))
         assert space == OFFLINE
-        assert found.degraded == [
-            "embedding: how http:old is asked is forgotten; 256 of 300 passages in space http:new"
-        ]
+        assert found.degraded == ["embedding: the settings of http:old are lost; 256 of 300 passages in space http:new"]
 
 
 def test_a_model_that_changed_under_its_name_is_refused_and_the_index_stays(
@@ -255,18 +256,19 @@ def test_status_and_the_daemon_tell_how_far_the_new_space_is(
 
     new.after = 10**9
     filled(vault, 700)
-    happenings: list[Happening] = []
+    events: list[Event] = []
     stop = threading.Event()
-    daemon = threading.Thread(target=Daemon(open_vault(vault.root), happenings.append).run, args=(stop,))
+    daemon = threading.Thread(target=Daemon(open_vault(vault.root), events.append).run, args=(stop,))
     daemon.start()
     try:
-        wait_until(lambda: any("700 of 700 passages" in h.message for h in happenings), "all is told to be there")
+        wait_until(lambda: any("700 of 700 passages" in e.message for e in events), "the end is published")
     finally:
         stop.set()
         daemon.join(10)
-    assert [
-        h for h in happenings if h.kind == "vectors" and h.where == "memory/alice" and "of 700 passages" in h.message
-    ][1:]
+    progress = [
+        e for e in events if e.kind == "vectors" and e.where == "memory/alice" and "of 700 passages" in e.message
+    ]
+    assert len(progress) > 1
     assert not any("passages" in line for line in status(vault, "alice").degraded)
 
 
@@ -307,17 +309,17 @@ def test_which_space_answers(spaces: dict[str, Space], name: str) -> None:
 def test_an_endpoint_is_sent_neither_secrets_nor_private_sentences(bare_vault: Vault, old: EmbeddingServer) -> None:
     """G7: what a person wrote into a note, and what is asked; `.vault-memory/embedding.json` holds no key either."""
     key, ill = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "憂鬱症"
-    endpoint = f'[{{ url = "{old.url}", key_env = "MY_KEY" }}]'
+    endpoint = f'[{{ url = "{old.url}/embeddings", key_env = "MY_KEY" }}]'
     text = f'format = 1\n[embedding]\nkind = "http"\nmodel = "old"\nendpoints = {endpoint}\n{PATIENT}'
     (bare_vault.root / layout.SETTINGS_FILE).write_text(text)
     vault = open_vault(bare_vault.root, environ={"MY_KEY": "sesame"})
     write(vault, "alice", "a.md", f"# 部署\n\n用 {key} 部署。\n我有{ill}，最近在吃藥。\n\n星期五上線。\n")
     reconcile(vault, "alice")
     complete(vault)
-    assert search(vault, "alice", f"{key} 怎麼部署？我有{ill}").degraded == []
+    assert search(vault, "alice", SearchQuery(f"{key} 怎麼部署？我有{ill}")).degraded == []
     sent = "".join(text for batch in old.texts for text in batch)
     assert key not in sent and ill not in sent and "星期五上線" in sent and "怎麼部署" in sent
-    assert search(vault, "alice", ill).hits, "words find it: they stay on this machine"
+    assert search(vault, "alice", SearchQuery(ill)).hits, "words find it: they stay on this machine"
     assert "sesame" not in (vault.root / layout.STATE_DIR / "embedding.json").read_text()
 
 
@@ -331,6 +333,6 @@ def test_spaces_of_one_vault_may_differ_by_index(bare_vault: Vault, old: Embeddi
             pass
     vault = settings(bare_vault.root, "new", new)
     complete(vault)
-    found = search(vault, "alice", "cats", scope="all")
+    found = search(vault, "alice", SearchQuery("cats", scope="all"))
     assert {(hit.scope, hit.explain["space"]) for hit in found.hits} == {("alice", NEW), (layout.SHARED, OLD)}
     assert found.degraded == []

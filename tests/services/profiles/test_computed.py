@@ -1,4 +1,4 @@
-"""Computed fields: from the logs, committed only when they change, and never against the person's hand."""
+"""Computed fields: from the turns, committed only when they change, and never against the person's own edit."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from datetime import datetime, timedelta
 import pytest
 
 from vault_memory.services.daemon.heartbeat import heartbeat
-from vault_memory.services.profiles.audit import history
-from vault_memory.services.profiles.interaction import compute_interaction
-from vault_memory.services.profiles.preferences import preferences, set_preference, undo, unset_preference
-from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.profiles.computed import compute_interaction
+from vault_memory.services.profiles.history import history
+from vault_memory.services.profiles.preferences import list_preferences, set_preference, undo, unset_preference
+from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def talk(vault: Vault, count: int, message: str = "這是什麼", *, skill: str 
 
 
 def values(vault: Vault, key: str) -> list[str]:
-    return [p.value for p in preferences(vault, "alice") if p.key == key]
+    return [p.value for p in list_preferences(vault, "alice") if p.key == key]
 
 
 def test_the_heartbeat_computes_and_commits_only_what_changes(vault: Vault) -> None:
@@ -39,7 +41,8 @@ def test_the_heartbeat_computes_and_commits_only_what_changes(vault: Vault) -> N
     assert values(vault, "most_used_modules") == ["coding-agent"]
     assert values(vault, "question_style") == ["brief"]
     assert values(vault, "feedback_frequency") == ["rarely_adjusts"]
-    made = [change for change in history(vault, "alice") if change.key in ("most_used_modules", "question_style", "feedback_frequency")]  # fmt: skip
+    keys = ("most_used_modules", "question_style", "feedback_frequency")
+    made = [change for change in history(vault, "alice") if change.key in keys]
     assert len(made) == 3 and {change.author for change in made} == {"vault-memory"}
     head = vault.history.state().head
     (outcome,) = heartbeat(vault, "interaction", force=True)

@@ -10,26 +10,28 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vault_memory.core.notes.conversation import parse_line
+from vault_memory.core.notes.journal import parse_line
 from vault_memory.errors import InvalidId, NotFound, UsageError
 from vault_memory.services.admin.doctor import doctor
-from vault_memory.services.profiles.audit import history
+from vault_memory.services.profiles.history import history
 from vault_memory.services.profiles.preferences import (
     Preference,
     blame,
     commit_at,
-    preferences,
+    list_preferences,
     restore_preference,
     set_preference,
     undo,
     unset_preference,
 )
-from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault
+
+pytestmark = pytest.mark.slow
 
 
 def values(vault: Vault, *keys: str) -> list[str]:
-    return [p.value for p in preferences(vault, "alice") if p.key in keys]
+    return [p.value for p in list_preferences(vault, "alice") if p.key in keys]
 
 
 def profile(vault: Vault) -> str:
@@ -55,9 +57,9 @@ class TestSet:
     def test_it_replaces_even_a_strong_value(self, vault: Vault) -> None:
         for _ in range(3):
             record_turn(vault, "alice", "改成暗色主題")
-        assert Preference("theme", "dark", True) in preferences(vault, "alice")
+        assert Preference("theme", "dark", True) in list_preferences(vault, "alice")
         set_preference(vault, "alice", "theme", "light")
-        assert Preference("theme", "light", False) in preferences(vault, "alice")
+        assert Preference("theme", "light", False) in list_preferences(vault, "alice")
 
     def test_lists_and_notes_gather(self, vault: Vault) -> None:
         for key, value in [("tools", "Docker"), ("tools", "docker"), ("tools", "Git"), ("note", "週會在星期三，十點")]:
@@ -67,9 +69,9 @@ class TestSet:
     @pytest.mark.parametrize(
         ("key", "value", "complaint"),
         [
-            ("theme", "purple", "use one of dark, light, auto"),
+            ("theme", "purple", "theme must be dark, light or auto, not"),
             ("theme", " ", "needs a value"),
-            ("colour", "dark", "is no key of the profile"),
+            ("colour", "dark", "is not a key of the profile"),
             ("tools", "、，", "needs a value"),
         ],
     )
@@ -172,14 +174,14 @@ class TestBlame:
         (found,) = blame(vault, "alice", "theme")
         assert (found.change.author, found.change.new) == ("vault-memory", "dark")
         assert found.change.source == "conversations/2026-01-30.jsonl:1"
-        assert found.said == "今天先這樣。我喜歡暗色主題。"
+        assert found.message == "今天先這樣。我喜歡暗色主題。"
 
     def test_a_hand_edit_is_the_persons_and_has_no_line(self, vault: Vault) -> None:
         record_turn(vault, "alice", "我喜歡暗色主題")
         edit(vault, "主題偏好：dark", "主題偏好：light")
         record_turn(vault, "alice", "你好")
         (found,) = blame(vault, "alice", "theme")
-        assert (found.change.author, found.change.strength, found.said) == ("vault owner", "manual", None)
+        assert (found.change.author, found.change.strength, found.message) == ("vault owner", "manual", None)
 
     def test_every_member_of_a_list_has_its_own(self, vault: Vault) -> None:
         record_turn(vault, "alice", "我平常都用 Docker")
@@ -192,14 +194,14 @@ class TestBlame:
     def test_a_record_that_is_gone(self, vault: Vault) -> None:
         record_turn(vault, "alice", "我喜歡暗色主題")
         vault.path("alice", "conversations/2026-01-30.jsonl").unlink()
-        assert blame(vault, "alice", "theme")[0].said is None
+        assert blame(vault, "alice", "theme")[0].message is None
 
     def test_a_line_of_another_talk(self, vault: Vault) -> None:
         """Conversations are not synced: the same line on another machine may hold other words."""
         record_turn(vault, "alice", "我喜歡暗色主題")
         path = vault.path("alice", "conversations/2026-01-30.jsonl")
         path.write_text(path.read_text("utf-8").replace("我喜歡暗色主題", "晚餐吃什麼"), "utf-8")
-        assert blame(vault, "alice", "theme")[0].said is None
+        assert blame(vault, "alice", "theme")[0].message is None
 
     def test_what_nobody_set(self, vault: Vault) -> None:
         record_turn(vault, "alice", "你好")
@@ -363,5 +365,5 @@ class TestBadInput:
         path.write_bytes(path.read_bytes() + b'{"key": "theme", broken\n\xff\n[]\n')
         record_turn(vault, "alice", "改成暗色主題")
         record_turn(vault, "alice", "改成暗色主題")
-        assert Preference("theme", "dark", True) in preferences(vault, "alice")
+        assert Preference("theme", "dark", True) in list_preferences(vault, "alice")
         assert b"broken" in path.read_bytes()

@@ -1,4 +1,4 @@
-"""What stands between a chat client and its model, without HTTP: which memory a request gets, and what is told of it."""
+"""The relay without its HTTP server: which memory a request gets, and what the client is told about it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from tests.scripted_http import completion
 from tests.vaults import write
 from vault_memory.adapters.embedding.base import Kind, Vector
 from vault_memory.core import layout
+from vault_memory.errors import UsageError
 from vault_memory.services.indexing.reconcile import embed, reconcile
-from vault_memory.services.proxy.relay import AGAIN_S, Prepared, Relay
+from vault_memory.services.proxy.relay import SAME_MEMORY_S, Prepared, Relay
 from vault_memory.services.vault import Vault, open_vault
 
 QUESTION = "How hot is the water for green tea?"
@@ -73,37 +74,35 @@ def first_words(prepared: Prepared) -> str:
 
 
 def test_rounds_of_a_tool_loop_keep_their_memory_for_hours(relay: Relay, seconds: Seconds) -> None:
-    """What stands before must not change in the middle of a loop, or the provider reads all of it anew."""
-    asked = first_words(ask(relay, user(QUESTION)))
-    assert NOTE in asked
+    """If the messages before changed in the middle of a loop, the provider's cache would not hold."""
+    first = first_words(ask(relay, user(QUESTION)))
+    assert NOTE in first
     write(relay.vault, "alice", "notes/tea.md", "# Tea\n\nGreen tea wants water of 70 degrees.\n")
     reconcile(relay.vault, "alice")
     for _ in range(5):
         seconds.now += 1_000
-        assert first_words(ask(relay, user(QUESTION), *LATER)) == asked
+        assert first_words(ask(relay, user(QUESTION), *LATER)) == first
 
 
-def test_a_request_sent_once_more_gets_the_same_memory_and_one_asked_again_what_is_true_by_then(
-    relay: Relay, seconds: Seconds
-) -> None:
-    asked = first_words(ask(relay, user(QUESTION)))
+def test_a_retry_gets_the_same_memory_and_a_later_request_the_present_one(relay: Relay, seconds: Seconds) -> None:
+    first = first_words(ask(relay, user(QUESTION)))
     write(relay.vault, "alice", "notes/tea.md", "# Tea\n\nGreen tea wants water of 70 degrees.\n")
     reconcile(relay.vault, "alice")
-    seconds.now = AGAIN_S - 1
-    assert first_words(ask(relay, user(QUESTION))) == asked
+    seconds.now = SAME_MEMORY_S - 1
+    assert first_words(ask(relay, user(QUESTION))) == first
     assert "70 degrees" in first_words(ask(relay, user(QUESTION), conversation="another"))
-    seconds.now = AGAIN_S + 1
+    seconds.now = SAME_MEMORY_S + 1
     assert "70 degrees" in first_words(ask(relay, user(QUESTION)))
 
 
-def test_of_whom_nothing_is_known_nothing_is_said_to_be_injected(relay: Relay) -> None:
+def test_for_an_unknown_user_the_status_says_that_nothing_was_injected(relay: Relay) -> None:
     prepared = ask(relay, user("hi"), user_id="newcomer")
     assert prepared.memory.startswith("off; ") and first_words(prepared) == "hi"
-    assert "newcomer" not in relay.vault.user_ids(), "asking makes nobody"
+    assert "newcomer" not in relay.vault.user_ids(), "a request makes no user"
 
 
 class Held:
-    """A model that answers documents at once, and queries when it is let go."""
+    """A model that embeds documents at once, and queries when it is released."""
 
     space = "test:held"
     dimension = 2
@@ -118,7 +117,7 @@ class Held:
 
 
 def test_memory_that_takes_too_long_is_left_out(relay: Relay, seconds: Seconds) -> None:
-    """Nobody waits for it longer than the setting says, nor for those that wait behind it; the turn is recorded all the same."""
+    """A request waits no longer than the setting says, not for others' memory either; its turn is still recorded."""
     held = Held()
     hasty = open_vault(relay.vault.root, embedder=held, proxy_memory_timeout_ms=10)
     for scope in ("alice", layout.SHARED):
@@ -126,15 +125,15 @@ def test_memory_that_takes_too_long_is_left_out(relay: Relay, seconds: Seconds) 
             pass
     with relay_of(hasty, seconds) as slow:
         try:
-            for number in range(8):  # more than are put together at once
+            for number in range(8):  # more than get their memory at once
                 prepared = ask(slow, user(f"{QUESTION} {number}"))
                 assert prepared.memory == "degraded; memory took longer than 0.01 s"
-                assert first_words(prepared) == f"{QUESTION} {number}" and prepared.asked is not None
+                assert first_words(prepared) == f"{QUESTION} {number}" and prepared.user_request is not None
         finally:
             held.released.set()
 
 
-def test_a_turn_that_is_kept_but_cannot_be_indexed_is_told_as_what_it_is(relay: Relay) -> None:
+def test_a_turn_that_was_recorded_but_cannot_be_indexed_is_reported_as_that(relay: Relay) -> None:
     prepared = ask(relay, user("I like dark themes"))
     index = relay.vault.index_path("alice")
     for leftover in index.parent.glob(f"{index.name}*"):
@@ -142,18 +141,18 @@ def test_a_turn_that_is_kept_but_cannot_be_indexed_is_told_as_what_it_is(relay: 
     index.mkdir()
     broken = open_vault(relay.vault.root, now=relay.vault.now, proxy_memory_timeout_ms=20_000)
     with relay_of(broken, Seconds()) as second:
-        second.delivered(prepared, "application/json", completion("ok").parts[0])
-        second._record.submit(lambda: None).result(30)  # what was delivered before has been done then
+        second.record(prepared, "application/json", completion("ok").parts[0])
+        second._record_thread.submit(lambda: None).result(30)  # the response before it has been recorded then
         assert "dark" in broken.path("alice", "USER.md").read_text(encoding="utf-8")
         index.rmdir()
         for scope in ("alice", layout.SHARED):
             reconcile(broken, scope)
-        said = [ask(second, user(words)).memory for words in ("one", "two")]
-    assert said[0].startswith("degraded; what was said cannot be searched yet: ")
-    assert not said[1].startswith("degraded"), "it is told once"
+        statuses = [ask(second, user(words)).memory for words in ("one", "two")]
+    assert statuses[0].startswith("degraded; an earlier turn cannot be searched yet: ")
+    assert not statuses[1].startswith("degraded"), "it is reported once"
 
 
-def test_words_nested_too_deeply_go_through(relay: Relay) -> None:
+def test_a_request_that_is_nested_too_deeply_goes_on_unchanged(relay: Relay) -> None:
     deep: Any = "x"
     for _ in range(100_000):
         deep = [deep]
@@ -161,3 +160,9 @@ def test_words_nested_too_deeply_go_through(relay: Relay) -> None:
         relay.prepare(b"{}", {"messages": [{"role": "user", "content": [{"text": "hi"}, {"x": deep}]}]}, "alice")
     )
     assert prepared.memory.startswith("degraded; ") and prepared.body == b"{}"
+
+
+def test_a_vault_token_in_the_address_is_never_sent_to_the_provider(relay: Relay) -> None:
+    path = f"/models?key=vault_alice_{'0' * 64}"
+    with pytest.raises(UsageError, match="vault token"):
+        asyncio.run(relay.send(Prepared(b"", "off; passed through"), "openai", "GET", path, []))

@@ -20,10 +20,10 @@ def dataset(tmp_path: Path) -> Path:
 
 
 def ask(folder: Path, questions: list[tuple[str, int]]) -> None:
-    rows = [
-        {"query_id": n, "user_id": "u", "query": query, "gold": [{"file": "daily/2026-01-30.md", "line_start": line, "line_end": line}]}
-        for n, (query, line) in enumerate(questions)
-    ]  # fmt: skip
+    rows = []
+    for number, (query, line) in enumerate(questions):
+        gold = [{"file": "daily/2026-01-30.md", "line_start": line, "line_end": line}]
+        rows.append({"query_id": number, "user_id": "u", "query": query, "gold": gold})
     (folder / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 

@@ -11,10 +11,10 @@ from vault_memory.adapters.embedding.base import Kind, Vector
 from vault_memory.core import layout
 from vault_memory.errors import InvalidId, NotFound
 from vault_memory.services.indexing.reconcile import embed, reconcile
-from vault_memory.services.notes.skills import skills
+from vault_memory.services.notes import skill
 from vault_memory.services.profiles.preferences import set_preference
 from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt, build_memory
-from vault_memory.services.turns.record_turn import record_turn
+from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 
@@ -34,10 +34,16 @@ def test_the_designs_order_and_tags(talked: Vault) -> None:
     """A10: SOUL, AGENTS, profile, memories, activity, skill, history, request, closing; replies cut at 300."""
     built = build_enhanced_prompt(talked, "alice", "綠茶要怎麼泡？", "coding-agent")
     marks = [
-        "# SOUL", "# AGENTS", "<user-profile>", "<relevant-memories>", "<recent-activity>",
-        '<active-skill name="coding-agent">', "<conversation-history>", "<user-request>\n綠茶要怎麼泡？\n</user-request>",
+        "# SOUL",
+        "# AGENTS",
+        "<user-profile>",
+        "<relevant-memories>",
+        "<recent-activity>",
+        '<active-skill name="coding-agent">',
+        "<conversation-history>",
+        "<user-request>\n綠茶要怎麼泡？\n</user-request>",
         "請根據以上資訊，使用繁體中文",
-    ]  # fmt: skip
+    ]
     places = [built.text.index(mark) for mark in marks]
     assert places == sorted(places)
     assert "八十度" in built.text and "主題偏好：dark" in built.text
@@ -82,6 +88,13 @@ def test_recalled_text_cannot_close_its_tag(talked: Vault) -> None:
     assert "不是指令" in text
 
 
+def test_without_a_daemon_a_prompt_holds_what_was_saved_just_now(talked: Vault) -> None:
+    write(talked, "alice", "notes/coffee.md", "咖啡要用九十度的水。\n")
+    assert "九十度" in build_enhanced_prompt(talked, "alice", "咖啡怎麼泡？").text
+    write(talked, "alice", "notes/oolong.md", "烏龍要用九十五度的水。\n")
+    assert "九十五度" in build_memory(talked, "alice", "烏龍怎麼泡？", budget=500).text
+
+
 def test_a_group_chat_sees_nothing_of_the_person(talked: Vault) -> None:
     """A10: `private=False`."""
     built = build_enhanced_prompt(talked, "alice", "綠茶要怎麼泡？", private=False)
@@ -116,9 +129,9 @@ def test_a_stranger_gets_a_prompt_without_a_profile(talked: Vault) -> None:
 
 def test_skills_come_from_the_vault(talked: Vault) -> None:
     """A16: `skills/*/SKILL.md`."""
-    assert [s.name for s in skills(talked)] == ["coding-agent"]
+    assert skill(talked, "coding-agent").source == "skills/coding-agent/SKILL.md"
     for name in ("nobody", "../context", ".."):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="the skills are: coding-agent$"):
             build_enhanced_prompt(talked, "alice", "hi", name)
 
 
@@ -128,7 +141,8 @@ def test_the_answer_is_asked_for_in_the_profiles_language(talked: Vault) -> None
 
 
 def test_memory_alone_for_a_request_that_somebody_else_builds(talked: Vault) -> None:
-    """G1: one block of profile, memories and activity, each passage traceable; what was said already is not recalled."""
+    """G1: one block of profile, memories and activity, each passage traceable; what was said already is not
+    recalled."""
     memory = build_memory(talked, "alice", "綠茶要怎麼泡？", budget=1_500)
     assert memory.text.startswith("<vault-memory>\n") and memory.text.endswith("\n</vault-memory>")
     for part in ("不是指令", "主題偏好：dark", "八十度", "<recent-activity>"):
@@ -154,12 +168,16 @@ def test_a_note_cannot_close_the_block(talked: Vault) -> None:
 
 
 NOTES = {
-    "notes/tea.md": "# Tea\n\nGreen tea wants water of 80 degrees, for three minutes.\nOolong may be brewed with boiling water.\n",
-    "notes/people.md": "# People\n\n- My sister Anna is allergic to peanuts.\n- Dr. Weber is the dentist; the next visit is on 3 February.\n",
-    "notes/heron.md": "# Heron\n\nThe service is written in Rust, with axum and sqlx.\nWe deploy on Thursdays; never on Fridays.\n",
-    "notes/家裡.md": "# 家裡\n\n- Wi-Fi 的路由器在書房，型號是 AX3000。\n- 冷氣每年五月要清洗，找陳師傅。\n- 貓叫做麻糬，怕吸塵器。\n",
+    "notes/tea.md": "# Tea\n\nGreen tea wants water of 80 degrees, for three minutes.\n"
+    "Oolong may be brewed with boiling water.\n",
+    "notes/people.md": "# People\n\n- My sister Anna is allergic to peanuts.\n"
+    "- Dr. Weber is the dentist; the next visit is on 3 February.\n",
+    "notes/heron.md": "# Heron\n\nThe service is written in Rust, with axum and sqlx.\n"
+    "We deploy on Thursdays; never on Fridays.\n",
+    "notes/家裡.md": "# 家裡\n\n- Wi-Fi 的路由器在書房，型號是 AX3000。\n"
+    "- 冷氣每年五月要清洗，找陳師傅。\n- 貓叫做麻糬，怕吸塵器。\n",
     "notes/京都.md": "# 京都旅行\n\n去年十一月去了京都，住在五條的町家。\n下次想去金澤看兼六園。\n",
-}  # fmt: skip
+}
 ABOUT = {
     "How hot should the water be for green tea?": "notes/tea.md",
     "oolong": "notes/tea.md",
@@ -175,10 +193,18 @@ ABOUT = {
     "想去金澤玩三天": "notes/京都.md",
 }
 ABOUT_NOTHING = (
-    "hi", "謝謝，繼續", "Write a function that reads a file and counts the words", "What's the difference between TCP and UDP?",
-    "Fix this error: TypeError: 'NoneType' object is not iterable", "怎麼用 Python 寫一個排序函式？", "幫我想一個早餐店的名字",
-    "如何在 git 中刪除遠端分支？", "幫我檢查這個句子的文法", "我要怎麼準備明天的考試", "二次方程式的公式是什麼？",
-)  # fmt: skip
+    "hi",
+    "謝謝，繼續",
+    "Write a function that reads a file and counts the words",
+    "What's the difference between TCP and UDP?",
+    "Fix this error: TypeError: 'NoneType' object is not iterable",
+    "怎麼用 Python 寫一個排序函式？",
+    "幫我想一個早餐店的名字",
+    "如何在 git 中刪除遠端分支？",
+    "幫我檢查這個句子的文法",
+    "我要怎麼準備明天的考試",
+    "二次方程式的公式是什麼？",
+)
 
 
 def recalled(vault: Vault, request: str) -> list[str]:
@@ -198,7 +224,8 @@ def small(vault: Vault) -> Vault:
 
 
 def test_only_what_bears_on_the_request_is_recalled(small: Vault) -> None:
-    """A search finds the nearest there is; a request about something else gets nothing, not even the starter's pages."""
+    """A search finds the nearest there is; a request about something else gets nothing, not even the starter's
+    pages."""
     for request, source in ABOUT.items():
         assert source in recalled(small, request)[0], request
     for request in ABOUT_NOTHING:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.vaults import write
 from vault_memory.adapters.embedding.base import Embedder, Kind, Vector
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.adapters.index.base import FileState
@@ -18,22 +19,31 @@ from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.core.notes import document
 from vault_memory.core.ranking.fusion import Trust
-from vault_memory.errors import EndpointError, UsageError
-from vault_memory.services.retrieval.search import Hit, SearchResult, search
+from vault_memory.errors import EndpointError, NotFound, UsageError
+from vault_memory.services.daemon.daemon_record import only_daemon
+from vault_memory.services.retrieval.search import Hit, SearchQuery, SearchResult, find_passages
+from vault_memory.services.retrieval.search import search as search_vault
+from vault_memory.services.vault import Vault
 
 DAILY = "# 2026-01-30\n\n## 10:00\n\n- 請求：我喜歡暗色主題，請把資料庫換成 PostgreSQL\n- 模組：coder\n"
 NOTES = {
     "daily/2026-01-30.md": DAILY,
-    "daily/2025-03-02.md": "# 2025-03-02\n\n## 09:00\n\n- Gina: I opened my clothing store today!\n- Jon: Where is it?\n"
-    "- Gina: Right behind the old harbour.\n",
-    "notes/tea.md": "---\ntitle: Tea\ntags: [drink]\n---\n\n# Tea\n\nSteep it for three minutes.\n\n## Green\n\nUse 80 degrees.\n",
+    "daily/2025-03-02.md": "# 2025-03-02\n\n## 09:00\n\n- Gina: I opened my clothing store today!\n"
+    "- Jon: Where is it?\n- Gina: Right behind the old harbour.\n",
+    "notes/tea.md": "---\ntitle: Tea\ntags: [drink]\n---\n\n# Tea\n\nSteep it for three minutes.\n"
+    "\n## Green\n\nUse 80 degrees.\n",
     "notes/code.md": "# Components\n\n使用React組件與hooks。\n\n```python\nprint('hello')\n```\n",
     "conversations/2026-01-30.jsonl": json.dumps(
-        {"conversation_id": "c", "user_id": "u", "user_message": "我喜歡暗色主題，請把資料庫換成 PostgreSQL", "assistant_message": "好的"},
+        {
+            "conversation_id": "c",
+            "user_id": "u",
+            "user_message": "我喜歡暗色主題，請把資料庫換成 PostgreSQL",
+            "assistant_message": "好的",
+        },
         ensure_ascii=False,
     )
     + "\n",
-}  # fmt: skip
+}
 
 
 class World:
@@ -67,6 +77,11 @@ def world(tmp_path: Path) -> World:
     made = World(tmp_path)
     made.write("u", NOTES)
     return made
+
+
+def search(world: object, user_id: str, text: str, *args: object, **more: object) -> SearchResult:
+    """What a search for `text` finds."""
+    return find_passages(world, user_id, SearchQuery(text, *args, **more))  # type: ignore[arg-type]
 
 
 def first(found: SearchResult) -> Hit:
@@ -107,6 +122,7 @@ def test_what_stands_in_log_and_record_is_one_hit_in_the_log(world: World) -> No
     """Issue of search: turns that stand in JSONL and daily log are one hit; explain names what was collapsed."""
     hits = search(world, "u", "暗色主題 PostgreSQL").hits
     assert [hit.source for hit in hits if "PostgreSQL" in hit.content] == ["daily/2026-01-30.md"]
+    assert hits[0].evidence.repeated_at == ("conversations/2026-01-30.jsonl:1",)
     assert hits[0].explain["collapsed"] == ["conversations/2026-01-30.jsonl:1"]
 
 
@@ -120,6 +136,46 @@ def test_explain_tells_the_parts(world: World) -> None:
     explain = first(search(world, "u", "green tea degrees")).explain
     assert explain["keyword"] > 0 and explain["vector"] is not None and explain["space"] == world.embedder.space
     assert "degre" in explain["terms"] and 0 <= explain["weight"] <= 1
+
+
+def test_explain_is_rendered_from_the_evidence(world: World) -> None:
+    hit = first(search(world, "u", "green tea degrees"))
+    exact = hit.evidence
+    assert exact.cosine is not None
+    assert hit.explain == {
+        "keyword": round(exact.keyword_score, 4),
+        "vector": round(exact.cosine, 4),
+        "weight": round(exact.vector_weight, 3),
+        "space": exact.vector_space,
+        "terms": list(exact.terms),
+        "collapsed": [],
+    }
+    assert list(hit.as_dict()) == ["content", "source", "line_range", "score", "kind", "scope", "explain"]
+
+
+def test_without_a_daemon_a_search_sees_what_was_saved_just_now(vault: Vault) -> None:
+    write(vault, "alice", "notes/ship.md", "The zeppelin lands at noon.\n")
+    query = SearchQuery("zeppelin", scope="all")
+    assert [hit.source for hit in search_vault(vault, "alice", query).hits] == ["notes/ship.md"]
+    write(vault, layout.SHARED, "fleet.md", "Each zeppelin has a number.\n")
+    assert {hit.scope for hit in search_vault(vault, "alice", query).hits} == {"alice", layout.SHARED}
+
+
+def test_beside_a_daemon_a_search_leaves_the_looking_to_it(vault: Vault) -> None:
+    with only_daemon(vault.root):
+        write(vault, "alice", "notes/ship.md", "The zeppelin lands at noon.\n")
+        assert search_vault(vault, "alice", SearchQuery("zeppelin")).hits == []
+    assert search_vault(vault, "alice", SearchQuery("zeppelin")).hits
+
+
+def test_somebody_unknown_cannot_be_searched(vault: Vault) -> None:
+    with pytest.raises(NotFound, match="nobody"):
+        search_vault(vault, "nobody", SearchQuery("tea"))
+    assert not (vault.root / "memory" / "nobody").exists()
+
+
+def test_a_tag_may_be_written_with_its_sign(world: World) -> None:
+    assert {hit.source for hit in search(world, "u", "tea store", tags=("#drink",)).hits} == {"notes/tea.md"}
 
 
 def test_filters(world: World) -> None:
@@ -150,8 +206,44 @@ def test_wrong_calls_are_refused_in_words(world: World, wrong: dict[str, object]
         search(world, "u", "tea", **wrong)  # type: ignore[arg-type]
 
 
-HOSTILE = ['"', "'", "AND", "OR", "NOT", "NEAR(", "NEAR/3", "*", "^", "(", ")", "{", "}", ":", "own:", "head :", "-", "+", "--", ";",
-           "DROP TABLE chunks", "%", "_", "\\", "\0", "\ud800", "😀", "\u202e", "tea", "主題", "\n", "\t", "`", "$$", "a" * 50]  # fmt: skip
+HOSTILE = [
+    '"',
+    "'",
+    "AND",
+    "OR",
+    "NOT",
+    "NEAR(",
+    "NEAR/3",
+    "*",
+    "^",
+    "(",
+    ")",
+    "{",
+    "}",
+    ":",
+    "own:",
+    "head :",
+    "-",
+    "+",
+    "--",
+    ";",
+] + [
+    "DROP TABLE chunks",
+    "%",
+    "_",
+    "\\",
+    "\0",
+    "\ud800",
+    "😀",
+    "\u202e",
+    "tea",
+    "主題",
+    "\n",
+    "\t",
+    "`",
+    "$$",
+    "a" * 50,
+]
 
 
 def test_a_heading_of_a_small_section_finds_what_stands_below_it(tmp_path: Path) -> None:
@@ -207,12 +299,21 @@ def test_what_has_no_vector_yet_is_found_by_words(tmp_path: Path) -> None:
     assert first(search(world, "u", "zeppelin")).source == "late.md"
 
 
-# -- scripted models: a small world of facts, each asked in words that are and that are not its own -----------------------
+# -- scripted models: a small world of facts, each asked in words that are and that are not its own ---
 
-FACTS = [f"The {animal} of {name} sleeps in the {place}." for animal, name, place in zip(
-    ["cat", "dog", "parrot", "turtle", "horse", "hamster", "rabbit", "snake", "goat", "ferret"] * 3,
-    ["Ann", "Bob", "Cid", "Dora", "Emil", "Fay", "Gus", "Hana", "Igor", "Jill", "Karl", "Lena", "Mats", "Nina", "Olaf", "Pia", "Quinn", "Rosa", "Sten", "Tove", "Ulla", "Vera", "Walt", "Xena", "Yrsa", "Zack", "Alva", "Bert", "Cora", "Dirk"],
-    ["attic", "barn", "cellar", "shed", "garage", "kitchen", "garden", "stable", "tent", "hall", "porch", "tower", "loft", "studio", "crypt", "vault", "cabin", "yard", "den", "nook", "pit", "dome", "camp", "dock", "mill", "farm", "inn", "lodge", "hut", "cave"], strict=True)]  # fmt: skip
+ANIMALS = "cat dog parrot turtle horse hamster rabbit snake goat ferret"
+NAMES = (
+    "Ann Bob Cid Dora Emil Fay Gus Hana Igor Jill Karl Lena Mats Nina Olaf Pia Quinn Rosa Sten Tove Ulla Vera "
+    "Walt Xena Yrsa Zack Alva Bert Cora Dirk"
+)
+ROOMS = (
+    "attic barn cellar shed garage kitchen garden stable tent hall porch tower loft studio crypt vault cabin yard "
+    "den nook pit dome camp dock mill farm inn lodge hut cave"
+)
+FACTS = [
+    f"The {animal} of {name} sleeps in the {room}."
+    for animal, name, room in zip(ANIMALS.split() * 3, NAMES.split(), ROOMS.split(), strict=True)
+]
 ASKED = [f"Where does the {fact.split()[1]} of {fact.split()[3]} sleep?" for fact in FACTS]
 STRANGE = [f"Sleeping quarters, matter {n}?" for n in range(len(FACTS))]
 
@@ -285,4 +386,5 @@ def test_a_fixed_weight_is_what_the_settings_say(tmp_path: Path) -> None:
 def test_what_vaults_give_is_enough(world: World) -> None:
     """Search asks a vault for its settings, its embedder and its indexes, and for nothing else."""
     least = SimpleNamespace(index=world.index, embedder=world.embedder, config=world.config)
-    assert search(least, "u", "tea").hits == search(world, "u", "tea").hits
+    found, same = search(least, "u", "tea").hits, search(world, "u", "tea").hits
+    assert [hit.as_dict() for hit in found] == [hit.as_dict() for hit in same]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from vault_memory.services.profiles.audit import history
-from vault_memory.services.profiles.preferences import Preference, preferences
+from vault_memory.services.profiles.history import history
+from vault_memory.services.profiles.preferences import Preference, list_preferences
 from vault_memory.services.turns.feedback import classify_adjustment, extract_params, record_adjustment
 from vault_memory.services.vault import Vault, open_vault
 
@@ -58,7 +58,7 @@ def test_phase_d_the_third_time_makes_it_the_suggested_default(vault: Vault) -> 
     """Phase D, second check: the same preference three times → suggested_default, in the evidence and the profile."""
     for text in ("改暗色主題", "換成深色模式"):
         record_adjustment(vault, "alice", text)
-    assert Preference("theme", "dark", False) in preferences(vault, "alice")
+    assert Preference("theme", "dark", False) in list_preferences(vault, "alice")
     (change,) = record_adjustment(vault, "alice", "暗色")
     assert change.op == "strengthen"
     assert "- 主題偏好：dark（強偏好）\n" in vault.path("alice", "USER.md").read_text()

@@ -1,8 +1,9 @@
-"""A turn: durable first, one commit per preference, nobody's words lost."""
+"""Recording a turn: durable first, one commit per preference, no text of a person lost."""
 
 from __future__ import annotations
 
 import json
+import os
 import threading
 from datetime import datetime
 from pathlib import Path
@@ -11,8 +12,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.conftest import Clock
+from vault_memory.api import extract_and_update
 from vault_memory.errors import InvalidId
-from vault_memory.services.turns.record_turn import extract_and_update, record_turn
+from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 
@@ -31,9 +33,9 @@ def test_the_turn_record_has_the_promised_fields(vault: Vault) -> None:
     assert "你好" in text
     row = json.loads(text)
     assert list(row) == [
-        "conversation_id", "user_id", "user_message", "assistant_message", "reflection", "cid", "created_at", "skill",
-        "exit_code",
-    ]  # fmt: skip
+        *("conversation_id", "user_id", "user_message", "assistant_message", "reflection", "cid", "created_at"),
+        *("skill", "exit_code"),
+    ]
     assert datetime.fromisoformat(row["created_at"]).utcoffset() is not None
 
 
@@ -76,8 +78,10 @@ def test_an_editor_that_saves_all_the_time_loses_nothing(vault: Vault) -> None:
     def edit() -> None:
         while not stop.wait(0.03):
             line = f"手寫 {len(lines)}\n"
-            with profile.open("a") as file:
-                file.write(line)
+            # One thing at once: an editor thread that pauses between opening and writing writes into a replaced file.
+            file = os.open(profile, os.O_WRONLY | os.O_APPEND)
+            os.write(file, line.encode())
+            os.close(file)
             lines.append(line)
 
     editor = threading.Thread(target=edit)

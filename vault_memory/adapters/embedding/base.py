@@ -1,4 +1,4 @@
-"""What turns text into vectors. Implementations: `offline` (no model, the default), `http` (an endpoint), `local` (fastembed)."""
+"""The contract of what turns text into vectors: `offline` (no model, the default), `http` (an endpoint), `local`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Vector = Sequence[float]
 Kind = Literal["document", "query"]
 
 OFFLINE = "offline-"
-"""What the names of spaces begin with that hold no model's vectors but hashed words."""
+"""The names of spaces that hold hashed words, not a model's vectors, begin with this."""
 
 
-def unit(row: Iterable[float]) -> list[float]:
-    """A model's vector brought to unit length. Raises `EndpointError` for what is none; the message lacks its subject."""
+def unit_vector(row: Iterable[float]) -> list[float]:
+    """A model's vector at unit length. Raises `EndpointError`; its text ends the caller's message."""
     try:
         numbers = list(row)
         length = math.hypot(*numbers)
@@ -42,6 +42,7 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
         """One vector of `dimension` floats per text, in order.
 
-        Raises `errors.EndpointError` when the model cannot be reached or answers nonsense; nothing is half done then.
+        Raises `errors.EndpointError` when the model cannot be reached or its response is invalid; there are no partial
+        results.
         """
         ...

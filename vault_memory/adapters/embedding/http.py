@@ -1,8 +1,8 @@
-"""Vectors from an embedding model behind HTTP: OpenAI-compatible (`/v1/embeddings`) or Ollama's own form (`/api/embed`).
+"""Vectors from an embedding model over HTTP: OpenAI-compatible (`/v1/embeddings`) or Ollama's form (`/api/embed`).
 
-Several endpoints may serve the one model, in order of preference: a machine with a GPU first, a cloud service second. Each
-has a circuit breaker, so that a search never waits for one that is known to be down. Every text that leaves goes through
-`_outgoing`: no secret and no private sentence is ever sent.
+Several endpoints may serve the same model, in order of preference: a machine with a GPU first, a cloud service second.
+Each has a circuit breaker: a search never waits for one that is known to be down. Every text that is sent goes through
+`_outgoing` first: no secret and no private sentence leaves the machine.
 """
 
 from __future__ import annotations
@@ -17,38 +17,37 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from vault_memory.adapters.embedding.base import Kind, Vector, unit
-from vault_memory.core.privacy.private import PRIVATE, without_private
-from vault_memory.core.privacy.secrets import redact
+from vault_memory.adapters.embedding.base import Kind, Vector, unit_vector
+from vault_memory.core.privacy import PRIVATE, redact, without_private
 from vault_memory.errors import EndpointError
 
 if TYPE_CHECKING:
     import httpx
 
-BATCH = 64
-ROUNDS = 3
-"""How often all endpoints are tried for documents; a query tries each once, for somebody is waiting."""
+BATCH_TEXTS = 64
+DOCUMENT_ROUNDS = 3
+"""How often all endpoints are tried for documents; a query tries each once, since somebody is waiting."""
 FIRST_PAUSE_S = 0.5
 """Before the second round; doubled before each further one."""
-FAILURES, REST_S = 2, 30.0
-"""After so many failures in a row an endpoint is left alone for so long."""
-MAX_ANSWER_BYTES = 64_000_000
+MAX_FAILURES, REST_S = 2, 30.0
+"""After this many failures in a row an endpoint is not asked for this long."""
+MAX_RESPONSE_BYTES = 64_000_000
 _BLANK = " \t\n.,;!?。，；！？"
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`url` is the whole address that is posted to; one that ends in `/api/embed` is spoken to in Ollama's form.
+    """`url` is the whole address of the POST request; for one that ends in `/api/embed` it has Ollama's form.
 
-    `key_env` names the environment variable that holds its key ("": it needs none).
+    `key_env` names the environment variable that holds the key ("": no key is needed).
     """
 
     url: str
     key_env: str = ""
 
     @property
-    def place(self) -> str:
-        """What messages call it: host and port, never a password."""
+    def host(self) -> str:
+        """Host and port, for messages; never the password."""
         return urlsplit(self.url).netloc.rpartition("@")[2] or self.url
 
 
@@ -75,7 +74,7 @@ class HttpEmbedder:
         for endpoint in endpoints:
             if urlsplit(endpoint.url).scheme not in ("http", "https"):
                 raise EndpointError(
-                    f"{endpoint.url!r} is no embedding endpoint: it must begin with http:// or https://"
+                    f"{endpoint.url!r} is not an embedding endpoint: it must begin with http:// or https://"
                 )
         if not model or not endpoints:
             raise EndpointError("an embedding model needs its name and at least one endpoint")
@@ -90,14 +89,14 @@ class HttpEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Asked of the model itself, once."""
+        """Asked once, then kept."""
         if not self._dimension:
             self.embed(["dimension"])
         return self._dimension
 
     @property
     def space(self) -> str:
-        """The model and its prefixes: to change either makes another space. Known without asking the endpoint."""
+        """The model and its prefixes; a change of either makes another space. Known without asking the endpoint."""
         prefixes = "".join(self._prefixes.values())
         mark = "-" + hashlib.sha256(repr(self._prefixes).encode()).hexdigest()[:8] if prefixes else ""
         return f"http:{self.model}{mark}"
@@ -106,24 +105,24 @@ class HttpEmbedder:
         if kind == "query":
             return self._in_time(texts)
         found: list[Vector] = []
-        for at in range(0, len(texts), BATCH):
-            batch = [self._prefixes[kind] + _outgoing(text) for text in texts[at : at + BATCH]]
-            found.extend(self._answer(batch, kind))
+        for at in range(0, len(texts), BATCH_TEXTS):
+            batch = [self._prefixes[kind] + _outgoing(text) for text in texts[at : at + BATCH_TEXTS]]
+            found.extend(self._ask_endpoints(batch, kind))
         return found
 
     def _in_time(self, texts: Sequence[str]) -> list[list[float]]:
-        """Vectors of queries, or `EndpointError` at the end of their time.
+        """Vectors of queries, or `EndpointError` when the time is up.
 
-        In a thread of its own: no time-out of httpx bounds the look-up of a host's name, nor headers that drip in.
+        In a thread of its own: httpx's time-outs do not cover the look-up of a host name, or headers that trickle in.
         """
-        sent = [_outgoing(text) for text in texts]
-        if any(text.strip(_BLANK) == PRIVATE for text in sent):
+        redacted = [_outgoing(text) for text in texts]
+        if any(text.strip(_BLANK) == PRIVATE for text in redacted):
             raise EndpointError("the question tells something private, so it is not sent to an endpoint")
         done: list[list[list[float]] | EndpointError] = []
 
         def ask() -> None:
             try:
-                done.append(self._answer([self._prefixes["query"] + text for text in sent], "query"))
+                done.append(self._ask_endpoints([self._prefixes["query"] + text for text in redacted], "query"))
             except EndpointError as error:
                 done.append(error)
 
@@ -131,43 +130,43 @@ class HttpEmbedder:
         thread.start()
         thread.join(self._query_timeout_s)
         if not done:
-            places = ", ".join(endpoint.place for endpoint in self.endpoints)
-            raise EndpointError(f"no embedding endpoint answered within {self._query_timeout_s:.2g} s ({places})")
+            hosts = ", ".join(endpoint.host for endpoint in self.endpoints)
+            raise EndpointError(f"no embedding endpoint answered within {self._query_timeout_s:.2g} s ({hosts})")
         if isinstance(done[0], EndpointError):
             raise done[0]
         return done[0]
 
-    def _answer(self, texts: Sequence[str], kind: Kind) -> list[list[float]]:
+    def _ask_endpoints(self, texts: Sequence[str], kind: Kind) -> list[list[float]]:
         deadline = self._clock() + self._query_timeout_s
         problems: dict[str, str] = {}
-        for round_ in range(ROUNDS if kind == "document" else 1):
+        for round_ in range(DOCUMENT_ROUNDS if kind == "document" else 1):
             if round_:
                 self._sleep(FIRST_PAUSE_S * 2 ** (round_ - 1))
             for endpoint in self.endpoints:
                 left = deadline - self._clock() if kind == "query" else self._timeout_s
                 if left <= 0:
-                    problems.setdefault(endpoint.place, "was not asked, the time was up")
+                    problems.setdefault(endpoint.host, "was not asked, the time was up")
                 elif self._rests_until[endpoint] > self._clock():
-                    problems.setdefault(endpoint.place, f"{self._why[endpoint]}, and is left alone for a while")
+                    problems.setdefault(endpoint.host, f"{self._why[endpoint]}, and is left alone for a while")
                 else:
                     try:
                         vectors = self._ask(endpoint, texts, left)
                     except EndpointError as error:
-                        problems[endpoint.place] = self._why[endpoint] = str(error)
+                        problems[endpoint.host] = self._why[endpoint] = str(error)
                         self._failed(endpoint)
                     else:
                         self._failures[endpoint] = 0
                         return vectors
-        told = "; ".join(f"{place} {problem}" for place, problem in problems.items())
-        raise EndpointError(f"no embedding endpoint answered: {told}")
+        reasons = "; ".join(f"{host} {problem}" for host, problem in problems.items())
+        raise EndpointError(f"no embedding endpoint answered: {reasons}")
 
     def _failed(self, endpoint: Endpoint) -> None:
         self._failures[endpoint] += 1
-        if self._failures[endpoint] >= FAILURES:
+        if self._failures[endpoint] >= MAX_FAILURES:
             self._rests_until[endpoint] = self._clock() + REST_S
 
     def _ask(self, endpoint: Endpoint, texts: Sequence[str], timeout_s: float) -> list[list[float]]:
-        """One request. What is raised completes a sentence that begins with the endpoint's name."""
+        """One request. The message of an error completes a sentence that begins with the endpoint's name."""
         import httpx
 
         deadline = self._clock() + timeout_s
@@ -182,8 +181,8 @@ class HttpEmbedder:
                     raise EndpointError(f"answered {response.status_code}")
                 for part in response.iter_bytes():
                     received += part
-                    if len(received) > MAX_ANSWER_BYTES:
-                        raise EndpointError(f"answered with more than {MAX_ANSWER_BYTES:,} bytes")
+                    if len(received) > MAX_RESPONSE_BYTES:
+                        raise EndpointError(f"answered with more than {MAX_RESPONSE_BYTES:,} bytes")
                     if self._clock() > deadline:  # httpx times each read, not their sum
                         raise EndpointError(f"did not finish within {timeout_s:.2g} s")
         except httpx.TimeoutException:
@@ -204,7 +203,7 @@ class HttpEmbedder:
         rows = _rows(data)
         if len(rows) != count:
             raise EndpointError(f"gave {len(rows)} vectors for {count} texts")
-        vectors = [unit(row) for row in rows]
+        vectors = [unit_vector(row) for row in rows]
         wanted = self._dimension or len(vectors[0])
         for vector in vectors:
             if len(vector) != wanted:
@@ -214,17 +213,17 @@ class HttpEmbedder:
 
 
 def _outgoing(text: str) -> str:
-    """What of a text may leave this machine: all but secrets and sentences that tell a private fact."""
+    """The text without secrets and without sentences that state a private fact."""
     return without_private(redact(text).text)[0]
 
 
 def _rows(data: bytes) -> list[Any]:
-    """The rows of an answer in OpenAI's or Ollama's form, in the order of the texts."""
+    """The rows of a response in OpenAI's or Ollama's form, in the order of the texts."""
     try:
-        answer = json.loads(data)
-        if "embeddings" in answer:
-            return list(answer["embeddings"])
-        rows = sorted(answer["data"], key=lambda row: row.get("index", 0))
+        response = json.loads(data)
+        if "embeddings" in response:
+            return list(response["embeddings"])
+        rows = sorted(response["data"], key=lambda row: row.get("index", 0))
         return [row["embedding"] for row in rows]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise EndpointError("answered what are no embeddings") from None
+        raise EndpointError("answered without embeddings") from None

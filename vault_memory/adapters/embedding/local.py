@@ -9,22 +9,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_memory.adapters.embedding.base import Kind, Vector, unit
+from vault_memory.adapters.embedding.base import Kind, Vector, unit_vector
 from vault_memory.errors import EndpointError
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
 
 MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
-"""Small (220 MB, 384 dimensions) and at home in 50 languages, Chinese among them."""
-BATCH = 32
+"""Small (220 MB, 384 dimensions); it knows 50 languages, Chinese among them."""
+BATCH_TEXTS = 32
 
 
 class LocalEmbedder:
     """`Embedder` for one of fastembed's models ("": `MODEL`), kept under `~/.cache/vault-memory/models`.
 
-    It is downloaded when documents are embedded, never while somebody waits for a search. `folder` holds its files where
-    they are not to be downloaded at all.
+    It is downloaded when documents are embedded, never during a search. With `folder`, which holds its files, nothing
+    is downloaded.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class LocalEmbedder:
         if not texts:
             return []
         model = self._load(may_download=kind == "document")
-        vectors = model.embed([self._prefixes[kind] + text for text in texts], batch_size=BATCH)
+        vectors = model.embed([self._prefixes[kind] + text for text in texts], batch_size=BATCH_TEXTS)
         try:
-            return [unit(vector.tolist()) for vector in vectors]
+            return [unit_vector(vector.tolist()) for vector in vectors]
         except EndpointError as error:
             raise EndpointError(f"the model {self.model} {error}") from None
 
@@ -67,7 +67,7 @@ class LocalEmbedder:
                     raise EndpointError(
                         "a local embedding model needs fastembed: pip install 'vault-memory[local]'"
                     ) from None
-                logger.disable("fastembed")  # what goes wrong is in our error
+                logger.disable("fastembed")  # our error says what went wrong
                 try:
                     self._loaded = TextEmbedding(
                         self.model,
@@ -75,7 +75,7 @@ class LocalEmbedder:
                         local_files_only=not may_download,
                         specific_model_path=str(self._folder) if self._folder else None,
                     )
-                except Exception as error:  # fastembed and what it downloads with promise no types
+                except Exception as error:  # fastembed and its downloader document no error types
                     hint = "" if may_download else "; the daemon or `vault-memory heartbeat vectors` downloads it"
                     raise EndpointError(f"the model {self.model} cannot be loaded ({error}){hint}") from error
         return self._loaded

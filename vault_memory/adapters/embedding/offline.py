@@ -1,7 +1,7 @@
-"""Vectors without a model and without a network: words and pieces of words, hashed (scikit-learn). The default embedder.
+"""Vectors without model and network: words and pieces of words, hashed (scikit-learn). The default embedder.
 
-Pieces of three to five letters bring `explore` near `exploration`, and pairs of Han characters stand for words. Nothing is
-fitted, so that a vault's vectors never depend on what else it holds: a rebuilt index equals an incremental one.
+Pieces of three to five letters bring `explore` near `exploration`, and pairs of Han characters stand for words. Nothing
+is fitted: a passage's vector does not depend on other passages, and a rebuilt index equals an incremental one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import HashingVectorizer
 
 DIMENSION = 512
-FEW = 8
-"""Up to so many documents are hashed in plain Python by a process that has not paid for scikit-learn's import (a second)."""
+PLAIN_PYTHON_TEXTS = 8
+"""Up to this many documents are hashed in plain Python, unless scikit-learn is loaded: its import takes a second."""
 
 
 class OfflineEmbedder:
@@ -31,7 +31,7 @@ class OfflineEmbedder:
     dimension = DIMENSION
 
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
-        if kind == "query" or (len(texts) <= FEW and "sklearn" not in sys.modules):
+        if kind == "query" or (len(texts) <= PLAIN_PYTHON_TEXTS and "sklearn" not in sys.modules):
             return [hashed(text) for text in texts]
         if not texts:
             return []
@@ -49,14 +49,14 @@ def hashed(text: str) -> list[float]:
     """One text's vector, equal to what scikit-learn's `HashingVectorizer` gives."""
     sums = [0.0] * DIMENSION
     for word, times in Counter(words(text)).items():
-        for at, sign in _places(word):
+        for at, sign in _features_of(word):
             sums[at] += sign * times
     return sums
 
 
 @lru_cache(maxsize=4_096)
-def _places(word: str) -> tuple[tuple[int, int], ...]:
-    """Where in a vector each feature of a word counts, and whether up or down."""
+def _features_of(word: str) -> tuple[tuple[int, int], ...]:
+    """The index in the vector of each feature of a word, and its sign."""
     codes = [murmur3(feature.encode("utf-8")) for feature in features(word)]
     return tuple((abs(code) % DIMENSION, 1 if code >= 0 else -1) for code in codes)
 
@@ -89,14 +89,14 @@ def _vectorizer() -> HashingVectorizer:
 
 
 def words(text: str) -> Iterator[str]:
-    """The words of a text; one without any has the empty word, since a vector must not be zero."""
+    """The words of a text; without words, the empty word, so the vector is not zero."""
     yield from tokens.expand(tokens.stems(text)).split() or ("",)
 
 
 @lru_cache(maxsize=4_096)  # 65,536 words of prose are 120 MB, in a process that lives for weeks
 def features(word: str) -> tuple[str, ...]:
-    """A word, and of a Latin one its pieces of three to five letters, ends marked."""
-    if tokens.is_cut(word) or not word.isalpha():
+    """A word; of a Latin word also its pieces of 3 to 5 letters, with marked ends."""
+    if tokens.is_han_piece(word) or not word.isalpha():
         return (word,)
     marked = f"<{word}>"
     return (word, *(marked[at : at + size] for size in (3, 4, 5) for at in range(len(marked) - size + 1)))

@@ -1,1 +1,87 @@
-"""Git's own formats and commands: objects, git's index, refs, settings, filters, the log, diffs, remotes, upkeep."""
+"""Git's own formats and commands: objects, git's index, refs, settings, filters, the log, diffs, remotes, upkeep.
+It knows nothing of intents, and nothing of who writes or why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.adapters.git.diff import FileDifference, blame, changed_files, diff, read_blobs, union_merge
+    from vault_memory.adapters.git.index_file import CONFLICT, GitIndexFile, IndexEntry, UnknownIndex
+    from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment
+    from vault_memory.adapters.git.objects import EMPTY_TREE, FILE_MODES, FOLDER_MODE, Objects, commit_body, object_id
+    from vault_memory.adapters.git.process import run
+    from vault_memory.adapters.git.remote import Remote, followed_remote
+    from vault_memory.adapters.git.repository import Filters, Head, Repository
+    from vault_memory.adapters.git.upkeep import Growth, commits_outside_graph, growth, pack_objects, write_commit_graph
+
+__all__ = [
+    "CONFLICT",
+    "CommitLog",
+    "EMPTY_TREE",
+    "FILE_MODES",
+    "FOLDER_MODE",
+    "FileDifference",
+    "Filters",
+    "GitIndexFile",
+    "Growth",
+    "Head",
+    "IndexEntry",
+    "LogEntry",
+    "Moment",
+    "Objects",
+    "Remote",
+    "Repository",
+    "UnknownIndex",
+    "blame",
+    "changed_files",
+    "commit_body",
+    "commits_outside_graph",
+    "diff",
+    "followed_remote",
+    "growth",
+    "object_id",
+    "pack_objects",
+    "read_blobs",
+    "run",
+    "union_merge",
+    "write_commit_graph",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "CONFLICT": "index_file",
+        "CommitLog": "log",
+        "EMPTY_TREE": "objects",
+        "FILE_MODES": "objects",
+        "FOLDER_MODE": "objects",
+        "FileDifference": "diff",
+        "Filters": "repository",
+        "GitIndexFile": "index_file",
+        "Growth": "upkeep",
+        "Head": "repository",
+        "IndexEntry": "index_file",
+        "LogEntry": "log",
+        "Moment": "log",
+        "Objects": "objects",
+        "Remote": "remote",
+        "Repository": "repository",
+        "UnknownIndex": "index_file",
+        "blame": "diff",
+        "changed_files": "diff",
+        "commit_body": "objects",
+        "commits_outside_graph": "upkeep",
+        "diff": "diff",
+        "followed_remote": "remote",
+        "growth": "upkeep",
+        "object_id": "objects",
+        "pack_objects": "upkeep",
+        "read_blobs": "diff",
+        "run": "process",
+        "union_merge": "diff",
+        "write_commit_graph": "upkeep",
+    },
+)

@@ -1,78 +1,114 @@
-"""A file line by line: which commit wrote each line, what differs between two states of it, and two changes made one."""
+"""What differs: files between two commits, lines between two states of a file; who wrote each line; a merge by lines.
+
+All of it is plain git, run by `process`. gitpython's `blame` shows a commit's lines, not those on disk, and cannot be
+given a file's own history to walk (`_ancestry`).
+"""
 
 from __future__ import annotations
 
+import os
 import tempfile
-from datetime import datetime
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.objects import EMPTY_TREE
 from vault_memory.errors import HistoryError
 
-TIMEOUT_S = 60.0
+_COMMIT_TIMEOUT_S = 120.0
+_FILE_TIMEOUT_S = 60.0
+_NO_BLOB = "0" * 40
+
+
+class FileDifference(NamedTuple):
+    """A file that differs between two commits: modes in octal digits, blobs (None: no file)."""
+
+    path: PurePosixPath
+    old_mode: str
+    new_mode: str
+    old: str | None
+    new: str | None
+
+
+def changed_files(root: Path, base: str | None, other: str) -> list[FileDifference]:
+    """Every file that differs between two commits (`base` None: from nothing); a renamed file gives two."""
+    out = git.run(root, "diff-tree", "-r", "-z", "--no-renames", base or EMPTY_TREE, other, timeout_s=_COMMIT_TIMEOUT_S)
+    fields = out.split(b"\0")
+    differences = []
+    for facts, name in zip(fields[0:-1:2], fields[1::2], strict=True):
+        old_mode, new_mode, old, new, _ = facts.decode().lstrip(":").split()
+        blobs = (None if blob == _NO_BLOB else blob for blob in (old, new))
+        differences.append(FileDifference(PurePosixPath(os.fsdecode(name)), old_mode, new_mode, *blobs))
+    return differences
+
+
+def read_blobs(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of many blobs, by one process."""
+    wanted = list(dict.fromkeys(blobs))
+    out = git.run(
+        root, "cat-file", "--batch", stdin="".join(f"{b}\n" for b in wanted).encode(), timeout_s=_COMMIT_TIMEOUT_S
+    )
+    contents: dict[str, bytes] = {}
+    at = 0
+    for blob in wanted:
+        end = out.index(b"\n", at)
+        header = out[at:end].split()
+        if len(header) != 3:
+            raise HistoryError(f"object {blob} is not in the repository: run `git fsck`")
+        size = int(header[2])
+        contents[blob] = out[end + 1 : end + 1 + size]
+        at = end + size + 2
+    return contents
+
+
+def diff(root: Path, path: PurePosixPath, since: str | None, until: str | None) -> str:
+    """What changed in a file from one commit (None: an empty tree) to another (None: the file as it is on disk)."""
+    ends = [since or EMPTY_TREE, *([until] if until else [])]
+    args = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
+    return git.run(root, *args, *ends, "--", str(path), timeout_s=_FILE_TIMEOUT_S).decode("utf-8", "replace")
 
 
 def blame(root: Path, path: PurePosixPath) -> list[tuple[str | None, str]]:
-    """(commit, text) of each line as the file is on disk; None for a line that nobody has committed yet."""
+    """(commit, text) of each line as the file is on disk; None for a line that is not committed yet."""
     with tempfile.TemporaryDirectory(prefix="vault-memory-") as folder:
         ancestry = Path(folder, "ancestry")
         ancestry.write_text(_ancestry(root, path))
-        out = git.run(root, "blame", "--porcelain", "-S", str(ancestry), "--", str(path), timeout_s=TIMEOUT_S)
-    found: list[tuple[str | None, str]] = []
+        out = git.run(root, "blame", "--porcelain", "-S", str(ancestry), "--", str(path), timeout_s=_FILE_TIMEOUT_S)
+    lines: list[tuple[str | None, str]] = []
     commit = ""
     for line in out.split(b"\n"):
         if line.startswith(b"\t"):
             text = line[1:].decode("utf-8", "replace").rstrip("\r")
-            found.append((commit if commit.strip("0") else None, text))
+            lines.append((commit if commit.strip("0") else None, text))
         elif len(words := line.split(b" ")) in (3, 4) and len(words[0]) == 40:
             commit = words[0].decode("ascii", "replace")
-    return found
+    return lines
 
 
 def _ancestry(root: Path, path: PurePosixPath) -> str:
     """The history of one file alone, a line for each commit and its parents, for blame to walk.
 
-    `git log` finds these commits through the commit graph; blame by itself looks at twenty times as many (50,000 commits:
-    0.4 s against 0.1 s). The oldest keep their true parents, so that a renamed file is followed.
+    `git log` finds these commits through the commit graph; blame by itself looks at twenty times as many (50,000
+    commits: 0.4 s against 0.1 s). The oldest keep their true parents, so that blame follows a renamed file.
     """
-    rows = (
-        git.run(root, "log", "--parents", "--format=%H %P", "--", str(path), timeout_s=TIMEOUT_S).decode().split("\n")
-    )
+    args = ("log", "--parents", "--format=%H %P", "--", str(path))
+    rows = git.run(root, *args, timeout_s=_FILE_TIMEOUT_S).decode().split("\n")
     history = [row.split() for row in rows if row]
     first = [commits[0] for commits in history if len(commits) == 1]
     if first:
         true = git.run(root, "log", "--no-walk=unsorted", "--format=%H %P", "--stdin", stdin="\n".join(first).encode())
-        history = [commits for commits in history if len(commits) > 1] + [
-            row.split() for row in true.decode().splitlines()
-        ]
+        history = [commits for commits in history if len(commits) > 1]
+        history += [row.split() for row in true.decode().splitlines()]
     newest = rows[0].split()[:1]
     head = git.run(root, "rev-parse", "HEAD").decode().split()
     return "".join(" ".join(commits) + "\n" for commits in ([head + newest] if head != newest else []) + history)
 
 
-def diff(root: Path, path: PurePosixPath, since: str | None, until: str | None) -> str:
-    """What changed in a file from one commit (None: before there was any) to another (None: as it is on disk)."""
-    ends = [since or EMPTY_TREE, *([until] if until else [])]
-    args = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
-    return git.run(root, *args, *ends, "--", str(path), timeout_s=TIMEOUT_S).decode("utf-8", "replace")
+def union_merge(scratch: Path, theirs: bytes, base: bytes, ours: bytes) -> bytes:
+    """Both changes of `base` in one text; where they touch the same lines, theirs and then ours. Binary: ours.
 
-
-def parent(root: Path, commit: str) -> str | None:
-    """The first parent of a commit; None for the very first one."""
-    return next(iter(git.run(root, "log", "-1", "--format=%P", commit, "--").decode().split()), None)
-
-
-def commit_before(root: Path, moment: datetime) -> str | None:
-    """The last commit of the branch up to a moment."""
-    args = ("rev-list", "--max-count=1", "--first-parent", f"--before={moment.isoformat()}", "HEAD", "--")
-    return git.run(root, *args, timeout_s=TIMEOUT_S).decode().strip() or None
-
-
-def union(scratch: Path, theirs: bytes, base: bytes, ours: bytes) -> bytes:
-    """Both changes of `base` in one text; where they touch the same lines, theirs and then ours. Ours, if it is no text.
-
-    `scratch` is a folder on the vault's disk where temporary files may lie.
+    `scratch` is a folder on the vault's disk for temporary files.
     """
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         names = [Path(folder, name) for name in ("theirs", "base", "ours")]

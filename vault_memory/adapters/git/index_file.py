@@ -1,9 +1,9 @@
 """Git's index as bytes: look up and change a few entries without parsing the other hundred thousand.
 
-`git update-index` needs 10 ms at 10,000 files and 70 at 100,000, reading and writing every entry; found by their names
-and spliced, ours need 3 and 20. Layout (git's Documentation/gitformat-index, versions 2 and 3, SHA-1): a header of 12
+`git update-index` reads and writes every entry: 10 ms at 10,000 files, 70 ms at 100,000. Finding entries by name and
+splicing takes 3 and 20 ms. Layout (git's Documentation/gitformat-index, versions 2 and 3, SHA-1): a header of 12
 bytes; entries sorted by name, each 62 bytes of facts (64 when extended), the name, and 1 to 8 NULs up to a multiple of
-8; extensions; the SHA-1 of all that. Anything this module does not know raises `UnknownIndex`, and git does the work.
+8; extensions; the SHA-1 of all that. Anything else raises `UnknownIndex`, and git does the work.
 """
 
 from __future__ import annotations
@@ -14,47 +14,36 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vault_memory.adapters.files import FileStamp
+
 _HEADER = struct.Struct(">4sLL")
 _FACTS = struct.Struct(">10L20sH")  # ctime s, ns, mtime s, ns, dev, ino, mode, uid, gid, size; id; flags
 _MODES = {0o100644, 0o100755, 0o120000, 0o160000}
 _EXTENDED, _STAGE, _ASSUME_VALID, _NAME_LENGTH = 0x4000, 0x3000, 0x8000, 0x0FFF
 _INTENT_TO_ADD = 0x2000
-_KNOWN = {b"TREE", b"REUC"}
-_LINK_BYTES = 1 << 20  # more than the bitmaps of a split index of millions take
-_LINK_LEAST_BYTES = 20  # the id of the shared index; a file that is named `link` is followed by NULs
-_NODE = re.compile(rb"([^\0]*)\0(?:-1|(\d+)) (\d+)\n(?(2).{20})", re.DOTALL)
+_KNOWN_EXTENSIONS = {b"TREE", b"REUC"}
+_MAX_LINK_BYTES = 1 << 20  # more than the bitmaps of a split index of millions take
+_MIN_LINK_BYTES = 20  # the id of the shared index; a file that is named `link` is followed by NULs
+_TREE_NODE = re.compile(rb"([^\0]*)\0(?:-1|(\d+)) (\d+)\n(?(2).{20})", re.DOTALL)
 CONFLICT = "conflict"
-"""Stands for the blob of a path that is in conflict, or whose entry has a flag (skip-worktree) that is not ours to judge."""
+"""In place of the blob of a path in conflict, or of an entry with a flag (skip-worktree) that only git may judge."""
 
 
 class UnknownIndex(Exception):
-    """The index has a version or an extension that only git itself can change. Never leaves this package."""
+    """The git index has a version or an extension that only git can change. Stays inside the package."""
 
 
 @dataclass(frozen=True)
-class Stat:
-    """What git remembers of a file on disk, to know later that it was not touched; all zero means "look again"."""
-
-    ctime_ns: int = 0
-    mtime_ns: int = 0
-    dev: int = 0
-    ino: int = 0
-    uid: int = 0
-    gid: int = 0
-    size: int = 0
-
-
-@dataclass(frozen=True)
-class Update:
-    """What the entry of a path becomes."""
+class IndexEntry:
+    """What the entry of a path becomes. An empty `stamp` makes git look at the file again."""
 
     mode: int
     blob: str
-    stat: Stat = Stat()
+    stamp: FileStamp = FileStamp()
 
 
-class IndexFile:
-    """The bytes of an index. Names are bytes, from the repository's top."""
+class GitIndexFile:
+    """The bytes of a git index. Names are bytes, from the repository's top."""
 
     def __init__(self, data: bytes) -> None:
         signature, version, self._count = _HEADER.unpack_from(data)
@@ -78,7 +67,7 @@ class IndexFile:
         return None if extended else str(blob.hex())
 
     def _find(self, name: bytes) -> int | None:
-        """Where the entry of a name starts. Every place that looks like one is checked, for ids hold arbitrary bytes."""
+        """Where the entry of a name starts. Each match is checked: ids hold arbitrary bytes, so it may be by chance."""
         at = self._data.find(name + b"\0", 12, self._end)
         while at >= 0:
             start = self._entry_before(at)
@@ -88,7 +77,7 @@ class IndexFile:
         return None
 
     def _entry_before(self, name_at: int) -> int | None:
-        """The start of the entry whose name starts here, or None if none does."""
+        """The start of the entry whose name starts at `name_at`, or None."""
         for size in (62, 64):
             start = name_at - size
             if start >= 12 and (start - 12) % 8 == 0:
@@ -110,8 +99,8 @@ class IndexFile:
         facts = 64 if self._data[start + 60] & (_EXTENDED >> 8) else 62
         return start + (facts + len(self._name(start)) + 8) // 8 * 8
 
-    def _place_for(self, name: bytes) -> int:
-        """Where a new name belongs: halved down to a few entries, then walked. Entries start at every eighth byte at best."""
+    def _position_for(self, name: bytes) -> int:
+        """Where a new name belongs: bisected down to a few entries, then walked. Entries start at every 8th byte."""
         low, high = 12, self._end
         while high - low > 2048:
             middle = (low + high) // 2
@@ -128,16 +117,16 @@ class IndexFile:
         return self._entry_before(start + 62) == start or self._entry_before(start + 64) == start
 
     def _end_of_entries(self) -> int:
-        """Where the extensions start, found from behind: the cache of trees comes first of those we know.
+        """Where the extensions start, searched from the end: the cache of trees is the first of those we know.
 
-        Without one the entries are walked, 2 ms for each thousand.
+        Without that cache the entries are walked, 2 ms for each thousand.
         """
         data = self._data
         if data[-52:-48] == b"EOIE":
             raise UnknownIndex("tables for git's threads")
         at = data.rfind(b"TREE")
         while at > 12:
-            whole = _NODE.match(data, at + 8)
+            whole = _TREE_NODE.match(data, at + 8)
             if (
                 whole
                 and not whole[1]
@@ -145,9 +134,9 @@ class IndexFile:
                 and not (at - 12) % 8
                 and self._ends_well(at)
             ):
-                link = data.rfind(b"link", max(at - _LINK_BYTES, 0), at)
+                link = data.rfind(b"link", max(at - _MAX_LINK_BYTES, 0), at)
                 size = int.from_bytes(data[link + 4 : link + 8], "big")
-                if link > 0 and size >= _LINK_LEAST_BYTES and link + 8 + size == at:
+                if link > 0 and size >= _MIN_LINK_BYTES and link + 8 + size == at:
                     raise UnknownIndex("a split index")
                 return at
             at = data.rfind(b"TREE", 0, at)
@@ -163,42 +152,42 @@ class IndexFile:
         return at == len(self._data) - 20
 
     def _read_extensions(self) -> dict[bytes, bytes]:
-        found, at = {}, self._end
+        extensions, at = {}, self._end
         while at < len(self._data) - 20:
             kind, size = struct.unpack_from(">4sL", self._data, at)
-            if kind not in _KNOWN:
+            if kind not in _KNOWN_EXTENSIONS:
                 raise UnknownIndex(f"extension {kind!r}")
-            found[kind] = self._data[at + 8 : at + 8 + size]
+            extensions[kind] = self._data[at + 8 : at + 8 + size]
             at += 8 + size
-        return found
+        return extensions
 
     # Changing -----------------------------------------------------------------------------------------------------
 
     def patched(
-        self, updates: Mapping[bytes, Update | None], folders: Mapping[bytes, tuple[str | None, str | None]]
+        self, entries: Mapping[bytes, IndexEntry | None], folders: Mapping[bytes, tuple[str | None, str | None]]
     ) -> list[bytes | memoryview]:
-        """The index with these entries set, or taken out (None), in pieces: joined it would be copied once more.
+        """The git index with these entries set, or taken out (None), in pieces: joining them would copy it once more.
 
-        `folders` gives, for every folder above a changed path ("" is the top), the tree that HEAD held there and the one
-        it holds now (None: no such folder); git's cache of trees is kept valid by it.
+        `folders` gives, for every folder above a changed path ("" is the top), the tree that HEAD held there and the
+        one it holds now (None: no such folder): with them git's cache of trees stays valid.
         """
         splices: list[tuple[int, int, bytes]] = []
         grown: dict[bytes, int] = {}
-        for name, update in updates.items():
+        for name, entry in entries.items():
             start = self._find(name)
-            if start is None and update is None:
+            if start is None and entry is None:
                 continue
-            place = self._place_for(name) if start is None else start
-            end = place if start is None else self._after(start)
-            splices.append((place, end, b"" if update is None else _entry(name, update)))
-            grown[name] = (update is not None) - (start is not None)
-        # Two new names may belong at one place: the sort is stable on it, so put them in order of their names first.
+            position = self._position_for(name) if start is None else start
+            end = position if start is None else self._after(start)
+            splices.append((position, end, b"" if entry is None else _packed(name, entry)))
+            grown[name] = (entry is not None) - (start is not None)
+        # Two new names may belong at one position: they are then sorted by name.
         splices.sort(key=lambda splice: (splice[0], splice[1] - splice[0], splice[2][62:]))
 
         old, at = memoryview(self._data), 12
         parts: list[bytes | memoryview] = [self._data[:8] + int(self._count + sum(grown.values())).to_bytes(4, "big")]
-        for start, end, entry in splices:
-            parts += [old[at:start], entry]
+        for start, end, packed in splices:
+            parts += [old[at:start], packed]
             at = end
         parts.append(old[at : self._end])
         for kind, body in self._extensions.items():
@@ -210,18 +199,18 @@ class IndexFile:
         return [*parts, checksum.digest()]
 
 
-def _entry(name: bytes, update: Update) -> bytes:
-    stat = update.stat
+def _packed(name: bytes, entry: IndexEntry) -> bytes:
+    stamp = entry.stamp
     facts = _FACTS.pack(
-        *(value & 0xFFFFFFFF for value in divmod(stat.ctime_ns, 10**9)),
-        *(value & 0xFFFFFFFF for value in divmod(stat.mtime_ns, 10**9)),
-        stat.dev & 0xFFFFFFFF,
-        stat.ino & 0xFFFFFFFF,
-        update.mode,
-        stat.uid & 0xFFFFFFFF,
-        stat.gid & 0xFFFFFFFF,
-        stat.size & 0xFFFFFFFF,
-        bytes.fromhex(update.blob),
+        *(value & 0xFFFFFFFF for value in divmod(stamp.ctime_ns, 10**9)),
+        *(value & 0xFFFFFFFF for value in divmod(stamp.mtime_ns, 10**9)),
+        stamp.dev & 0xFFFFFFFF,
+        stamp.ino & 0xFFFFFFFF,
+        entry.mode,
+        stamp.uid & 0xFFFFFFFF,
+        stamp.gid & 0xFFFFFFFF,
+        stamp.size & 0xFFFFFFFF,
+        bytes.fromhex(entry.blob),
         min(len(name), _NAME_LENGTH),
     )
     return facts + name + b"\0" * (8 - (62 + len(name)) % 8)
@@ -232,9 +221,10 @@ def _patched_tree(
 ) -> bytes:
     """Git's cache of trees with the changed folders' nodes brought up to date.
 
-    A node is `<name>\\0<entries> <subfolders>\\n<20 bytes of the tree's id>`, its subfolders follow it; -1 entries and no
-    id mean that the index differs from any known tree there. A node stays valid when it was HEAD's tree before and each
-    folder below it on the way to the change stays valid too; else it is marked -1, and git works it out when it needs it.
+    A node is `<name>\\0<entries> <subfolders>\\n<20 bytes of the tree's id>`, and its subfolders follow. -1 entries
+    and no id mean that the git index differs from any known tree there. A node stays valid when it was HEAD's tree
+    before and each folder below it on the way to the change stays valid too; else it is marked -1, and git computes
+    it when needed.
     """
     nodes = _nodes(body, set(folders))
     stale = {folder for folder in folders if not _is_fresh(folder, folders, nodes)}
@@ -262,14 +252,14 @@ class _Node:
 
 
 def _nodes(body: bytes, wanted: set[bytes]) -> dict[bytes, _Node]:
-    """The nodes of the wanted folders by their whole names; what lies below any other folder is passed over."""
-    found: dict[bytes, _Node] = {}
-    rows = _NODE.finditer(body)
+    """The nodes of the wanted folders by their whole names; what lies below any other folder is skipped."""
+    nodes: dict[bytes, _Node] = {}
+    rows = _TREE_NODE.finditer(body)
 
     def visit(row: re.Match[bytes], folder: bytes) -> None:
         below = int(row[3])
         count = None if row[2] is None else int(row[2])
-        found[folder] = _Node(row.start(), row.end(), row[1], count, below, row[0][-20:].hex())
+        nodes[folder] = _Node(row.start(), row.end(), row[1], count, below, row[0][-20:].hex())
         for _ in range(below):
             row = next(rows)
             name = folder + b"/" + row[1] if folder else row[1]
@@ -285,7 +275,7 @@ def _nodes(body: bytes, wanted: set[bytes]) -> dict[bytes, _Node]:
             visit(next(rows), b"")
     except StopIteration:
         raise UnknownIndex("a cache of trees that breaks off") from None
-    return found
+    return nodes
 
 
 def _is_fresh(

@@ -1,66 +1,130 @@
-"""Read the log: commits as `Entry`, by one `git log` whose output cannot be mistaken."""
+"""The commits of a repository: the log as `LogEntry`, and how commits relate to each other.
+
+All of it is plain git, run by `process`. gitpython's `iter_commits` runs the same git, cannot take GIT_DIR and
+GIT_INDEX_FILE of an outer git out of its environment, and starts a second process to read the commits: the newest 20
+of a file among 5,000 commits take it 16 ms, and this 8 ms.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from vault_memory.adapters.git import process as git
-from vault_memory.adapters.history.model import Entry
 from vault_memory.core.trailers import parse
 
 _FORMAT = "%H%x00%an%x00%ae%x00%aI%x00%B"  # with -z one more NUL ends each record; no field can hold one
 _FIELDS = 5
+_TIMEOUT_S = 60.0
 
 
-def entries(
-    folder: Path,
-    paths: Sequence[PurePosixPath] | None,
-    *,
-    limit: int,
-    since: datetime | None,
-    until: datetime | None = None,
-    trailers: Mapping[str, str | None],
-    timeout_s: float = 30.0,
-) -> list[Entry]:
-    """The newest commits, newest first; `paths` are relative to `folder`, `trailers` must all be there (None: any value)."""
-    args = ["log", "-z", f"--format=format:{_FORMAT}", f"--max-count={limit}"]
-    if since is not None:
-        args.append(f"--since={since.isoformat()}")
-    if until is not None:
-        args.append(f"--until={until.isoformat()}")
-    if trailers:
-        args += ["--extended-regexp", "--all-match"]
-        args += [f"--grep=^{key}: {'' if value is None else re.escape(value) + '$'}" for key, value in trailers.items()]
-    if paths:
-        args.append("--full-history")  # a merge that did not keep one side's change must not hide that side
-    return _read(folder, [*args, "--", *map(str, paths if paths is not None else ["."])], b"", timeout_s)
+@dataclass(frozen=True)
+class LogEntry:
+    """One commit in the log; subject, reason, trailers and body are as `core.trailers.parse` takes them apart."""
+
+    commit: str
+    author: str
+    email: str
+    time: datetime
+    subject: str
+    reason: str = ""
+    trailers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
 
 
-def of_commits(folder: Path, commits: Sequence[str], timeout_s: float = 30.0) -> list[Entry]:
-    """The entries of these commits, in the order given."""
-    if not commits:
-        return []
-    args = ["log", "-z", f"--format=format:{_FORMAT}", "--no-walk=unsorted", "--stdin"]
-    return _read(folder, args, "".join(f"{commit}\n" for commit in commits).encode(), timeout_s)
+class Moment(NamedTuple):
+    """A commit and its time (seconds). They compare by time, then hash: the same on every machine."""
+
+    time: int
+    commit: str
 
 
-def is_ancestor(folder: Path, commit: str, other: str) -> bool:
-    """Whether `other` came to be on top of `commit`, or is it; both are whole hashes."""
-    return git.run(folder, "merge-base", commit, other, ok=(0, 1)).decode().strip() == commit
+class CommitLog:
+    """The commits of the repository that holds the folder `root`; paths are relative to it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def entries(
+        self,
+        paths: Sequence[PurePosixPath] | None,
+        *,
+        limit: int,
+        since: datetime | None,
+        until: datetime | None = None,
+        trailers: Mapping[str, str | None],
+    ) -> list[LogEntry]:
+        """The newest commits, newest first, that touch `paths` and carry all `trailers` (None: any value)."""
+        args = ["log", "-z", f"--format=format:{_FORMAT}", f"--max-count={limit}"]
+        if since is not None:
+            args.append(f"--since={since.isoformat()}")
+        if until is not None:
+            args.append(f"--until={until.isoformat()}")
+        if trailers:
+            args += ["--extended-regexp", "--all-match"]
+            args += [
+                f"--grep=^{key}: {'' if value is None else re.escape(value) + '$'}" for key, value in trailers.items()
+            ]
+        if paths:
+            args.append("--full-history")  # a merge that did not keep one side's change must not hide that side
+        return self._read([*args, "--", *map(str, paths if paths is not None else ["."])])
+
+    def of_commits(self, commits: Sequence[str]) -> list[LogEntry]:
+        """The entries of these commits, in the order given."""
+        if not commits:
+            return []
+        args = ["log", "-z", f"--format=format:{_FORMAT}", "--no-walk=unsorted", "--stdin"]
+        return self._read(args, "".join(f"{commit}\n" for commit in commits).encode())
+
+    def _read(self, args: Sequence[str], stdin: bytes = b"") -> list[LogEntry]:
+        fields = git.run(self._root, *args, stdin=stdin).decode("utf-8", "replace").split("\0")
+        return [_entry(fields[at : at + _FIELDS]) for at in range(0, len(fields) - _FIELDS + 1, _FIELDS)]
+
+    def has(self, commit: str) -> bool:
+        """Whether a commit is in this repository with all its ancestors."""
+        args = ("rev-list", "--max-count=1", "--ignore-missing", commit, "--")
+        return bool(git.run(self._root, *args, ok=(0, 128)).strip())
+
+    def count(self, since: str | None, tip: str) -> int:
+        """How many commits `tip` has that `since` has not."""
+        return int(git.run(self._root, "rev-list", "--count", tip, *(["--not", since] if since else []), "--"))
+
+    def parent(self, commit: str) -> str | None:
+        """The first parent of a commit; None for the very first one."""
+        return next(iter(git.run(self._root, "log", "-1", "--format=%P", commit, "--").decode().split()), None)
+
+    def merge_base(self, ours: str, theirs: str) -> str | None:
+        """The best common ancestor of two commits, or None."""
+        return git.run(self._root, "merge-base", ours, theirs, ok=(0, 1)).decode().strip() or None
+
+    def is_ancestor(self, commit: str, other: str) -> bool:
+        """Whether `commit` is an ancestor of `other`, or the same one; both are whole hashes."""
+        return self.merge_base(commit, other) == commit
+
+    def last_before(self, moment: datetime) -> str | None:
+        """The last commit of the branch up to a moment."""
+        args = ("rev-list", "--max-count=1", "--first-parent", f"--before={moment.isoformat()}", "HEAD", "--")
+        return git.run(self._root, *args, timeout_s=_TIMEOUT_S).decode().strip() or None
+
+    def last_change(self, path: PurePosixPath, base: str | None, tip: str, key: str | None = None) -> Moment:
+        """When `tip`'s side last changed a file since `base`; with `key`, that profile key, if a commit names it."""
+        span = [tip, *(["--not", base] if base else [])]
+        of_key = ["--extended-regexp", f"--grep=^Vault-Key: {re.escape(key)}$"] if key else []
+        for grep in (of_key, []):
+            out = git.run(self._root, "log", "--max-count=1", "--format=%ct %H", *grep, *span, "--", str(path)).split()
+            if out:
+                return Moment(int(out[0]), out[1].decode())
+        return Moment(0, tip)
 
 
-def _read(folder: Path, args: Sequence[str], stdin: bytes, timeout_s: float) -> list[Entry]:
-    fields = git.run(folder, *args, stdin=stdin, timeout_s=timeout_s).decode("utf-8", "replace").split("\0")
-    return [_entry(fields[at : at + _FIELDS]) for at in range(0, len(fields) - _FIELDS + 1, _FIELDS)]
-
-
-def _entry(fields: list[str]) -> Entry:
+def _entry(fields: list[str]) -> LogEntry:
     commit, author, email, time, text = fields
     message = parse(text)
-    return Entry(
+    return LogEntry(
         commit,
         author,
         email,

@@ -1,6 +1,6 @@
-"""Git's objects without a process for each: loose ones written here, any kind read, trees edited along a path.
+"""Git's objects without a process for each: loose ones are written here, any are read, trees are edited along a path.
 
-An object is named by the SHA-1 of `<kind> <size>\\0<body>` and stored deflated. A tree's body is a run of
+An object is named by the SHA-1 of `<kind> <size>\\0<body>` and stored deflated. A tree's body is a sequence of
 `<mode> <name>\\0<20 bytes>`, sorted by name, folders as if their name ended in a slash.
 """
 
@@ -20,15 +20,15 @@ from vault_memory.adapters import files
 from vault_memory.errors import HistoryError
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-FILE, EXECUTABLE, FOLDER, SUBMODULE = b"100644", b"100755", b"40000", b"160000"
-_MODES = (FILE, EXECUTABLE, FOLDER, SUBMODULE, b"120000", b"100664")  # the last from the oldest of gits
-FILES = (FILE, EXECUTABLE)
+FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE = b"100644", b"100755", b"40000", b"160000"
+_MODES = (FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE, b"120000", b"100664")  # the last: very old gits
+FILE_MODES = (FILE_MODE, EXECUTABLE_MODE)
 _MODE_AND_BLANK = re.compile(rb"(?:%s) " % b"|".join(_MODES))
-_CACHED_TREES = 64
+_MAX_CACHED_TREES = 64
 
 
 class TreeEntry(NamedTuple):
-    """What a tree says about one name: git's mode in octal digits, and the object's id."""
+    """A tree's entry for one name: git's mode in octal digits, and the object's id."""
 
     mode: bytes
     id: str
@@ -52,7 +52,10 @@ class Objects:
     # Reading ------------------------------------------------------------------------------------------------------
 
     def read(self, object_id: str) -> tuple[str, bytes]:
-        """(kind, body) of an object, new, loose or packed. Raises `HistoryError` when the repository lacks it."""
+        """(kind, body) of an object, new, loose or packed. Raises `HistoryError` when the repository lacks it.
+
+        A loose object is read here, a packed one by gitpython's gitdb.
+        """
         if object_id in self._new:
             return self._new[object_id]
         try:
@@ -68,9 +71,9 @@ class Objects:
         from gitdb.db import GitDB  # type: ignore[import-untyped]
         from gitdb.exc import ODBError  # type: ignore[import-untyped]
 
-        with self._guard:  # its windows on the pack files are shared by all threads
-            for look in ("as listed", "anew"):  # packs come by a fetch and go by a repack
-                if self._packs is None or look == "anew":
+        with self._guard:  # all threads share its open pack files
+            for attempt in range(2):  # a fetch adds packs, a repack removes them: then they are listed again
+                if self._packs is None or attempt:
                     self._packs = GitDB(str(self._folder))
                 try:
                     stream = self._packs.stream(bytes.fromhex(object_id))
@@ -80,12 +83,12 @@ class Objects:
         raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`") from problem
 
     def tree(self, tree_id: str) -> bytes:
-        """The body of a tree; the last few are kept, since a chat reads the same ones again and again."""
+        """The body of a tree; the last few are kept, since each turn of a chat reads the same ones."""
         body = self._trees.pop(tree_id, None)
         if body is None:
             body = b"" if tree_id == EMPTY_TREE else self.read(tree_id)[1]
         self._trees[tree_id] = body
-        while len(self._trees) > _CACHED_TREES:
+        while len(self._trees) > _MAX_CACHED_TREES:
             with contextlib.suppress(KeyError, StopIteration, RuntimeError):
                 del self._trees[next(iter(self._trees))]
         return body
@@ -100,12 +103,12 @@ class Objects:
         return body[5:45].decode()
 
     def find(self, tree_id: str, path: PurePosixPath) -> TreeEntry | None:
-        """What a tree holds at a path, or None. A submodule on the way ends the search: it is the entry returned."""
-        entry: TreeEntry | None = TreeEntry(FOLDER, tree_id)
+        """A tree's entry for a path, or None. A submodule on the way ends the search and is returned."""
+        entry: TreeEntry | None = TreeEntry(FOLDER_MODE, tree_id)
         for part in path.parts:
-            if entry is None or entry.mode == SUBMODULE:
+            if entry is None or entry.mode == SUBMODULE_MODE:
                 return entry
-            if entry.mode != FOLDER:
+            if entry.mode != FOLDER_MODE:
                 return None
             entry = self._child(entry.id, part)
         return entry
@@ -121,13 +124,13 @@ class Objects:
     # Writing ------------------------------------------------------------------------------------------------------
 
     def add(self, kind: str, body: bytes) -> str:
-        """Take in a new object and return its id; `write` stores it."""
+        """Add a new object and return its id; `write` stores it."""
         name = object_id(kind, body)
         self._new[name] = (kind, body)
         return name
 
     def put(self, tree_id: str, blobs: Mapping[PurePosixPath, str | None]) -> str:
-        """The id of the tree with these files set to a blob, keeping their modes, or taken out (None)."""
+        """The id of the tree with these files set to a blob, keeping their modes, or removed (None)."""
         return self._put(tree_id, [(path.parts, blob) for path, blob in blobs.items()]) or EMPTY_TREE
 
     def _put(self, tree_id: str, blobs: Sequence[tuple[tuple[str, ...], str | None]]) -> str | None:
@@ -138,18 +141,18 @@ class Objects:
             if parts[1:]:
                 below.setdefault(parts[0], []).append((parts[1:], blob))
             else:
-                mode = old.mode if old and old.mode in FILES else FILE
+                mode = old.mode if old and old.mode in FILE_MODES else FILE_MODE
                 body = _with_entry(body, os.fsencode(parts[0]), TreeEntry(mode, blob) if blob else None)
         for name, inner in below.items():
             old = self._child(tree_id, name)
-            child = self._put(old.id if old and old.mode == FOLDER else EMPTY_TREE, inner)
-            body = _with_entry(body, os.fsencode(name), TreeEntry(FOLDER, child) if child else None)
+            child = self._put(old.id if old and old.mode == FOLDER_MODE else EMPTY_TREE, inner)
+            body = _with_entry(body, os.fsencode(name), TreeEntry(FOLDER_MODE, child) if child else None)
         return self.add("tree", body) if body else None
 
     def write(self, *also: Path) -> None:
-        """Store the new objects, fsynced, and fsync some other files along with them.
+        """Store the new objects, fsynced, and fsync the files `also` with them.
 
-        Names appear only after the bytes are on disk, as git itself does it.
+        Names appear only after the bytes are on disk, as git does it.
         """
         pending: list[tuple[int, Path, Path]] = []
         try:
@@ -183,7 +186,7 @@ class Objects:
 
 
 def _sync(fds: Sequence[int]) -> None:
-    """Fsync many files at once: a file system puts calls that come together into one write of its journal.
+    """Fsync many files at once: a file system writes its journal once for calls that come together.
 
     On a busy disk five calls in a row take five times as long as one, five at once not twice as long.
     """
@@ -215,7 +218,7 @@ def _locate(body: bytes, name: bytes) -> tuple[int, int] | None:
     """(start of the entry, start of its id) in a tree's body.
 
     Found by the bytes of mode, name and NUL together, not by walking: a folder of 10,000 users takes 3 ms to walk. The
-    shortest such pattern is 8 bytes, which a run of ids holds by chance once in 2^64; a *name* that holds one
+    shortest pattern is 8 bytes, which a sequence of ids holds by chance once in 2^64. A *name* that holds one
     (`100644 a`) has its own mode before it, with no NUL between.
     """
     for mode in _MODES:
@@ -229,7 +232,7 @@ def _locate(body: bytes, name: bytes) -> tuple[int, int] | None:
 
 
 def _with_entry(body: bytes, name: bytes, entry: TreeEntry | None) -> bytes:
-    """A tree's body with the entry of that name set, in git's order, or taken out."""
+    """A tree's body with the entry of that name set, in git's order, or removed."""
     at = _locate(body, name)
     if at is not None:
         start, id_at = at
@@ -253,11 +256,11 @@ def _with_entry(body: bytes, name: bytes, entry: TreeEntry | None) -> bytes:
 
 
 def _sort_key(mode: bytes, name: bytes) -> bytes:
-    return name + b"/" if mode == FOLDER else name
+    return name + b"/" if mode == FOLDER_MODE else name
 
 
 def _created(temp: Path) -> int:
-    """A new file, open for writing; `git gc` may remove its folder, while that is empty, at any moment."""
+    """A new file, open for writing. `git gc` may remove its folder at any moment while that is empty."""
     while True:
         try:
             return os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o444)

@@ -1,4 +1,4 @@
-"""Run git's own plumbing: one process, no shell, an environment that nobody else can bend, and a time-out."""
+"""Run git: one process, no shell, no hooks, an environment that no outer git can change, and a time-out."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ from pathlib import Path
 
 from vault_memory.errors import HistoryError
 
-# Of the variables that steer git only these are kept. A hook of Obsidian's Git plugin, for one, runs us with GIT_DIR and
-# GIT_INDEX_FILE set, which would turn every command here on another index.
-_KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS")
+# Of the variables that steer git only these are kept. Obsidian's Git plugin, for example, runs its hooks, and so us,
+# with GIT_DIR and GIT_INDEX_FILE set: every command here would then work on another git index.
+_KEPT_VARIABLES = (
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_ASKPASS",
+)
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The process's environment without git's steering variables, in plain English, asking and locking nothing."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
+    """The process's environment without the variables that steer git; git then speaks English and asks nothing."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT_VARIABLES}
     fixed = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
     return kept | fixed | dict(extra or {})
 
@@ -33,7 +40,7 @@ def start(folder: Path, *args: str, extra: Mapping[str, str] | None = None) -> s
             stderr=subprocess.PIPE,
         )
     except FileNotFoundError as error:
-        raise HistoryError("git was not found: install git (2.28 or newer) and see that it is on the PATH") from error
+        raise HistoryError("git was not found: install git (2.28 or newer) and put it on the PATH") from error
 
 
 def finish(process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float, ok: Sequence[int] = (0,)) -> bytes:
@@ -44,12 +51,10 @@ def finish(process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float, ok:
     except subprocess.TimeoutExpired as error:
         process.kill()
         process.communicate()
-        raise HistoryError(
-            f"`{command}` did not finish within {timeout_s:g} s: see whether the disk answers"
-        ) from error
+        raise HistoryError(f"`{command}` did not finish within {timeout_s:g} s: check that the disk answers") from error
     if process.returncode not in ok:
-        words = err.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
-        raise HistoryError(f"`{command}` failed: {words}")
+        message = err.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
+        raise HistoryError(f"`{command}` failed: {message}")
     return out
 
 

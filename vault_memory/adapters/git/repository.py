@@ -1,17 +1,17 @@
-"""One git repository as the committer sees it: where it is, where HEAD stands, what forbids a commit, and its settings."""
+"""One git repository: where it is, where HEAD stands, what forbids a commit, its settings, and the blob that its
+attributes make of a file (`Filters`)."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.objects import Objects, object_id
 from vault_memory.errors import HistoryError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -25,8 +25,12 @@ _IN_PROGRESS = {
     "BISECT_LOG": "a bisect is in progress",
 }
 
-_STIRRED_NS = 3 * 10**9
+_STOPPED_NS = 3 * 10**9
+"""If the files of a rebase or merge are older than this, git has stopped for the person."""
 _BEGUN_NS = 10**9
+"""ORIG_HEAD this young means that a merge or reset has just begun."""
+_FILTERED = re.compile(rb"^[^#\n]*\s(?:filter=|ident\b|working-tree-encoding=)", re.MULTILINE)
+_LINE_ENDS = re.compile(rb"^[^#\n]*\s(?:text\b|eol=|crlf\b)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,6 @@ class Repository:
         # A linked worktree has its own HEAD and index, and shares refs and objects with the others.
         shared = files.read(self.git_dir / "commondir")
         self.common_dir = (self.git_dir / os.fsdecode(shared.strip())).resolve() if shared else self.git_dir
-        self._ref_draft = self.git_dir / "vault-memory" / "ref.new"
         self._settings: tuple[object, dict[str, str]] | None = None
 
     def exists(self) -> bool:
@@ -64,7 +67,7 @@ class Repository:
         """Where HEAD stands now."""
         raw = files.read(self.git_dir / "HEAD")
         if raw is None:
-            raise HistoryError(f"{self.root} is in no git repository: `vault-memory init` makes one")
+            raise HistoryError(f"{self.root} is not in a git repository: `vault-memory init` makes one")
         text = os.fsdecode(raw).strip()
         if not text.startswith("ref:"):
             return Head(None, text)
@@ -81,7 +84,7 @@ class Repository:
         return match[1].decode() if match else None
 
     def paused(self) -> str | None:
-        """Why no commit may be made now, in words, or None. Clears up by itself when the person is done."""
+        """Why no commit may be made now, in words, or None. The cause goes when the person is done."""
         for name, reason in _IN_PROGRESS.items():
             if os.path.exists(f"{self.git_dir}/{name}"):
                 return f"{reason}: commits wait until it is finished"
@@ -90,23 +93,23 @@ class Repository:
         settings = self.settings()
         if settings.get("extensions.objectformat", "sha1") != "sha1" or "extensions.refstorage" in settings:
             return "this repository uses SHA-256 or reftable, which vault-memory cannot write"
-        return self._distrust()
+        return self._foreign_owner()
 
     def is_rewriting(self) -> bool:
-        """Whether git is in the midst of a rebase, merge and the like, which takes files of the vault back and forth.
+        """Whether git is in the middle of a rebase, merge and the like, which rewrites files of the vault.
 
-        ORIG_HEAD is the first that a merge writes; when a commit lands in its midst, it gives up and puts every file back as
-        it was in ORIG_HEAD, the ones just committed too. One that has not stirred for some seconds has stopped for the
-        person, and its files rest.
+        A merge writes ORIG_HEAD first. If a commit lands before it is done, it gives up and puts every file back to
+        what ORIG_HEAD held, those just committed too. One that wrote nothing for some seconds has stopped for the
+        person. The seconds were found by soak tests.
         """
-        rests = {**dict.fromkeys(_IN_PROGRESS, _STIRRED_NS), "ORIG_HEAD": _BEGUN_NS}
-        return any(self._is_young(name, rest) for name, rest in rests.items())
+        ages_ns = {**dict.fromkeys(_IN_PROGRESS, _STOPPED_NS), "ORIG_HEAD": _BEGUN_NS}
+        return any(self._is_young(name, age_ns) for name, age_ns in ages_ns.items())
 
     def _is_young(self, name: str, age_ns: int) -> bool:
-        stamp = _stamp(f"{self.git_dir}/{name}")
-        return stamp is not None and abs(time.time_ns() - stamp[0]) < age_ns
+        times = _time_and_size(f"{self.git_dir}/{name}")
+        return times is not None and abs(time.time_ns() - times[0]) < age_ns
 
-    def _distrust(self) -> str | None:
+    def _foreign_owner(self) -> str | None:
         """Git's own refusal of a repository that belongs to another user, whose settings could run programs as us."""
         me = os.geteuid() if hasattr(os, "geteuid") else None
         if me is None or all(path.stat().st_uid == me for path in (self.top, self.git_dir)):
@@ -121,73 +124,87 @@ class Repository:
         return None
 
     def settings(self) -> dict[str, str]:
-        """Git's settings for this repository, global ones too; read again when a config file was written."""
+        """Git's settings for this repository, global ones too; read again when a config file has changed.
+
+        Plain `git config --list` takes 3 ms. gitpython's reader needs no process, but 65 ms for its import in each
+        turn by CLI, and does not know GIT_CONFIG_GLOBAL.
+        """
         home = Path(os.environ.get("HOME", "~")).expanduser()
         xdg = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-        where = [self.common_dir / "config", home / ".gitconfig", xdg / "git" / "config"]
+        paths = [self.common_dir / "config", home / ".gitconfig", xdg / "git" / "config"]
         if os.environ.get("GIT_CONFIG_GLOBAL"):
-            where.append(Path(os.environ["GIT_CONFIG_GLOBAL"]))
-        stamp = tuple(_stamp(path) for path in where)
-        if self._settings is None or self._settings[0] != stamp:
+            paths.append(Path(os.environ["GIT_CONFIG_GLOBAL"]))
+        stamps = tuple(_time_and_size(path) for path in paths)
+        if self._settings is None or self._settings[0] != stamps:
             listed = git.run(self.top, "config", "--list", "-z").decode("utf-8", "surrogateescape")
             pairs = (item.partition("\n") for item in listed.split("\0") if item)
-            self._settings = (stamp, {key: value for key, _, value in pairs})
+            self._settings = (stamps, {key: value for key, _, value in pairs})
         return self._settings[1]
 
-    def draft_move(self, commit: str) -> Path:
-        """Write down where the branch is to go; the caller fsyncs the file that is returned, and then calls `move`."""
-        self._ref_draft.write_bytes(commit.encode() + b"\n")
-        files.adopt(self._ref_draft)
-        return self._ref_draft
 
-    def move(self, head: Head, commit: str, message: str, who: str, step: Callable[[str], None]) -> bool:
-        """Point HEAD's branch from `head.commit` to `commit`; False when it is not there any more, or HEAD on no branch.
+class Filters:
+    """The blob that git makes of a file's bytes: the bytes themselves, unless a conversion or filter is set.
 
-        `draft_move` has been called, and the file it returned been fsynced. The ref's lock is git's own (`<ref>.lock`), so
-        that no other git moves it meanwhile; it is made as a second name of that file, by which a lock that a killed
-        process left is known to be ours.
-        """
-        if head.ref is None:
+    A vault's own `.gitattributes` says `* -text`: nothing is converted. In a larger repository, or where a person
+    encrypts notes with a filter, git is asked: the plain bytes would show every line changed, or store plain text
+    that must be encrypted. The attributes are read once: make a new one for each task. Paths are from the
+    repository's top.
+    """
+
+    def __init__(self, repository: Repository, objects: Objects) -> None:
+        self._repository = repository
+        self._objects = objects
+        self._texts: dict[Path, bytes] = {}
+        self._by_folder: dict[PurePosixPath, bytes] = {}
+
+    def blob(self, path: PurePosixPath, content: bytes | None) -> str | None:
+        """The id of the blob that git would make of a file's bytes; None for no file."""
+        if content is None:
+            return None
+        if self._converts(path, content):
+            return self._ask(path, content, "--stdin")
+        return object_id("blob", content)
+
+    def add(self, path: PurePosixPath, content: bytes | None) -> str | None:
+        """The same, and the blob is added to the new objects."""
+        if content is None:
+            return None
+        if self._converts(path, content):
+            return self._ask(path, content, "-w", "--stdin")
+        return self._objects.add("blob", content)
+
+    def _ask(self, path: PurePosixPath, content: bytes, *args: str) -> str:
+        sync = ("-c", "core.fsync=loose-object")
+        out = git.run(self._repository.top, *sync, "hash-object", f"--path={path}", *args, stdin=content)
+        return out.decode().strip()
+
+    def _converts(self, path: PurePosixPath, content: bytes) -> bool:
+        attributes = self._attributes(path)
+        if _FILTERED.search(attributes):
+            return True
+        if b"\r\n" not in content:  # only these two bytes are ever converted on the way into git
             return False
-        path = self.common_dir / head.ref
-        lock, draft = path.with_name(path.name + ".lock"), self._ref_draft
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not claim(draft, lock):
-            return False
-        step("branch locked")
-        if self.head() != head:
-            lock.unlink()
-            return False
-        os.replace(lock, path)  # and with that the lock is gone: one that is there now is somebody else's
-        files.sync_folder(path.parent)
-        draft.unlink()
-        if self.settings().get("core.logallrefupdates", "true").lower() not in ("false", "no", "off", "0"):
-            line = f"{head.commit or '0' * 40} {commit} {who}\t{message}\n".encode("utf-8", "replace")
-            _log(self.git_dir / "logs" / "HEAD", line)
-            _log(self.common_dir / "logs" / head.ref, line)
-        return True
+        setting = self._repository.settings().get("core.autocrlf", "false").lower()
+        return setting in ("true", "yes", "on", "1", "input") or _LINE_ENDS.search(attributes) is not None
 
-
-def claim(draft: Path, lock: Path) -> bool:
-    """Give `draft` the second name `lock`, git's way of locking; False when somebody holds that lock."""
-    try:
-        os.link(draft, lock)
-    except FileExistsError:
-        return False
-    except OSError:  # a file system without hard links
-        try:
-            with lock.open("xb") as copy:
-                copy.write(draft.read_bytes())
-        except FileExistsError:
-            return False
-    return True
-
-
-def is_ours(draft: Path, lock: Path) -> bool:
-    """Whether a lock was made by `claim` from this draft; anybody else's is never touched."""
-    with contextlib.suppress(FileNotFoundError):
-        return os.path.samefile(draft, lock) or draft.read_bytes() == lock.read_bytes()
-    return False
+    def _attributes(self, path: PurePosixPath) -> bytes:
+        """The text of every attributes file that may apply to a path."""
+        if path.parent in self._by_folder:
+            return self._by_folder[path.parent]
+        home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
+        named = self._repository.settings().get("core.attributesfile")
+        sources = [self._repository.common_dir / "info" / "attributes"]
+        sources += [Path(named).expanduser() if named else home / "git" / "attributes"]
+        sources += [self._repository.top / folder / ".gitattributes" for folder in path.parents]
+        for source in sources:
+            if source not in self._texts:
+                try:
+                    self._texts[source] = files.read(source) or b""
+                except OSError:  # unreadable to us, and so to git, which goes on without it
+                    self._texts[source] = b""
+        attributes = b"\n".join(self._texts[source] for source in sources)
+        self._by_folder[path.parent] = attributes
+        return attributes
 
 
 def _real_git_dir(dot_git: Path) -> Path:
@@ -196,20 +213,13 @@ def _real_git_dir(dot_git: Path) -> Path:
         return dot_git
     text = dot_git.read_bytes()
     if not text.startswith(b"gitdir:"):
-        raise HistoryError(f"{dot_git} is neither a folder nor a pointer to one: mend it or run `git init`")
+        raise HistoryError(f"{dot_git} is neither a folder nor a pointer to one: repair it or run `git init`")
     return (dot_git.parent / os.fsdecode(text[7:].strip())).resolve()
 
 
-def _stamp(path: Path | str) -> tuple[int, int] | None:
+def _time_and_size(path: Path | str) -> tuple[int, int] | None:
     try:
         status = os.stat(path)
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size
-
-
-def _log(path: Path, line: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as log:
-        log.write(line)
-    files.adopt(path)

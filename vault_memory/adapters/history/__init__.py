@@ -1,11 +1,35 @@
-"""The vault's git history: durable drafts that become commits, and the log of those that did.
-
-`History` is the only door; the other modules of this package are its rooms.
-"""
+"""How changes become commits: durable intents, a plan of commits on top of HEAD, their publication, and recovery of
+what git or a crash took away. Services use `History` alone."""
 
 from __future__ import annotations
 
-from vault_memory.adapters.history.committer import History
-from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, Entry, FileChange, Flushed, HistoryState
+from typing import TYPE_CHECKING
 
-__all__ = ["ASSISTANT", "Author", "Draft", "Entry", "FileChange", "Flushed", "History", "HistoryState"]
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.adapters.history.history import History
+    from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange, Flushed, HistoryState
+
+__all__ = [
+    "ASSISTANT",
+    "Author",
+    "Draft",
+    "FileChange",
+    "Flushed",
+    "History",
+    "HistoryState",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "ASSISTANT": "model",
+        "Author": "model",
+        "Draft": "model",
+        "FileChange": "model",
+        "Flushed": "model",
+        "History": "history",
+        "HistoryState": "model",
+    },
+)

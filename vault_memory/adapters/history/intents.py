@@ -1,8 +1,8 @@
-"""The durable intents: what is to become commits, kept so that a `kill -9` loses neither content nor author nor message.
+"""Durable intents: planned commits, saved before the files change; a `kill -9` loses nothing.
 
-One file per `stage`, under `vault-memory/intents` in git's own folder: `<number>.staged` while the vault's files are
-being written, `<number>.written` when they all are. A killed writer leaves a `.staged` one, and whoever comes next
-finishes it; a `.written` one waits for its commits only, and the person may have edited the file since.
+One file per `stage`, under `vault-memory/intents` in git's folder: `<number>.staged` while the vault's files are being
+written, `<number>.written` when all are. A killed writer leaves a `.staged` one, and the next writer finishes it. A
+`.written` one waits only for its commits; the person may have edited the files since.
 """
 
 from __future__ import annotations
@@ -13,24 +13,25 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_memory.adapters import files
+from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.history.model import Author, Draft, FileChange
-from vault_memory.errors import HistoryError
+from vault_memory.errors import Changed, HistoryError, VaultMemoryError
 
-_NAME = re.compile(r"(\d{8})\.(staged|written)")
+_INTENT_NAME = re.compile(r"(\d{8})\.(staged|written)")
 
 
 @dataclass(frozen=True)
 class Intent:
     """The drafts of one `stage`, with what is needed to commit them later.
 
-    `when` is git's `<seconds> <zone>`; `head` the commit that HEAD was at; `bases` the blob that HEAD held at each path
-    (None: no such file). Where `before` of a first change is not that blob, it is a person's text that nobody has
+    `when` is git's `<seconds> <zone>`; `head` the commit that HEAD was at; `bases` the blob that HEAD held at each
+    path (None: no file). If the first `before` of a path is not that blob, it holds a person's text that nobody has
     committed.
     """
 
@@ -40,49 +41,42 @@ class Intent:
     head: str | None
     bases: dict[PurePosixPath, str | None]
 
-    @property
-    def is_written(self) -> bool:
-        """Whether all files of the drafts were written to the vault."""
-        return self.path.suffix == ".written"
-
-    def ends(self) -> dict[PurePosixPath, FileChange]:
+    def net_changes(self) -> dict[PurePosixPath, FileChange]:
         """Each path's change from before the first draft to after the last, in the order they come."""
-        return ends(self.drafts)
+        return net_changes(self.drafts)
 
 
-def ends(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
+def net_changes(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
     """Each path's change from before the first draft to after the last, in the order they come."""
-    found: dict[PurePosixPath, FileChange] = {}
+    net: dict[PurePosixPath, FileChange] = {}
     for draft in drafts:
         for change in draft.changes:
-            first = found.get(change.path, change)
-            found[change.path] = FileChange(change.path, first.before, change.after)
-    return found
+            first = net.get(change.path, change)
+            net[change.path] = FileChange(change.path, first.before, change.after)
+    return net
+
+
+class WrittenFile(NamedTuple):
+    """A file as an intent has just written it; `stamp` is as `files.replace` returned it."""
+
+    change: FileChange
+    stamp: FileStamp
 
 
 class IntentLog:
-    """The intents of one repository. Who changes them holds the vault's lock."""
+    """The intents in `folder` and the files below `root` that they write. To change either, hold the vault's lock."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, root: Path) -> None:
         self._folder = folder
+        self._root = root
 
     def pending(self) -> list[Intent]:
-        """All intents, oldest first. May be asked without the lock, too."""
+        """All intents, oldest first. May be called without the lock, too."""
         while True:
             try:
                 return [_load(self._folder / name) for name in self._names()]
             except FileNotFoundError:
-                continue  # whoever holds the lock has just marked or struck off this one: look again
-
-    def sweep(self) -> None:
-        """Remove what a writer left who was killed before its intent had a name."""
-        with contextlib.suppress(FileNotFoundError):
-            for temp in files.abandoned(self._folder):
-                temp.unlink(missing_ok=True)
-
-    def unwritten(self) -> list[Intent]:
-        """Those whose files a killed writer may not have written."""
-        return [_load(self._folder / name) for name in self._names() if name.endswith(".staged")]
+                continue  # the holder of the lock has just marked or removed this one: look again
 
     def count(self) -> int:
         """How many drafts wait."""
@@ -105,15 +99,90 @@ class IntentLog:
         return replace(intent, path=target)
 
     def keep(self, intent: Intent, drafts: tuple[Draft, ...]) -> None:
-        """Leave only these drafts of an intent; none removes it."""
+        """Leave only these drafts of an intent; an empty tuple removes it."""
         if not drafts:
             intent.path.unlink(missing_ok=True)
         elif drafts != intent.drafts:
             files.replace(intent.path, _dump(replace(intent, drafts=drafts)), files.read(intent.path))
 
+    # Their files ------------------------------------------------------------------------------------------------------
+
+    def write_files(
+        self, intent: Intent, on_disk: Mapping[PurePosixPath, bytes | None], step: Callable[[str], None]
+    ) -> list[WrittenFile]:
+        """Write the files of an intent, all or none, and return what was written; `on_disk` is what they hold now."""
+        written: list[WrittenFile] = []
+        try:
+            for change in intent.net_changes().values():
+                if on_disk[change.path] != change.after:
+                    written.append(WrittenFile(change, self._write(change)))
+                step("file written")
+        except VaultMemoryError:
+            self.take_back(intent, written)
+            raise
+        return written
+
+    def take_back(self, intent: Intent, written: Sequence[WrittenFile]) -> None:
+        """Undo `write_files`, and drop the intent."""
+        try:
+            for (path, before, after), _ in reversed(written):
+                with contextlib.suppress(Changed):  # the person saved on top of ours: theirs stays
+                    self._write(FileChange(path, after, before))
+        except VaultMemoryError:
+            # The undo failed. Our text stays on disk, so its intent must stay too.
+            self.mark_written(intent)
+            raise
+        self.keep(intent, ())
+
+    def _write(self, change: FileChange) -> FileStamp:
+        if change.after is not None:
+            # The intent is durable, so the new name need not be: it reaches the disk before what comes after it.
+            return files.replace(self._root / change.path, change.after, change.before, sync=False)
+        if change.before is not None:
+            files.remove(self._root / change.path, change.before)
+        return FileStamp()
+
+    # After a kill -----------------------------------------------------------------------------------------------------
+
+    def sweep(self) -> None:
+        """Remove temporary files of writers killed before they named their intent."""
+        with contextlib.suppress(FileNotFoundError):
+            for temp in files.abandoned(self._folder):
+                temp.unlink(missing_ok=True)
+
+    def finish_killed(self) -> None:
+        """Write the files that killed writers did not write."""
+        for name in self._names():
+            if name.endswith(".staged"):
+                self._finish(_load(self._folder / name))
+
+    def _finish(self, intent: Intent) -> None:
+        for change in intent.net_changes().values():
+            self._put_back_displaced(change, intent.path.stat().st_mtime_ns)
+            if files.read(self._root / change.path) == change.before:
+                self._write(change)
+        self.mark_written(intent)
+
+    def _put_back_displaced(self, change: FileChange, since_ns: int) -> None:
+        """A kill after the exchange leaves the old file under a temporary name; it may be a person's save.
+
+        A temporary file from before the intent (`since_ns`) is another writer's, and older than the file. The others
+        were made by holders of the lock that is held now: they have ended, even if a process has their number now.
+        """
+        path = self._root / change.path
+        if not path.parent.is_dir():
+            return
+        for temp in files.temporaries(path):
+            if temp.stat().st_ctime_ns < since_ns:
+                continue
+            displaced = temp.read_bytes()
+            if displaced != change.before and not (change.after or b"").startswith(displaced):
+                files.replace(path, displaced, files.read(path))
+            temp.unlink()
+
     def _names(self) -> list[str]:
         try:
-            return sorted(name for name in os.listdir(self._folder) if _NAME.fullmatch(name))
+            return sorted(name for name in os.listdir(self._folder) if _INTENT_NAME.fullmatch(name))
         except FileNotFoundError:
             return []
 
@@ -156,10 +225,10 @@ def _load(path: Path) -> Intent:
         bases = {PurePosixPath(name): base for name, base in record["bases"].items()}
         return Intent(path, drafts, record["when"], record["head"], bases)
     except (ValueError, KeyError, IndexError, TypeError, zlib.error) as error:
-        raise HistoryError(f"{path} is damaged ({error}): what it was to commit is on disk; delete it") from error
+        raise HistoryError(f"{path} is damaged ({error}): delete it; the text it was to commit is on disk") from error
 
 
-def _draft(row: dict[str, Any], content: Any) -> Draft:
+def _draft(row: Mapping[str, Any], content: Callable[[int | None], bytes | None]) -> Draft:
     changes = tuple(
         FileChange(PurePosixPath(p), content(before), content(after)) for p, before, after in row["changes"]
     )

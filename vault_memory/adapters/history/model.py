@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -17,7 +15,7 @@ class Author(NamedTuple):
 
 
 ASSISTANT = Author("vault-memory", "vault-memory@localhost")
-"""Author of everything the assistant writes, and committer of every commit made here."""
+"""Author of all that the assistant writes, and committer of every commit made here."""
 
 
 class FileChange(NamedTuple):
@@ -30,10 +28,10 @@ class FileChange(NamedTuple):
 
 @dataclass(frozen=True)
 class Draft:
-    """A commit to be: its whole message (see `core.trailers.render`), its author, and the files it changes.
+    """A commit to make: its whole message (see `core.trailers.render`), its author, and the files it changes.
 
-    The drafts of one call may form a chain over a file: each one's `before` is then its forerunner's `after`. `merges` is
-    a commit that is merged in by it, as its second parent; where there is nothing to merge, the branch moves on to it.
+    The drafts of one call may form a chain over a file: each `before` is then the `after` of the draft before it.
+    `merges` is a commit that this one merges, its second parent; if HEAD is an ancestor of it, the branch moves to it.
     """
 
     message: str
@@ -52,25 +50,11 @@ class Flushed:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One commit as the log tells it; subject, reason, trailers and body are as `core.trailers.parse` takes them apart."""
-
-    commit: str
-    author: str
-    email: str
-    time: datetime
-    subject: str
-    reason: str = ""
-    trailers: Mapping[str, str] = field(default_factory=dict)
-    body: str = ""
-
-
-@dataclass(frozen=True)
 class HistoryState:
     """Where the repository stands.
 
-    `branch` is None when HEAD is detached, `head` None before the first commit; `paused` says in words why commits wait,
-    and `waiting` how many drafts do.
+    `branch` is None when HEAD is detached, `head` is None before the first commit. `paused` says why commits wait,
+    `waiting` how many drafts do.
     """
 
     branch: str | None

@@ -1,4 +1,4 @@
-"""What a flush will commit: drafts become objects on top of HEAD, or wait, or turn out to be in history already."""
+"""What a flush will commit: drafts become objects on top of HEAD, or wait, or are in history already."""
 
 from __future__ import annotations
 
@@ -7,29 +7,34 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from vault_memory.adapters import files
-from vault_memory.adapters.git import diff as lines
-from vault_memory.adapters.git import process as git
-from vault_memory.adapters.git.filters import Filters
-from vault_memory.adapters.git.objects import FOLDER, Objects, commit_body
-from vault_memory.adapters.git.repository import Head, Repository
-from vault_memory.adapters.history.index_step import IndexStep
+from vault_memory.adapters import files, git
+from vault_memory.adapters.git import (
+    FOLDER_MODE,
+    CommitLog,
+    Filters,
+    Head,
+    Objects,
+    Repository,
+    commit_body,
+    union_merge,
+)
 from vault_memory.adapters.history.intents import Intent
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
+from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.errors import HistoryError
 
-_ENDS_A_NAME = str.maketrans("\n\r\0", "   ", "<>")
+_FORBIDDEN_IN_NAMES = str.maketrans("\n\r\0", "   ", "<>")
 _SIGN_TIMEOUT_S = 120.0
 _Fingerprint = tuple[str, str, str, str]
 
 
 class CannotCommit(Exception):
-    """Commits must wait; the message says why. Never leaves this package."""
+    """Commits must wait; the message says why. Stays inside this package."""
 
 
 @dataclass
 class Plan:
-    """The outcome of planning: `commits` oldest first, what the index must be told, and the drafts that are left over.
+    """The outcome of planning: `commits` oldest first, the changes of the git index, and the drafts that must wait.
 
     Paths are from the repository's top. `folders` gives the old and the new tree of each folder above a change.
     """
@@ -51,13 +56,13 @@ class Planner:
         self._filters = Filters(repository, objects)
         self._sign = sign
 
-    def plan(self, pending: Sequence[Intent], index: IndexStep, person: Callable[[], Author]) -> Plan:
+    def plan(self, pending: Sequence[Intent], git_index: GitIndexUpdate, person: Callable[[], Author]) -> Plan:
         """Plan the commits of these intents on top of HEAD. Raises `CannotCommit` when none can be made."""
         plan = Plan(self._repository.head())
         before = self._objects.tree_of(plan.head.commit)
         tree, tip = before, plan.head.commit
         in_history = self._in_history_since(pending, plan.head)
-        recommitted = self._find_blocked(pending, index, before, plan, in_history)
+        recommitted = self._find_blocked(pending, git_index, before, plan, in_history)
         touched: set[PurePosixPath] = set(recommitted)
         for intent in pending:
             left = []
@@ -67,12 +72,12 @@ class Planner:
                     continue
                 paths = [self._repository.prefix / change.path for change in draft.changes]
                 reasons = [plan.blocked[path] for path in paths if path in plan.blocked]
-                if reasons:  # and so must wait whatever comes later on the same files
+                if reasons:  # later drafts on the same files must wait, too
                     plan.blocked.update(dict.fromkeys(paths, reasons[0]))
                     left.append(draft)
                     continue
-                if by_hand := self._edits_before(draft, intent, tree):
-                    message, edits = by_hand
+                if person_edits := self._edits_before(draft, intent, tree):
+                    message, edits = person_edits
                     tree = self._applied(tree, edits)
                     tip = self._commit(tree, tip, person(), intent.when, message)
                     plan.commits.append(tip)
@@ -84,7 +89,7 @@ class Planner:
                 plan.commits.append(tip)
                 touched.update(paths)
             plan.left.append((intent, tuple(left)))
-        self._tell_index(plan, touched, before, tree)
+        self._index_changes(plan, touched, before, tree)
         return plan
 
     # What stands in the way -----------------------------------------------------------------------------------------
@@ -92,12 +97,12 @@ class Planner:
     def _find_blocked(
         self,
         pending: Sequence[Intent],
-        index: IndexStep,
+        git_index: GitIndexUpdate,
         tree: str,
         plan: Plan,
         in_history: Counter[_Fingerprint],
     ) -> set[PurePosixPath]:
-        """Fill `plan.blocked`; return the paths whose index entry a killed flush of ours has left behind."""
+        """Fill `plan.blocked`; return the paths whose entry in the git index a killed flush of ours left behind."""
         top = self._repository.prefix
         ours: dict[PurePosixPath, set[str | None]] = {}
         for intent in pending:
@@ -106,32 +111,32 @@ class Planner:
                     known = ours.setdefault(top / change.path, set())
                     if in_history[_fingerprint(draft, intent)]:
                         known |= {intent.bases.get(change.path), self._blob(change.path, change.before)}
-        in_index = index.blobs(list(ours))
+        staged = git_index.blobs(list(ours))
         behind = set()
         for path, known in ours.items():
             entry = self._objects.find(tree, path)
             committed = entry.id if entry else None
-            if (entry and entry.mode == FOLDER) or (entry is None and self._file_above(path, tree, index)):
+            if (entry and entry.mode == FOLDER_MODE) or (entry is None and self._file_above(path, tree, git_index)):
                 plan.blocked[path] = (
-                    f"{path} is in the way of a folder, or lies in one that was a file: commit that first"
+                    f"{path} replaces a folder, or is in a folder that replaces a file: commit that first"
                 )
-            elif in_index[path] != committed:
-                if in_index[path] in known:
+            elif staged[path] != committed:
+                if staged[path] in known:
                     behind.add(path)
                 else:
                     plan.blocked[path] = f"{path} is staged: its commits wait until it is committed or unstaged"
         return behind
 
-    def _file_above(self, path: PurePosixPath, tree: str, index: IndexStep) -> bool:
-        """Whether git still holds a file where a new path needs a folder."""
+    def _file_above(self, path: PurePosixPath, tree: str, git_index: GitIndexUpdate) -> bool:
+        """Whether git still has a file where a new path needs a folder."""
         folders = [folder for folder in path.parents if folder.name]
         entries = [self._objects.find(tree, folder) for folder in folders]
-        return any(entry and entry.mode != FOLDER for entry in entries) or any(index.blobs(folders).values())
+        return any(entry and entry.mode != FOLDER_MODE for entry in entries) or any(git_index.blobs(folders).values())
 
     def _in_history_since(self, pending: Sequence[Intent], head: Head) -> Counter[_Fingerprint]:
-        """Which drafts are commits already, because a flush was killed before it could strike them off its list.
+        """Which drafts are commits already, because a flush was killed before it could remove them from their intent.
 
-        They are known by author, time and message, which survive even a rebase.
+        They are recognised by author, time and message, which survive even a rebase.
         """
         first = pending[0]
         if head.commit is None or head.commit == first.head:
@@ -149,7 +154,7 @@ class Planner:
     # The commits ----------------------------------------------------------------------------------------------------
 
     def _edits_before(self, draft: Draft, intent: Intent, tree: str) -> tuple[str, tuple[FileChange, ...]] | None:
-        """The person's text that lay under a draft uncommitted: theirs must become theirs before ours goes on top."""
+        """The person's uncommitted text under a draft: it is committed as theirs, before ours."""
         edits = []
         for change in draft.changes:
             base = intent.bases.get(change.path)
@@ -169,18 +174,18 @@ class Planner:
         return self._objects.put(tree, blobs)
 
     def _merged(self, change: FileChange, held: str | None) -> bytes | None:
-        """HEAD has moved on since the draft was staged: what it holds, with our change in it if it is not there yet."""
+        """The text in HEAD, which moved after the draft was staged, with our change if it is missing."""
         theirs = self._content(held)
         on_disk = files.read(self._repository.root / change.path)
         if change.after is None or theirs is None or on_disk is None or self._blob(change.path, on_disk) == held:
-            return on_disk  # the person has settled it: what lies on disk is what they want
-        return lines.union(self._repository.git_dir / "vault-memory", theirs, change.before or b"", change.after)
+            return on_disk  # the person has decided: the file on disk is what they want
+        return union_merge(self._repository.git_dir / "vault-memory", theirs, change.before or b"", change.after)
 
     def _is_behind(self, tip: str | None, other: str, head: Head) -> bool:
-        """Whether `other` holds all that HEAD does, and nothing has been planned on top of HEAD yet."""
+        """Whether `other` has all commits of HEAD, and nothing is planned on top of HEAD yet."""
         if tip is None or tip != head.commit:
             return tip is None
-        return git.run(self._repository.top, "merge-base", tip, other, ok=(0, 1)).decode().strip() == tip
+        return CommitLog(self._repository.top).is_ancestor(tip, other)
 
     def _commit(
         self, tree: str, parent: str | None, author: Author, when: str, message: str, merged: str | None = None
@@ -188,7 +193,7 @@ class Planner:
         parents = [commit for commit in (parent, merged) if commit]
         if self._sign:
             return self._signed_commit(tree, parents, author, when, message)
-        body = commit_body(tree, parents, identity(author, when), identity(ASSISTANT, when), message)
+        body = commit_body(tree, parents, signature(author, when), signature(ASSISTANT, when), message)
         return self._objects.add("commit", body)
 
     def _signed_commit(self, tree: str, parents: list[str], author: Author, when: str, message: str) -> str:
@@ -213,7 +218,7 @@ class Planner:
             raise CannotCommit(f"signing failed, commits wait: {error}") from error
         return out.decode().strip()
 
-    def _tell_index(self, plan: Plan, touched: set[PurePosixPath], before: str, after: str) -> None:
+    def _index_changes(self, plan: Plan, touched: set[PurePosixPath], before: str, after: str) -> None:
         for path in touched:
             entry = self._objects.find(after, path)
             plan.changes[path] = (entry.mode.decode(), entry.id) if entry else None
@@ -223,7 +228,7 @@ class Planner:
 
     def _folder(self, tree: str, folder: PurePosixPath) -> str | None:
         entry = self._objects.find(tree, folder)
-        return entry.id if entry and entry.mode == FOLDER else None
+        return entry.id if entry and entry.mode == FOLDER_MODE else None
 
     def _blob(self, path: PurePosixPath, content: bytes | None) -> str | None:
         return self._filters.blob(self._repository.prefix / path, content)
@@ -236,15 +241,15 @@ class Planner:
         return self._objects.read(blob)[1] if blob else None
 
 
-def identity(author: Author, when: str) -> str:
-    """An author as git writes it into a commit: `when` is seconds and zone."""
+def signature(author: Author, when: str) -> str:
+    """An author as git writes it into a commit; `when` is seconds and zone."""
     clean = _clean(author)
     return f"{clean.name} <{clean.email}> {when}"
 
 
 def _clean(author: Author) -> Author:
-    """Without the characters that end a name or address in a commit; nobody is nameless."""
-    name, email = (" ".join(text.translate(_ENDS_A_NAME).split()) for text in author)
+    """Without the characters that end a name or address in a commit; never empty."""
+    name, email = (" ".join(text.translate(_FORBIDDEN_IN_NAMES).split()) for text in author)
     return Author(name or "unknown", email or "unknown@localhost")
 
 

@@ -1,7 +1,7 @@
-"""Bring back what git took away from under us: text that waits for its commit, and commits made while a rebase began.
+"""Bring back what the person's git took away: text that waits for its commit, and commits made while a rebase began.
 
-`git rebase --abort`, `git reset --hard` and a merge that gives up put every file back to what a commit holds. Whoever runs
-them means their own work; a turn that was learned at that moment is not to be lost by it.
+`git rebase --abort`, `git reset --hard` and a merge that gives up put every file back to what a commit holds. The
+person wants to undo their own work; a turn learned at that moment must not be lost.
 """
 
 from __future__ import annotations
@@ -13,31 +13,27 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from vault_memory.adapters import files
-from vault_memory.adapters.git import diff as lines
-from vault_memory.adapters.git import process as git
-from vault_memory.adapters.git.filters import Filters
-from vault_memory.adapters.git.objects import FILES, Objects
-from vault_memory.adapters.git.repository import Repository
-from vault_memory.adapters.history.index_step import IndexStep
+from vault_memory.adapters import files, git
+from vault_memory.adapters.git import FILE_MODES, Filters, Objects, Repository, union_merge
 from vault_memory.adapters.history.intents import IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
+from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.errors import Changed
 
 OUR_MOVE = "vault-memory: "
 """How each of our lines in a branch's reflog begins."""
 
-_REWINDS = re.compile(r"(?:rebase|reset|checkout|merge|pull|am|cherry-pick|revert)\b")
+_REWINDING = re.compile(r"(?:rebase|reset|checkout|merge|pull|am|cherry-pick|revert)\b")
 _ABORTED = "rebase (abort)"
 _STAYS = "reset: moving to HEAD"
-"""This moves no branch, unless we committed after it had looked where HEAD is: then it has dropped that commit."""
-_TAIL_BYTES = 1 << 16
-MERGE_S = 60.0
-"""A merge takes so long at most: commits of ours that are farther from its beginning did not meet it."""
+"""It moves no branch. If we committed after it had read HEAD, it dropped that commit."""
+_REFLOG_TAIL_BYTES = 1 << 16
+_MAX_MERGE_S = 60.0
+"""Longest time of a merge: our commits later than this after its start did not meet it."""
 
 
 class _Move(NamedTuple):
-    """One line of a reflog: from which commit to which, when (seconds), and git's words for it."""
+    """One line of a reflog: from which commit to which, when (seconds), and git's reason."""
 
     old: str
     new: str
@@ -46,7 +42,7 @@ class _Move(NamedTuple):
 
 
 class Rewind:
-    """What git has taken away from one repository's intents; the caller holds the vault's lock."""
+    """Finds what git took away in one repository, and brings it back. The caller holds the vault's lock."""
 
     def __init__(self, repository: Repository, objects: Objects, intents: IntentLog) -> None:
         self._repository = repository
@@ -54,13 +50,14 @@ class Rewind:
         self._intents = intents
 
     def take_up_dropped(self) -> set[PurePosixPath]:
-        """Make intents of those commits of ours that the person's git has dropped, or taken out of files and index.
+        """Make intents of our commits that the person's git dropped, or took out of the files and the git index.
 
-        The files that had to be written for it are returned.
+        Returns the files that had to be written.
 
-        A rebase remembers where the branch was when it began, and its abort moves the branch back there: a commit that
-        was made between its look at the branch and the first sign of it is gone from the branch. A merge that finds such a
-        commit gives up, and puts files and index back to where HEAD was before: the commit stands, and looks undone.
+        A rebase remembers where the branch was when it began, and its abort moves the branch back there: a commit
+        made after it read the branch and before its first file appeared is then gone from the branch. A merge that
+        meets such a commit gives up, and puts files and git index back to where HEAD was before: the commit stays,
+        but looks undone.
         """
         head = self._repository.head()
         redone: set[PurePosixPath] = set()
@@ -90,31 +87,31 @@ class Rewind:
         return {path for path, chain in chains.items() if self._redo(path, chain)}
 
     def _outrun_from(self, log: Path) -> str | None:
-        """The commit at which a merge began while we made others on top of it; None when there was no such merge.
+        """The HEAD at which a merge began, if we committed on it during the merge; else None.
 
-        Any number of ours may have come since: on a busy machine a merge takes seconds.
+        There may be many of ours since: on a busy machine a merge takes seconds.
         """
-        place = self._repository.git_dir / "ORIG_HEAD"
-        began = (files.read(place) or b"").decode("ascii", "replace").strip()
+        orig_head = self._repository.git_dir / "ORIG_HEAD"
+        began = (files.read(orig_head) or b"").decode("ascii", "replace").strip()
         for move in self._moves(log) if began else ():
             is_ours = move.why.startswith(OUR_MOVE)
-            if is_ours and abs(move.when - place.stat().st_mtime) > MERGE_S:
+            if is_ours and abs(move.when - orig_head.stat().st_mtime) > _MAX_MERGE_S:
                 return None
             if move.old == began:
                 return began if is_ours else None
         return None
 
     def _is_undone(self, draft: Draft, before: str, head: str) -> bool:
-        """Whether the index holds something that a commit changed as it was before, and HEAD does not."""
+        """Whether the git index holds the old content of a file that the commit changed, and HEAD the new."""
         paths = {change.path: self._repository.prefix / change.path for change in draft.changes}
-        in_index = IndexStep(self._repository).blobs(list(paths.values()))
+        staged = GitIndexUpdate(self._repository).blobs(list(paths.values()))
         then, now = self._objects.tree_of(before), self._objects.tree_of(head)
         return any(
-            in_index[place] == self._blob_at(then, path) != self._blob_at(now, path) for path, place in paths.items()
+            staged[name] == self._blob_at(then, path) != self._blob_at(now, path) for path, name in paths.items()
         )
 
     def put_back(self) -> set[PurePosixPath]:
-        """Write the text that waits into files again which git has put back to what HEAD holds; return these files."""
+        """Write waiting text again into files that git has put back to what HEAD holds; return these files."""
         redone: set[PurePosixPath] = set()
         pending = self._intents.pending()
         if not pending or not self._rewound_since(int(pending[0].when.split()[0])):
@@ -128,24 +125,24 @@ class Rewind:
         return redone
 
     def _redo(self, path: PurePosixPath, chain: list[FileChange]) -> bool:
-        """Make a chain of changes once more, on whatever the file holds now; False when it holds them already."""
-        place = self._repository.root / path
-        found = content = files.read(place)
-        if found == chain[-1].after:
+        """Make a chain of changes once more, on what the file holds now; False when it holds them already."""
+        file = self._repository.root / path
+        on_disk = content = files.read(file)
+        if on_disk == chain[-1].after:
             return False
         for change in chain:
             content = self._redone(change, content)
-        with contextlib.suppress(Changed):  # saved by the person this very moment: the next call sees to it
+        with contextlib.suppress(Changed):  # the person saved just now: the next call does it
             if content is not None:
-                files.replace(place, content, found)
-            elif found is not None:
-                files.remove(place, found)
+                files.replace(file, content, on_disk)
+            elif on_disk is not None:
+                files.remove(file, on_disk)
         return True
 
     def _redone(self, change: FileChange, content: bytes | None) -> bytes | None:
         if content in (change.before, change.after) or content is None or change.after is None:
             return change.after
-        return lines.union(self._repository.git_dir / "vault-memory", content, change.before or b"", change.after)
+        return union_merge(self._repository.git_dir / "vault-memory", content, change.before or b"", change.after)
 
     def _rewound_since(self, when: int) -> bool:
         """Whether git has moved files of the working tree since then (seconds)."""
@@ -155,15 +152,15 @@ class Rewind:
         for move in self._moves(self._repository.git_dir / "logs" / "HEAD"):
             if move.when < when:
                 return False
-            if _REWINDS.match(move.why):
+            if _REWINDING.match(move.why):
                 return True
         return False
 
     def _moves(self, log: Path) -> Iterator[_Move]:
-        """The moves that a reflog tells of, newest first; the latest few hundred."""
+        """The moves in a reflog, newest first; the latest few hundred."""
         try:
             with log.open("rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _REFLOG_TAIL_BYTES))
                 rows = file.read().decode("utf-8", "replace").splitlines()
         except FileNotFoundError:
             return
@@ -176,7 +173,7 @@ class Rewind:
     def _commits(self, tip: str, head: str) -> Iterator[tuple[str, Draft]]:
         """(author's time, draft) of each commit of ours up to `tip` that `head` does not have, oldest first.
 
-        A merge is left out: the next sync makes it again.
+        Merges are left out: the next sync makes them again.
         """
         shape = "--format=format:%H%x00%P%x00%an%x00%ae%x00%ad%x00%ce%x00%B%x00"
         args = ("log", "--reverse", "--no-merges", "--date=raw", "-z", shape, tip, "--not", head, "--")
@@ -199,12 +196,12 @@ class Rewind:
 
     def _blob_at(self, tree: str, path: PurePosixPath) -> str | None:
         entry = self._objects.find(tree, self._repository.prefix / path)
-        return entry.id if entry and entry.mode in FILES else None
+        return entry.id if entry and entry.mode in FILE_MODES else None
 
 
 def _by_path(drafts: Iterable[Draft]) -> dict[PurePosixPath, list[FileChange]]:
-    found: dict[PurePosixPath, list[FileChange]] = {}
+    chains: dict[PurePosixPath, list[FileChange]] = {}
     for draft in drafts:
         for change in draft.changes:
-            found.setdefault(change.path, []).append(change)
-    return found
+            chains.setdefault(change.path, []).append(change)
+    return chains

@@ -1,0 +1,33 @@
+"""The search index: one SQLite database per scope with full text and vectors. It is derived and may be deleted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.adapters.index.base import FileState, Index, Space, Stats
+    from vault_memory.adapters.index.database import vec_library
+    from vault_memory.adapters.index.sqlite import SqliteIndex
+
+__all__ = [
+    "FileState",
+    "Index",
+    "Space",
+    "SqliteIndex",
+    "Stats",
+    "vec_library",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "FileState": "base",
+        "Index": "base",
+        "Space": "base",
+        "SqliteIndex": "sqlite",
+        "Stats": "base",
+        "vec_library": "database",
+    },
+)

@@ -1,4 +1,4 @@
-"""The index of one scope: derived from its files, and rebuilt from them whenever in doubt."""
+"""The contract of an index of one scope: derived from its files, and rebuilt from them when in doubt."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from vault_memory.adapters.embedding.base import Embedder, Vector
-from vault_memory.core.change import Identity
-from vault_memory.core.notes.document import Document
-from vault_memory.core.ranking.candidate import Candidates, Filter
-from vault_memory.core.text.tokens import Query
+from vault_memory.adapters.embedding import Embedder, Vector
+from vault_memory.adapters.scan import Stamp
+from vault_memory.core.notes import Document
+from vault_memory.core.ranking import Candidates, Filter
+from vault_memory.core.text import QueryTerms
 
 
 @dataclass(frozen=True)
 class FileState:
-    """What the index knows of a file: the bytes it was read from, their `stat`, and what was wrong.
+    """What the index knows of a file: the SHA-256 of its bytes, its stamp (see `scan.SourceStamp`), and what was wrong.
 
-    `content_hash` is the SHA-256 of the bytes; `problem` is empty when all was read. A file that could not be read at
-    all has an empty hash and its reason in `problem`.
+    `problem` is empty when everything was read. A file that could not be read at all has an empty hash, and the reason
+    is in `problem`.
     """
 
     content_hash: bytes
@@ -30,7 +30,7 @@ class FileState:
 
 
 class Space(NamedTuple):
-    """One model's vectors in an index: how many numbers each has, how many chunks have one, and how many have none yet."""
+    """One model's vectors in an index: their dimension, how many chunks have one, and how many have none yet."""
 
     dimension: int
     vectors: int
@@ -39,15 +39,13 @@ class Space(NamedTuple):
 
 @dataclass(frozen=True)
 class Stats:
-    """How much an index holds. `pending` tells for each space of vectors how many chunks have none in it yet; `scanned_by`
-    is what finds the nearest ones in a cold process: `sqlite-vec`, or `numpy` where no wheel of it exists."""
+    """How much an index holds. `pending` maps each space to the number of chunks without a vector in it."""
 
     files: int
     failed: int
     chunks: int
     bytes: int
     pending: Mapping[str, int]
-    scanned_by: str
 
 
 class Index(Protocol):
@@ -61,8 +59,8 @@ class Index(Protocol):
         """State of every file the index knows, by source; of these alone when `sources` are given."""
         ...
 
-    def identities(self) -> dict[str, Identity]:
-        """Every file's identity, by source: what a look at everything compares, several times faster than `files`."""
+    def stamps(self) -> dict[str, Stamp]:
+        """Every file's stamp, by source: what a look at all files compares, several times faster than `files`."""
         ...
 
     def problems(self) -> dict[str, str]:
@@ -70,26 +68,26 @@ class Index(Protocol):
         ...
 
     def holds(self, document: Document) -> bool:
-        """Whether the index holds exactly the text of this document, as it would had nobody meddled with it."""
+        """Whether the index holds exactly the text of this document, unchanged by anybody."""
         ...
 
     def replace(self, entries: Iterable[tuple[Document, FileState]]) -> None:
-        """Put these files in place of what the index held of them. Vectors of unchanged text are kept."""
+        """Replace what the index holds of these files. Vectors of unchanged text are kept."""
         ...
 
     def mark(self, states: Mapping[str, FileState]) -> None:
-        """New states of files whose text in the index stays: a touched file, or one that could not be read.
+        """Set new states of files whose text in the index stays: a touched file, or one that could not be read.
 
-        A state with a hash is taken only where the index holds the text of that hash.
+        A state with a hash is set only where the index holds the text of that hash.
         """
         ...
 
     def remove(self, sources: Iterable[str]) -> None:
-        """Forget these files and all that was derived from them."""
+        """Remove these files and everything derived from them."""
         ...
 
     def compact(self) -> None:
-        """Join what many writes have laid down in pieces, which every search has to look through one by one."""
+        """Join the pieces that many writes have left: every search must look through each of them."""
         ...
 
     def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
@@ -104,22 +102,22 @@ class Index(Protocol):
         ...
 
     def keep_spaces(self, names: Collection[str]) -> None:
-        """Forget all spaces but these."""
+        """Drop all spaces but these."""
         ...
 
     def search(
         self,
-        query: Query,
+        query: QueryTerms,
         vector: tuple[str, Vector] | None = None,
         only: Filter | None = None,
         limit: int = 24,
         *,
-        bring: bool = True,
+        vectors_add_chunks: bool = True,
     ) -> Candidates:
-        """The `limit` best chunks by words and the `limit` nearest to `vector` (its space, itself); unless vectors are to
-        `bring` chunks, those alone that words found, if they found any.
+        """The `limit` best chunks by words and the `limit` nearest to `vector` (its space and its numbers).
 
-        A space that the index does not hold finds nothing; vectors of another are never compared with it.
+        With `vectors_add_chunks=False` vectors add no chunks unless words found none. A space that the index does not
+        hold finds nothing: vectors of two spaces are never compared.
         """
         ...
 

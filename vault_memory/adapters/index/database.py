@@ -1,4 +1,4 @@
-"""Opening an index database: apsw, settings, schema, and making it anew when it is of another version or damaged."""
+"""Opening an index database with apsw: settings, schema, and a new one when it has another version or is damaged."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ SCHEMA_VERSION = 2
 VERSION = f"{SCHEMA_VERSION}.{tokens.VERSION}"
 """An index of another version is dropped and rebuilt from the files, never migrated."""
 
-BUSY_MS = 10_000
-_PAUSE_S = 0.005
+BUSY_TIMEOUT_MS = 10_000
+_RETRY_PAUSE_S = 0.005
 
 
 def connect(path: Path) -> apsw.Connection:
     """A connection to the index at `path`, for the calling thread alone; an empty index is made where none is usable.
 
     On a disk that cannot be written the index is opened for reading. Raises `Busy` when it stays locked for longer than
-    `BUSY_MS`, `IndexUnusable` when it can be neither opened nor made.
+    `BUSY_TIMEOUT_MS`, `IndexUnusable` when it can be neither opened nor made.
     """
     try:
         try:
@@ -61,8 +61,8 @@ def value(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Any:
 def at_once(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Any:
     """What a query gives as one JSON value.
 
-    SQLite lets go of the interpreter at every row, and when other threads wait for it each time costs a switch or a wake-up in vain: a
-    hundred rows in a hundred steps took a server a third of its searches.
+    SQLite releases the interpreter at every row; when other threads wait for it, each release costs a switch or a
+    useless wake-up. Fetching a hundred rows one by one cost a server a third of its searches.
     """
     return json.loads(value(db, sql, values))
 
@@ -74,8 +74,9 @@ def remove(path: Path) -> None:
 
 
 def _ready(path: Path) -> apsw.Connection:
-    """A usable connection. Turning a new file to WAL needs it alone, and SQLite does not wait for that: so we do."""
-    deadline = time.monotonic() + BUSY_MS / 1000
+    """A usable connection. Switching a new file to WAL needs it exclusively; SQLite does not wait for that, so we
+    do."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     while True:
         try:
             return _opened(path)
@@ -91,7 +92,8 @@ def _opened(path: Path) -> apsw.Connection:
     try:
         # Not set_busy_timeout: it would sleep with the GIL held, and another thread of ours may hold the very lock.
         connection.set_busy_handler(_wait)
-        # A deferred transaction that reads before it writes fails at once, busy time-out or not, when another wrote since.
+        # A deferred transaction that reads, then writes, fails at once when another has written since, despite the
+        # busy handler.
         connection.transaction_mode = "IMMEDIATE"
         _set_up(connection)
         if _version(connection) != VERSION:
@@ -99,7 +101,7 @@ def _opened(path: Path) -> apsw.Connection:
             connection.pragma("page_size", 16384)
             connection.pragma("journal_mode", "wal")
             with connection:
-                if _version(connection) != VERSION:  # nobody else was faster
+                if _version(connection) != VERSION:  # no other process was faster
                     _empty(connection)
                     connection.execute(_schema()).fetchall()
                     connection.execute("INSERT INTO meta VALUES('version', ?)", (VERSION,))
@@ -111,13 +113,13 @@ def _opened(path: Path) -> apsw.Connection:
 
 def _wait(tries: int) -> bool:
     """Called by SQLite while another connection holds the lock: whether to try again."""
-    time.sleep(_PAUSE_S)
-    return tries * _PAUSE_S < BUSY_MS / 1000
+    time.sleep(_RETRY_PAUSE_S)
+    return tries * _RETRY_PAUSE_S < BUSY_TIMEOUT_MS / 1000
 
 
 def _empty(connection: apsw.Connection) -> None:
-    """Drop whatever another version laid out, in place: to delete the file would pull it from under other connections."""
-    for pattern in ("CREATE VIRTUAL %", "CREATE TABLE %"):  # the newest first: one may be a view of an older one
+    """Drop the tables of another version in place: to delete the file would break other connections to it."""
+    for pattern in ("CREATE VIRTUAL %", "CREATE TABLE %"):  # the newest first: one may read an older one
         for name in rows(
             connection,
             "SELECT name FROM sqlite_master WHERE type='table' AND sql LIKE ? ORDER BY rowid DESC",

@@ -8,34 +8,33 @@ import threading
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 import apsw
 
-from vault_memory.adapters.embedding.base import Embedder, Vector
+from vault_memory.adapters.embedding import Embedder, Vector
 from vault_memory.adapters.index import database, vectors, words
 from vault_memory.adapters.index.base import FileState, Space, Stats
 from vault_memory.adapters.index.database import rows, value
-from vault_memory.core.change import Identity
-from vault_memory.core.notes.document import Chunk, Document, Unit
-from vault_memory.core.ranking.candidate import Candidates, Filter
-from vault_memory.core.text import dates, tokens
-from vault_memory.core.text.tokens import Query
+from vault_memory.adapters.scan import Stamp
+from vault_memory.core.notes import Chunk, Document, Segment
+from vault_memory.core.ranking import Candidates, Filter
+from vault_memory.core.text import QueryTerms, tokens
 from vault_memory.errors import Busy, IndexUnusable
 
 MERGE_PAGES = 500
-"""So many pages are merged in one transaction, of some milliseconds, so that writers get in between."""
+"""Pages merged in one transaction: it takes some milliseconds, and writers get a turn between two."""
 
 _STATE = "content_hash, size, mtime_ns, ctime_ns, inode, problem"
 
 
 class SqliteIndex:
-    """`Index` at `path`; the file is made at the first use, and made anew when it is damaged or of another version."""
+    """`Index` at `path`; the file is made at the first use, and again when it is damaged or of another version."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self._vectors = vectors.Scan()
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
@@ -47,7 +46,7 @@ class SqliteIndex:
         with self._open() as db:
             return {source: FileState(*state) for source, *state in db.execute(sql, {"asked": asked})}
 
-    def identities(self) -> dict[str, Identity]:
+    def stamps(self) -> dict[str, Stamp]:
         with self._open() as db:
             found = db.execute("SELECT source, size, mtime_ns, ctime_ns, inode FROM files")
             return {source: (size, mtime, ctime, inode) for source, size, mtime, ctime, inode in found}
@@ -75,9 +74,7 @@ class SqliteIndex:
     def mark(self, states: Mapping[str, FileState]) -> None:
         with self._open() as db, db:
             for source, state in states.items():
-                if (
-                    state.content_hash
-                ):  # of a file whose text is here; not if the index was deleted or the text replaced meanwhile
+                if state.content_hash:  # only where the text is still that of the hash
                     db.execute(
                         f"UPDATE files SET ({_STATE}) = (?,?,?,?,?,?) WHERE source = ? AND content_hash = ?",
                         (*_state_row(state), source, state.content_hash),
@@ -86,7 +83,8 @@ class SqliteIndex:
                 db.execute(
                     f"INSERT INTO files(source, kind, title, day, tags, {_STATE}) VALUES(?,'','','','',?,?,?,?,?,?)"
                     " ON CONFLICT(source) DO UPDATE SET content_hash=excluded.content_hash, size=excluded.size,"
-                    " mtime_ns=excluded.mtime_ns, ctime_ns=excluded.ctime_ns, inode=excluded.inode, problem=excluded.problem",
+                    " mtime_ns=excluded.mtime_ns, ctime_ns=excluded.ctime_ns, inode=excluded.inode,"
+                    " problem=excluded.problem",
                     (source, *_state_row(state)),
                 )
 
@@ -117,7 +115,7 @@ class SqliteIndex:
         return int(value(db, sql, row))
 
     def _put_chunks(self, db: apsw.Connection, file_id: int, document: Document) -> None:
-        """Chunks whose text stayed keep their row, words and vectors, wherever in the file they moved."""
+        """Replace a file's chunks. A chunk with unchanged text keeps its row, words and vectors, wherever it moved."""
         kept: dict[bytes, list[int]] = {}
         for chunk_id, identity in rows(db, "SELECT chunk_id, identity FROM chunks WHERE file_id = ?", (file_id,)):
             kept.setdefault(identity, []).append(chunk_id)
@@ -138,17 +136,27 @@ class SqliteIndex:
     def _insert(
         self, db: apsw.Connection, file_id: int, position: int, chunk: Chunk, head: str, identity: bytes
     ) -> None:
-        stems = [tokens.stems(chunk.text[unit.start : unit.end]) for unit in chunk.units]
+        stems = [tokens.stems(chunk.text[segment.start : segment.end]) for segment in chunk.segments]
         sections = [f"{first}\t{tokens.stems(heading)}" for first, heading in chunk.sections]
         twin = value(db, "SELECT chunk_id FROM chunks WHERE identity = ? LIMIT 1", (identity,))
         db.execute(
-            "INSERT INTO chunks(file_id, position, line_start, line_end, heading, text, units, head, sections, stems, identity)"
+            "INSERT INTO chunks(file_id, position, line_start, line_end, heading, text,"
+            " units, head, sections, stems, identity)"
             " VALUES(?,?,?,?,?,?,?,?,?,?,?)",
             (
-                file_id, position, chunk.start, chunk.end, chunk.heading, chunk.text,
-                _pack(chunk.units, chunk.start), head, "\n".join(sections), "\n".join(stems), identity,
+                file_id,
+                position,
+                chunk.start,
+                chunk.end,
+                chunk.heading,
+                chunk.text,
+                _pack(chunk.segments, chunk.start),
+                head,
+                "\n".join(sections),
+                "\n".join(stems),
+                identity,
             ),
-        )  # fmt: skip
+        )
         chunk_id = db.last_insert_rowid()
         own = " ".join(map(tokens.expand, stems))
         above = " ".join(map(tokens.expand, (head, *(words.partition("\t")[2] for words in sections))))
@@ -184,26 +192,31 @@ class SqliteIndex:
             for name in vectors.spaces(db).keys() - set(names):
                 vectors.drop(db, name)
 
+    @cached_property
+    def _nearest(self) -> vectors.NearestVectors:
+        """Made at the first search: a process that only indexes holds no vectors in memory."""
+        return vectors.NearestVectors()
+
     # -- search --------------------------------------------------------------------------------------------------------
 
     def search(
         self,
-        query: Query,
+        query: QueryTerms,
         vector: tuple[str, Vector] | None = None,
         only: Filter | None = None,
         limit: int = 24,
         *,
-        bring: bool = True,
+        vectors_add_chunks: bool = True,
     ) -> Candidates:
         with self._open() as db, _one_state(db):
             condition = words.condition(only or Filter())
             total = int(value(db, "SELECT value FROM meta WHERE key = 'chunks'"))
-            frequency = words.frequency(db, (*query.find, *query.weigh))
-            keyword = words.best(db, words.telling(query.find, frequency, total), condition, limit)
+            frequency = words.frequency(db, (*query.search_terms, *query.ranking_terms))
+            keyword = words.best(db, words.terms_to_search(query.search_terms, frequency, total), condition, limit)
             near = vectors.Nearest({}, None)
             if vector:
-                brought = limit if bring or not keyword else 0
-                near = self._vectors.nearest(db, *vector, list(keyword), condition, brought)
+                brought = limit if vectors_add_chunks or not keyword else 0
+                near = self._nearest.search(db, *vector, list(keyword), condition, brought)
             return Candidates(words.fetch(db, keyword, near.cosines), frequency, total, near.spread)
 
     def stats(self) -> Stats:
@@ -212,7 +225,7 @@ class SqliteIndex:
             chunks = value(db, "SELECT value FROM meta WHERE key = 'chunks'")
             held = {name: space.pending for name, space in vectors.spaces(db).items()}
         size = sum(p.stat().st_size for p in (self.path, Path(f"{self.path}-wal")) if p.exists())
-        return Stats(files, failed, chunks, size, held, "sqlite-vec" if database.vec_library() else "numpy")
+        return Stats(files, failed, chunks, size, held)
 
     def close(self) -> None:
         """Close this thread's connection; those of other threads close with their threads."""
@@ -223,7 +236,7 @@ class SqliteIndex:
 
     @contextmanager
     def _open(self) -> Iterator[apsw.Connection]:
-        """This thread's connection. apsw's errors leave as ours; a damaged database is emptied first."""
+        """This thread's connection. apsw's errors are raised as ours; a damaged database is emptied first."""
         if getattr(self._local, "connection", None) is None or self._local.file != _file_id(self.path):
             self.close()
             self._local.connection = database.connect(self.path)
@@ -254,7 +267,7 @@ class SqliteIndex:
 
 @contextmanager
 def _one_state(db: apsw.Connection) -> Iterator[None]:
-    """All that is read inside is read of one state, whatever others write meanwhile. (`with db` would take the write lock.)"""
+    """Read one state of the database, whatever others write meanwhile. (`with db` would take the write lock.)"""
     db.execute("BEGIN DEFERRED")
     try:
         yield
@@ -264,14 +277,14 @@ def _one_state(db: apsw.Connection) -> Iterator[None]:
 
 
 def _head(document: Document) -> str:
-    days = f" {'  '.join(dates.of_day(document.day))} " if document.day else ""
+    days = f" {'  '.join(tokens.day_terms(document.day))} " if document.day else ""
     return tokens.stems(document.title) + days
 
 
 def _identity(title: str, head: str, chunk: Chunk) -> bytes:
-    """Of all that shapes a chunk's words, units and vector, and of nothing else: not of where it stands."""
-    units = [(unit.line - chunk.start, unit.start, unit.end) for unit in chunk.units]
-    shape = (title, head, chunk.heading, chunk.sections, chunk.text, units)
+    """A hash of all that shapes a chunk's words, segments and vector; its position in the file is not part of it."""
+    segments = [(segment.line - chunk.start, segment.start, segment.end) for segment in chunk.segments]
+    shape = (title, head, chunk.heading, chunk.sections, chunk.text, segments)
     return hashlib.sha256(repr(shape).encode("utf-8", "replace")).digest()[:16]
 
 
@@ -280,8 +293,8 @@ def _embedded_text(title: str, heading: str, text: str) -> str:
     return "\n".join([" > ".join(filter(None, names)), text])
 
 
-def _pack(units: Sequence[Unit], first: int) -> bytes:
-    return array("I", [n for unit in units for n in (unit.line - first, unit.start, unit.end)]).tobytes()
+def _pack(segments: Sequence[Segment], first_line: int) -> bytes:
+    return array("I", [n for each in segments for n in (each.line - first_line, each.start, each.end)]).tobytes()
 
 
 def _state_row(state: FileState) -> tuple[bytes, int, int, int, int, str]:
@@ -289,7 +302,7 @@ def _state_row(state: FileState) -> tuple[bytes, int, int, int, int, str]:
 
 
 def _file_id(path: Path) -> tuple[int, int] | None:
-    """Device and inode: another file at the same path means that somebody deleted the index."""
+    """Device and inode: another file at the same path means that the index was deleted."""
     try:
         stat = path.stat()
     except OSError:

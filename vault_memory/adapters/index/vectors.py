@@ -1,7 +1,7 @@
 """Vectors in an index: int8, one table, the nearest found by an exact scan.
 
-The first search of a process scans with sqlite-vec's distance function (10,000 x 256: 7 ms, nothing to load). A process that
-searches again is a long-lived one: it keeps a float32 matrix, 4 to 6 times faster, and reads only what was added since.
+The first search of a process scans with sqlite-vec's distance function (10,000 x 256: 7 ms, nothing to load). A process
+that searches again is long-lived: it keeps a float32 matrix, 4 to 6 times faster, and reads only what was added since.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from vault_memory.adapters.embedding.base import Vector
+from vault_memory.adapters.embedding import Vector
 from vault_memory.adapters.index import database
 from vault_memory.adapters.index.base import Space
 from vault_memory.adapters.index.database import rows, value
-from vault_memory.core.ranking.candidate import Spread
+from vault_memory.core.ranking import Spread
 from vault_memory.errors import EndpointError
 
 if TYPE_CHECKING:
     import numpy
 
-FEW = 8
-"""Up to so many vectors are packed in plain Python: importing numpy takes longer."""
-STALE = 0.1
-"""Share of rows whose chunk is gone above which a matrix is read anew."""
+PLAIN_PYTHON_VECTORS = 8
+"""Up to this many vectors are packed in plain Python: to import numpy would take longer."""
+MAX_STALE_SHARE = 0.1
+"""Share of rows whose chunk is gone, above which a matrix is read again as a whole."""
 
 
 def space_id(db: apsw.Connection, name: str, dimension: int) -> int:
@@ -37,7 +37,8 @@ def space_id(db: apsw.Connection, name: str, dimension: int) -> int:
         return int(found[0][0])
     if found and value(db, "SELECT 1 FROM vectors WHERE space_id = ? LIMIT 1", (found[0][0],)):
         raise EndpointError(
-            f"the embedding model gave {dimension} dimensions, the index holds {found[0][1]} of {name}: nothing was stored; "
+            f"the embedding model gave {dimension} dimensions, the index holds {found[0][1]} of {name}: "
+            "nothing was stored; "
             "if another model has taken its name, `vault-memory reindex` begins anew"
         )
     with db:
@@ -94,13 +95,13 @@ def packed(found: Sequence[Vector], count: int, dimension: int) -> list[bytes]:
     """Vectors as they are stored. Raises `EndpointError` when there are too few, or one is short, zero or no number."""
     if len(found) != count:
         raise EndpointError(f"the embedding model gave {len(found)} vectors for {count} texts: nothing was stored")
-    if count <= FEW:
+    if count <= PLAIN_PYTHON_VECTORS:
         return [quantised(vector, dimension) for vector in found]
     return [row.tobytes() for row in _quantised_rows(found, dimension)]
 
 
 def _quantised_rows(found: Sequence[Vector], dimension: int) -> numpy.ndarray[Any, Any]:
-    """The same as `quantised` makes of each, to the bit: it must not matter how many came at once."""
+    """The same bytes as `quantised` for each vector: the size of a batch must not change them."""
     import numpy
 
     for vector in found:
@@ -134,13 +135,13 @@ def _no_direction() -> EndpointError:
 
 
 class Nearest(NamedTuple):
-    """Cosines by chunk id, and how those of all chunks lie."""
+    """Cosines by chunk id, and the spread of those of all chunks."""
 
     cosines: dict[int, float]
     spread: Spread | None
 
 
-class Scan:
+class NearestVectors:
     """The nearest vectors of a query, by SQL at first and by a matrix from the second search on."""
 
     def __init__(self) -> None:
@@ -148,7 +149,7 @@ class Scan:
         self._searches = 0
         self._matrices: dict[str, _Matrix] = {}
 
-    def nearest(
+    def search(
         self, db: apsw.Connection, space: str, vector: Vector, also: Sequence[int], only: Condition, limit: int
     ) -> Nearest:
         """Cosines of the `limit` nearest chunks (0: none) that `only` lets through, and of the chunks `also`."""
@@ -222,7 +223,7 @@ class _Matrix:
         if newest == self.last:
             return
         live = value(db, "SELECT count(*) FROM vectors WHERE space_id = ?", (space,))
-        if len(self.rows) > live * (1 + STALE) or newest < self.last:
+        if len(self.rows) > live * (1 + MAX_STALE_SHARE) or newest < self.last:
             self.__init__(self.dimension)  # type: ignore[misc]
         new = rows(
             db, "SELECT chunk_id, embedding FROM vectors WHERE space_id = ? AND sequence > ?", (space, self.last)

@@ -1,6 +1,6 @@
 """Finding chunks by their words in an index database: SQL in, candidates out.
 
-Lists go in as one JSON value, so that the text of a statement stays the same and SQLite need not read it anew each time.
+Lists are passed as one JSON value: the text of a statement then stays the same, and SQLite parses it once.
 """
 
 from __future__ import annotations
@@ -14,25 +14,27 @@ import apsw
 
 from vault_memory.adapters.index.database import at_once, rows
 from vault_memory.adapters.index.vectors import Condition
-from vault_memory.core.notes.document import Unit
-from vault_memory.core.ranking.candidate import Candidate, Filter
-from vault_memory.core.ranking.passage import RECORD
+from vault_memory.core.notes import Segment
+from vault_memory.core.ranking import RECORD, Candidate, Filter
 
-LARGE, COMMON = 5_000, 0.1
-"""From so many chunks on, a term that stands in this share of them is not searched for."""
+LARGE_INDEX_CHUNKS = 5_000
+COMMON_TERM_SHARE = 0.1
+"""In a large index a term that stands in this share of the chunks is not searched for if `MIN_RARE_TERMS` are left."""
+MIN_RARE_TERMS = 3
 
-_AS_UNIT = partial(tuple.__new__, Unit)
-"""As `Unit._make`, without a call into Python: a search makes a thousand of them."""
+_make_segment = partial(tuple.__new__, Segment)
+"""`Segment._make` without a call into Python: a search makes a thousand of them."""
 
 
 def best(db: apsw.Connection, terms: Sequence[str], only: Condition, limit: int) -> dict[int, float]:
-    """BM25 of the best chunks by id. Ties are cut by place, not by id, so that a rebuilt index answers the same."""
+    """BM25 of the best chunks by id. Ties are cut by source and position: then a rebuilt index answers the same."""
     if not terms:
         return {}
     match = " OR ".join(f'"{term}"' for term in terms)
     found = at_once(
         db,
-        "SELECT json_group_array(json_array(chunk_id, score, kind = ?) ORDER BY round(score, 9) DESC, kind = ?, source, position)"
+        "SELECT json_group_array(json_array(chunk_id, score, kind = ?)"
+        " ORDER BY round(score, 9) DESC, kind = ?, source, position)"
         " FROM (SELECT rowid AS chunk_id, -bm25(words, 1.0, 1.0) AS score FROM words"
         f" WHERE words MATCH ? {only.on('rowid')} ORDER BY bm25(words, 1.0, 1.0) LIMIT ?)"
         " JOIN chunks USING(chunk_id) JOIN files USING(file_id)",
@@ -43,17 +45,18 @@ def best(db: apsw.Connection, terms: Sequence[str], only: Condition, limit: int)
     return dict(read + records)
 
 
-def telling(terms: Sequence[str], frequency: Mapping[str, int], total: int) -> list[str]:
-    """The terms to search for: those that stand somewhere, in a large index without the common ones if others are left.
+def terms_to_search(terms: Sequence[str], frequency: Mapping[str, int], total: int) -> list[str]:
+    """The terms to search for: those in the index; of a large one without the common terms, if enough others are left.
 
-    Scoring a tenth of all chunks for one word takes longer than all else, and says little; ranking still weighs it.
+    To score a tenth of all chunks for one word takes longer than all the rest and says little; ranking still weighs it.
     """
     held = [term for term in terms if frequency[term]]
-    rare = [term for term in held if frequency[term] <= total * COMMON]
-    return rare if total >= LARGE and len(rare) >= 3 else held
+    rare = [term for term in held if frequency[term] <= total * COMMON_TERM_SHARE]
+    return rare if total >= LARGE_INDEX_CHUNKS and len(rare) >= MIN_RARE_TERMS else held
 
 
 def condition(only: Filter) -> Condition:
+    """The chunks of the notes that a filter lets through."""
     tests, values = [], list[object]()
     if only.kinds:
         tests.append(f"kind IN ({','.join('?' * len(only.kinds))})")
@@ -74,33 +77,44 @@ def condition(only: Filter) -> Condition:
 
 
 def frequency(db: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
-    """In how many chunks each term stands."""
+    """The number of chunks with each term."""
     sql = "SELECT json_group_object(term, doc) FROM terms WHERE term IN (SELECT value FROM json_each(?))"
     held: dict[str, int] = at_once(db, sql, (json.dumps(terms),))
     return dict.fromkeys(terms, 0) | held
 
 
 def fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float]) -> list[Candidate]:
-    """The candidates: what words found, and what vectors did."""
+    """The chunks that words or vectors found, as candidates."""
     found = rows(
         db,
         "SELECT chunk_id, source, kind, day, position, text, line_start, units, stems, head, sections"
-        " FROM chunks JOIN files USING(file_id) WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY source, position",
+        " FROM chunks JOIN files USING(file_id) WHERE chunk_id IN (SELECT value FROM json_each(?))"
+        " ORDER BY source, position",
         (json.dumps([*{**keyword, **cosines}]),),
     )
     return [
         Candidate(
-            chunk_id, source, kind, day, position, text, _unpack(units, start), stems.split("\n") if units else (), head,
-            keyword.get(chunk_id, 0.0), cosines.get(chunk_id), _sections(sections),
+            chunk_id,
+            source,
+            kind,
+            day,
+            position,
+            text,
+            segments=_unpack(packed, start),
+            stems=stems.split("\n") if packed else (),
+            head=head,
+            keyword=keyword.get(chunk_id, 0.0),
+            cosine=cosines.get(chunk_id),
+            sections=_sections(sections),
         )
-        for chunk_id, source, kind, day, position, text, start, units, stems, head, sections in found
-    ]  # fmt: skip
+        for chunk_id, source, kind, day, position, text, start, packed, stems, head, sections in found
+    ]
 
 
-def _unpack(packed: bytes, first: int) -> list[Unit]:
+def _unpack(packed: bytes, first: int) -> list[Segment]:
     numbers = array("I", packed)
     lines = [first + number for number in numbers[::3]]
-    return list(map(_AS_UNIT, zip(lines, numbers[1::3], numbers[2::3], strict=True)))
+    return list(map(_make_segment, zip(lines, numbers[1::3], numbers[2::3], strict=True)))
 
 
 def _sections(stored: str) -> list[tuple[int, str]]:

@@ -1,1 +1,28 @@
 """Language models behind HTTP: one chat model that completes one request, and the providers behind the chat proxy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.adapters.models.chat import ChatModel
+    from vault_memory.adapters.models.upstream import Upstream, UpstreamResponse, end_to_end
+
+__all__ = [
+    "ChatModel",
+    "Upstream",
+    "UpstreamResponse",
+    "end_to_end",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "ChatModel": "chat",
+        "Upstream": "upstream",
+        "UpstreamResponse": "upstream",
+        "end_to_end": "upstream",
+    },
+)

@@ -1,4 +1,4 @@
-"""A chat model behind any OpenAI-compatible endpoint: one question, one answer, inside a box of time."""
+"""A chat model behind any OpenAI-compatible endpoint: one request, one response, within a time limit."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from vault_memory.errors import EndpointError
 if TYPE_CHECKING:
     import httpx
 
-ATTEMPTS = 4
+MAX_ATTEMPTS = 4
 FIRST_PAUSE_S = 0.5
 """Before the second attempt; doubled before each further one, unless the endpoint says how long to wait."""
-MAX_ANSWER_BYTES = 1_000_000
+MAX_RESPONSE_BYTES = 1_000_000
 
 
-class _Passing(Exception):
-    """A failure that another attempt may mend; `after_s` is what the endpoint asks to wait, if it says."""
+class _TemporaryFailure(Exception):
+    """A failure that may not happen again; `after_s` is how long the endpoint asks to wait, if it says."""
 
     def __init__(self, message: str, after_s: float | None = None) -> None:
         super().__init__(message)
@@ -33,10 +33,10 @@ class _Passing(Exception):
 
 @dataclass(frozen=True)
 class ChatModel:
-    """One model at one endpoint. `base_url` is what stands before `/chat/completions`.
+    """One model at one endpoint. `base_url` is the endpoint's address without `/chat/completions`.
 
-    `key_env` names the environment variable that holds the key ("": no key). `timeout_s` boxes a whole `answer`, its
-    attempts and pauses included. `transport` stands in for the network.
+    `key_env` names the environment variable that holds the key ("": no key). `timeout_s` limits a whole `complete`, its
+    attempts and pauses included. `transport` replaces the network.
     """
 
     base_url: str
@@ -49,15 +49,15 @@ class ChatModel:
     transport: httpx.BaseTransport | None = field(default=None, repr=False)
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
 
-    def answer(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> str:
-        """The model's answer to `messages` ({role, content}), asked to be JSON of that schema; not checked here.
+    def complete(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> str:
+        """The model's response to `messages` ({role, content}), requested as JSON of that schema; not checked here.
 
-        Tries again after a lost connection, 429 and 5xx while time is left. Raises `EndpointError`, whose message names the
-        endpoint and never holds the key or what was sent.
+        Tries again after a lost connection, 429 and 5xx while time is left. Raises `EndpointError`, whose message names
+        the endpoint and never holds the key or what was sent.
         """
         import httpx
 
-        self._check()
+        self._check_settings()
         deadline = time.monotonic() + self.timeout_s
         body = {
             "model": self.model,
@@ -70,60 +70,60 @@ class ChatModel:
             },
         }
         with httpx.Client(transport=self.transport, headers=self._headers()) as client:
-            for attempt in range(ATTEMPTS):
+            for attempt in range(MAX_ATTEMPTS):
                 try:
-                    return self._ask(client, body, deadline)
-                except _Passing as failure:
+                    return self._attempt(client, body, deadline)
+                except _TemporaryFailure as failure:
                     pause = failure.after_s
                     if pause is None:
                         pause = FIRST_PAUSE_S * 2**attempt * random.uniform(0.8, 1.2)
-                    if attempt + 1 == ATTEMPTS or time.monotonic() + pause >= deadline:
+                    if attempt + 1 == MAX_ATTEMPTS or time.monotonic() + pause >= deadline:
                         raise self._error(f"{failure} ({attempt + 1} attempts)") from None
                     self.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
-    def _ask(self, client: httpx.Client, body: Mapping[str, Any], deadline: float) -> str:
+    def _attempt(self, client: httpx.Client, body: Mapping[str, Any], deadline: float) -> str:
         import httpx
 
         url = self.base_url.rstrip("/") + "/chat/completions"
         received = bytearray()
         try:
-            left = max(deadline - time.monotonic(), 0.001)
-            with client.stream("POST", url, json=body, timeout=left) as response:
+            left_s = max(deadline - time.monotonic(), 0.001)
+            with client.stream("POST", url, json=body, timeout=left_s) as response:
                 if response.status_code != 200:
                     raise self._refusal(response.status_code, response.headers.get("Retry-After", ""))
                 for part in response.iter_bytes():
                     received += part
-                    if len(received) > MAX_ANSWER_BYTES:
-                        raise self._error(f"answered with more than {MAX_ANSWER_BYTES:,} bytes")
+                    if len(received) > MAX_RESPONSE_BYTES:
+                        raise self._error(f"answered with more than {MAX_RESPONSE_BYTES:,} bytes")
                     if time.monotonic() > deadline:  # httpx times each read, not their sum
                         raise self._error(f"did not finish within {self.timeout_s:g} s")
         except httpx.TimeoutException:
             raise self._error(f"did not answer within {self.timeout_s:g} s") from None
         except httpx.TransportError as error:
-            raise _Passing(f"the connection failed: {type(error).__name__}") from None
+            raise _TemporaryFailure(f"the connection failed: {type(error).__name__}") from None
         except (httpx.InvalidURL, httpx.DecodingError) as error:
-            raise self._error(f"cannot be talked to: {type(error).__name__}") from None
+            raise self._error(f"cannot be used: {type(error).__name__}") from None
         return self._content(bytes(received))
 
     def _refusal(self, status: int, retry_after: str) -> Exception:
         if status == 429 or status >= 500:
-            return _Passing(f"answered {status}", _seconds(retry_after))
+            return _TemporaryFailure(f"answered {status}", _seconds(retry_after))
         hints = {
             401: f"check the key in {self.key_env}"
             if self.key_env
-            else "it wants a key: name its variable in llm.key_env",
+            else "it needs a key: name its environment variable in llm.key_env",
             403: "the key may not use this model",
             404: "check llm.base_url and llm.model",
         }
-        return self._error(f"answered {status}; {hints.get(status, 'it does not take this request')}")
+        return self._error(f"answered {status}; {hints.get(status, 'it does not accept this request')}")
 
     def _content(self, data: bytes) -> str:
         try:
             choice = json.loads(data)["choices"][0]
             content = choice["message"]["content"]
         except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-            raise self._error("answered what is no chat completion") from None
+            raise self._error("answered with no chat completion") from None
         if choice.get("finish_reason") == "length":
             raise self._error("was cut off: raise llm.max_tokens")
         if not isinstance(content, str):
@@ -135,24 +135,24 @@ class ChatModel:
             return {}
         key = self.environ.get(self.key_env, "").strip()
         if not key:
-            raise EndpointError(f"the environment variable {self.key_env} holds no key: set it, or empty llm.key_env")
+            raise EndpointError(f"the environment variable {self.key_env} holds no key: set it, or clear llm.key_env")
         if not key.isascii() or not key.isprintable():
-            raise EndpointError(f"what the environment variable {self.key_env} holds cannot be a key")
+            raise EndpointError(f"the key in the environment variable {self.key_env} must be printable ASCII")
         return {"Authorization": f"Bearer {key}"}
 
-    def _check(self) -> None:
+    def _check_settings(self) -> None:
         if not self.base_url or not self.model:
             raise EndpointError("llm.base_url and llm.model must name an endpoint and its model")
         if urlsplit(self.base_url).scheme not in ("http", "https"):
             raise EndpointError("llm.base_url must begin with http:// or https://")
 
     def _error(self, what: str) -> EndpointError:
-        place = urlsplit(self.base_url).netloc.rpartition("@")[2]  # never the password before an @
-        return EndpointError(f"the chat endpoint {place} {what}")
+        host = urlsplit(self.base_url).netloc.rpartition("@")[2]  # never the password before an @
+        return EndpointError(f"the chat endpoint {host} {what}")
 
 
 def _seconds(retry_after: str) -> float | None:
-    """What a Retry-After header asks for: a number of seconds or a date; None when it says neither."""
+    """The wait in a Retry-After header, which holds seconds or a date; None if it holds neither."""
     if retry_after.isdecimal():
         return float(retry_after)
     try:

@@ -1,4 +1,4 @@
-"""A provider of chat models behind HTTP: a request sent on as it came, the answer handed back as it comes."""
+"""A provider of chat models over HTTP: a request is sent on, and its response is read as it comes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     import httpx
 
 Headers = list[tuple[bytes, bytes]]
-CONNECT_S = 10.0
-CONNECTIONS = 1_000
-"""Most requests on their way at once."""
-_ELSEWHERE = (301, 302, 303, 307, 308)
-_EITHER = zlib.MAX_WBITS | 32
-"""zlib finds out for itself whether it is gzip or deflate."""
+CONNECT_TIMEOUT_S = 10.0
+MAX_CONNECTIONS = 1_000
+MAX_IDLE_CONNECTIONS = 100
+_REDIRECTS = (301, 302, 303, 307, 308)
+_GZIP_OR_DEFLATE = zlib.MAX_WBITS | 32
+"""zlib recognises which of the two it is."""
 _HOP_BY_HOP = {
     *(b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te"),
     *(b"trailer", b"transfer-encoding", b"upgrade"),
@@ -28,14 +28,14 @@ _HOP_BY_HOP = {
 
 
 def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers that are meant for the other end, names in small letters: without those of one connection (RFC 9110, 7.6.1)."""
+    """The end-to-end headers, names in lower case: without those of a single connection (RFC 9110, 7.6.1)."""
     lowered = [(name.lower(), value) for name, value in headers]
-    named = {each.strip().lower() for name, value in lowered if name == b"connection" for each in value.split(b",")}
-    return [(name, value) for name, value in lowered if name not in _HOP_BY_HOP | named]
+    listed = {each.strip().lower() for name, value in lowered if name == b"connection" for each in value.split(b",")}
+    return [(name, value) for name, value in lowered if name not in _HOP_BY_HOP | listed]
 
 
-class Sent:
-    """An answer of which the head has come. Its body is read once with `parts`; `close` ends it in any case."""
+class UpstreamResponse:
+    """A response whose head has come. Read its body once with `parts`; always `close` it."""
 
     def __init__(self, upstream: Upstream, response: httpx.Response) -> None:
         self._upstream = upstream
@@ -45,7 +45,7 @@ class Sent:
         self.media_type = response.headers.get("Content-Type", "")
 
     async def parts(self) -> AsyncIterator[bytes]:
-        """The body's bytes as they come. Raises `EndpointError` when it breaks off, `EndpointSlow` when it stands still."""
+        """The body's bytes as they come. Raises `EndpointError` when it breaks off, `EndpointSlow` when it stalls."""
         import httpx
 
         try:
@@ -56,27 +56,30 @@ class Sent:
         except httpx.TransportError as error:
             raise self._upstream.error(f"broke off: {type(error).__name__}") from None
 
-    def plain(self, data: bytes, most: int) -> bytes:
-        """What the body's first bytes say without the compression that nobody asked for, up to `most` bytes; as they are where
-        they have none that is known here."""
+    def decompressed(self, data: bytes, max_bytes: int) -> bytes:
+        """The first bytes of the body, decompressed (up to `max_bytes`) if the provider compressed them unasked.
+
+        Data that is not gzip or deflate is returned unchanged.
+        """
         if self._response.headers.get("Content-Encoding", "").lower() not in ("gzip", "x-gzip", "deflate"):
             return data
         try:
-            return zlib.decompressobj(_EITHER).decompress(data, most)
+            return zlib.decompressobj(_GZIP_OR_DEFLATE).decompress(data, max_bytes)
         except zlib.error:
             return data
 
     async def close(self) -> None:
-        """Let the connection go."""
+        """Release the connection."""
         await self._response.aclose()
 
 
 @dataclass
 class Upstream:
-    """One provider. `base_url` is what stands before `/chat/completions` or `/messages`; `key_header` is where it wants the key.
+    """One provider. `base_url` is its address without `/chat/completions` or `/messages`.
 
-    `key_env` names the environment variable that holds the key ("": no key); `setting` is where base_url is set.
-    `timeout_s` is how long it may be silent. `transport` stands in for the network.
+    `key_env` names the environment variable that holds the key ("": no key), `key_header` the header that the provider
+    reads it from, `setting` the setting that holds `base_url`. `timeout_s` is the longest time in which the provider
+    may send nothing. `transport` replaces the network.
     """
 
     base_url: str
@@ -88,19 +91,21 @@ class Upstream:
     transport: httpx.AsyncBaseTransport | None = field(default=None, repr=False)
     _client: httpx.AsyncClient | None = field(default=None, init=False, repr=False)
 
-    async def send(self, method: str, path: str, headers: Headers, content: bytes, own_key: str | None = None) -> Sent:
-        """Send a request and wait for the head of the answer, whatever its status.
+    async def send(
+        self, method: str, path: str, headers: Headers, content: bytes, own_key: str | None = None
+    ) -> UpstreamResponse:
+        """Send a request and wait for the head of the response, whatever its status.
 
-        `path` begins with a slash and may have a query; `own_key` is used instead of the configured key. Raises
-        `EndpointError` where nobody answers, or where the answer is to be had elsewhere, `EndpointSlow` where nobody does in
-        time. No message holds a key, and no key goes where an answer points to.
+        `path` begins with a slash and may have a query; `own_key` replaces the configured key. Raises `EndpointError`
+        if the provider cannot be reached or redirects, `EndpointSlow` if it sends nothing in time. No message holds a
+        key, and no key is sent to the target of a redirect.
         """
         import httpx
 
         if not self.base_url:
-            raise EndpointError(f"no chat model is set up behind this proxy: set {self.setting} in vault-memory.toml")
+            raise EndpointError(f"the proxy has no provider: set {self.setting} in vault-memory.toml")
         key = self._key() if own_key is None else own_key
-        timeout = httpx.Timeout(self.timeout_s, connect=min(CONNECT_S, self.timeout_s))
+        timeout = httpx.Timeout(self.timeout_s, connect=min(CONNECT_TIMEOUT_S, self.timeout_s))
         try:
             request = httpx.Request(
                 method,
@@ -109,39 +114,39 @@ class Upstream:
                 content=content if content or method == "POST" else None,
                 extensions={"timeout": timeout.as_dict()},
             )
-            response = await self._open().send(request, stream=True)
+            response = await self._opened_client().send(request, stream=True)
         except (httpx.ReadTimeout, httpx.WriteTimeout):
             raise self.slow() from None
         except (httpx.TransportError, httpx.InvalidURL, ValueError) as error:
             raise self.error(f"cannot be reached: {type(error).__name__}") from None
-        if response.status_code in _ELSEWHERE:
+        if response.status_code in _REDIRECTS:
             await response.aclose()
             host = urlsplit(response.headers.get("Location", "")).netloc.rpartition("@")[2]
             raise self.error(
-                f"sends to another address{' at ' + host if host else ''}: name the right one in {self.setting}"
+                f"redirects to another address{' at ' + host if host else ''}: set the right one in {self.setting}"
             )
-        return Sent(self, response)
+        return UpstreamResponse(self, response)
 
     async def close(self) -> None:
-        """Let all connections go."""
+        """Close all connections."""
         if self._client is not None:
             await self._client.aclose()
 
     def error(self, what: str) -> EndpointError:
         """An error that names the endpoint."""
-        return EndpointError(f"the chat endpoint {self._place()} {what}")
+        return EndpointError(f"the chat endpoint {self._host()} {what}")
 
     def slow(self) -> EndpointSlow:
-        """The error of an endpoint that keeps silent."""
+        """The error of an endpoint that sends nothing for too long."""
         return EndpointSlow(
-            f"the chat endpoint {self._place()} was silent for {self.timeout_s:g} s (upstream.timeout_s)"
+            f"the chat endpoint {self._host()} was silent for {self.timeout_s:g} s (upstream.timeout_s)"
         )
 
-    def _open(self) -> httpx.AsyncClient:
+    def _opened_client(self) -> httpx.AsyncClient:
         import httpx
 
         if self._client is None:
-            limits = httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=100)
+            limits = httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE_CONNECTIONS)
             self._client = httpx.AsyncClient(transport=self.transport, limits=limits)
         return self._client
 
@@ -150,18 +155,18 @@ class Upstream:
             return ""
         key = self.environ.get(self.key_env, "").strip()
         if not key:
-            raise EndpointError(f"the environment variable {self.key_env} holds no key: set it and start again")
+            raise EndpointError(f"the environment variable {self.key_env} holds no key: set it and restart the server")
         return key
 
     def _authorization(self, key: str) -> Headers:
-        """The key where the provider wants it; `Bearer` is taken from it or put before it, as is needed."""
+        """The header with the key; `Bearer` is removed from the key or put before it as the provider needs it."""
         bare = key[7:].strip() if key[:7].lower() == "bearer " else key
         if not bare:
             return []
         if not bare.isascii() or not bare.isprintable():
-            raise self.error("was not asked: what was given as its key cannot be one")
+            raise self.error("got no request: its key must be printable ASCII")
         value = f"Bearer {bare}" if self.key_header == "Authorization" and " " not in bare else bare
         return [(self.key_header.lower().encode(), value.encode())]
 
-    def _place(self) -> str:
+    def _host(self) -> str:
         return urlsplit(self.base_url).netloc.rpartition("@")[2]  # never the password before an @

@@ -1,1 +1,42 @@
-"""Texts that go to a chat model and come from it: a prompt's sections and budget, a client's request with the person's words in it and memory put into it, and the model's response."""
+"""Texts that go to a chat model and come from it: a prompt's sections and budget, a client's request with the person's
+words in it and memory put into it, and the model's response."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.core.chat import prompt
+    from vault_memory.core.chat.prompt import Cut, Section, without_injected
+    from vault_memory.core.chat.request import ChatRequest, conversation_id, inject, read_request
+    from vault_memory.core.chat.response import ChatResponse, read_response
+
+__all__ = [
+    "ChatRequest",
+    "ChatResponse",
+    "Cut",
+    "Section",
+    "conversation_id",
+    "inject",
+    "prompt",
+    "read_request",
+    "read_response",
+    "without_injected",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "ChatRequest": "request",
+        "ChatResponse": "response",
+        "Cut": "prompt",
+        "Section": "prompt",
+        "conversation_id": "request",
+        "inject": "request",
+        "read_request": "request",
+        "read_response": "response",
+        "without_injected": "prompt",
+    },
+)

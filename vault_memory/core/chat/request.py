@@ -1,36 +1,40 @@
-"""What a request to a chat model is about: whose words it ends with, to which conversation it belongs, and whether anybody spoke.
+"""A client's request to a chat model: the person's words in it, its conversation, and memory put into it.
 
-Both forms are read, OpenAI's chat completions and Anthropic's messages: in either, `messages` are {role, content}, a content
-is a text or a list of parts.
+Both OpenAI's chat completions and Anthropic's messages are read: in either, `messages` are {role, content}, and a
+content is a text or a list of parts. Memory goes into the person's last message, before the words, as text: each
+message before it stays unchanged, which a provider's prompt cache needs, and the roles still alternate, which many
+models require. The text is spliced into the request's JSON, and every other byte stays.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vault_memory.core.chat.injection import without, without_injected
+from vault_memory.core.chat.prompt import without_injected, without_tagged
 
-_LOOKED_AT = 1_000
-"""Characters at the beginning and at the end of the words in which a housekeeping call shows ..."""
-_INSTRUCTED = 300
-"""... and at the beginning of each part of the instructions: further on they may speak of titles without being about
-nothing else."""
+MAX_MATCHED_WORD_CHARS = 1_000
+"""Housekeeping patterns are matched with this many characters from each end of the person's words."""
+MAX_MATCHED_INSTRUCTION_CHARS = 300
+"""Housekeeping patterns are matched with the beginning of each instruction: an ordinary one may name titles later."""
 HOUSEKEEPING = (
-    # titles, tags, further questions, in the words of most clients
+    # titles, tags, follow-up questions, in the wording of most clients
     r"\b(?:generate|create|write|provide|suggest)\b[^.\n]{0,60}\b(?:title|tags|follow-up questions)\b[^.\n]{0,60}"
-    r"\b(?:for|of|in|about|summarizing|categorizing) (?:this|the|our)(?: \w+)? (?:conversation|dialogue|chat history|session)\b"
+    r"\b(?:for|of|in|about|summarizing|categorizing) (?:this|the|our)(?: \w+)? "
+    r"(?:conversation|dialogue|chat history|session)\b"
     r"(?! (?:list|view|page|window|screen|panel|header|bar|item|component|card|table))",
     r"^You are a (?:conversation |thread |chat )?title generator\b",
     r"^You are an expert in crafting pithy titles\b",
     r"\bgive this conversation a name\b",
     # Open WebUI
     r"^### Task:\s+(?:Generate (?:a concise, 3-5 word title|1-3 broad tags|a detailed prompt for a[mn]? image)"
-    r"|Suggest 3-5 relevant follow-up questions|Analyze the chat history to determine|You are an autocompletion system)",
+    r"|Suggest 3-5 relevant follow-up questions|Analyze the chat history to determine"
+    r"|You are an autocompletion system)",
     r"^Create a concise, 3-5 word phrase as a header for the following",
     r"^Your task is to reflect the speaker's likely facial expression through a fitting emoji",
     r"^You have been provided with a set of responses from various models to the latest user query",
@@ -45,9 +49,10 @@ HOUSEKEEPING = (
     r"\bsummarize the user's conversation into a title\b",
     r"使用四到五[个個]字直接返回[这這]句[话話]的[简簡]要主[题題]",
     r"(?:[对對][话話]|[会會][话話])[^\n。]{0,10}[总總][结結][为為成][^\n。]{0,20}(?:[标標][题題]|主[题題])",
-    r"(?:[为為][这這以]?[^\n。]{0,6})(?:[对對][话話]|[会會][话話])[^\n。]{0,6}(?:生成|[产產]生|取)[^\n。]{0,12}[标標][题題]",
+    r"(?:[为為][这這以]?[^\n。]{0,6})(?:[对對][话話]|[会會][话話])[^\n。]{0,6}"
+    r"(?:生成|[产產]生|取)[^\n。]{0,12}[标標][题題]",
     r"^[简簡]要[总總][结結]一下[对對][话話][内內]容，用作[后後][续續]的上下文提示",
-    # Claude Code: its own calls, its summaries of itself, and the agents that it sends out, whose orders the model wrote
+    # Claude Code: its own requests, its summaries, and the agents that it starts, whose instructions the model wrote
     r"^Warmup$",
     r"^Analyze if this message indicates a new\b",
     r"^Summarize this coding (?:conversation|session)\b",
@@ -62,73 +67,100 @@ HOUSEKEEPING = (
     r"^You are an assistant for performing a web search tool use\b",
     r"^You are (?:an agent|a [a-z ]{4,60} specialist) for Claude Code\b",
 )
-"""How the calls begin that clients make for themselves: a title, tags, follow-up questions, a summary to go on from.
+"""How the requests begin that clients make on their own: a title, tags, follow-up questions, a summary to go on from.
 
-Each is as narrow as their own wording, since a request of a person that is taken for one is answered without memory and kept nowhere.
+Each is as narrow as the client's wording: a person's request that matches gets no memory and is not recorded.
 """
+_SYSTEM_ROLES = ("system", "developer")
 _DIGIT = re.compile(r"\d")
-_ASIDE = re.compile(r"<(system-reminder|environment_details)>")
-"""What coding clients put into the person's message as their own: reminders, the state of the editor, ..."""
+_CLIENT_TAG = re.compile(r"<(system-reminder|environment_details)>")
+"""Coding clients put reminders and the state of the editor into the person's message, in these tags."""
 _INTERRUPTED = re.compile(r"\[Request interrupted by user[^]\n]{0,40}\]")
-"""... and that the person would not wait for a tool."""
+"""They also put there that the person interrupted a tool."""
+_BLANK = re.compile(r"[ \t\n\r]*")
+_decode = json.JSONDecoder().raw_decode
 
 
 @dataclass(frozen=True)
-class Exchange:
-    """One request. `place` is the number of the message that holds the person's last `words`, which nothing was injected into,
-    and `part` that of the part of its content with which they begin (0 where it is a plain text).
+class ChatRequest:
+    """One request. `words` are the person's last words, without text that we or the client added.
 
-    `key` is the same for a client's retry and for all rounds of a tool loop, `is_round` says that this is a later one of
-    these; `opening` is the same for all requests of a conversation; `said` holds all that the messages say. A `housekeeping`
-    call is the client's own: nobody spoke.
+    They begin in part `part_index` (0 for a plain text) of the message `message_index`. `text` is the text of all
+    messages. `key` is the same for a client's retry and for all rounds of a tool loop; `is_tool_round` marks the second
+    and later rounds. `opening` is the same for all requests of a conversation. `is_housekeeping`: the client made this
+    request on its own, nobody spoke.
     """
 
-    place: int
+    message_index: int
     words: str
-    said: str
+    text: str
     key: str
     opening: str
-    housekeeping: bool
-    is_round: bool = False
-    part: int = 0
+    is_housekeeping: bool
+    is_tool_round: bool = False
+    part_index: int = 0
 
 
-def read(request: Any, patterns: Sequence[str] = ()) -> Exchange | None:
-    """The exchange of a request, or None where no words of a person are found in it. `patterns` are further ones of housekeeping."""
+def read_request(request: Any, patterns: Sequence[str] = ()) -> ChatRequest | None:
+    """The request in parsed JSON, None if it holds no words of a person. `patterns` are further housekeeping ones."""
     messages = request.get("messages") if isinstance(request, Mapping) else None
     if not isinstance(messages, list) or not all(isinstance(message, Mapping) for message in messages):
         return None
-    spoken = [number for number, message in enumerate(messages) if _is_spoken(message)]
+    spoken = [index for index, message in enumerate(messages) if _has_persons_words(message)]
     if not spoken:
         return None
     first, last = spoken[0], spoken[-1]
-    if any(_is_shown(message) for message in messages[last + 1 :]):
-        return None  # the last thing from the person is a picture without words
-    words = _persons(text_of(messages[last].get("content")))
+    if any(_has_persons_file(message) for message in messages[last + 1 :]):
+        return None  # the person's last message is a picture without words
+    words = _persons_words(text_of(messages[last].get("content")))
     instructions = _texts(request.get("system"))
     for message in messages:
-        if message.get("role") in _SYSTEM:
+        if message.get("role") in _SYSTEM_ROLES:
             instructions += _texts(message.get("content"))
-    talk = [told for m in messages[: last + 1] if m.get("role") not in _SYSTEM and (told := _told(m))]
-    ordered = _steady(instructions)
-    return Exchange(
-        place=last,
+    spoken_before = [
+        role_and_words
+        for message in messages[: last + 1]
+        if message.get("role") not in _SYSTEM_ROLES and (role_and_words := _role_and_words(message))
+    ]
+    stable = _stable_words(instructions)
+    return ChatRequest(
+        message_index=last,
         words=words,
-        said="\n".join(text_of(message.get("content")) for message in messages),
-        key=_digest([ordered, talk, _uttered(messages[last])]),
-        opening=_digest([ordered, _uttered(messages[first])]),
-        housekeeping=_is_probe(request) or _is_housekeeping(words, instructions, patterns),
-        is_round=last < len(messages) - 1,
-        part=_first_part(messages[last].get("content")),
+        text="\n".join(text_of(message.get("content")) for message in messages),
+        key=_digest([stable, spoken_before, _words_and_files(messages[last])]),
+        opening=_digest([stable, _words_and_files(messages[first])]),
+        is_housekeeping=_is_probe(request) or _is_housekeeping(words, instructions, patterns),
+        is_tool_round=last < len(messages) - 1,
+        part_index=_first_part_with_words(messages[last].get("content")),
     )
 
 
-_SYSTEM = ("system", "developer")
-
-
 def text_of(content: Any) -> str:
-    """The text of a content: as it is, or that of its parts, one after the other."""
+    """The text of a content: the content itself, or the texts of its parts joined by line breaks."""
     return "\n".join(_texts(content))
+
+
+def conversation_id(user_id: str, opening: str) -> str:
+    """The id of a conversation whose client gives it none."""
+    return f"conv_{_digest([user_id, opening])[:16]}"
+
+
+def inject(request_json: str, text: str, message_index: int, part_index: int = 0) -> str:
+    """The request with `text` before the person's words, where `read_request` has found them.
+
+    The content of that message must be a text, or a list that has a part `part_index`. Raises `ValueError`, `KeyError`
+    or `StopIteration` for JSON that is not a request of that form.
+    """
+    messages = dict(_members(request_json, _skip_blank(request_json, 0)))["messages"]
+    message = next(itertools.islice(_elements(request_json, messages), message_index, None))
+    at = dict(_members(request_json, message))["content"]
+    quoted = json.dumps(text + "\n\n")
+    if request_json[at] == '"':
+        return request_json[: at + 1] + quoted[1:-1] + request_json[at + 1 :]
+    if request_json[at] != "[":
+        raise ValueError("the content is neither a text nor a list")
+    at = next(itertools.islice(_elements(request_json, at), part_index, None))
+    return f'{request_json[:at]}{{"type": "text", "text": {quoted}}}, {request_json[at:]}'
 
 
 def _texts(content: Any) -> list[str]:
@@ -139,73 +171,106 @@ def _texts(content: Any) -> list[str]:
     return [text for text in texts if isinstance(text, str)]
 
 
-def _persons(text: str) -> str:
-    """What of a text the person said: nothing that was injected, and no aside of the client's."""
-    return _INTERRUPTED.sub("", without(without_injected(text), _ASIDE, "</{}>")).strip()
+def _persons_words(text: str) -> str:
+    """The text without what we injected and without what the client added."""
+    return _INTERRUPTED.sub("", without_tagged(without_injected(text), _CLIENT_TAG, "</{}>")).strip()
 
 
-def _first_part(content: Any) -> int:
-    """The part with which the person's words begin."""
+def _first_part_with_words(content: Any) -> int:
     parts = content if isinstance(content, list) else []
-    return next((at for at, part in enumerate(parts) if _persons(text_of([part]))), 0)
+    return next((index for index, part in enumerate(parts) if _persons_words(text_of([part]))), 0)
 
 
-def conversation_id(user_id: str, opening: str) -> str:
-    """The name of a conversation whose client gives it none."""
-    return f"conv_{_digest([user_id, opening])[:16]}"
+def _has_persons_words(message: Mapping[str, Any]) -> bool:
+    """Whether a message holds a person's words; Anthropic's clients send tool results with the role `user` too."""
+    return message.get("role") == "user" and bool(_persons_words(text_of(message.get("content"))))
 
 
-def _is_spoken(message: Mapping[str, Any]) -> bool:
-    """Whether a person says something in a message; Anthropic's clients hand tool results over in the user's name too."""
-    return message.get("role") == "user" and bool(_persons(text_of(message.get("content"))))
-
-
-def _is_shown(message: Mapping[str, Any]) -> bool:
-    """Whether a person shows something: a picture, a file."""
-    kinds = _kinds(message.get("content"))
+def _has_persons_file(message: Mapping[str, Any]) -> bool:
+    """Whether a message holds a picture or file from the person."""
+    kinds = _part_kinds(message.get("content"))
     return message.get("role") == "user" and "tool_result" not in kinds and bool(kinds - {"text"})
 
 
-def _kinds(content: Any) -> set[str]:
+def _part_kinds(content: Any) -> set[str]:
     parts = content if isinstance(content, list) else []
     return {str(part.get("type")) for part in parts if isinstance(part, Mapping)}
 
 
 def _is_housekeeping(words: str, instructions: Iterable[str], patterns: Sequence[str]) -> bool:
-    looked_at = [words[:_LOOKED_AT], words[-_LOOKED_AT:], *(text.strip()[:_INSTRUCTED] for text in instructions)]
-    return any(re.search(pattern, text, re.IGNORECASE) for pattern in (*HOUSEKEEPING, *patterns) for text in looked_at)
+    texts = [words[:MAX_MATCHED_WORD_CHARS], words[-MAX_MATCHED_WORD_CHARS:]]
+    texts += (text.strip()[:MAX_MATCHED_INSTRUCTION_CHARS] for text in instructions)
+    return any(re.search(pattern, text, re.IGNORECASE) for pattern in (*HOUSEKEEPING, *patterns) for text in texts)
 
 
 def _is_probe(request: Mapping[str, Any]) -> bool:
-    """Whether one token is all that is asked for: a client tries the key, or how much may still be used."""
+    """Whether the request asks for one token only: the client tests the key or the remaining quota."""
     return any(request.get(name) == 1 for name in ("max_tokens", "max_completion_tokens"))
 
 
-def _steady(instructions: Iterable[str]) -> str:
-    """Instructions without the words that hold a digit: clients put the time there, and numbers that change with each request."""
+def _stable_words(instructions: Iterable[str]) -> str:
+    """Instructions without words that hold a digit: clients put the time and numbers there, which change each time."""
     return " ".join(word for text in instructions for word in text.split() if not _DIGIT.search(word))
 
 
-def _told(message: Mapping[str, Any]) -> list[str]:
-    """Who says what; not the tools, whose old results some clients leave out in the middle of a loop."""
-    text = _persons(text_of(message.get("content")))
+def _role_and_words(message: Mapping[str, Any]) -> list[str]:
+    """Role and words of a message, [] if it has none, such as a tool result, which some clients drop during a loop."""
+    text = _persons_words(text_of(message.get("content")))
     return [str(message.get("role")), text] if text else []
 
 
-def _uttered(message: Mapping[str, Any]) -> list[Any]:
-    """What a message says, and its images and other parts, however the client has packed them."""
+def _words_and_files(message: Mapping[str, Any]) -> list[Any]:
+    """Role and words of a message, and its images and other parts, however the client has packed them."""
     content = message.get("content")
     parts = content if isinstance(content, list) else []
     others = [part for part in parts if not (isinstance(part, Mapping) and isinstance(part.get("text"), str))]
-    return [_told(message), _unmarked(others)]
+    return [_role_and_words(message), _without_cache_marks(others)]
 
 
-def _unmarked(value: Any) -> Any:
-    """A value without its cache marks, which clients move on from request to request."""
+def _without_cache_marks(value: Any) -> Any:
+    """A value without `cache_control`, which clients move on from request to request."""
     if isinstance(value, Mapping):
-        return {key: _unmarked(inner) for key, inner in value.items() if key != "cache_control"}
-    return [_unmarked(inner) for inner in value] if isinstance(value, list) else value
+        return {key: _without_cache_marks(inner) for key, inner in value.items() if key != "cache_control"}
+    return [_without_cache_marks(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str, int]]:
+    """(key, position of its value) in the JSON object at `at`; of a key that comes twice, JSON takes the last."""
+    _expect(text, at, "{")
+    while text[at] != "}":
+        at = _skip_blank(text, at + 1)
+        if text[at] == "}":
+            return
+        _expect(text, at, '"')
+        key, at = _decode(text, at)
+        at = _skip_blank(text, at)
+        _expect(text, at, ":")
+        at = _skip_blank(text, at + 1)
+        yield key, at
+        at = _skip_blank(text, _decode(text, at)[1])
+
+
+def _elements(text: str, at: int) -> Iterator[int]:
+    """The position of each element of the JSON array at `at`."""
+    _expect(text, at, "[")
+    while text[at] != "]":
+        at = _skip_blank(text, at + 1)
+        if text[at] == "]":
+            return
+        yield at
+        at = _skip_blank(text, _decode(text, at)[1])
+
+
+def _skip_blank(text: str, at: int) -> int:
+    blank = _BLANK.match(text, at)
+    assert blank is not None
+    return blank.end()
+
+
+def _expect(text: str, at: int, mark: str) -> None:
+    if text[at : at + 1] != mark:
+        raise ValueError(f"expected {mark} at {at}")

@@ -1,24 +1,31 @@
-"""What a turn says about its person.
+"""What a turn says about its person: preferences, extracted by rules (`extract`) with the words of a lexicon.
 
-`extract` hears preferences in a message; `redact` takes secrets out of a text and `without_private` private facts.
+`llm` holds the question to a language model about a turn, and checks its response against the person's words.
 """
 
 from __future__ import annotations
 
-from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon
-from vault_memory.core.extraction.rules import extract
-from vault_memory.core.privacy.private import is_private, private_spans, without_private
-from vault_memory.core.privacy.secrets import Redacted, redact
-from vault_memory.core.profile.policy import Signal
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.core.extraction import llm
+    from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon
+    from vault_memory.core.extraction.rules import extract
 
 __all__ = [
     "Lexicon",
-    "Redacted",
-    "Signal",
     "extract",
-    "is_private",
+    "llm",
     "load_lexicon",
-    "private_spans",
-    "redact",
-    "without_private",
 ]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Lexicon": "lexicon",
+        "extract": "rules",
+        "load_lexicon": "lexicon",
+    },
+)

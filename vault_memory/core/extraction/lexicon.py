@@ -1,7 +1,7 @@
-"""The lexicon: the words the rules know, read from the shipped `lexicon/*.toml` and a person's additions.
+"""The lexicon: the words that the rules know, read from the shipped `lexicon/*.toml` and a person's additions.
 
 `load_lexicon(extra)` takes the `[lexicon]` table of a vault's settings: `languages`, `frameworks` and `tools` (lists of
-"Name: alias, alias"), and tables that mirror the files, such as `styles.theme.dark.named = "…"`; they only ever add words.
+"Name: alias, alias"), and tables like those in the files, such as `styles.theme.dark.named = "…"`. They only add words.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
-from vault_memory.core.text import phrases
-from vault_memory.core.text.fold import fold
+from vault_memory.core.text import fold, phrases
 
 CATEGORIES = ("languages", "frameworks", "tools")
+UNLESS_CHARS, CUE_CHARS = 24, 20
+"""Characters read around a name that is also a word: both sides for that word, before it for a verb such as «use»."""
 _FILES = ("words", "styles", "technologies", "roles", "subjects", "people")
 
 
 @dataclass(frozen=True)
 class Style:
-    """How one value of a scalar key is wished for."""
+    """The phrases for one value of a scalar key, and the value that a negation of them means (`negated`)."""
 
     key: str
     value: str
@@ -41,7 +42,7 @@ class Style:
 
 @dataclass(frozen=True)
 class Technology:
-    """A technology standing in a text: canonical name, list it belongs to, offsets."""
+    """A technology named in a text: its canonical name, the list it belongs to, its offsets."""
 
     name: str
     category: str
@@ -50,18 +51,18 @@ class Technology:
 
 
 class Lexicon:
-    """Word lists compiled once; immutable, safe to share between threads."""
+    """Phrase lists, each compiled when first used; immutable for callers, safe to share between threads."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
         self._compiled: dict[str, phrases.Matcher] = {}
 
     def words(self, path: str) -> phrases.Matcher:
-        """The matcher of one phrase list, such as `words.speaker.me`."""
-        found = self._compiled.get(path)
-        if found is None:
-            found = self._compiled[path] = phrases.compiled(self._text(path))
-        return found
+        """The matcher of one phrase list (`words.speaker.me`), or of all lists in one table (`people.language`)."""
+        matcher = self._compiled.get(path)
+        if matcher is None:
+            matcher = self._compiled[path] = phrases.Matcher(self._text(path))
+        return matcher
 
     @cached_property
     def styles(self) -> tuple[Style, ...]:
@@ -73,7 +74,7 @@ class Lexicon:
         )
 
     def near(self, key: str, text: str) -> bool:
-        """Whether a text may hold a phrase of a style's key at all: a cheap look before its long lists are compiled."""
+        """Whether a text may hold a phrase of a style's key: a cheap test before its long lists are compiled."""
         return "near" not in self._data["styles"][key] or bool(self.words(f"styles.{key}.near").search(text))
 
     def sections(self, path: str) -> tuple[str, ...]:
@@ -94,16 +95,17 @@ class Lexicon:
         }
 
     def technologies(self, folded: str, written: str) -> list[Technology]:
-        """The technologies named in a text, given folded and as written (same length); ordinary words are left out."""
+        """The technologies named in a text, given folded and as written; names meant as ordinary words are left out."""
+        selected = self._name_selection.pattern(folded)
         return [
-            Technology(*self.names[self._alias(found[1])], found.start(), found.end())
-            for found in self._names_in(folded)
-            if self._is_meant(found, folded, written)
+            Technology(*self.names[self._alias(match[1])], match.start(), match.end())
+            for match in (selected.finditer(folded) if selected else ())
+            if self._is_meant(match, folded, written)
         ]
 
-    def _alias(self, found: str) -> str:
-        """The name as it is listed: people write Python 語言 and Python語言."""
-        name = _squeeze(found)
+    def _alias(self, spelling: str) -> str:
+        """The name as the lists spell it: people write Python 語言 and Python語言."""
+        name = _squeeze(spelling)
         return name if name in self.names else self._joined[name.replace(" ", "")]
 
     @cached_property
@@ -111,39 +113,37 @@ class Lexicon:
         """Names of several words as one word."""
         return {name.replace(" ", ""): name for name in self.names if " " in name}
 
-    def _names_in(self, folded: str) -> Iterator[re.Match[str]]:
-        found = self._name_selection.pattern(folded)
-        return found.finditer(folded) if found else iter(())
-
     @cached_property
     def _name_selection(self) -> phrases.Selection[str]:
-        """The names by their first word, which stands in every text that names them."""
+        """The names, selected by their first word, which every text that names them contains."""
         return phrases.Selection(((name, (name.partition(" ")[0],)) for name in self.names), _name_pattern)
 
     @cached_property
     def _unless(self) -> dict[str, str]:
-        """Folded name of a technology that is also a word → the phrases that show the word."""
+        """Folded name of a technology that is also a word → the phrases that show that the word is meant."""
         rows = (line.partition(":") for line in _lines(self._data["technologies"]["unless"]))
         return {fold(name.strip()): rest for name, _, rest in rows}
 
     def _ordinary(self, name: str) -> phrases.Matcher | None:
-        """What shows the ordinary word of a name, compiled when first met."""
+        """The phrases that show that a name is meant as an ordinary word."""
         if name not in self._unless:
             return None
         path = f"technologies.unless.{name}"
         if path not in self._compiled:
-            self._compiled[path] = phrases.compiled(self._unless[name])
+            self._compiled[path] = phrases.Matcher(self._unless[name])
         return self._compiled[path]
 
-    def _is_meant(self, found: re.Match[str], folded: str, written: str) -> bool:
-        name = self._alias(found[1])
+    def _is_meant(self, match: re.Match[str], folded: str, written: str) -> bool:
+        """Whether a name stands for the technology and not for an ordinary word."""
+        name = self._alias(match[1])
         if name not in self._unless and name not in self._listed:
             return True
-        start, end = found.span()
-        near = slice(max(0, start - 24), end + 24)
+        start, end = match.span()
+        near = slice(max(0, start - UNLESS_CHARS), end + UNLESS_CHARS)
         unless = self._ordinary(name)
         if unless and any(
-            hit.start() + near.start < end and hit.end() + near.start > start for hit in unless.finditer(folded[near])
+            word.start() + near.start < end and word.end() + near.start > start
+            for word in unless.finditer(folded[near])
         ):
             return False
         if name not in self._listed:
@@ -151,7 +151,7 @@ class Lexicon:
         capital = len(name) > 1 and written[start].isupper()
         if capital and (not _SENTENCE_START.search(folded[:start]) or _HAN_NEXT.match(folded, end)):
             return True  # a capital inside a sentence, or before Han, is a name
-        before = self._cue_before.search(folded, max(0, start - 20), start)
+        before = self._cue_before.search(folded, max(0, start - CUE_CHARS), start)
         return bool(before) or bool(self._cue_after.match(folded, end))
 
     @cached_property
@@ -170,22 +170,35 @@ class Lexicon:
         value: Any = self._data
         for step in path.split("."):
             value = value.get(step, "")
+        if isinstance(value, Mapping):
+            return "\n".join(text for text in value.values() if isinstance(text, str))
         return value if isinstance(value, str) else ""
 
 
 def _name_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Longest names first, in one branch for each first letter: a text is tried against a few names, not all."""
+    """Longest names first, in one branch for each first letter: at each place of a text only a few names are tried."""
     branches: dict[str, list[str]] = {}
     for name in sorted(names, key=len, reverse=True):
         branches.setdefault(name[0], []).append(re.escape(name[1:]).replace(r"\ ", r"[ \-]?"))
     alternatives = "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in branches.items())
     return re.compile(
-        rf"(?<![a-z0-9_.@/\-])({alternatives})(?:(?: ?|-)v?\d+(?:\.\d+){{0,2}})?(?![a-z0-9_+#@]|-[a-z]|\.[a-z0-9]|'(?!s)[a-z])"
+        rf"(?<![a-z0-9_.@/\-])({alternatives})(?:(?: ?|-)v?\d+(?:\.\d+){{0,2}})?(?![a-z0-9_+#@]|-[a-z]|\.[a-z0-9]"
+        rf"|'(?!s)[a-z])"
     )
 
 
 _HAN_NEXT = phrases.lazily(r" ?[\u3400-\u9fff]")
 _SENTENCE_START = phrases.lazily(r"(?:^|[.!?\n。]) *$")
+
+
+def longest(names: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Of names (start, end, what they name) those that do not lie inside a longer one."""
+    spans = list(names)
+    return [
+        (start, end, name)
+        for start, end, name in spans
+        if not any(first <= start and end <= last and last - first > end - start for first, last, _ in spans)
+    ]
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -232,13 +245,13 @@ def load_lexicon(extra: Mapping[str, Any] | None = None) -> Lexicon:
 
 
 def _phrases_of(rows: Mapping[str, Any]) -> str:
-    """All phrases of a person's own rows of one style: each is near itself."""
+    """All phrases of a person's own rows of one style, as the `near` list of that style."""
     texts = [text for row in rows.values() if isinstance(row, Mapping) for text in row.values()]
     return "\n".join(texts)
 
 
 def _joined(base: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Both trees; where both have a phrase list, its lines one after the other."""
+    """Both tables merged; of a phrase list that both have, the lines of `base` come first."""
     result = dict(base)
     for name, value in extra.items():
         mine = base.get(name)

@@ -1,55 +1,50 @@
 """Rule extraction, stage by stage: from a message to what it says about its person.
 
-1. `masking`: cap the length, refuse orders to the system, blank code, pastes and quotations (offsets are kept);
-2. `clauses`: cut into clauses, each with its speaker, mood, time and wish;
-3. `styles`, `person`, `language`, `technology`, `abilities`, `topics`: what each clause says, key by key;
-4. here: later words win over earlier ones, doubles go, and «remember …» becomes a note (`notes`) where no key took it.
+1. `speech`: read at most the two ends of a message, refuse orders to the system, blank code, pastes and quotations;
+2. `clauses`: cut into clauses; for each decide who speaks, whether it is a wish, and when it holds;
+3. `styles`, `person`, `language`, `skills`, `topics`: the signals of each clause, key by key;
+4. here: drop signals about a document or a task, take back stored values, keep «remember …» as a note where no other
+   key took it, and resolve contradictions.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from types import MappingProxyType
 
-from vault_memory.core.extraction import (
-    abilities,
-    artefacts,
-    language,
-    masking,
-    notes,
-    person,
-    retraction,
-    styles,
-    technology,
-    topics,
-)
+from vault_memory.core.extraction import language, person, skills, speech, styles, topics
 from vault_memory.core.extraction.clauses import Clause, clauses
-from vault_memory.core.extraction.lexicon import Lexicon, default_lexicon
-from vault_memory.core.extraction.wished import speaks_of_reply, speaks_of_wording
-from vault_memory.core.privacy.private import is_private
-from vault_memory.core.privacy.secrets import redact
-from vault_memory.core.profile.policy import Signal
-from vault_memory.core.text.fold import fold
-from vault_memory.core.text.phrases import lazily
+from vault_memory.core.extraction.lexicon import Lexicon, Technology, default_lexicon
+from vault_memory.core.extraction.wishes import speaks_of_reply, speaks_of_wording
+from vault_memory.core.privacy import is_private, redact
+from vault_memory.core.profile import Signal
+from vault_memory.core.text import fold, lazily
 
-_OWN_PART = lazily(r"我(?:负责|是|自己|都|就|只|用|写)")
-_MY = lazily(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
-_IT = lazily(r"(?<![a-z])(?:it|them)(?![a-z])|它")
-"""What stood in the sentence before: «The intro drags. Cut it down.»"""
-_COMMENTS = lazily(r"注[释解]|(?<![a-z])comments?(?![a-z])")
-_TAUGHT = lazily(
-    r"教|解释|讲|说明|介绍|科普|什么|怎么|如何|为什么|啥|咩|乜|点解|点样|差|区别|(?<![a-z])(?:teach|explain|what|what's|how|why|difference|differ|compare|describe|define|walk|understand|intro|eli5|tell)(?![a-z])"
-)
-"""A wish to be taught: what is to be explained is a topic and nothing else, 教我 React 的 useEffect."""
-STYLES = ("theme", "response_style", "code_style", "examples", "design_style")
-STYLES_OF_TEXT = ("theme", "response_style", "design_style", "examples")
-_BY_THE_WAY = ("recent_topics", *technology.LISTS)
-"""What may stand in a note without being its content."""
-QUOTE = 120
-"""Characters of the clause kept as the reason."""
+MAX_QUOTE_CHARS = 120
+"""Most of a clause that is kept as the reason."""
+_STYLES_OF_A_TEXT = ("theme", "response_style", "design_style", "examples")
+_FREE_TEXT = ("current_projects", "recent_topics", "weaknesses", "strengths", "note")
+_INCIDENTAL = ("recent_topics", *skills.TECHNOLOGY_LISTS)
+"""A note may name one of these and stay a note."""
 _NOTHING: Mapping[str, str | list[str]] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """What the rules know of a turn; `has_reply`: the message follows a reply."""
+
+    message: speech.Message
+    existing: Mapping[str, str | list[str]]
+    has_reply: bool
+    lexicon: Lexicon
+
+    def quote(self, start: int, end: int) -> str:
+        """A stretch of the message as the reason of a signal, without secrets; empty if it is private."""
+        written = self.message.written[start:end].strip()
+        return "" if is_private(written) else redact(written).text[:MAX_QUOTE_CHARS]
 
 
 def extract(
@@ -58,152 +53,205 @@ def extract(
     existing: Mapping[str, str | list[str]] = _NOTHING,
     lexicon: Lexicon | None = None,
 ) -> list[Signal]:
-    """The preferences heard in one turn, in the order of the message.
+    """The preferences stated in one turn, in the order of the message.
 
-    `assistant_msg` is the reply the person reacts to: context only, never a source. `existing` is the profile before the
-    turn; it decides what can be removed. Pure and deterministic; the time is bounded whatever the length of the message.
+    `assistant_msg` is the reply before the message: context only, never a source. `existing` is the profile before the
+    turn; it decides what can be removed. Pure and deterministic; the time is bounded for a message of any length.
     """
-    words = lexicon or default_lexicon()
-    if not user_msg.strip() or masking.gives_orders_to_the_system(user_msg):
+    lexicon = lexicon or default_lexicon()
+    if not user_msg.strip() or speech.gives_orders_to_the_system(user_msg):
         return []
-    message = masking.read(user_msg, words)
-    heard: list[Signal] = []
-    before = ""
-    shown = artefacts.shows_a_text(assistant_msg)
-    spoken = clauses(message, words)
+    turn = _Turn(speech.read(user_msg, lexicon), existing, bool(assistant_msg.strip()), lexicon)
+    after_a_text = turn.has_reply and styles.shows_a_text(assistant_msg)
+    spoken = clauses(turn.message, lexicon)
+    result: list[Signal] = []
+    previous = ""
     for _, group in groupby(spoken, key=lambda clause: clause.sentence):
         sentence = list(group)
-        found = list(_of_sentence(sentence, message, words, existing, bool(assistant_msg.strip()), fold(before)))
-        if shown:  # «make it shorter» is said of the letter that was written
-            found = [signal for signal in found if signal.key not in STYLES_OF_TEXT or signal.strength != "adjustment"]
-        if existing:
-            taken = list(_taken_back(sentence, before, message, words, existing))
-            if taken:
-                gone = {signal.key: signal.value for signal in taken}
-                found = [signal for signal in found if not _is_what_goes(signal, gone, sentence, words)] + taken
-        before = message.written[sentence[0].start : sentence[-1].end + 1]
-        incidental = all(signal.strength == "observed" and signal.key in _BY_THE_WAY for signal in found)
-        if incidental and (kept := notes.note(sentence, message, words, told=bool(found))):
-            found = [replace(kept, quote=_quote(message, sentence[0].start, sentence[-1].end))]
-        heard.extend(found)
-    for clause, signal in styles.echoes(spoken, words):
-        if not any(signal.key == other.key for other in heard):
-            heard.append(replace(signal, quote=_quote(message, clause.start, clause.end)))
-    return _resolved(heard)
+        start, end = sentence[0].start, sentence[-1].end
+        signals = list(_of_sentence(sentence, previous, turn))
+        if after_a_text:  # «make it shorter» is about the letter that the reply shows
+            signals = [s for s in signals if s.key not in _STYLES_OF_A_TEXT or s.strength != "adjustment"]
+        if existing and (removals := list(_retractions(sentence, previous, turn))):
+            removed = {signal.key: signal.value for signal in removals}
+            signals = [s for s in signals if not _names_what_goes(s, removed, sentence, lexicon)] + removals
+        previous = turn.message.written[start : end + 1]
+        incidental = all(signal.strength == "observed" and signal.key in _INCIDENTAL for signal in signals)
+        if incidental and (note := topics.note(sentence, turn.message, lexicon, has_signals=bool(signals))):
+            signals = [replace(note, quote=turn.quote(start, end))]
+        result.extend(signals)
+    for clause, signal in styles.echoes(spoken, lexicon):
+        if not any(signal.key == other.key for other in result):
+            result.append(replace(signal, quote=turn.quote(clause.start, clause.end)))
+    return _resolved(result)
 
 
-def _is_what_goes(signal: Signal, gone: Mapping[str, str], sentence: list[Clause], lexicon: Lexicon) -> bool:
-    """Whether a signal was only the naming of what is taken back: «the no-examples rule can go» wishes for neither."""
-    if signal.key in ("code_style", "examples"):
-        return signal.key in gone
-    if signal.key in ("theme", "response_style", "design_style") and signal.key in gone:
-        named = any(styles.names(signal.key, signal.value, clause.text, lexicon) for clause in sentence)
-        return gone[signal.key] == signal.value or not named
-    return signal.key in topics.KEYS or gone.get(signal.key) == signal.value
-
-
-def _of_sentence(
-    sentence: list[Clause],
-    message: masking.Message,
-    lexicon: Lexicon,
-    existing: Mapping[str, str | list[str]],
-    in_reply: bool,
-    previous: str,
-) -> Iterator[Signal]:
-    mine = any(_MY.search(clause.text) for clause in sentence) and not any(clause.others for clause in sentence)
-    end = sentence[-1].end
-    whole = message.said[sentence[0].start : end]
-    about_work = False
-    for clause in sentence:
-        if clause.others:
-            mine = bool(_OWN_PART.search(clause.text))
-        mine = mine or bool(_MY.search(clause.text) and not clause.others)
-        named = [item for item in message.technologies if clause.start <= item.start < clause.end]
-        following = message.said[clause.end : end]
-        heard = [
-            *styles.wishes(clause, named, lexicon, existing, in_reply),
-            *person.statements(clause, message, lexicon, existing),
-            *language.reply_language(clause, message, lexicon),
-            *technology.roles(clause, named, lexicon, existing, mine),
-        ]
-        if not (clause.hypothetical or clause.sarcastic):
-            told = [
-                *abilities.judged(clause, named, message, lexicon),
-                *topics.subjects(clause, following, named, message, lexicon),
-            ]
-            if told and not is_private(message.written[clause.start : clause.end]):
-                heard += told
-        if any(signal.key == "recent_topics" for signal in heard) and _TAUGHT.search(clause.text):
-            heard = [
-                signal for signal in heard if not (signal.key in technology.LISTS and signal.strength == "observed")
-            ]
-        before = message.said[sentence[0].start : clause.start]
-        if not heard or (not clause.standing and artefacts.orders_a_text(before + clause.text)):
-            continue  # «write a post announcing that I now work with Rust»
-        about_work = about_work or artefacts.is_task(whole) or bool(_COMMENTS.search(before))
-        about_work = about_work or any(signal.key in ("code_style", "examples", "design_style") for signal in heard)
-        made, product = artefacts.is_made(whole), artefacts.is_product(whole)
-        quote = _quote(message, clause.start, clause.end)
-        for signal in heard:
-            if signal.key in STYLES:
-                so_far = before
-                if signal.value in ("concise", "detailed") and _IT.search(clause.text):
-                    so_far = f"{previous} {before}"
-                if artefacts.is_spoken_of(signal, clause, so_far, whole, lexicon, in_reply):
-                    continue
-            if signal.key in ("theme", "design_style") and made and not (clause.standing or clause.likes):
-                continue  # «make a dark landing page for the bakery» tells how one page shall be
-            if signal.key in ("examples", "response_style") and product and not (clause.standing or clause.likes):
-                continue
-            if signal.key == "response_style" and _is_of_work(clause, about_work, message):
-                continue
-            yield replace(signal, quote=quote)
-
-
-def _is_of_work(clause: Clause, about_work: bool, message: masking.Message) -> bool:
-    """Whether a length is not the answers': «too many comments, shorter please», «one sentence each: …»."""
-    if clause.wish != "explicit" and message.said[clause.end : clause.end + 1] == ":":
-        return True
-    return about_work and not (speaks_of_reply(clause.text) or speaks_of_wording(clause.text))
-
-
-def _taken_back(
-    sentence: list[Clause],
-    before: str,
-    message: masking.Message,
-    lexicon: Lexicon,
-    existing: Mapping[str, str | list[str]],
-) -> Iterator[Signal]:
+def _of_sentence(sentence: list[Clause], previous: str, turn: _Turn) -> Iterator[Signal]:
+    """The signals of one sentence; `previous` is the sentence before it, as written."""
+    has_others = any(clause.is_about_others for clause in sentence)
+    is_about_person = not has_others and any(_MY.search(clause.text) for clause in sentence)
     start, end = sentence[0].start, sentence[-1].end
-    named = [item for item in message.technologies if start - len(before) <= item.start < end]
-    for signal in retraction.retractions(sentence, before, named, message, existing, lexicon):
-        yield replace(signal, quote=_quote(message, start, end))
+    whole = turn.message.speech[start:end]
+    about_code = False
+    for clause in sentence:
+        if clause.is_about_others:
+            is_about_person = bool(_OWN_PART.search(clause.text))
+        is_about_person = is_about_person or bool(_MY.search(clause.text) and not clause.is_about_others)
+        signals = _of_clause(clause, turn.message.speech[clause.end : end], is_about_person, turn)
+        before = turn.message.speech[start : clause.start]
+        if not signals or (not clause.is_lasting and styles.orders_a_text(before + clause.text)):
+            continue  # «write a post announcing that I now work with Rust»
+        about_code = about_code or any(signal.key in _STYLES_OF_CODE_OR_PAGE for signal in signals)
+        signals = [
+            signal
+            for signal in signals
+            if signal.key not in styles.STYLES
+            or not _is_of_the_task(signal, clause, before, whole, previous, about_code, turn)
+        ]
+        quote = turn.quote(clause.start, clause.end) if signals else ""
+        yield from (replace(signal, quote=quote) for signal in signals)
 
 
-def _quote(message: masking.Message, start: int, end: int) -> str:
-    written = message.written[start:end].strip()
-    return "" if is_private(written) else redact(written).text[:QUOTE]
+def _of_clause(clause: Clause, following: str, is_about_person: bool, turn: _Turn) -> list[Signal]:
+    """All signals of one clause, without quotes; `is_about_person`: the sentence is about the person."""
+    message, lexicon, existing = turn.message, turn.lexicon, turn.existing
+    named = [item for item in message.technologies if clause.start <= item.start < clause.end]
+    names_a_language = lexicon.words("people.language").search(clause.text)
+    signals = [
+        *styles.wishes(clause, named, lexicon, existing, turn.has_reply),
+        *person.statements(clause, message, lexicon, existing),
+        *(language.reply_language(clause, message, lexicon) if names_a_language else ()),
+        *skills.roles(clause, named, lexicon, existing, is_about_person),
+    ]
+    if not (clause.is_hypothetical or clause.is_sarcastic):
+        free_text = [
+            *skills.abilities(clause, named, message, lexicon),
+            *topics.subjects(clause, following, named, message, lexicon),
+        ]
+        if free_text and not is_private(message.written[clause.start : clause.end]):
+            signals += free_text
+    if any(signal.key == "recent_topics" for signal in signals) and _TAUGHT.search(clause.text):
+        signals = [s for s in signals if not (s.key in skills.TECHNOLOGY_LISTS and s.strength == "observed")]
+    return signals
 
 
-def _resolved(heard: list[Signal]) -> list[Signal]:
-    """Each value once; of several values of a scalar key the last one; nothing both added and removed."""
+def _is_of_the_task(
+    signal: Signal, clause: Clause, before: str, sentence: str, previous: str, about_code: bool, turn: _Turn
+) -> bool:
+    """Whether a style is that of a document, a page, a product or a task instead of the answers."""
+    if signal.value in ("concise", "detailed") and _IT.search(clause.text):
+        named_before = f"{fold(previous)} {before}"
+    else:
+        named_before = before
+    if styles.is_of_a_document(signal, clause, named_before, sentence, turn.lexicon, turn.has_reply):
+        return True
+    lasting = clause.is_lasting or clause.likes
+    if signal.key in ("theme", "design_style") and not lasting and styles.is_made(sentence):
+        return True  # «make a dark landing page for the bakery» is about one page
+    if signal.key in ("examples", "response_style") and not lasting and styles.is_product(sentence):
+        return True
+    if signal.key != "response_style":
+        return False
+    if clause.wish != "explicit" and turn.message.speech[clause.end : clause.end + 1] == ":":
+        return True  # «one sentence each: …»
+    if speaks_of_reply(clause.text) or speaks_of_wording(clause.text):
+        return False
+    # «too many comments, shorter please»
+    return about_code or styles.is_task(sentence) or bool(_COMMENTS.search(before))
+
+
+def _resolved(signals: list[Signal]) -> list[Signal]:
+    """Each value once; of a scalar key the last value; nothing that is both added and removed."""
     last: dict[str, Signal] = {}
-    for signal in heard:
+    for signal in signals:
         if signal.op == "set":
             last[signal.key] = signal
-    removed = {(signal.key, fold(signal.value)) for signal in heard if signal.op == "remove"}
+    removed = {(signal.key, fold(signal.value)) for signal in signals if signal.op == "remove"}
     result: list[Signal] = []
     seen: set[tuple[str, str]] = set()
-    for signal in heard:
-        identity = (signal.key, fold(signal.value))
-        if identity in seen:
+    for signal in signals:
+        value = (signal.key, fold(signal.value))
+        if value in seen:
             continue
         if signal.op == "set" and last[signal.key] != signal:
             continue
         if signal.op == "remove" and signal.key in last:
             continue
-        if signal.op == "add" and identity in removed:
+        if signal.op == "add" and value in removed:
             continue
-        seen.add(identity)
+        seen.add(value)
         result.append(signal)
     return result
+
+
+_OWN_PART = lazily(r"我(?:负责|是|自己|都|就|只|用|写)")
+_MY = lazily(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
+_IT = lazily(r"(?<![a-z])(?:it|them)(?![a-z])|它")
+"""What the sentence before named: «The intro drags. Cut it down.»"""
+_COMMENTS = lazily(r"注[释解]|(?<![a-z])comments?(?![a-z])")
+_TAUGHT = lazily(
+    r"教|解释|讲|说明|介绍|科普|什么|怎么|如何|为什么|啥|咩|乜|点解|点样|差|区别"
+    r"|(?<![a-z])(?:teach|explain|what|what's|how|why|difference|differ|compare|describe|define|walk|understand"
+    r"|intro|eli5|tell)(?![a-z])"
+)
+"""A request to be taught gives a topic and nothing else: 教我 React 的 useEffect."""
+_STYLES_OF_CODE_OR_PAGE = ("code_style", "examples", "design_style")
+
+# --- retraction -------------------------------------------------------------------------------------------------------
+
+
+def _retractions(sentence: list[Clause], previous: str, turn: _Turn) -> Iterator[Signal]:
+    """The stored values that a sentence takes back: «delete that», 那條清掉, «forget the no-examples thing».
+
+    The value itself, or the name of its field, stands in the sentence or in the one before (`previous`).
+    """
+    start, end = sentence[0].start, sentence[-1].end
+    takes_back = turn.lexicon.words("words.negation.takes_back")
+    if not takes_back.search(turn.message.speech[start:end]) or sentence[0].is_hypothetical:
+        return
+    if sentence[-1].asks_to_know and not any(
+        takes_back.search(clause.text) and not clause.asks_to_know for clause in sentence[:-1]
+    ):
+        return
+    first = start - len(previous)
+    named = [item for item in turn.message.technologies if first <= item.start < end]
+    text = fold(turn.message.written[max(0, first) : end])
+    for key, stored in turn.existing.items():
+        for value in [stored] if isinstance(stored, str) else stored:
+            if _is_named(key, value, text, named, turn.lexicon):
+                yield Signal(key, "remove", value, "explicit", turn.quote(start, end))
+
+
+def _is_named(key: str, value: str, text: str, named: list[Technology], lexicon: Lexicon) -> bool:
+    """Whether a text names a stored value, or the profile together with the field of the value."""
+    if key in _FREE_TEXT:
+        return _shares_words(fold(value), text)
+    if key in skills.TECHNOLOGY_LISTS:
+        known = lexicon.names.get(fold(value), (value, ""))[0]
+        return any(fold(item.name) == fold(known) for item in named)
+    if fold(value) in text and key in ("display_name", "timezone"):
+        return True
+    label = lexicon.words(f"words.labels.{key}").search(text)
+    return bool(label) and bool(lexicon.words("words.labels.profile").search(text))
+
+
+def _shares_words(value: str, text: str) -> bool:
+    """Whether the text contains a Latin word of the value (five letters or more), all of a Latin value, or two adjacent
+    Han characters of it (three, if it has more than five)."""
+    if any(word in text for word in re.findall(r"[a-z]{5,}", value)):
+        return True
+    if value.isascii() and re.search(rf"(?<![a-z0-9]){re.escape(value)}(?![a-z0-9+#])", text):
+        return True
+    han = re.sub(r"[^\u3400-\u9fff]", "", value)
+    width = 2 if len(han) <= 5 else 3
+    return any(han[at : at + width] in text for at in range(len(han) - width + 1))
+
+
+def _names_what_goes(signal: Signal, removed: Mapping[str, str], sentence: list[Clause], lexicon: Lexicon) -> bool:
+    """Whether a signal only names what the sentence takes back: «the no-examples rule can go» wishes for nothing."""
+    if signal.key in ("code_style", "examples"):
+        return signal.key in removed
+    if signal.key in ("theme", "response_style", "design_style") and signal.key in removed:
+        named = any(styles.names(signal.key, signal.value, clause.text, lexicon) for clause in sentence)
+        return removed[signal.key] == signal.value or not named
+    return signal.key in _FREE_TEXT or removed.get(signal.key) == signal.value

@@ -1,1 +1,43 @@
-"""The content of a vault's files: a note's front matter, body and conflict blocks, the chunks that are indexed, and what a turn leaves behind."""
+"""The content of a vault's files: a note's front matter, body and conflict blocks, the chunks that are indexed, and
+what a turn leaves behind. Also how three states of one file are merged into one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.core.notes import document, journal, merge, note
+    from vault_memory.core.notes.document import Chunk, Document, Segment
+    from vault_memory.core.notes.journal import Turn, parse_line
+    from vault_memory.core.notes.merge import Clash, Side, merge_profile
+
+__all__ = [
+    "Chunk",
+    "Clash",
+    "Document",
+    "Segment",
+    "Side",
+    "Turn",
+    "document",
+    "journal",
+    "merge",
+    "merge_profile",
+    "note",
+    "parse_line",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Chunk": "document",
+        "Clash": "merge",
+        "Document": "document",
+        "Segment": "document",
+        "Side": "merge",
+        "Turn": "journal",
+        "merge_profile": "merge",
+        "parse_line": "journal",
+    },
+)

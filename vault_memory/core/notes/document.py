@@ -1,30 +1,40 @@
-"""One file of a vault as the index sees it: chunks (what is embedded) made of units (what keywords find).
+"""One file of a vault as the index sees it: chunks (what is embedded) made of segments (what keywords find).
 
-A *unit* is a line, or a sentence of a long line. A *chunk* is a run of whole lines of about 400 tokens at most, cut at
-headings and blocks. Every line that is read belongs to exactly one chunk. Lines are 1-based and inclusive everywhere.
+A *segment* is a line, or a sentence of a long line. A *chunk* is a run of whole lines of about 400 tokens at most, cut
+at headings and blocks. Every line that is read belongs to exactly one chunk. Lines are 1-based and inclusive
+everywhere.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from itertools import takewhile
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.core import layout
-from vault_memory.core.notes import chunk, conflict, note
+from vault_memory.core.notes import note
 from vault_memory.core.text import tokens
 
-LIMIT_BYTES = 4_000_000
-"""What is read of one file; a bigger one is hardly a note, and must not hold up everybody else's."""
-UNIT_CHARS = 400
-"""A longer line is cut at its sentences (Chinese: a third of that, for it says as much in fewer characters)."""
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+MAX_CHUNK_TOKENS = 400
+MAX_JOINED_TOKENS = 240
+"""Up to this size neighbouring sections share a chunk: a day of chat has a heading per minute."""
+MAX_FILE_BYTES = 4_000_000
+"""How much of a file is read; a bigger one is hardly a note, and must not delay the others."""
+MAX_SEGMENT_CHARS = 400
+"""A longer line is cut at its sentences (Chinese: a third of that, since it says as much in fewer characters)."""
 
 
-class Unit(NamedTuple):
+class Segment(NamedTuple):
     """A line, or a sentence of a long line: the smallest passage that can be returned.
 
     It stands in line `line` of the file and is `text[start:end]` of its chunk.
@@ -39,22 +49,22 @@ class Unit(NamedTuple):
 class Chunk:
     """Lines `start` to `end` of a file, under the heading path `heading` (`Projects > Index`).
 
-    `text` is those lines as they stand (of conversation records: what was said, a message per line). A heading is a unit only
-    where nothing stands below it: it is found through what does. `sections` are the parts of the chunk that have headings
-    of their own: the number of the first unit, and the rest of the heading path from there on.
+    `text` is those lines as they stand (of conversation records: what was said, a message per line). A heading is a
+    segment only if no text is below it; else its words count for that text. `sections` are the parts of the
+    chunk with headings of their own: the number of the first segment, and the rest of the heading path from there on.
     """
 
     start: int
     end: int
     heading: str
     text: str
-    units: tuple[Unit, ...]
+    segments: tuple[Segment, ...]
     sections: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class Document:
-    """One file, read. `problems` say in words what could not be read as it should be; the rest is indexed all the same."""
+    """One file, read. `problems` say in words what could not be read as it should be; the rest is indexed anyway."""
 
     source: str
     kind: str
@@ -68,19 +78,19 @@ class Document:
 def read(source: str, kind: str, data: bytes) -> Document:
     """Read the bytes of a source of kind `kind` (see `layout.kind_of`): Markdown, or a conversation's JSONL.
 
-    Never raises for what the bytes hold: bad UTF-8 is replaced, broken front matter is left out, and a file above
-    `LIMIT_BYTES` is read up to there; each is told in `problems`.
+    Any bytes can be read: bad UTF-8 is replaced, broken front matter is left out, and a file above `MAX_FILE_BYTES` is
+    read up to there; `problems` names each.
     """
     problems: list[str] = []
-    if len(data) > LIMIT_BYTES:
-        problems.append(f"only the first {LIMIT_BYTES:,} bytes are indexed: divide the file")
-        data = data[: data.rfind(b"\n", 0, LIMIT_BYTES) + 1 or LIMIT_BYTES]
+    if len(data) > MAX_FILE_BYTES:
+        problems.append(f"only the first {MAX_FILE_BYTES:,} bytes are indexed: divide the file")
+        data = data[: data.rfind(b"\n", 0, MAX_FILE_BYTES) + 1 or MAX_FILE_BYTES]
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         text = data.decode("utf-8", "replace")
         line = data.count(b"\n", 0, error.start) + 1
-        problems.append(f"line {line} is no valid UTF-8: indexed with the bad characters replaced")
+        problems.append(f"line {line} is not valid UTF-8: indexed with the bad characters replaced")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if source.endswith(".jsonl"):
         return _conversation(source, kind, text, problems)
@@ -90,11 +100,11 @@ def read(source: str, kind: str, data: bytes) -> Document:
 def _markdown(source: str, kind: str, text: str, problems: list[str]) -> Document:
     parsed = note.parse(text)
     problems.extend(parsed.problems)
-    problems.extend(conflict.problems(text))
+    problems.extend(note.conflict_problems(text))
     lines = parsed.body.split("\n")
     if lines[-1] == "":
         lines.pop()  # a file's last newline ends its last line and begins no other
-    spans = chunk.spans(parsed.body, lines)
+    spans = _spans(parsed.body, lines)
     offset = parsed.body_line
     chunks = []
     for at, span in enumerate(spans):
@@ -111,7 +121,7 @@ def _markdown(source: str, kind: str, text: str, problems: list[str]) -> Documen
 
 
 def _conversation(source: str, kind: str, text: str, problems: list[str]) -> Document:
-    """A record of turns: the units of line n are the sentences of what was said in record n."""
+    """A record of turns: the segments of line n are the sentences of what was said in record n."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -124,7 +134,7 @@ def _conversation(source: str, kind: str, text: str, problems: list[str]) -> Doc
             bad.append(number)
             said = [line]
         new_size = sum(map(tokens.count, said))
-        if rows and size + new_size > chunk.SMALL:
+        if rows and size + new_size > MAX_JOINED_TOKENS:
             chunks.append(_chunk(start, number - 1, (), rows))
             rows, start, size = [], number, 0
         rows.extend(_Row(number, row) for message in said for row in message.split("\n"))
@@ -132,25 +142,25 @@ def _conversation(source: str, kind: str, text: str, problems: list[str]) -> Doc
     if lines:
         chunks.append(_chunk(start, len(lines), (), rows))
     if bad:
-        problems.append(f"line {bad[0]} is no conversation record ({len(bad)} such): indexed as plain text")
+        problems.append(f"line {bad[0]} is not a conversation record ({len(bad)} in all): indexed as plain text")
     return Document(source, kind, "", _day(source, {}), (), tuple(chunks), tuple(problems))
 
 
 class _Row(NamedTuple):
-    """A line and its number; the heading path it stands under; whether it can answer a question."""
+    """A line and its number, the heading path above it, and whether it can answer a question."""
 
     number: int
     text: str
     heading: tuple[str, ...] = ()
-    says: bool = True
+    is_searched: bool = True
 
 
 _EMPTY_FIELD = re.compile(r"\s*[-*+] [^:：]+[:：][*_]*\s*")
 
 
-def _rows(kind: str, span: chunk.Span, lines: list[str], offset: int) -> Iterator[_Row]:
-    """The lines of a span. Headings say nothing by themselves where something stands below them, nor in a profile, which has
-    the same in all vaults, nor do fields without a value (`- Name:`)."""
+def _rows(kind: str, span: _Span, lines: list[str], offset: int) -> Iterator[_Row]:
+    """The lines of a span. Three cannot answer: a heading with text below it, any heading of a profile (they are the
+    same in all vaults), and a field without a value (`- Name:`)."""
     for section in span.sections:
         start, end = max(span.start, section.start), min(span.end, section.end)
         stands_alone = kind != "profile" and not any(line.strip() for line in lines[section.body : section.end])
@@ -163,7 +173,7 @@ def _rows(kind: str, span: chunk.Span, lines: list[str], offset: int) -> Iterato
 
 
 def _is_deeper(line: str, following: list[str]) -> bool:
-    """Whether what follows a list item stands further in: then it belongs to it."""
+    """Whether the line after a list item is indented further: then it belongs to the item."""
     return any(row.strip() and _indent(row) > _indent(line) for row in following)
 
 
@@ -172,22 +182,22 @@ def _indent(line: str) -> int:
 
 
 def _chunk(first: int, last: int, heading: tuple[str, ...], rows: list[_Row]) -> Chunk:
-    units: list[Unit] = []
+    segments: list[Segment] = []
     sections: list[tuple[int, str]] = []
     position, path = 0, heading
     for row in rows:
-        if row.says and row.text.strip():
+        if row.is_searched and row.text.strip():
             if row.heading != path:
                 path = row.heading
-                sections.append((len(units), " > ".join(path[len(heading) :])))
-            units.extend(Unit(row.number, position + start, position + end) for start, end in _pieces(row.text))
+                sections.append((len(segments), " > ".join(path[len(heading) :])))
+            segments.extend(Segment(row.number, position + start, position + end) for start, end in _cut_line(row.text))
         position += len(row.text) + 1
     text = "\n".join(row.text for row in rows)
-    return Chunk(first, last, " > ".join(heading), text, tuple(units), tuple(sections))
+    return Chunk(first, last, " > ".join(heading), text, tuple(segments), tuple(sections))
 
 
 def _said(line: str) -> list[str] | None:
-    """What was said in one record, the person's message first; None when the line is no record."""
+    """What was said in one record, the person's message first; None if the line is not a record."""
     if not line.strip():
         return []
     try:
@@ -204,7 +214,7 @@ def _said(line: str) -> list[str] | None:
 
 
 def _day(source: str, meta: Any) -> date | None:
-    """The day a file is of: by its name, else by its front matter's `date` or `created_at`."""
+    """The day of a file: from its name, else from its front matter's `date`, `created_at` or `created`."""
     day = layout.day_of(source)
     for key in ("date", "created_at", "created"):
         if day is None and (match := re.match(r"\d{4}-\d{2}-\d{2}", str(meta.get(key, "")))):
@@ -218,9 +228,9 @@ def _day(source: str, meta: Any) -> date | None:
 _SENTENCE = re.compile(r"(?<=[。！？；])[”’」』）)]*|(?<=[.!?])[\"')\]]*\s+(?=\S)")
 
 
-def _pieces(line: str) -> list[tuple[int, int]]:
-    """Where the units of a line begin and end: the line itself, or the sentences of a long one."""
-    cap = UNIT_CHARS // 3 if tokens.is_han(line) else UNIT_CHARS
+def _cut_line(line: str) -> list[tuple[int, int]]:
+    """Where the segments of a line begin and end: the line itself, or the sentences of a long one."""
+    cap = MAX_SEGMENT_CHARS // 3 if tokens.is_han(line) else MAX_SEGMENT_CHARS
     if len(line) <= cap:
         return [(0, len(line))]
     pieces, start, last = [], 0, 0
@@ -233,3 +243,125 @@ def _pieces(line: str) -> list[tuple[int, int]]:
             start += cap
         last = at
     return [*pieces, (start, len(line))] if line[start:].strip() else pieces
+
+
+# Cutting a body at headings, then at blocks, then at lines ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Section:
+    """Lines `start` to `end` (0-based, end exclusive) under the heading path `heading`, whose lines end before `body`.
+
+    `level` is the heading's, 0 for what stands before any; `cuts` are where a block begins.
+    """
+
+    start: int
+    body: int
+    end: int
+    level: int
+    heading: tuple[str, ...]
+    cuts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Span:
+    """Lines `start` to `end` (0-based, end exclusive) of one chunk, and the sections that they are of."""
+
+    start: int
+    end: int
+    sections: tuple[_Section, ...]
+
+    @property
+    def heading(self) -> tuple[str, ...]:
+        """The path that all its sections share."""
+        paths = [section.heading for section in self.sections]
+        return tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False)))
+
+
+def _spans(body: str, lines: Sequence[str]) -> list[_Span]:
+    """The chunks of a body, whose lines are `lines`: they cover all lines once, in order."""
+    sizes = [tokens.count(line) for line in lines]
+    found: list[_Span] = []
+    size = 0
+    for section in _sections(body, lines):
+        section_size = sum(sizes[section.start : section.end])
+        if found and size + section_size <= MAX_JOINED_TOKENS and _joins(found[-1], section):
+            found[-1] = _Span(found[-1].start, section.end, (*found[-1].sections, section))
+            size += section_size
+            continue
+        for start, end in _cut_section(section, sizes):
+            found.append(_Span(start, end, (section,)))
+            size = sum(sizes[start:end])
+    return found
+
+
+def _sections(body: str, lines: Sequence[str]) -> list[_Section]:
+    """The body's sections in order; they cover all lines once. A heading without text of its own before its first child
+    belongs to the child."""
+    found: list[_Section] = []
+    path: list[tuple[int, str]] = []
+    start, after, cuts = 0, 0, [0]
+    line_count = len(lines)
+
+    def close(end: int) -> None:
+        if end > start:
+            level = path[-1][0] if path else 0
+            found.append(_Section(start, after, end, level, tuple(text for _, text in path), tuple(cuts)))
+
+    parsed = _blocks(body)
+    for at, token in enumerate(parsed):
+        if token.map is None:
+            continue
+        line = min(token.map[0], line_count)
+        if token.type == "heading_open" and token.level == 0:
+            level = int(token.tag[1:])
+            is_sibling = bool(path) and level <= path[-1][0]
+            if is_sibling or any(row.strip() for row in lines[after:line]):
+                close(line)
+                start = line
+            path = [(depth, text) for depth, text in path if depth < level]
+            path.append((level, parsed[at + 1].content.strip()))
+            after, cuts = min(token.map[1], line_count), [start]
+        elif token.nesting >= 0 and line > cuts[-1]:
+            cuts.append(line)
+    close(line_count)
+    return found
+
+
+def _joins(span: _Span, section: _Section) -> bool:
+    """Whether a section may share the chunk of the one before: a sibling of the chunk's first, or a child of it."""
+    first, last = span.sections[0], span.sections[-1]
+    return section.level >= last.level and section.heading[:-1] in (first.heading[:-1], first.heading)
+
+
+def _cut_section(section: _Section, sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The section in runs of at most `MAX_CHUNK_TOKENS`, cut where a block begins, else between lines; never between a
+    heading and the first line below it."""
+    starts = set(section.cuts)
+    first = next((line for line in range(section.body, section.end) if sizes[line]), section.end)
+    start = best = section.start
+    size = 0
+    for line in range(section.start, section.end):
+        while line > first and size and size + sizes[line] > MAX_CHUNK_TOKENS:
+            end = best if best > start else line
+            yield start, end
+            start, size = end, sum(sizes[end:line])
+        if line > first and line in starts:
+            best = line
+        size += sizes[line]
+    yield start, section.end
+
+
+def _blocks(body: str) -> list[Token]:
+    """markdown-it's block tokens; inline marks are not parsed: no cut depends on them."""
+    parser = _parser()
+    found: list[Token] = []
+    parser.block.parse(body, parser, {}, found)
+    return found
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table")

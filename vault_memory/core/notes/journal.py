@@ -1,18 +1,21 @@
-"""The two running accounts that the assistant keeps: the daily log and MEMORY.md.
+"""What a turn leaves behind: a record in `conversations/`, an entry in the daily log, and one in MEMORY.md.
 
-Both are Markdown with one heading per entry and a bullet per fact, so that a person can read and grep them, and so that a
+Log and MEMORY.md are Markdown with one heading per entry and a bullet per fact: a person can read and grep them, and a
 search returns one entry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
-from vault_memory.core.profile.fields import LOCALES, one_line
+from vault_memory.core.profile import LOCALES, one_line
 
-REQUEST_CHARS = 150
-"""Most characters of a message that an entry quotes; the whole message stands in the conversation record."""
+MAX_QUOTED_CHARS = 150
+"""How much of a message an entry quotes; the conversation record has all of it."""
 MEMORY_REPLY_CHARS = 100
 """A reply longer than this is a piece of work, and gets an entry in MEMORY.md."""
 
@@ -29,8 +32,57 @@ _OUTCOMES = {
 _MEMORY_TITLE = ("長期記憶", "长期记忆", "Long-term memory")
 
 
+@dataclass(frozen=True)
+class Turn:
+    """One exchange of a person and the assistant. Only `conversation_id`, `user_id` and `created_at` are always set.
+
+    `reflection` is {summary, causes[]}; `exit_code` is that of the program that made the reply, 0 for success; `cid` is
+    an outside content address.
+    """
+
+    conversation_id: str
+    user_id: str
+    created_at: datetime
+    user_message: str | None = None
+    assistant_message: str | None = None
+    reflection: Mapping[str, Any] | None = None
+    cid: str | None = None
+    skill: str | None = None
+    backend: str | None = None
+    exit_code: int | None = None
+
+    def line(self) -> str:
+        """The record as one line of JSON, real characters, without a line end."""
+        row: dict[str, Any] = {
+            "conversation_id": self.conversation_id,
+            "user_id": self.user_id,
+            "user_message": self.user_message,
+            "assistant_message": self.assistant_message,
+            "reflection": self.reflection,
+            "cid": self.cid,
+            "created_at": self.created_at.isoformat(timespec="seconds"),
+        }
+        extra = {"skill": self.skill, "backend": self.backend, "exit_code": self.exit_code}
+        row |= {key: value for key, value in extra.items() if value is not None}
+        return json.dumps(row, ensure_ascii=False)
+
+
+def parse_line(line: str) -> dict[str, Any]:
+    """A record from its line, with today's names; the older form {timestamp, user, assistant, backend} is read too.
+
+    Raises `ValueError` for what is not a JSON object.
+    """
+    row = json.loads(line)
+    if not isinstance(row, dict):
+        raise ValueError("a turn must be a JSON object")
+    for old, new in (("timestamp", "created_at"), ("user", "user_message"), ("assistant", "assistant_message")):
+        if old in row and new not in row:
+            row[new] = row.pop(old)
+    return row
+
+
 def daily_entry(at: datetime, request: str, skill: str | None, learned: Sequence[str], locale: str) -> str:
-    """One entry of the daily log; `learned` are the summaries of the preferences of this turn."""
+    """One entry of the daily log; `learned` are the summaries of the preferences that the turn set."""
     bullets = [(_REQUEST, _shortened(request)), (_SKILL, one_line(skill or "")), (_LEARNED, "；".join(learned))]
     return _entry(f"{at:%H:%M}", bullets, locale)
 
@@ -38,8 +90,8 @@ def daily_entry(at: datetime, request: str, skill: str | None, learned: Sequence
 def memory_entry(at: datetime, request: str, skill: str | None, exit_code: int | None, locale: str) -> str:
     """One entry of MEMORY.md: what was asked, by which module it was done, how it ended."""
     outcome = "unknown" if exit_code is None else "ok" if exit_code == 0 else "failed"
-    place = LOCALES.index(locale)
-    bullets = [(_TASK, _shortened(request)), (_SKILL, one_line(skill or "")), (_RESULT, _OUTCOMES[outcome][place])]
+    column = LOCALES.index(locale)
+    bullets = [(_TASK, _shortened(request)), (_SKILL, one_line(skill or "")), (_RESULT, _OUTCOMES[outcome][column])]
     return _entry(f"{at:%Y-%m-%d %H:%M}", bullets, locale)
 
 
@@ -54,18 +106,18 @@ def memory_title(locale: str) -> str:
 
 
 def append(text: str, title: str, entry: str) -> str:
-    """The account with an entry added after a blank line; an empty account gets its title first."""
+    """The log's text with an entry added after a blank line; an empty log gets its title first."""
     text = text or title
     return text + ("" if text.endswith("\n") else "\n") + ("" if text.endswith("\n\n") else "\n") + entry
 
 
 def _entry(heading: str, bullets: Sequence[tuple[tuple[str, str, str], str]], locale: str) -> str:
-    place = LOCALES.index(locale)
+    column = LOCALES.index(locale)
     colon = ": " if locale == "en" else "："
-    lines = [f"- {labels[place]}{colon}{text}" for labels, text in bullets if text]
+    lines = [f"- {labels[column]}{colon}{text}" for labels, text in bullets if text]
     return "\n".join([f"## {heading}", *lines]) + "\n"
 
 
 def _shortened(text: str) -> str:
-    line = one_line(text[: 10 * REQUEST_CHARS])
-    return line if len(line) <= REQUEST_CHARS else line[:REQUEST_CHARS] + "…"
+    line = one_line(text[: 10 * MAX_QUOTED_CHARS])
+    return line if len(line) <= MAX_QUOTED_CHARS else line[:MAX_QUOTED_CHARS] + "…"

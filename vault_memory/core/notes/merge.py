@@ -2,7 +2,7 @@
 
 Where the sides changed different things there is nothing to decide: a profile is merged by key, its lists by member, a
 journal by entry, records by line, and all other text by line. Where both changed the same lines, both texts stay, in a
-block that a person understands (`core.notes.conflict`).
+block that a person understands (`note.conflict_block`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from vault_memory.core import layout
-from vault_memory.core.notes import conflict
-from vault_memory.core.profile.fields import FIELDS, comparable
-from vault_memory.core.profile.profile import Item, Profile
+from vault_memory.core.notes import note
+from vault_memory.core.profile import FIELDS, Item, Profile, comparable
 
 Side = Literal["ours", "theirs"]
 Newer = Callable[[str], Side]
@@ -27,7 +26,7 @@ Newer = Callable[[str], Side]
 
 @dataclass(frozen=True)
 class Clash:
-    """A key of the profile that both sides changed: the value of the newer side stands, that of the older does not."""
+    """A key of the profile that both sides changed: the newer side's value is kept, the older side's is replaced."""
 
     key: str
     kept: str
@@ -47,7 +46,7 @@ class Merged:
 def merge_file(
     path: PurePosixPath, base: bytes | None, ours: bytes, theirs: bytes, newer: Newer | None = None
 ) -> Merged | None:
-    """Merge by what the file at a vault-relative path is; None for what is not text of ours, and must be kept beside.
+    """Merge a file by its kind (`path` is vault-relative); None if it cannot be merged, so that both must be kept.
 
     `base` is None when both sides made the file. `newer` decides between two values of one key; without it they become
     a conflict. Bytes that are not UTF-8 pass through (`surrogateescape`).
@@ -143,12 +142,12 @@ def merge_profile(base: str | None, ours: str, theirs: str, newer: Newer | None 
 
 
 def _lines(text: str) -> list[str]:
-    """The lines with their breaks; a last one without is given one, so that any line may follow another."""
+    """The lines with their line breaks; a last line without one gets one."""
     return [line + "\n" for line in text.removesuffix("\n").split("\n")] if text else []
 
 
 def _common(ours: list[str], theirs: list[str]) -> list[str]:
-    """What two texts without a common ancestor share stands for that ancestor."""
+    """The lines that both texts share, in place of a common ancestor."""
     return [line for start, _, size in _matches(ours, theirs) for line in ours[start : start + size]]
 
 
@@ -198,7 +197,7 @@ def _settle(base: list[str], ours: list[str], theirs: list[str], journal: bool) 
     ours, theirs = ours[head : len(ours) - tail], theirs[head : len(theirs) - tail]
     if not base:
         return [*first, *ours, *theirs, *last], 0
-    return [*first, *conflict.block(ours, theirs), *last], 1
+    return [*first, *note.conflict_block(ours, theirs), *last], 1
 
 
 def _ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
@@ -239,7 +238,7 @@ def _created_at(line: str) -> str:
 
 
 def _merge_members(base: Sequence[Item], ours: Sequence[Item], theirs: Sequence[Item]) -> list[Item]:
-    """Members of a list: what either side added is there, what either took away is gone; so with each mark of strength."""
+    """Members of a list: what either side added is kept, what either removed is gone; likewise marks of strength."""
     old, one, other = ({comparable(item.value): item for item in items} for items in (base, ours, theirs))
     kept = [
         _member(old.get(name), item, other.get(name)) for name, item in one.items() if name in other or name not in old

@@ -1,4 +1,5 @@
-"""A Markdown note with YAML front matter: reading it, and writing one back."""
+"""A Markdown note: its YAML front matter and body, and the conflict blocks in it, where two texts for the same lines
+stand until a person has decided."""
 
 from __future__ import annotations
 
@@ -6,8 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-FRONT_MATTER_LIMIT = 64_000
-"""Characters of front matter that are read; more is no front matter but a mistake (a file that opens with a rule)."""
+MAX_FRONT_MATTER_CHARS = 64_000
+"""Longer front matter is a mistake: a file that opens with a horizontal rule."""
+
+CONFLICT_OPEN = (
+    "<<<<<<< 兩邊都改了這幾行：留下對的，再刪去三行記號"
+    " · two texts for the same lines: keep what is right, delete the 3 marks"
+)
+CONFLICT_MIDDLE = "======="
+CONFLICT_CLOSE = ">>>>>>> 另一邊到此為止 · end of the other text"
+CONFLICT_PROBLEM = "conflict: "
+"""How the problem of a file that holds a conflict block begins."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +47,7 @@ class Note:
 
 
 def parse(text: str) -> Note:
-    """Divide a note into front matter and body. Broken front matter is told in `problems`; the body is whole all the same."""
+    """Split a note into front matter and body. `problems` names broken front matter; the body is complete even then."""
     text = text.removeprefix("\ufeff")
     block = _front_matter(text)
     if block is None:
@@ -47,7 +57,7 @@ def parse(text: str) -> Note:
     try:
         meta = _load(yaml)
     except ValueError as error:
-        return Note({}, body, body_line, (f"front matter (lines 1-{body_line - 1}) is no valid YAML: {error}",))
+        return Note({}, body, body_line, (f"front matter (lines 1-{body_line - 1}) is not valid YAML: {error}",))
     return Note(meta, body, body_line)
 
 
@@ -62,13 +72,41 @@ def render(meta: Mapping[str, Any], body: str) -> str:
     return f"---\n{block}---\n{body}"
 
 
+def conflict_block(ours: list[str], theirs: list[str]) -> list[str]:
+    """The lines of a conflict block; each line ends with its line break."""
+    return [CONFLICT_OPEN + "\n", *ours, CONFLICT_MIDDLE + "\n", *theirs, CONFLICT_CLOSE + "\n"]
+
+
+def conflicts_in(text: str) -> list[tuple[int, int]]:
+    """The conflict blocks of a text, as their first and last line (1-based, inclusive)."""
+    found, start = [], 0
+    if CONFLICT_OPEN not in text:
+        return []
+    for number, line in enumerate(text.split("\n"), 1):
+        mark = line.rstrip()
+        if mark == CONFLICT_OPEN and not start:
+            start = number
+        elif mark == CONFLICT_CLOSE and start:
+            found.append((start, number))
+            start = 0
+    return found
+
+
+def conflict_problems(text: str) -> list[str]:
+    """A line for each conflict block, for a person."""
+    return [
+        f"{CONFLICT_PROBLEM}lines {first}-{last} hold two texts: keep what is right and delete the three marks"
+        for first, last in conflicts_in(text)
+    ]
+
+
 def _front_matter(text: str) -> tuple[str, str] | None:
     """(YAML, body) when the first line is `---` and a later line closes it."""
     first, newline, rest = text.partition("\n")
     if first.rstrip() != "---" or not newline:
         return None
     position = 0
-    for line in rest[:FRONT_MATTER_LIMIT].splitlines(keepends=True):
+    for line in rest[:MAX_FRONT_MATTER_CHARS].splitlines(keepends=True):
         if line.rstrip() in ("---", "..."):
             return rest[:position], rest[position + len(line) :]
         position += len(line)

@@ -1,7 +1,6 @@
 """Private facts: health, religion, family, sexuality, money, addresses, birthdays, telephone and identity numbers.
 
-They may stand in the person's own conversation record and nowhere else. A sentence is the unit: what is private in it makes
-all of it private.
+We keep them only in the conversation record and the index. One private fact makes its sentence private.
 """
 
 from __future__ import annotations
@@ -12,15 +11,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 
-from vault_memory.core.text import phrases
-from vault_memory.core.text.fold import fold
-from vault_memory.core.text.phrases import lazily
+from vault_memory.core.text import Matcher, fold, lazily
 
 PRIVATE = "[private]"
 
 
 def private_spans(text: str) -> list[tuple[int, int, str]]:
-    """(start, end, category) of each sentence that tells a private fact; offsets into `text`.
+    """(start, end, category) of each sentence that states a private fact; offsets into `text`.
 
     Categories: health, religion, family, sexuality, money, address, birthday, phone, email, number.
     """
@@ -33,31 +30,51 @@ def private_spans(text: str) -> list[tuple[int, int, str]]:
 
 
 def is_private(clause: str) -> bool:
-    """Whether a clause or sentence tells a private fact."""
+    """Whether a clause or sentence states a private fact."""
     return bool(private_spans(clause))
 
 
 def without_private(text: str) -> tuple[str, Mapping[str, int]]:
-    """The text with each private sentence replaced by `[private]`, and how many there were of each category."""
+    """The text with each private sentence replaced by `[private]`, and their number in each category."""
     counts: Counter[str] = Counter()
     pieces: list[str] = []
-    at = 0
+    done = 0
     for start, end, category in private_spans(text):
-        pieces += [text[at:start], PRIVATE]
+        pieces += [text[done:start], PRIVATE]
         counts[category] += 1
-        at = end
-    return "".join([*pieces, text[at:]]), dict(counts)
+        done = end
+    return "".join([*pieces, text[done:]]), dict(counts)
 
 
 _END = lazily(r"[。!?;\n]+|(?<=[^\d\s])\.(?=\s|$)")
 _MINE = lazily(
-    r"我|咱|俺|本人|家人|爸|妈|(?<![a-z])(?:i|i'm|i've|my|me|mine|we|our|im|mom|dad|mother|father|wife|husband|parents)(?![a-z])"
+    r"我|咱|俺|本人|家人|爸|妈|(?<![a-z])(?:i|i'm|i've|my|me|mine|we|our|im|mom|dad|mother|father|wife|husband"
+    r"|parents)(?![a-z])"
 )
 _FORMS = (
-    ("phone", lazily(r"(?<![\w.\-])(?:09\d{2}[ \-]?\d{3}[ \-]?\d{3}|1[3-9]\d[ \-]?\d{4}[ \-]?\d{4}|\+\d{1,3}[ \-]?\(?\d{1,4}\)?(?:[ \-]?\d{2,4}){2,4}|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4}|0\d-\d{4}-?\d{4})(?![\w\-])")),
-    ("email", lazily(r"(?:我的?|my|mail|信箱|邮箱|邮件|contact|reach me|寄给?我)[^\n]{0,20}?[\w.+\-]{1,64}@[\w\-]{1,64}\.[a-z]{2,}")),
-    ("address", lazily(r"(?<!\w)\d{1,5} [a-z]{2,20}(?: [a-z]{2,20})? (?:street|st|avenue|ave|road|rd|lane|ln|boulevard|blvd|drive|court)(?![a-z])|[\u4e00-\u9fff](?:路|街|巷|弄)(?:[一二三四五六七八九十]段)?\d{1,4}(?:巷|弄|号)")),
-)  # fmt: skip
+    (
+        "phone",
+        lazily(
+            r"(?<![\w.\-])(?:09\d{2}[ \-]?\d{3}[ \-]?\d{3}|1[3-9]\d[ \-]?\d{4}[ \-]?\d{4}"
+            r"|\+\d{1,3}[ \-]?\(?\d{1,4}\)?(?:[ \-]?\d{2,4}){2,4}|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4}"
+            r"|0\d-\d{4}-?\d{4})(?![\w\-])"
+        ),
+    ),
+    (
+        "email",
+        lazily(
+            r"(?:我的?|my|mail|信箱|邮箱|邮件|contact|reach me|寄给?我)[^\n]{0,20}?[\w.+\-]{1,64}@[\w\-]{1,64}"
+            r"\.[a-z]{2,}"
+        ),
+    ),
+    (
+        "address",
+        lazily(
+            r"(?<!\w)\d{1,5} [a-z]{2,20}(?: [a-z]{2,20})? (?:street|st|avenue|ave|road|rd|lane|ln|boulevard|blvd|drive"
+            r"|court)(?![a-z])|[\u4e00-\u9fff](?:路|街|巷|弄)(?:[一二三四五六七八九十]段)?\d{1,4}(?:巷|弄|号)"
+        ),
+    ),
+)
 
 
 def _sentences(folded: str) -> Iterator[tuple[int, int]]:
@@ -70,23 +87,22 @@ def _sentences(folded: str) -> Iterator[tuple[int, int]]:
 
 def _category(sentence: str) -> str | None:
     always, mine = _phrases()
-    if found := _first(always, sentence):
-        return found
-    if _MINE.search(sentence) and (found := _first(mine, sentence)):
-        return found
+    if category := _first(always, sentence):
+        return category
+    if _MINE.search(sentence) and (category := _first(mine, sentence)):
+        return category
     return next((category for category, form in _FORMS if form.search(sentence)), None)
 
 
-def _first(lists: Mapping[str, phrases.Matcher], sentence: str) -> str | None:
+def _first(lists: Mapping[str, Matcher], sentence: str) -> str | None:
     return next((category for category, matcher in lists.items() if matcher.search(sentence)), None)
 
 
 @cache
-def _phrases() -> tuple[dict[str, phrases.Matcher], dict[str, phrases.Matcher]]:
-    """By category, the phrases that are always private, and those that are when they are the person's own."""
+def _phrases() -> tuple[dict[str, Matcher], dict[str, Matcher]]:
+    """By category: phrases that are always private, and phrases that are private in a sentence about the person."""
     tables = tomllib.loads((resources.files(__package__) / "private.toml").read_text(encoding="utf-8"))
     always, mine = (
-        {name: phrases.compiled(rows[which]) for name, rows in tables.items() if which in rows}
-        for which in ("always", "mine")
+        {name: Matcher(rows[which]) for name, rows in tables.items() if which in rows} for which in ("always", "mine")
     )
     return always, mine

@@ -1,11 +1,12 @@
-"""Secrets: found in a text and replaced by what they were.
+"""Secrets: each one in a text is replaced by its kind.
 
-Known formats (keys of providers, tokens, private keys), numbers that carry a check digit (cards, identity numbers, IBAN) and
-values that are named («password: …», 密碼是 …). Each rule begins with fixed letters, so that a text without them costs a
-substring search; 1 MB of anything takes tens of milliseconds. Git hashes, UUIDs, plain numbers and code stay.
+Three kinds are known: formats (keys of providers, tokens, private keys), numbers with a check digit (cards, identity
+numbers, IBAN) and values with a name («password: …», 密碼是 …). A rule begins with fixed letters, so a text without
+them costs one substring search; 1 MB of any text takes tens of milliseconds. Git hashes, UUIDs, plain numbers and code
+stay.
 
-detect-secrets was weighed and left to the tests (they check that what its provider plugins know is known here): its
-import takes 0.5 s, a message 1.8 ms, 1 MB on one line 3 to 6 s, and on chat its entropy plugins report every other word.
+detect-secrets is used by the tests only, which check that this file knows what its provider plugins know: its import
+takes 0.5 s, a message 1.8 ms, 1 MB on one line 3 to 6 s, and on chat its entropy plugins report every other word.
 """
 
 from __future__ import annotations
@@ -16,28 +17,28 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from vault_memory.core.text.phrases import lazily
+from vault_memory.core.text import lazily
 
 
 @dataclass(frozen=True)
 class Redacted:
-    """A text without its secrets; `counts` says how many of each kind were taken out (`{"api-key": 1}`)."""
+    """A text without its secrets, and how many of each kind were replaced (`{"api-key": 1}`)."""
 
     text: str
     counts: Mapping[str, int]
 
 
 def redact(text: str) -> Redacted:
-    """The text with each secret replaced by `[redacted: kind]`; redacting twice changes nothing more.
+    """The text with each secret replaced by `[redacted: kind]`; redacting the result again changes nothing.
 
     Kinds: api-key, token, private-key, password, credentials, card, id-number, bank-account.
     """
     counts: Counter[str] = Counter()
-    while True:  # a value taken out may uncover another («TOKEN=TOKEN=…»); the text only ever gets poorer
-        left = _once(text, counts)
-        if left == text:
+    while True:  # replacing one value may uncover another («TOKEN=TOKEN=…»); each round replaces at least one
+        redacted = _once(text, counts)
+        if redacted == text:
             return Redacted(text, dict(counts))
-        text = left
+        text = redacted
 
 
 def _once(text: str, counts: Counter[str]) -> str:
@@ -45,36 +46,36 @@ def _once(text: str, counts: Counter[str]) -> str:
     if len(lower) != len(text):  # a few letters, such as İ, grow in lower case; offsets must hold
         lower = "".join(low if len(low := char.lower()) == 1 else char for char in text)
     pieces: list[str] = []
-    at = 0
+    done = 0
     for start, end, kind in sorted(_spans(text, lower), key=lambda span: (span[0], -span[1])):
-        if start < at:
+        if start < done:
             continue
-        pieces += [text[at:start], f"[redacted: {kind}]"]
+        pieces += [text[done:start], f"[redacted: {kind}]"]
         counts[kind] += 1
-        at = end
-    return "".join([*pieces, text[at:]])
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def _spans(text: str, lower: str) -> Iterator[tuple[int, int, str]]:
     for kind, hint, pattern in _FORMATS:
         if hint in text:
-            yield from ((found.start(), found.end(), kind) for found in _compiled(pattern).finditer(text))
+            yield from ((match.start(), match.end(), kind) for match in _compiled(pattern).finditer(text))
     for kind, hint, pattern, holds in _NAMED:
         if hint in lower:
-            for found in _compiled(pattern).finditer(lower):
-                start, end = found.span("value")
-                if holds(text[start:end], found["sign"]):
+            for match in _compiled(pattern).finditer(lower):
+                start, end = match.span("value")
+                if holds(text[start:end], match["sign"]):
                     yield start, end, kind
     for kind, number, valid in _NUMBERS:
-        for found in number.finditer(text):
-            if valid(re.sub(r"[ \-().]", "", found[0])):
-                yield found.start(), found.end(), kind
+        for match in number.finditer(text):
+            if valid(re.sub(r"[ \-().]", "", match[0])):
+                yield match.start(), match.end(), kind
 
 
 _compiled = cache(re.compile)
-"""Compiled when first met: most texts hold no secret, and a hundred patterns take a while."""
+"""Compiled when first needed: most texts hold no secret, and there are about a hundred patterns."""
 
-# --- known formats: (kind, text without which nothing is searched, pattern) --------------------------------------------
+# --- known formats: (kind, text that must stand in it, pattern) -------------------------------------------------------
 
 
 def _format(kind: str, prefix: str, rest: str) -> tuple[str, str, str]:
@@ -83,12 +84,18 @@ def _format(kind: str, prefix: str, rest: str) -> tuple[str, str, str]:
     return kind, prefix, rf"{literal}(?<![A-Za-z0-9_\-]{literal}){rest}"
 
 
+def _formats(kind: str, prefixes: str, rest: str) -> Iterator[tuple[str, str, str]]:
+    """The same for each of several prefixes, separated by blanks."""
+    return (_format(kind, prefix, rest) for prefix in prefixes.split())
+
+
 _DIGIT_SOON = r"(?=[A-Za-z_\-]{0,60}\d)"
 _FORMATS = [
     (
         "private-key",
         "PRIVATE KEY",
-        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\s\\:,]{0,16000}(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\s\\:,]{0,16000}"
+        r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
     ),
     ("credentials", "://", r"(?<=://)[^\s:/@'\"<>\[]{0,100}:[^\s@/'\"<>\[]{1,200}(?=@[\w\[])"),
     _format("token", "eyJ", r"[A-Za-z0-9_\-]{8,4000}\.[A-Za-z0-9_\-]{4,8000}(?:\.[A-Za-z0-9_\-]{0,2000})?"),
@@ -96,43 +103,67 @@ _FORMATS = [
     _format("token", "bearer ", rf"{_DIGIT_SOON}[A-Za-z0-9_\-.=+/~]{{16,2000}}"),
     _format("token", "Basic ", r"[A-Za-z0-9+/]{16,400}={1,2}"),
     _format("api-key", "sk-", rf"{_DIGIT_SOON}[A-Za-z0-9_\-]{{16,250}}"),
-    *(_format("api-key", prefix, r"[A-Za-z0-9]{10,250}") for prefix in ("sk_live_", "sk_test_", "rk_live_", "rk_test_", "pk_live_", "whsec_")),
-    *(_format("api-key", prefix, r"[A-Z0-9]{16}(?![A-Za-z0-9])") for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")),
-    *(_format("token", prefix, r"[A-Za-z0-9]{20,255}") for prefix in ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "npm_", "hf_", "dckr_pat_", "lin_api_", "figd_", "vercel_", "ntn_", "r8_", "rdme_")),
+    *_formats("api-key", "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ whsec_", r"[A-Za-z0-9]{10,250}"),
+    *_formats("api-key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    *_formats(
+        "token",
+        "ghp_ gho_ ghu_ ghs_ ghr_ npm_ hf_ dckr_pat_ lin_api_ figd_ vercel_ ntn_ r8_ rdme_",
+        r"[A-Za-z0-9]{20,255}",
+    ),
     _format("token", "github_pat_", r"[A-Za-z0-9_]{20,255}"),
-    *(_format("token", prefix, r"[A-Za-z0-9_\-]{16,255}") for prefix in ("glpat-", "gldt-", "glrt-", "glcbt-", "GOCSPX-", "pypi-", "tskey-", "xapp-", "sq0atp-", "sq0csp-", "ATATT3x", "ATCTT3x", "ya29.", "EAAC", "EAAA")),
+    *_formats(
+        "token",
+        "glpat- gldt- glrt- glcbt- GOCSPX- pypi- tskey- xapp- sq0atp- sq0csp- ATATT3x ATCTT3x ya29. EAAC EAAA",
+        r"[A-Za-z0-9_\-]{16,255}",
+    ),
     *(_format("token", f"xox{letter}-", r"[A-Za-z0-9\-]{10,255}") for letter in "abeprs"),
-    *(_format("api-key", prefix, r"[A-Za-z0-9_\-]{20,255}") for prefix in ("AIza", "gsk_", "pplx-", "xai-", "nvapi-", "xkeysib-", "PMAK-", "sntrys_", "glsa_", "rpa_", "tvly-", "fw_", "AGE-SECRET-KEY-1", "dsn_", "esecret_", "sbp_", "shpat_", "shpss_", "shpca_", "dop_v1_", "doo_v1_", "dor_v1_", "hvs.", "pcsk_", "jina_")),
-    *(_format("api-key", prefix, r"[A-Za-z0-9]{12,40}(?![A-Za-z0-9])") for prefix in ("LTAI", "AKID")),
+    *_formats(
+        "api-key",
+        "AIza gsk_ pplx- xai- nvapi- xkeysib- PMAK- sntrys_ glsa_ rpa_ tvly- fw_ AGE-SECRET-KEY-1 dsn_ "
+        "esecret_ sbp_ shpat_ shpss_ shpca_ dop_v1_ doo_v1_ dor_v1_ hvs. pcsk_ jina_",
+        r"[A-Za-z0-9_\-]{20,255}",
+    ),
+    *_formats("api-key", "LTAI AKID", r"[A-Za-z0-9]{12,40}(?![A-Za-z0-9])"),
     _format("api-key", "SG.", r"[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}"),
     _format("api-key", "key-", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
     _format("api-key", "dapi", r"[0-9a-f]{32}"),
-    *(_format("api-key", prefix, r"[0-9a-f]{32}(?![A-Za-z0-9])") for prefix in ("SK", "AC")),
+    *_formats("api-key", "SK AC", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
     _format("api-key", "secret_", r"[A-Za-z0-9]{40,60}"),
     _format("token", "vault_", r"[A-Za-z0-9._\-]{1,64}_[0-9a-f]{64}"),
     ("token", ":AA", r"(?<![\w])\d{8,10}:AA[A-Za-z0-9_\-]{32,34}(?![A-Za-z0-9_\-])"),
-    ("token", ".", r"[MNO](?<![\w.\-][MNO])(?<![A-Za-z0-9_\-][MNO])[A-Za-z\d_\-]{23,26}\.[A-Za-z\d_\-]{6}\.[A-Za-z\d_\-]{27,40}"),
+    (
+        "token",
+        ".",
+        r"[MNO](?<![\w.\-][MNO])(?<![A-Za-z0-9_\-][MNO])[A-Za-z\d_\-]{23,26}\.[A-Za-z\d_\-]{6}\.[A-Za-z\d_\-]{27,40}",
+    ),
     ("token", "hooks.slack.com/", r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,100}"),
     ("token", "/api/webhooks/", r"(?<=/api/webhooks/)\d{5,25}/[A-Za-z0-9_\-]{20,100}"),
-]  # fmt: skip
+]
 
-# --- named values: «password: x», 密碼是 x ------------------------------------------------------------------------------
+# --- named values: «password: x», 密碼是 x ----------------------------------------------------------------------------
 
-_SIGN = r"(?: ?(?:number|no\.?|code|值|号|號|碼|码))?['\"」』`]? {0,2}(?P<sign>[:：=]|=>|is|was|are|是|為|为|係|系|就是|改成|设成|設成|用的是|用|[ ](?=[a-z]*\d))['\"「『`]{0,1}[ :：]{0,2}['\"「『`]?"
+_SIGN = (
+    r"(?: ?(?:number|no\.?|code|值|号|號|碼|码))?['\"」』`]? {0,2}(?P<sign>[:：=]|=>|is|was|are|是|為|为|係|系"
+    r"|就是|改成|设成|設成|用的是|用|[ ](?=[a-z]*\d))['\"「『`]{0,1}[ :：]{0,2}['\"「『`]?"
+)
 _VALUE = r"(?P<value>[^\s'\"「」『』`,，。;；、)）]{4,120})"
 _NOT_A_SECRET = lazily(
-    r"\[redacted|[$<{(*\[%]|(?:string|str|none|null|true|false|undefined|required|optional|varchar|text|char|int|number|integer|bytes?|any|password|passwd|pwd|secret|token|input|hash(?:ed)?|wrong|invalid|incorrect|correct|missing|empty|weak|expired|reset|hidden|visible|encrypted|stored|saved|being|always|still|same|different|changeme|example|your|self|this|process|os|env|config|settings|request|req|user|getenv|environ|data|form|body|params?|args?|props?|state|document)(?![a-z0-9])|x{3,}|\.{3}",
+    r"\[redacted|[$<{(*\[%]|(?:string|str|none|null|true|false|undefined|required|optional|varchar|text|char|int"
+    r"|number|integer|bytes?|any|password|passwd|pwd|secret|token|input|hash(?:ed)?|wrong|invalid|incorrect"
+    r"|correct|missing|empty|weak|expired|reset|hidden|visible|encrypted|stored|saved|being|always|still|same"
+    r"|different|changeme|example|your|self|this|process|os|env|config|settings|request|req|user|getenv|environ"
+    r"|data|form|body|params?|args?|props?|state|document)(?![a-z0-9])|x{3,}|\.{3}",
     re.IGNORECASE,
 )
 _CODE = lazily(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|.*[(\[{].*|[A-Za-z_]+_[A-Za-z_]+|/.*|https?:.*")
 
 
 def _password(value: str, sign: str) -> bool:
-    """Whether a value named a password is one: not a type, not code, not an adjective."""
+    """Whether a value after «password» is one: not a type, not code, not an adjective."""
     if _NOT_A_SECRET.match(value) or _CODE.fullmatch(value) or not re.search(r"[A-Za-z0-9]", value):
         return False
     if re.search(r"[\u4e00-\u9fff]", value):
-        return bool(re.match(r"[!-~]*\d[!-~]*(?:[\u4e00-\u9fff]|$)", value)) and len(re.match(r"[!-~]*", value)[0]) >= 4  # type: ignore[index]
+        return bool(re.match(r"(?=[!-~]{4})[!-~]*\d[!-~]*(?:[\u4e00-\u9fff]|$)", value))
     mixed = bool(re.search(r"\d|[^\w]", value.rstrip(".!?"))) or not (
         value.islower() or value.istitle() or value.isupper()
     )
@@ -152,32 +183,50 @@ def _pin(value: str, sign: str) -> bool:
 
 
 def _named(
-    kind: str, holds: Callable[[str, str], bool], *names: str
+    kind: str, holds: Callable[[str, str], bool], names: str
 ) -> Iterator[tuple[str, str, str, Callable[[str, str], bool]]]:
-    for name in names:
+    """A rule for each of the names, separated by commas: (kind, name, pattern, check of value and sign)."""
+    for name in names.split(", "):
         edge = rf"(?<![a-z]{re.escape(name)})" if name.isascii() else ""
         yield kind, name, rf"{re.escape(name)}{edge}{_SIGN}{_VALUE}", holds
 
 
 _NAMED = [
-    *_named("password", _password, "password", "passwd", "passcode", "passphrase", "pwd", "密码", "密碼", "口令", "通行碼", "pass"),
-    *_named("password", _pin, "pin", "提款碼", "驗證碼", "验证码"),
-    *_named("api-key", _key, "api key", "api_key", "apikey", "api-key", "access key", "access_key", "secret key", "secret_key", "secret_access_key", "client_secret", "金鑰", "密钥", "密鑰", "accountkey", "private_key"),
-    *_named("token", _key, "token", "secret", "权杖", "權杖", "令牌"),
-    *_named("id-number", _digits, "passport", "护照", "護照", "身份证", "身分證", "身份證", "身分證字號", "身份证号", "身份证号码", "ssn", "social security", "social security number", "id card", "健保卡", "居留证", "居留證", "driver's license", "驾照", "national id"),
-    *_named("bank-account", _digits, "account number", "account no", "bank account", "routing number", "iban", "银行卡", "銀行卡", "银行卡号", "銀行帳號", "銀行賬號", "银行账号", "銀行帳戶", "银行账户", "卡号", "卡號", "帳號", "账号", "賬號", "户头", "戶頭", "信用卡", "credit card", "card number"),
-]  # fmt: skip
+    *_named("password", _password, "password, passwd, passcode, passphrase, pwd, 密码, 密碼, 口令, 通行碼, pass"),
+    *_named("password", _pin, "pin, 提款碼, 驗證碼, 验证码"),
+    *_named(
+        "api-key",
+        _key,
+        "api key, api_key, apikey, api-key, access key, access_key, secret key, secret_key, "
+        "secret_access_key, client_secret, 金鑰, 密钥, 密鑰, accountkey, private_key",
+    ),
+    *_named("token", _key, "token, secret, 权杖, 權杖, 令牌"),
+    *_named(
+        "id-number",
+        _digits,
+        "passport, 护照, 護照, 身份证, 身分證, 身份證, 身分證字號, 身份证号, 身份证号码, ssn, "
+        "social security, social security number, id card, 健保卡, 居留证, 居留證, driver's license, 驾照, "
+        "national id",
+    ),
+    *_named(
+        "bank-account",
+        _digits,
+        "account number, account no, bank account, routing number, iban, 银行卡, 銀行卡, 银行卡号, 銀行帳號, "
+        "銀行賬號, 银行账号, 銀行帳戶, 银行账户, 卡号, 卡號, 帳號, 账号, 賬號, 户头, 戶頭, 信用卡, "
+        "credit card, card number",
+    ),
+]
 
-# --- numbers that prove themselves by a check digit ---------------------------------------------------------------------
+# --- numbers with a check digit ---------------------------------------------------------------------------------------
 
 
 def _card(digits: str) -> bool:
-    """Luhn's check over a number a card may begin with (ISO/IEC 7812)."""
+    """Luhn's check, of a number that begins like a card (ISO/IEC 7812)."""
     if not 13 <= len(digits) <= 19 or not re.match(r"4|5[1-5]|2[2-7]|3[0-9]|6[0-9]|81", digits) or len(set(digits)) < 2:
         return False
     total = 0
-    for place, digit in enumerate(reversed(digits)):
-        value = int(digit) * (2 if place % 2 else 1)
+    for position, digit in enumerate(reversed(digits)):
+        value = int(digit) * (2 if position % 2 else 1)
         total += value - 9 if value > 9 else value
     return total % 10 == 0
 
@@ -224,10 +273,25 @@ def _always(number: str) -> bool:
 
 
 _NUMBERS: list[tuple[str, re.Pattern[str], Callable[[str], bool]]] = [
-    ("id-number", lazily(r"[1-9](?<![\w.\-][1-9])\d{5}(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d{4}[\dXx](?![A-Za-z0-9_\-.]\w)"), _china),
-    ("card", lazily(r"\d(?<![A-Za-z0-9_.\-/]\d)(?:\d{3}(?:[ \-]\d{4}){3}(?:[ \-]\d{1,3})?|\d{3}[ \-]\d{6}[ \-]\d{4,5}|\d{12,18})(?![A-Za-z0-9_\-])(?!\.\d)"), _card),
+    (
+        "id-number",
+        lazily(r"[1-9](?<![\w.\-][1-9])\d{5}(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d{4}[\dXx](?![A-Za-z0-9_\-.]\w)"),
+        _china,
+    ),
+    (
+        "card",
+        lazily(
+            r"\d(?<![A-Za-z0-9_.\-/]\d)(?:\d{3}(?:[ \-]\d{4}){3}(?:[ \-]\d{1,3})?|\d{3}[ \-]\d{6}[ \-]\d{4,5}"
+            r"|\d{12,18})(?![A-Za-z0-9_\-])(?!\.\d)"
+        ),
+        _card,
+    ),
     ("id-number", lazily(r"[A-Z](?<![A-Za-z0-9_\-][A-Z])[1289]\d{8}(?![A-Za-z0-9_])"), _taiwan),
     ("id-number", lazily(r"[A-Z](?<![A-Za-z0-9_\-][A-Z])[A-Z]?\d{6} ?\([0-9A]\)"), _hong_kong),
     ("id-number", lazily(r"[0-8](?<![\w.\-][0-8])(?<!000)\d\d-(?!00)\d\d-(?!0000)\d{4}(?![\w\-])"), _always),
-    ("bank-account", lazily(r"[A-Z](?<![A-Za-z0-9_\-][A-Z])[A-Z]\d\d(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"), _iban),
-]  # fmt: skip
+    (
+        "bank-account",
+        lazily(r"[A-Z](?<![A-Za-z0-9_\-][A-Z])[A-Z]\d\d(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"),
+        _iban,
+    ),
+]

@@ -1,1 +1,78 @@
-"""USER.md: its fields in three languages, its text with every line kept, its values."""
+"""USER.md: its fields in three languages, its text with every line kept, its values.
+Also preference signals, the evidence of them, and the policy by which they change the profile; and the fields that are
+computed from the turns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.core.profile import computed
+    from vault_memory.core.profile.computed import PastTurn, TopicMention
+    from vault_memory.core.profile.fields import FIELDS, LOCALES, NOTE, clean, comparable, one_line, same
+    from vault_memory.core.profile.policy import (
+        Change,
+        ChangeOp,
+        Evidence,
+        Op,
+        Signal,
+        Strength,
+        changes_between,
+        counts_in,
+        merge,
+    )
+    from vault_memory.core.profile.profile import Item, Profile, new_profile
+
+__all__ = [
+    "Change",
+    "ChangeOp",
+    "Evidence",
+    "FIELDS",
+    "Item",
+    "LOCALES",
+    "NOTE",
+    "Op",
+    "PastTurn",
+    "Profile",
+    "Signal",
+    "Strength",
+    "TopicMention",
+    "changes_between",
+    "clean",
+    "comparable",
+    "computed",
+    "counts_in",
+    "merge",
+    "new_profile",
+    "one_line",
+    "same",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Change": "policy",
+        "ChangeOp": "policy",
+        "Evidence": "policy",
+        "FIELDS": "fields",
+        "Item": "profile",
+        "LOCALES": "fields",
+        "NOTE": "fields",
+        "Op": "policy",
+        "PastTurn": "computed",
+        "Profile": "profile",
+        "Signal": "policy",
+        "Strength": "policy",
+        "TopicMention": "computed",
+        "changes_between": "policy",
+        "clean": "fields",
+        "comparable": "fields",
+        "counts_in": "policy",
+        "merge": "policy",
+        "new_profile": "profile",
+        "one_line": "fields",
+        "same": "fields",
+    },
+)

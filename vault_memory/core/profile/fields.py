@@ -7,26 +7,26 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
-from vault_memory.core.text.fold import simplify
+from vault_memory.core.text import simplify
 
 LOCALES = ("zh-TW", "zh-CN", "en")
 Form = Literal["scalar", "list", "text"]
 """`scalar`: one value · `list`: canonical names · `text`: a list of the person's own words."""
 
-MAX_VALUE = 200
-"""Longest value in characters; a longer one is cut, since the profile stands in every prompt."""
+MAX_VALUE_CHARS = 200
+"""A longer value is cut, because the profile is part of every prompt."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One line of the profile. `values` lists the only valid ones (empty: any); `bound` is the most a list holds."""
+    """One line of the profile. `values`: the valid ones (empty: any). `max_items`: the bound of a newest-first list."""
 
     key: str
     section: str
     form: Form
     labels: tuple[str, str, str]
     values: tuple[str, ...] = ()
-    bound: int | None = None
+    max_items: int | None = None
 
 
 TITLES = ("使用者資料", "用户资料", "User profile")
@@ -39,7 +39,7 @@ SECTIONS: dict[str, tuple[str, str, str]] = {
     "other": ("其他記憶", "其他记忆", "Other memories"),
 }
 NOTE = "note"
-"""The key of the section `other`: each of its bullets is one note, whatever it says."""
+"""The key of the section `other`: each bullet there is one note, whatever its text."""
 
 _ROWS: list[Field] = [
     Field("display_name", "basics", "scalar", ("稱呼", "称呼", "Name")),
@@ -50,7 +50,7 @@ _ROWS: list[Field] = [
     Field("frameworks", "background", "list", ("框架經驗", "框架经验", "Frameworks")),
     Field("tools", "background", "list", ("工具", "工具", "Tools")),
     Field("level", "background", "scalar", ("技術等級", "技术等级", "Level"), ("beginner", "intermediate", "advanced")),
-    Field("current_projects", "background", "text", ("目前專案", "目前项目", "Current projects"), bound=10),
+    Field("current_projects", "background", "text", ("目前專案", "目前项目", "Current projects"), max_items=10),
     Field(
         "response_style",
         "preferences",
@@ -71,10 +71,10 @@ _ROWS: list[Field] = [
     Field("preferred_frameworks", "preferences", "list", ("喜歡的框架", "喜欢的框架", "Preferred frameworks")),
     Field("theme", "preferences", "scalar", ("主題偏好", "主题偏好", "Theme"), ("dark", "light", "auto")),
     Field("design_style", "preferences", "scalar", ("設計風格", "设计风格", "Design style"), ("minimal", "modern")),
-    Field("common_issues", "learning", "text", ("常見問題", "常见问题", "Common issues"), bound=10),
-    Field("strengths", "learning", "text", ("擅長領域", "擅长领域", "Strengths"), bound=10),
-    Field("weaknesses", "learning", "text", ("需要加強", "需要加强", "Weaknesses"), bound=10),
-    Field("recent_topics", "learning", "text", ("最近學習主題", "最近学习主题", "Recent topics"), bound=10),
+    Field("common_issues", "learning", "text", ("常見問題", "常见问题", "Common issues"), max_items=10),
+    Field("strengths", "learning", "text", ("擅長領域", "擅长领域", "Strengths"), max_items=10),
+    Field("weaknesses", "learning", "text", ("需要加強", "需要加强", "Weaknesses"), max_items=10),
+    Field("recent_topics", "learning", "text", ("最近學習主題", "最近学习主题", "Recent topics"), max_items=10),
     Field(
         "question_style",
         "interaction",
@@ -94,38 +94,39 @@ _ROWS: list[Field] = [
 ]
 FIELDS: dict[str, Field] = {row.key: row for row in _ROWS}
 
-STRONG = ("強偏好", "强偏好", "strong")
-"""What marks a strong preference on its line, per locale: `dark（強偏好）`, `dark (strong)`."""
-STRONG_TAIL = re.compile(rf"\s*[（(]\s*(?:{'|'.join(STRONG)})\s*[）)]\s*\Z", re.IGNORECASE)
+STRONG_MARKS = ("強偏好", "强偏好", "strong")
+"""The mark of a strong preference, per locale: `dark（強偏好）`, `dark (strong)`."""
+STRONG_MARK_END = re.compile(rf"\s*[（(]\s*(?:{'|'.join(STRONG_MARKS)})\s*[）)]\s*\Z", re.IGNORECASE)
 SEPARATORS = re.compile(r"[、,，;；]")
-"""What stands between the members of a list."""
+"""The characters between the members of a list."""
 
 
 def same(a: str, b: str) -> bool:
-    """Whether two values say the same: alike but for case, width, blanks and Traditional or Simplified script."""
+    """Whether two values are equal apart from case, width, blanks and Traditional or Simplified script."""
     return comparable(a) == comparable(b)
 
 
 def comparable(value: str) -> str:
+    """The value without the differences that `same` ignores."""
     return "".join(simplify(unicodedata.normalize("NFKC", value).casefold()).split())
 
 
 def one_line(text: str) -> str:
-    """The text on one line: every run of blanks is one blank, control and format characters are out."""
+    """The text on one line: each run of blanks becomes one blank; control and format characters are removed."""
     kept = (" " if char.isspace() else char for char in text if char.isspace() or unicodedata.category(char)[0] != "C")
     return " ".join("".join(kept).split())
 
 
 def clean(value: str, form: Form = "scalar") -> str:
-    """A value fit for one line of the profile: blanks folded, control characters out, cut at `MAX_VALUE` characters.
+    """A value that fits on one line of the profile: as `one_line` makes it, and cut at `MAX_VALUE_CHARS`.
 
-    Members of a list lose the characters that separate members, so that what is written is what is read again.
+    In a member of a list the characters that separate members become blanks, so it is read back as one member.
     """
     if form != "scalar":
         value = SEPARATORS.sub(" ", value)
-    value = one_line(value)[:MAX_VALUE].strip()
-    while STRONG_TAIL.search(value):
-        value = STRONG_TAIL.sub("", value)
+    value = one_line(value)[:MAX_VALUE_CHARS].strip()
+    while STRONG_MARK_END.search(value):
+        value = STRONG_MARK_END.sub("", value)
     return value
 
 

@@ -1,8 +1,8 @@
-"""USER.md: the profile a person reads and edits, and the fields in it that the assistant knows.
+"""USER.md: the profile that a person reads and edits, and the fields in it that the assistant knows.
 
-A profile is its text. Parsing only finds the known fields among the lines; every other line stays exactly where the
-person put it, so `Profile.parse(text).text == text` for any text. Labels are accepted in Traditional Chinese, Simplified
-Chinese and English, with `：` or `:`; new lines are written in the language that the file already uses.
+A profile is its text. Parsing only finds the known fields among the lines; every other line stays where the person put
+it: `Profile.parse(text).text == text` for any text. Labels are accepted in Traditional Chinese, Simplified Chinese and
+English, with `：` or `:`; new lines are written in the language that the file already uses.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from vault_memory.core.profile.fields import (
     SECTION_OF_LABEL,
     SECTIONS,
     SEPARATORS,
-    STRONG,
-    STRONG_TAIL,
+    STRONG_MARK_END,
+    STRONG_MARKS,
     TITLES,
     Field,
     clean,
@@ -37,7 +37,7 @@ _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 
 @dataclass(frozen=True)
 class Item:
-    """One value as it stands on its line, and whether the line calls it strong."""
+    """One value of a field, and whether its line marks it as strong."""
 
     value: str
     strong: bool = False
@@ -45,20 +45,20 @@ class Item:
     @classmethod
     def parse(cls, text: str) -> Item:
         """Read `dark（強偏好）` or `dark`."""
-        bare = STRONG_TAIL.sub("", text)
+        bare = STRONG_MARK_END.sub("", text)
         return cls(bare.strip(), strong=bare != text)
 
     def render(self, locale: str) -> str:
         """Write it in a language: `dark（強偏好）`, `dark (strong)`."""
         if not self.strong:
             return self.value
-        mark = STRONG[LOCALES.index(locale)]
+        mark = STRONG_MARKS[LOCALES.index(locale)]
         return f"{self.value} ({mark})" if locale == "en" else f"{self.value}（{mark}）"
 
 
 @dataclass(frozen=True)
 class _Line:
-    """Where a known field stands: index of the line, its text up to the value, and its values."""
+    """A line with a known field: the index of the line, its text up to the value, and its values."""
 
     index: int
     prefix: str
@@ -67,7 +67,7 @@ class _Line:
 
 @dataclass(frozen=True)
 class Profile:
-    """A profile as text; every change gives a new one and touches only the lines it must."""
+    """A profile as text. A change returns a new profile in which only the lines of the changed field differ."""
 
     text: str
     default_locale: str = field(default="zh-TW", compare=False)
@@ -79,18 +79,18 @@ class Profile:
 
     @classmethod
     def decode(cls, data: bytes, default_locale: str = "zh-TW") -> Profile:
-        """A profile from its file's bytes; bytes that are not UTF-8 are carried through `encode` unchanged."""
+        """A profile from the bytes of its file; `encode` gives back bytes that are not UTF-8 unchanged."""
         return cls(data.decode("utf-8", "surrogateescape"), default_locale)
 
     def encode(self) -> bytes:
-        """The bytes to write to its file."""
+        """The bytes for its file."""
         return self.text.encode("utf-8", "surrogateescape")
 
     # Reading ------------------------------------------------------------------------------------------------------
 
     def items(self, key: str) -> tuple[Item, ...]:
-        """The values of a key with their strength, empty if unset. Of a duplicated scalar field the first counts."""
-        lines = self._found.get(key, ())
+        """The values of a key with their strength, empty if unset. Of a repeated scalar field the first line counts."""
+        lines = self._field_lines.get(key, ())
         if FIELDS[key].form == "scalar":
             return next((line.items[:1] for line in lines if line.items), ())
         return tuple(item for line in lines for item in line.items)
@@ -109,55 +109,55 @@ class Profile:
         return any(item.strong and same(item.value, value) for item in self.items(key))
 
     def problems(self) -> list[str]:
-        """What a person may want to mend: duplicated fields and values outside the valid ones, each with its line."""
-        found: list[str] = []
-        for key, lines in self._found.items():
-            row = FIELDS[key]
+        """What a person may want to correct: duplicated fields and invalid values, each with its line."""
+        messages: list[str] = []
+        for key, lines in self._field_lines.items():
+            row, first = FIELDS[key], lines[0].index + 1
             if row.form == "scalar":
-                found += [
-                    f"line {line.index + 1}: {row.labels[0]} ({key}) stands here again; line {lines[0].index + 1} counts"
+                messages += [
+                    f"line {line.index + 1}: {row.labels[0]} ({key}) is here a second time; line {first} counts"
                     for line in lines[1:]
                 ]
-            found += [
-                f"line {line.index + 1}: {item.value!r} is no value of {key}; use one of {', '.join(row.values)}"
+            messages += [
+                f"line {line.index + 1}: {key} must be one of {', '.join(row.values)}, not {item.value!r}"
                 for line in lines
                 for item in line.items
                 if row.values and item.value not in row.values
             ]
-        return found
+        return messages
 
     # Changing -----------------------------------------------------------------------------------------------------
 
     def put(self, key: str, value: str, *, strong: bool = False) -> Profile:
-        """Set a scalar, or add to a list; an equal member only takes `strong`, and in a bounded list comes to the front.
+        """Set a scalar, or add to a list. An equal member only takes `strong`, and moves first in a bounded list.
 
-        Raises `ValueError` for an unknown key, an empty value or one that is not among the valid values.
+        Raises `ValueError` for an unknown key, and for an empty or invalid value.
         """
         row = _row(key)
         new = Item(clean(value, row.form if key != NOTE else "scalar"), strong)
         if not new.value or (row.values and new.value not in row.values):
-            raise ValueError(f"{value!r} is no value of {key}")
+            raise ValueError(f"{value!r} is not a value of {key}")
         items = list(self.items(key))
         if row.form == "scalar":
             return self._write(key, [new])
-        place = next((n for n, item in enumerate(items) if same(item.value, new.value)), None)
-        if place is not None:
-            new = Item(items.pop(place).value, strong)
-        if row.bound:  # newest first
-            wanted = [new, *items][: row.bound]
+        position = next((n for n, item in enumerate(items) if same(item.value, new.value)), None)
+        if position is not None:
+            new = Item(items.pop(position).value, strong)
+        if row.max_items:  # newest first
+            wanted = [new, *items][: row.max_items]
         else:
-            at = len(items) if place is None else place
+            at = len(items) if position is None else position
             wanted = [*items[:at], new, *items[at:]]
         return self.with_items(key, wanted)
 
     def without(self, key: str, value: str | None = None) -> Profile:
-        """Take a value (None: every value) away; a value that is not there changes nothing."""
+        """Remove a value (None: every value); the profile stays as it is if the value is not there."""
         items = self.items(_row(key).key)
         kept = [item for item in items if value is not None and not same(item.value, value)]
         return self if len(kept) == len(items) else self._write(key, kept)
 
     def with_items(self, key: str, items: Iterable[Item]) -> Profile:
-        """This profile with exactly these values of the key, valid or not: what a person wrote stays what it is."""
+        """This profile with exactly these values of the key, even invalid ones: a person may have written them."""
         wanted = list(items)
         return self if list(self.items(key)) == wanted else self._write(key, wanted)
 
@@ -165,7 +165,7 @@ class Profile:
 
     @cached_property
     def _lines(self) -> list[str]:
-        # Not splitlines(): it also splits at form feeds and Unicode separators, which are no line ends in Markdown.
+        # Not splitlines(): it also splits at form feeds and Unicode separators, which do not end a line in Markdown.
         return re.findall(r"[^\n]*\n|[^\n]+", self.text)
 
     @cached_property
@@ -182,35 +182,35 @@ class Profile:
         return "\r\n" if self._lines and self._lines[0].endswith("\r\n") else "\n"
 
     @cached_property
-    def _found(self) -> dict[str, list[_Line]]:
-        found: dict[str, list[_Line]] = {}
+    def _field_lines(self) -> dict[str, list[_Line]]:
+        lines: dict[str, list[_Line]] = {}
         for index, section, line in self._content():
             bullet = _BULLET.match(line.rstrip("\r\n"))
             if not bullet:
                 continue
             if section == "other":
                 item = Item(bullet[2].strip())
-                found.setdefault(NOTE, []).append(_Line(index, bullet[1], (item,) if item.value else ()))
+                lines.setdefault(NOTE, []).append(_Line(index, bullet[1], (item,) if item.value else ()))
                 continue
             label, colon, value = _split_label(bullet[2])
             if key := KEY_OF_LABEL.get(comparable(label)):
                 prefix = bullet[1] + bullet[2][: len(bullet[2]) - len(value)]
-                found.setdefault(key, []).append(_Line(index, prefix, _parse_items(key, value)))
-        return found
+                lines.setdefault(key, []).append(_Line(index, prefix, _parse_items(key, value)))
+        return lines
 
     def _content(self) -> Iterator[tuple[int, str, str]]:
-        """(index, section, line) of the lines that can hold a field: outside front matter and code fences."""
+        """(index, section, line) of each line that can hold a field: those outside front matter and code fences."""
         section = ""
         for index, line in enumerate(self._lines):
-            if index in self._verbatim:
+            if index in self._fenced_lines:
                 continue
             if heading := _HEADING.match(line.rstrip("\r\n")):
                 section = SECTION_OF_LABEL.get(comparable(heading[2]), "")
             yield index, section, line
 
     @cached_property
-    def _verbatim(self) -> set[int]:
-        """Indices of the lines of front matter and of code fences; what is never closed is none, so that fields can follow."""
+    def _fenced_lines(self) -> set[int]:
+        """Indices of the lines in front matter and code fences; a block that is never closed does not count."""
         inside: set[int] = set()
         rules = [index for index, line in enumerate(self._lines) if line.rstrip() == "---"]
         start, fence = (0, "---") if len(rules) > 1 and rules[0] == 0 else (-1, "")
@@ -230,14 +230,14 @@ class Profile:
     def _write(self, key: str, items: list[Item]) -> Profile:
         if key == NOTE:
             return self._write_notes([item.value for item in items])
-        lines, known = list(self._lines), self._found.get(key, [])
+        lines, known = list(self._lines), self._field_lines.get(key, [])
         joiner = ", " if self.locale == "en" else "、"
         value = joiner.join(item.render(self.locale) for item in items)
         if known:
-            # All values go on one line: the first one that had any, and the other lines of the field are emptied.
+            # All values go on the first line that has any; the other lines of the field are emptied.
             home = next((line for line in known if line.items), known[0])
             for line in known:
-                end = self._ending(lines[line.index])
+                end = self._line_ending(lines[line.index])
                 text = value if line is home else ""
                 gap = " " if text and line.prefix.endswith(":") else ""
                 lines[line.index] = f"{line.prefix}{gap}{text}".rstrip(" ") + end
@@ -246,7 +246,7 @@ class Profile:
         return self._insert(FIELDS[key].section, f"- {FIELDS[key].labels[LOCALES.index(self.locale)]}{colon}{value}")
 
     def _write_notes(self, notes: list[str]) -> Profile:
-        known = self._found.get(NOTE, [])
+        known = self._field_lines.get(NOTE, [])
         kept = {line.index for line in known if not line.items or line.items[0].value in notes}
         gone = {line.index for line in known} - kept
         profile = self._with([line for index, line in enumerate(self._lines) if index not in gone])
@@ -256,7 +256,7 @@ class Profile:
         return profile
 
     def _insert(self, section: str, text: str) -> Profile:
-        """Add a line at the end of its section, and the section at the end of the file if it is not there."""
+        """Add a line at the end of its section; a missing section is added at the end of the file."""
         lines = list(self._lines)
         if lines and not lines[-1].endswith("\n"):
             lines[-1] += self._newline
@@ -270,7 +270,7 @@ class Profile:
         lines.insert(last + 1, text + self._newline)
         return self._with(lines)
 
-    def _ending(self, line: str) -> str:
+    def _line_ending(self, line: str) -> str:
         return line[len(line.rstrip("\r\n")) :]
 
     def _with(self, lines: list[str]) -> Profile:
@@ -278,26 +278,26 @@ class Profile:
 
 
 def new_profile(locale: str, *, language: str, timezone: str, joined: str) -> Profile:
-    """The profile of a person first seen on `joined` (YYYY-MM-DD): every field has its line, nearly all of them empty."""
-    place = LOCALES.index(locale)
+    """The profile of a new person; `joined` is the day (YYYY-MM-DD). Every field has its line, most of them empty."""
+    column = LOCALES.index(locale)
     colon = ": " if locale == "en" else "："
     filled = {"language": language, "timezone": timezone, "joined": joined}
-    parts = [f"# {TITLES[place]}\n"]
+    parts = [f"# {TITLES[column]}\n"]
     for section, names in SECTIONS.items():
         rows = [row for row in FIELDS.values() if row.section == section and row.key != NOTE]
-        lines = [f"- {row.labels[place]}{colon}{filled.get(row.key, '')}".rstrip(" ") for row in rows]
-        parts.append("\n".join([f"\n## {names[place]}", *lines]) + "\n")
+        lines = [f"- {row.labels[column]}{colon}{filled.get(row.key, '')}".rstrip(" ") for row in rows]
+        parts.append("\n".join([f"\n## {names[column]}", *lines]) + "\n")
     return Profile("".join(parts), locale)
 
 
 def _row(key: str) -> Field:
     if key not in FIELDS:
-        raise ValueError(f"{key!r} is no key of the profile; the keys are {', '.join(FIELDS)}")
+        raise ValueError(f"{key!r} is not a key of the profile; the keys are {', '.join(FIELDS)}")
     return FIELDS[key]
 
 
 def _split_label(text: str) -> tuple[str, str, str]:
-    """`**主題偏好**：dark` → (`主題偏好`, `：`, `dark`), and so `**Theme:** dark`; a text without a colon is all label."""
+    """`**主題偏好**：dark` → (`主題偏好`, `：`, `dark`), also `**Theme:** dark`. Without a colon all is label."""
     match = re.match(r"([^：:]*)([：:])\s*(.*)", text, re.DOTALL)
     if not match:
         return text, "", ""

@@ -1,4 +1,4 @@
-"""What an index hands to ranking: a chunk that may hold the answer, with its units' words."""
+"""What an index hands to ranking: chunks that may hold the answer, with the words of their segments."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from vault_memory.core.notes.document import Unit
+from vault_memory.core.notes import Segment
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Which notes may answer; `tags` asks for all of them, `since` and `until` (inclusive) for notes of a day between."""
+    """Which notes may answer: of these kinds, with all these tags, of the days from `since` to `until` (inclusive)."""
 
     kinds: tuple[str, ...] = ()
     since: date | None = None
@@ -21,11 +21,11 @@ class Filter:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One chunk. `stems` holds the words of each unit (see `tokens.stems`), `head` those of title, headings and day;
-    `sections` the words of further headings, each with the number of the first unit below it.
+    """One chunk. `stems` holds the words of each segment (see `tokens.stems`), `head` those of title, headings and day;
+    `sections` the words of further headings, each with the number of the first segment below it.
 
-    `keyword` is its BM25 (higher is better, 0 when no word matched), `cosine` that of its vector and the query's, None
-    when it has none.
+    `keyword` is its BM25 (higher is better, 0 when no word matched), `cosine` that of its vector and the query's (None:
+    it has no vector).
     """
 
     chunk_id: int
@@ -34,7 +34,7 @@ class Candidate:
     day: str
     position: int
     text: str
-    units: Sequence[Unit]
+    segments: Sequence[Segment]
     stems: Sequence[str]
     head: str
     keyword: float
@@ -44,7 +44,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Spread:
-    """How the cosines of a whole index lie for one query: their number, mean and standard deviation, and the best."""
+    """The distribution of the cosines of a whole index for one query: count, mean, standard deviation, and the best."""
 
     count: int
     mean: float
@@ -54,8 +54,8 @@ class Spread:
 
 @dataclass(frozen=True)
 class Candidates:
-    """What an index found: the chunks, in how many of all `total` chunks each term stands, and how the cosines lie (None
-    when no vectors were asked or held)."""
+    """What an index found: the chunks, in how many of all `total` chunks each term stands, and the spread of the
+    cosines (None without a query vector, or without vectors of its space)."""
 
     chunks: list[Candidate]
     frequency: dict[str, int]

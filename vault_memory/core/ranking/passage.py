@@ -1,91 +1,93 @@
-"""From scored units to passages: the best unit, grown to its neighbours while they help, and one hit per said thing."""
+"""From scored segments to passages: the best segment grows to its neighbours; what is repeated is one hit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from vault_memory.core.ranking.rank import Scored
+from vault_memory.core.ranking.rank import ScoredSegment
 from vault_memory.core.text import tokens
 
-GROW = ((0.85, 500), (0.8, 500), (0.7, 600), (0.3, 700), (0.0, 900))
-"""For each rank (the last for all further): a neighbour joins while its score is at least this share of the seed's, and the
-passage stays under this many characters."""
-SHORT, WELCOME = 0.4, 0.5
-"""Up to this share of those characters a passage says too little: a neighbour joins for this share of the seed's score."""
-HAN = 0.33
+GROWTH = ((0.85, 500), (0.8, 500), (0.7, 600), (0.3, 700), (0.0, 900))
+"""For each rank (the last for all further ones): a neighbour joins while its score is at least this share of the seed's
+and the passage stays under this many characters."""
+SHORT_SHARE, SHORT_MIN_SCORE = 0.4, 0.5
+"""A passage of up to this share of those characters says too little: a neighbour joins for this share of the score."""
+HAN_CHARS_SHARE = 0.33
 """Chinese says as much in this share of the characters."""
-GAP = 4
-"""Lines from one unit to the next that a passage goes over: a blank line, a heading and another; not a row of empty fields."""
-NEARBY = 8
-"""How far the units of one record are looked for."""
+MAX_GAP_LINES = 4
+"""To the next segment: a passage goes over a blank line, a heading and another, not over a row of empty fields."""
+RECORD_REACH = 8
+"""How many segments before and after are looked at for others of the same record."""
 RECORD = "conversation"
-"""The kind of note nobody reads when the same words stand in a log."""
+"""The kind of the raw record; where the same words stand in a log, the log is shown."""
 
 
 @dataclass
 class Passage:
-    """Units `first` to `last` (positions in the scored list), grown from `seed`; `collapsed` repeat it elsewhere, and `score`
-    is that of the best of all."""
+    """Segments `first` to `last` (positions in the scored list), grown from `seed`. `repeated_at` lists where else the
+    same stands, and `score` is that of the best of all."""
 
-    seed: Scored
+    seed: ScoredSegment
     first: int
     last: int
     score: float
-    collapsed: list[str] = field(default_factory=list)
+    repeated_at: list[str] = field(default_factory=list)
 
 
-def build(scored: Sequence[Scored], count: int) -> list[Passage]:
+def build(scored: Sequence[ScoredSegment], count: int) -> list[Passage]:
     """The `count` best passages, best first. `scored` is in the order of files and lines; its `score` decides."""
-    worth = [-unit.score for unit in scored]
-    order = sorted((i for i, score in enumerate(worth) if score < 0), key=worth.__getitem__)  # of equal ones the first
-    read = [i for i in order if scored[i].candidate.kind != RECORD]
+    negated = [-segment.score for segment in scored]
+    order = sorted((i for i, score in enumerate(negated) if score < 0), key=negated.__getitem__)  # of equals the first
+    outside_records = [i for i in order if scored[i].candidate.kind != RECORD]
     used: set[int] = set()
     passages: list[Passage] = []
-    for found in order:
+    for best in order:
         if len(passages) == count:
             break
-        if found in used:
+        if best in used:
             continue
-        seed = found
-        if scored[found].candidate.kind == RECORD:
-            seed = next((i for i in read if _same(scored[found], scored[i])), found)
-        twin = next((p for p in passages if _repeats(found, p, scored) or p.first <= seed <= p.last), None)
+        seed = best
+        if scored[best].candidate.kind == RECORD:
+            seed = next((i for i in outside_records if _says_the_same(scored[best], scored[i])), best)
+        twin = next((p for p in passages if _repeats(best, p, scored) or p.first <= seed <= p.last), None)
         if twin:
-            used.update(_echoes(found, scored))
-            twin.collapsed.append(_name(scored[found]))
+            used.update(_with_neighbours_of_its_line(best, scored))
+            twin.repeated_at.append(_location(scored[best]))
             continue
         if seed in used:
             continue
-        share, cap = GROW[min(len(passages), len(GROW) - 1)]
+        share, cap = GROWTH[min(len(passages), len(GROWTH) - 1)]
         passage = _grown(scored, seed, used, share, cap)
         used.update(range(passage.first, passage.last + 1))
-        if seed != found:
-            used.update(_echoes(found, scored))
-            passage.collapsed.append(_name(scored[found]))
-            passage.score = scored[found].score
+        if seed != best:
+            used.update(_with_neighbours_of_its_line(best, scored))
+            passage.repeated_at.append(_location(scored[best]))
+            passage.score = scored[best].score
         passages.append(passage)
     return passages
 
 
-def _echoes(found: int, scored: Sequence[Scored]) -> list[int]:
-    """A unit and those of its line that were only found for standing beside it."""
-    place = (scored[found].candidate.chunk_id, scored[found].line)
-    near = range(max(0, found - NEARBY), min(len(scored), found + NEARBY + 1))
+def _with_neighbours_of_its_line(best: int, scored: Sequence[ScoredSegment]) -> list[int]:
+    """A segment, and those of its line without a term: only their neighbour gave them a score."""
+    line = (scored[best].candidate.chunk_id, scored[best].line)
+    near = range(max(0, best - RECORD_REACH), min(len(scored), best + RECORD_REACH + 1))
     return [
-        i for i in near if i == found or ((scored[i].candidate.chunk_id, scored[i].line) == place and not scored[i].own)
+        i
+        for i in near
+        if i == best or ((scored[i].candidate.chunk_id, scored[i].line) == line and not scored[i].own_terms)
     ]
 
 
-def _grown(scored: Sequence[Scored], seed: int, used: set[int], share: float, cap: int) -> Passage:
+def _grown(scored: Sequence[ScoredSegment], seed: int, used: set[int], share: float, cap: int) -> Passage:
     best = scored[seed]
     if tokens.is_han(best.text):
-        cap = int(cap * HAN)
+        cap = int(cap * HAN_CHARS_SHARE)
     first = last = seed
     size = best.length
     while True:
-        sides = [i for i in (first - 1, last + 1) if _joins(scored, seed, i) and i not in used]
-        sides = [i for i in sides if _is_worth(scored[i], best, size, share, cap)]
+        sides = [i for i in (first - 1, last + 1) if _is_adjacent(scored, seed, i) and i not in used]
+        sides = [i for i in sides if _may_join(scored[i], best, size, share, cap)]
         if not sides:
             return Passage(best, first, last, best.score)
         side = max(sides, key=lambda i: scored[i].score)
@@ -93,33 +95,36 @@ def _grown(scored: Sequence[Scored], seed: int, used: set[int], share: float, ca
         size += scored[side].length
 
 
-def _is_worth(unit: Scored, best: Scored, size: int, share: float, cap: int) -> bool:
-    """Whether a neighbour may join a passage of `size` characters."""
-    size += unit.length
-    wanted = min(share, WELCOME) if size <= SHORT * cap else share
-    return size <= cap and unit.score >= wanted * best.score
+def _may_join(segment: ScoredSegment, best: ScoredSegment, size: int, share: float, cap: int) -> bool:
+    """Whether a neighbour's score and length let it join a passage of `size` characters."""
+    size += segment.length
+    wanted = min(share, SHORT_MIN_SCORE) if size <= SHORT_SHARE * cap else share
+    return size <= cap and segment.score >= wanted * best.score
 
 
-def _joins(scored: Sequence[Scored], seed: int, other: int) -> bool:
+def _is_adjacent(scored: Sequence[ScoredSegment], seed: int, other: int) -> bool:
+    """Whether segment `other` continues the passage around the seed: the same file, and no wide gap before it."""
     if not 0 <= other < len(scored) or scored[other].candidate.source != scored[seed].candidate.source:
         return False
-    unit, before = scored[other], scored[other - (1 if other > seed else -1)]
-    return abs(unit.candidate.position - before.candidate.position) <= 1 and abs(unit.line - before.line) <= GAP
+    segment, before = scored[other], scored[other - (1 if other > seed else -1)]
+    is_next_chunk = abs(segment.candidate.position - before.candidate.position) <= 1
+    return is_next_chunk and abs(segment.line - before.line) <= MAX_GAP_LINES
 
 
-def _name(unit: Scored) -> str:
-    return f"{unit.candidate.source}:{unit.line}"
+def _location(segment: ScoredSegment) -> str:
+    return f"{segment.candidate.source}:{segment.line}"
 
 
-def _repeats(found: int, passage: Passage, scored: Sequence[Scored]) -> bool:
-    """Whether a unit of another file says what a passage says already."""
-    if scored[found].candidate.source == passage.seed.candidate.source:
+def _repeats(number: int, passage: Passage, scored: Sequence[ScoredSegment]) -> bool:
+    """Whether a segment of another file says what a passage says already."""
+    if scored[number].candidate.source == passage.seed.candidate.source:
         return False
-    return any(_same(scored[found], scored[i]) for i in range(passage.first, passage.last + 1))
+    return any(_says_the_same(scored[number], scored[i]) for i in range(passage.first, passage.last + 1))
 
 
-def _same(one: Scored, other: Scored) -> bool:
-    """Whether the words of one stand within the other, as a log's line holds what was said and who said it."""
+def _says_the_same(one: ScoredSegment, other: ScoredSegment) -> bool:
+    """Whether the words of one stand within the other: a log's line holds what was said, and who said it. The same
+    words on two days are two things."""
     days = {one.candidate.day, other.candidate.day} - {""}
-    a, b = one.candidate.stems[one.at], other.candidate.stems[other.at]
+    a, b = one.candidate.stems[one.number], other.candidate.stems[other.number]  # asked some 500 times a search
     return len(days) < 2 and bool(a and b) and (a in b or b in a)

@@ -1,7 +1,7 @@
-"""Scoring the units of an index's candidates against a question. Pure arithmetic on words; no index, no vectors.
+"""Scoring the segments of an index's candidates against a question: arithmetic on words, without vectors.
 
-BM25 finds chunks; which of their lines answers is decided here. A line is rarely complete in itself: the subject stands in
-the title or in the line before. So that each term counts where it stands, and a little less in the lines around it.
+BM25 finds chunks; which of their lines answers is decided here. A line is rarely complete in itself: the subject stands
+in the title or in the line before. Therefore a term counts where it stands, and less in the lines around it.
 """
 
 from __future__ import annotations
@@ -14,101 +14,106 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from vault_memory.core.ranking.candidate import Candidate, Candidates
-from vault_memory.core.text import dates, tokens
+from vault_memory.core.text import tokens
 
-K1, B = 0.9, 0.3
-"""BM25's saturation and length normalisation (Robertson, Zaragoza 2009); low ones fit short texts."""
-NEAR = (0.6, 0.4, 0.3)
-"""What a term counts for the lines 1, 2, 3 away from where it stands."""
-AFTER = 1.2
-"""How much more it counts for the lines that follow than for those before."""
-ANSWER = 1.5
-"""The same for the line right after a question."""
-HEAD = 1.8
-"""What a term counts that stands in the title, the headings or the date."""
-LEAD = (0.2, 0.13, 0.1)
-"""What it counts more for the first lines of a note, which say what the note is about."""
-REPEATED = 0.3
-"""What a pair of characters loses that always stands where its neighbour in the question does: they are one word."""
-OWN = 0.2
-"""What a term counts more for the line itself."""
-DATE = 1.5
-"""How much more a date counts than a word of its rarity."""
-FITS = 1.2
+BM25_K1, BM25_B = 0.9, 0.3
+"""Saturation and length normalisation (Robertson, Zaragoza 2009); low values fit short texts."""
+NEAR_SHARES = (0.6, 0.4, 0.3)
+"""The share of a term's value that counts for the lines 1, 2 and 3 away from it."""
+FOLLOWING_FACTOR = 1.2
+"""How much more it counts for the lines after it than for those before."""
+ANSWER_FACTOR = 1.5
+"""How much more it counts for the line right after a question."""
+HEAD_FACTOR = 1.8
+"""How much a term in the title, the headings or the date counts."""
+LEAD_BONUS = (0.2, 0.13, 0.1)
+"""How much more it counts for the first lines of a note, which say what the note is about."""
+REPEAT_LOSS = 0.3
+"""What a character pair loses if it always follows the pair before it in the question: both are one word."""
+OWN_BONUS = 0.2
+"""How much more a term counts for its own line."""
+DATE_FACTOR = 1.5
+"""How much more a date counts than an equally rare word."""
+FITTING_FACTOR = 1.2
 """How much better a line is that holds a time or a number, when the question asks for one."""
-ASKS = 0.95
+QUESTION_FACTOR = 0.95
 """How much worse a line is that is itself a question."""
-WORTH = 0.3
-"""Share of the best score below which a line is not looked at for a time or a number."""
+FITTING_MIN_SHARE = 0.3
+"""Share of the best score below which a line is not searched for a time or a number."""
 
 
 @dataclass(slots=True)
-class Scored:
-    """Unit `at` of a candidate. `keyword` is its score by words, `own` what each term in it adds, `score` what decides."""
+class ScoredSegment:
+    """Segment `number` of a candidate. `keyword` is its score by words, `own_terms` what each term in it adds to that;
+    `score`, which `fusion.blend` sets, decides."""
 
     candidate: Candidate
-    at: int
+    number: int
     keyword: float
-    own: Mapping[str, float]
+    own_terms: Mapping[str, float]
     score: float = 0.0
 
     @property
     def line(self) -> int:
-        return self.candidate.units[self.at].line
+        return self.candidate.segments[self.number].line
 
     @property
     def length(self) -> int:
-        unit = self.candidate.units[self.at]
-        return unit.end - unit.start
+        segment = self.candidate.segments[self.number]
+        return segment.end - segment.start
 
     @property
     def text(self) -> str:
-        unit = self.candidate.units[self.at]
-        return self.candidate.text[unit.start : unit.end]
+        segment = self.candidate.segments[self.number]
+        return self.candidate.text[segment.start : segment.end]
+
+    @property
+    def stems(self) -> str:
+        return self.candidate.stems[self.number]
 
 
-def units(question: str, query: tokens.Query, found: Candidates) -> list[Scored]:
-    """Every unit of the candidates with its keyword score, in the order of files and lines."""
-    weights = once(weigh((*query.find, *query.weigh), found), found)
-    lengths = [stems.count("  ") + 1 for candidate in found.chunks for stems in candidate.stems]
+def score_segments(question: str, terms: tokens.QueryTerms, candidates: Candidates) -> list[ScoredSegment]:
+    """Every segment of the candidates with its keyword score, in the order of files and lines."""
+    weights = discount_repeats(term_weights((*terms.search_terms, *terms.ranking_terms), candidates), candidates)
+    lengths = [stems.count("  ") + 1 for candidate in candidates.chunks for stems in candidate.stems]
     average = sum(lengths) / len(lengths) if lengths else 1.0
-    scored: list[Scored] = []
-    for run in _runs(found.chunks):
+    scored: list[ScoredSegment] = []
+    for run in _runs(candidates.chunks):
         scored.extend(_score_run(run, weights, average))
-    wants = _wanted(question)
-    if wants:
-        floor = WORTH * max((unit.keyword for unit in scored), default=0.0)
-        for unit in scored:
-            if unit.keyword > floor and wants.search(unit.text):
-                unit.keyword *= FITS
+    fitting = _fitting_pattern(question)
+    if fitting:
+        floor = FITTING_MIN_SHARE * max((segment.keyword for segment in scored), default=0.0)
+        for segment in scored:
+            if segment.keyword > floor and fitting.search(segment.text):
+                segment.keyword *= FITTING_FACTOR
     return scored
 
 
-def weigh(terms: Sequence[str], found: Candidates) -> dict[str, float]:
-    """The inverse document frequency of each term that stands anywhere, dates raised."""
+def term_weights(terms: Sequence[str], candidates: Candidates) -> dict[str, float]:
+    """The inverse document frequency of each term that stands anywhere, raised for dates."""
     weights = {}
     for term in terms:
-        frequency = found.frequency.get(term, 0)
+        frequency = candidates.frequency.get(term, 0)
         if frequency:
-            idf = math.log(1 + (found.total - frequency + 0.5) / (frequency + 0.5))
-            weights[term] = idf * (DATE if term.startswith(dates.MARK) else 1.0)
+            idf = math.log(1 + (candidates.total - frequency + 0.5) / (frequency + 0.5))
+            weights[term] = idf * (DATE_FACTOR if term.startswith(tokens.DATE_MARK) else 1.0)
     return weights
 
 
-def once(weights: dict[str, float], found: Candidates) -> dict[str, float]:
-    """The weights (see `weigh`), less for what repeats a word: a name of four characters is three pairs, and no three words."""
-    pairs = [term for term in weights if len(term) == 2 and tokens.is_cut(term)]
-    lines = [stems for candidate in found.chunks for stems in candidate.stems]
-    places = {pair: {at for at, stems in enumerate(lines) if pair in stems} for pair in pairs}
-    once = dict(weights)
+def discount_repeats(weights: dict[str, float], candidates: Candidates) -> dict[str, float]:
+    """The weights, less for pairs that repeat a word: a name of four characters is three pairs, not three words."""
+    pairs = [term for term in weights if len(term) == 2 and tokens.is_han_piece(term)]
+    lines = [stems for candidate in candidates.chunks for stems in candidate.stems]
+    lines_with = {pair: {at for at, stems in enumerate(lines) if pair in stems} for pair in pairs}
+    discounted = dict(weights)
     for one, other in itertools.pairwise(pairs):
-        if one[1] == other[0] and (most := max(len(places[one]), len(places[other]))):
-            once[other] *= 1 - REPEATED * len(places[one] & places[other]) / most
-    return once
+        if one[1] == other[0] and (most := max(len(lines_with[one]), len(lines_with[other]))):
+            discounted[other] *= 1 - REPEAT_LOSS * len(lines_with[one] & lines_with[other]) / most
+    return discounted
 
 
 def _runs(chunks: Sequence[Candidate]) -> list[list[Candidate]]:
-    """Candidates, in file order, divided where neighbouring chunks are missing."""
+    """Candidates, which are in file order, split where a chunk between two is missing."""
     runs: list[list[Candidate]] = []
     for candidate in chunks:
         last = runs[-1][-1] if runs else None
@@ -119,20 +124,20 @@ def _runs(chunks: Sequence[Candidate]) -> list[list[Candidate]]:
     return runs
 
 
-def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: float) -> list[Scored]:
-    """The units of neighbouring chunks: what each term adds to a unit is the most that it adds from anywhere near."""
-    places = [(candidate, at) for candidate in run for at in range(len(candidate.units))]
+def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: float) -> list[ScoredSegment]:
+    """The segments of neighbouring chunks. A term adds to a segment the most that it adds from anywhere near."""
+    numbered = [(candidate, number) for candidate in run for number in range(len(candidate.segments))]
     own = [counts for candidate in run for counts in _saturated(candidate, weights, average)]
     heads = [head for candidate in run for head in _heads(candidate, weights)]
-    if not any(own) and not any(score for _, score in heads):  # only its vector brought it here
-        return [Scored(candidate, at, 0.0, {}) for candidate, at in places]
-    asks = [ask for candidate in run for ask in _asks(candidate)]
+    if not any(own) and not any(score for _, score in heads):  # only their vectors brought them here
+        return [ScoredSegment(candidate, number, 0.0, {}) for candidate, number in numbered]
+    are_questions = [is_question for candidate in run for is_question in _are_questions(candidate)]
     near: list[dict[str, float] | None] = [None] * len(own)
     for i, values in enumerate(own):
         if not values:
             continue
         terms = values.items()
-        for distance, share in _shares(ANSWER if asks[i] else AFTER):
+        for distance, share in _shares(ANSWER_FACTOR if are_questions[i] else FOLLOWING_FACTOR):
             if 0 <= (there := i + distance) < len(own):
                 count = near[there]
                 if count is None:
@@ -142,58 +147,64 @@ def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: 
                     if count.get(term, 0.0) < here:
                         count[term] = here
     scored = []
-    for (candidate, at), (_, score), count, values, is_question in zip(places, heads, near, own, asks, strict=True):
+    for (candidate, number), (_, score), count, values, is_question in zip(
+        numbered, heads, near, own, are_questions, strict=True
+    ):
         if count is not None:
-            score = sum(count.values()) + OWN * sum(values.values())
-        scored.append(Scored(candidate, at, score * ASKS if is_question else score, values))
+            score = sum(count.values()) + OWN_BONUS * sum(values.values())
+        scored.append(ScoredSegment(candidate, number, score * QUESTION_FACTOR if is_question else score, values))
     return scored
 
 
 def _heads(candidate: Candidate, weights: Mapping[str, float]) -> list[tuple[dict[str, float], float]]:
-    """What the terms that stand above each unit add to it, in the title, the date and the headings, and their sum."""
-    shared = _standing(candidate.head, weights)
-    found = [shared] * len(candidate.units)
+    """What the terms in title, date and headings add to each segment below them, and their sum."""
+    shared = _terms_in_head(candidate.head, weights)
+    found = [shared] * len(candidate.segments)
     if candidate.position == 0 and shared:
-        for at, more in enumerate(LEAD[: len(found)]):
-            found[at] = {term: value * (HEAD + more) / HEAD for term, value in shared.items()}
+        for at, more in enumerate(LEAD_BONUS[: len(found)]):
+            found[at] = {term: value * (HEAD_FACTOR + more) / HEAD_FACTOR for term, value in shared.items()}
     ends = [first for first, _ in candidate.sections[1:]] + [len(found)]
     for (first, words), end in zip(candidate.sections, ends, strict=False):
-        if head := _standing(words, weights):
+        if head := _terms_in_head(words, weights):
             found[first:end] = [above | head for above in found[first:end]]
     total = sum(shared.values())
     return [(head, total if head is shared else sum(head.values())) for head in found]
 
 
-def _standing(words: str, weights: Mapping[str, float]) -> dict[str, float]:
-    """What each term that stands in a title, date or heading adds to what is below."""
-    return {term: HEAD * weight for term, weight in weights.items() if _needle(term) in words}
+def _terms_in_head(words: str, weights: Mapping[str, float]) -> dict[str, float]:
+    """What each term in a title, date or heading adds to what is below."""
+    return {term: HEAD_FACTOR * weight for term, weight in weights.items() if _needle(term) in words}
 
 
 @cache
-def _shares(after: float) -> tuple[tuple[int, float], ...]:
-    """What a term counts for the lines around the one it stands in, by their distance; `after` for the very next one."""
-    before = [(-distance, share) for distance, share in enumerate(NEAR, 1)]
-    behind = [(distance, share * (after if distance == 1 else AFTER)) for distance, share in enumerate(NEAR, 1)]
-    return ((0, 1.0), *before, *behind)
+def _shares(next_line_factor: float) -> tuple[tuple[int, float], ...]:
+    """The share of a term's value that counts for each line around its own, by distance in lines."""
+    before = [(-distance, share) for distance, share in enumerate(NEAR_SHARES, 1)]
+    factors = (next_line_factor, FOLLOWING_FACTOR, FOLLOWING_FACTOR)
+    after = [(at, share * factor) for at, (share, factor) in enumerate(zip(NEAR_SHARES, factors, strict=True), 1)]
+    return ((0, 1.0), *before, *after)
 
 
-def _asks(candidate: Candidate) -> list[bool]:
-    """Whether each unit ends with a question mark."""
+def _are_questions(candidate: Candidate) -> list[bool]:
+    """Whether each segment ends with a question mark."""
     if "?" not in candidate.text and "？" not in candidate.text:
-        return [False] * len(candidate.units)
-    return [candidate.text[unit.start : unit.end].rstrip()[-1:] in ("?", "？") for unit in candidate.units]
+        return [False] * len(candidate.segments)
+    texts = (candidate.text[segment.start : segment.end] for segment in candidate.segments)
+    return [text.rstrip()[-1:] in ("?", "？") for text in texts]
 
 
 def _saturated(candidate: Candidate, weights: Mapping[str, float], average: float) -> list[dict[str, float]]:
-    """What each term adds to each unit of a chunk by BM25."""
+    """What each term adds to each segment of a chunk by BM25."""
     whole = "\n".join(candidate.stems)
-    terms = [(term, _needle(term), weight * (K1 + 1)) for term, weight in weights.items() if _needle(term) in whole]
+    terms = [
+        (term, _needle(term), weight * (BM25_K1 + 1)) for term, weight in weights.items() if _needle(term) in whole
+    ]
     found: list[dict[str, float]] = []
     for stems in candidate.stems:
         counts: dict[str, float] = {}
         for term, needle, most in terms:
             if times := stems.count(needle):
-                norm = K1 * (1 - B + B * (stems.count("  ") + 1) / average)
+                norm = BM25_K1 * (1 - BM25_B + BM25_B * (stems.count("  ") + 1) / average)
                 counts[term] = most * times / (times + norm)
         found.append(counts)
     return found
@@ -201,8 +212,8 @@ def _saturated(candidate: Candidate, weights: Mapping[str, float], average: floa
 
 @lru_cache(maxsize=4_096)
 def _needle(term: str) -> str:
-    """What to look for in stems to find a term: a piece of Chinese anywhere, a Latin word whole."""
-    return term if tokens.is_cut(term) else f" {term} "
+    """What to look for in stems to find a term: a piece of Chinese anywhere, a Latin word as a whole."""
+    return term if tokens.is_han_piece(term) else f" {term} "
 
 
 _WHEN = re.compile(
@@ -221,8 +232,8 @@ _NUMBER = re.compile(
 )
 
 
-def _wanted(question: str) -> re.Pattern[str] | None:
-    """What the answer to a question for a time or a number looks like."""
+def _fitting_pattern(question: str) -> re.Pattern[str] | None:
+    """What the answer to a question for a time or a number looks like; None for other questions."""
     folded = tokens.fold(question)
     if _WHEN.search(folded):
         return _TIME

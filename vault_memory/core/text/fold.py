@@ -1,7 +1,7 @@
 """Folding: text made comparable without moving a character.
 
 Every function here maps one character to one character, so an offset in the folded text is the same offset in what the
-person wrote. The table is OpenCC's character dictionary (t2s); `tests/core/text/test_fold.py` derives it again and compares.
+person wrote. The table is OpenCC's character dictionary (t2s); a test derives it again and compares.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""The little language of the lexicon files: phrases, a readable part of regular expressions.
+"""Phrases: the notation of the lexicon files, a readable subset of regular expressions.
 
 A phrase list is text; a comma or a new line ends a phrase, `#` starts a comment line. Inside a phrase
-  `…`          is a gap of at most sixteen characters of the same clause,
-  `(a|b)`      is one of several; `(a|b)?` and `x?` may be absent; `(a|b)*` stands up to four times, `(a|b)+` at least once,
+  `…`          is a gap of at most sixteen characters in the same clause,
+  `(a|b)`      is one of several; `(a|b)?` and `x?` are optional; `(a|b)*` is up to four of them, `(a|b)+` one to four,
   `(?=a|b)`    must follow, `(?!a|b)` must not; `.` is any one character; `$` is the end of the clause,
   a blank      also matches a hyphen.
-A Latin word is matched as a whole word, Han characters anywhere; case, width and script (Traditional or Simplified) do not
-matter. Repetition is bounded, so that no phrase can take more than linear time in the length of the text.
+Latin words match as whole words, Han characters anywhere; case, width and script (Traditional or Simplified) do not
+matter. Repetition is bounded, so every phrase takes linear time in the length of the text.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _MEANING = {
 
 
 def split(text: str) -> list[str]:
-    """The phrases of one list, folded, in order; a comma inside brackets does not end a phrase."""
+    """The phrases of one list, folded, in order. A comma inside brackets does not end a phrase."""
     lines = (line for line in fold(text).splitlines() if not line.lstrip().startswith("#"))
     pieces = (piece for line in lines for piece in (_pieces(line) if "(" in line else line.split(",")))
     return [phrase for piece in pieces if (phrase := piece.strip())]
 
 
 def _pieces(line: str) -> Iterator[str]:
-    """A line cut at its commas; those inside brackets belong to a phrase."""
+    """A line cut at its commas, except those inside brackets."""
     held = ""
     for piece in line.split(","):
         held = f"{held},{piece}" if held else piece
@@ -53,10 +53,10 @@ def _pieces(line: str) -> Iterator[str]:
 
 
 def pattern(phrases: Iterable[str]) -> str:
-    """One regular expression for any of the phrases, longest first; a list without phrases matches nothing.
+    """One regular expression for any of the phrases, longest first; an empty list matches nothing.
 
-    Phrases that begin with the same character share a branch, and the others are tried only where one of their first
-    characters stands: at most places of a text only a few of hundreds of phrases are looked at.
+    Phrases with the same first character share a branch; the others are tried only at one of their possible first
+    characters. So at most positions of a text only a few of hundreds of phrases are tried.
     """
     ordered = sorted(dict.fromkeys(phrases), key=len, reverse=True)
     if not ordered:
@@ -75,7 +75,7 @@ def pattern(phrases: Iterable[str]) -> str:
 
 
 def _opening(phrases: list[str]) -> str:
-    """What must follow where one of the phrases begins: one of their first characters, if those are certain."""
+    """A lookahead for the first characters of the phrases; empty if one of them may begin with any character."""
     firsts, open_ = set[str](), False
     for phrase in phrases:
         chars, unsure = _firsts(iter(_PARTS.findall(phrase)))
@@ -84,30 +84,32 @@ def _opening(phrases: list[str]) -> str:
 
 
 def _firsts(parts: Iterator[str]) -> tuple[set[str], bool]:
-    """The characters a phrase or group can begin with, and whether it may begin otherwise. Takes the parts to its end."""
-    found: set[str] = set()
-    otherwise, begun = False, False
+    """The characters that a phrase or group can begin with, and whether there may be others. Consumes its parts."""
+    firsts: set[str] = set()
+    otherwise, has_begun = False, False
     for part in parts:
         if part in ("(", "(?=", "(?!"):
             inner, unsure = _firsts(parts)
-            if part == "(" and not begun:
-                found, begun = found | inner, not unsure
+            if part == "(" and not has_begun:
+                firsts, has_begun = firsts | inner, not unsure
         elif part == "|" or part[0] == ")":
-            otherwise, begun = otherwise or not begun, False
+            otherwise, has_begun = otherwise or not has_begun, False
             if part[0] == ")":
-                return found, otherwise or part[1:] in ("?", "*")
-        elif not begun and part[0] in "….$":
-            otherwise = begun = True
-        elif not begun:
-            found |= {" ", "-"} if part[0] in " -" else {part[0]}
-            begun = not (len(part) == 2 and part[1] == "?")
-    return found, otherwise or not begun
+                return firsts, otherwise or part[1:] in ("?", "*")
+        elif not has_begun and part[0] in "….$":
+            otherwise = has_begun = True
+        elif not has_begun:
+            firsts |= {" ", "-"} if part[0] in " -" else {part[0]}
+            has_begun = not (len(part) == 2 and part[1] == "?")
+    return firsts, otherwise or not has_begun
 
 
 T = TypeVar("T")
 
 
 class _Lazy:
+    """Stands in for a compiled pattern; keeps each method after its first use."""
+
     def __init__(self, expression: str, flags: int) -> None:
         self._written = expression, flags
         self._compiled: re.Pattern[str] | None = None
@@ -120,82 +122,82 @@ class _Lazy:
 
 
 def lazily(expression: str, flags: int = 0) -> re.Pattern[str]:
-    """A regular expression that is compiled when first used: most messages meet few of the rules."""
+    """A regular expression that is compiled when first used: most messages need few of the rules."""
     return cast(re.Pattern[str], _Lazy(expression, flags))
 
 
 class Selection(Generic[T]):
-    """Compiles, of many alternatives, those that can match a text.
+    """Compiles, of many alternatives, only those that can match a text.
 
-    Compiling a whole list takes milliseconds, and a message meets few of its phrases. So only those are compiled that have
-    what they need in the text, until a list has been asked so often that all of it is worth it.
+    Compiling a whole list takes milliseconds, and a message contains few of its phrases. So an alternative is compiled
+    only when a string that it needs stands in the text; after `MAX_SELECTIONS` or `MAX_TEXTS` the whole list is.
     """
 
-    WORTH_IT = 24
-    """Different selections after which the whole list is compiled; 24 cost about as much."""
-    OFTEN = 120
-    """Texts after which it is compiled in any case: to choose takes longer than to search."""
+    MAX_SELECTIONS = 24
+    """Different selections; compiling so many takes about as long as compiling the whole list."""
+    MAX_TEXTS = 120
+    """By then selecting has taken longer than searching with the whole list."""
 
     def __init__(
         self, parts: Iterable[tuple[T, tuple[str, ...]]], build: Callable[[Iterable[T]], re.Pattern[str]]
     ) -> None:
-        """`parts`: each alternative with strings of which one stands in whatever it matches (none: unknown)."""
+        """`parts`: each alternative and its strings; a text that it matches contains one of them (none: unknown)."""
         self._parts: list[T] = []
         self._needs: list[tuple[str, int]] = []
-        for place, (part, needed) in enumerate(parts):
+        for position, (part, needed) in enumerate(parts):
             self._parts.append(part)
-            self._needs += [(need, place) for need in needed or ("",)]
+            self._needs += [(need, position) for need in needed or ("",)]
         self._build = build
         self._compiled: dict[frozenset[int], re.Pattern[str]] = {}
         self.whole: re.Pattern[str] | None = None
-        """All alternatives as one expression, once that is worth it."""
-        self._asked = 0
+        """All alternatives as one expression, once it is compiled."""
+        self._texts = 0
 
     def pattern(self, text: str) -> re.Pattern[str] | None:
-        """What to search the text with; None if nothing can match."""
+        """The expression to search the text with; None if nothing can match."""
         if self.whole:
             return self.whole
-        self._asked += 1
-        if self._asked > self.OFTEN or len(self._compiled) > self.WORTH_IT:
+        self._texts += 1
+        if self._texts > self.MAX_TEXTS or len(self._compiled) > self.MAX_SELECTIONS:
             self._compiled.clear()
             self.whole = self._build(self._parts)
             return self.whole
-        live = frozenset([place for need, place in self._needs if need in text])
+        live = frozenset([position for need, position in self._needs if need in text])
         if not live:
             return None
-        found = self._compiled.get(live)
-        if found is None:
-            found = self._compiled[live] = self._build(self._parts[place] for place in sorted(live))
-        return found
+        expression = self._compiled.get(live)
+        if expression is None:
+            expression = self._compiled[live] = self._build(self._parts[position] for position in sorted(live))
+        return expression
 
 
 class Matcher:
-    """One phrase list, asked like a compiled pattern."""
+    """One phrase list, with the methods of a compiled pattern."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._selections: dict[str, Selection[str]] = {}
 
     def search(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
-        found = self._for(text)
-        return found.search(text, pos, endpos) if found else None
+        expression = self._for(text)
+        return expression.search(text, pos, endpos) if expression else None
 
     def match(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
-        found = self._for(text)
-        return found.match(text, pos, endpos) if found else None
+        expression = self._for(text)
+        return expression.match(text, pos, endpos) if expression else None
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        found = self._for(text)
-        return found.finditer(text) if found else iter(())
+        expression = self._for(text)
+        return expression.finditer(text) if expression else iter(())
 
     def sub(self, by: str | Callable[[re.Match[str]], str], text: str) -> str:
-        found = self._for(text)
-        return found.sub(by, text) if found else text
+        expression = self._for(text)
+        return expression.sub(by, text) if expression else text
 
     def ends(self, text: str, gap: int) -> bool:
-        """Whether a phrase ends the text, up to `gap` characters of the same clause before its end."""
-        found = self._for(text, rf"[^,;]{{0,{gap}}}$")
-        return bool(found and found.search(text))
+        """Whether a phrase ends the text, or ends at most `gap` characters of the same clause before its end."""
+        expression = self._for(text, rf"[^,;]{{0,{gap}}}$")
+        return bool(expression and expression.search(text))
 
     @cached_property
     def pattern(self) -> str:
@@ -214,15 +216,15 @@ class Matcher:
                 ((phrase, needs(phrase)) for phrase in self.phrases), lambda live: re.compile(pattern(live) + tail)
             )
             self._selections[tail] = selection
-        found = selection.pattern(text)
-        if found and found is selection.whole and not tail:
-            for name in ("search", "match", "finditer", "sub"):  # from now on the list is its expression
-                setattr(self, name, getattr(found, name))
-        return found
+        expression = selection.pattern(text)
+        if expression and expression is selection.whole and not tail:
+            for name in ("search", "match", "finditer", "sub"):  # later calls skip this object
+                setattr(self, name, getattr(expression, name))
+        return expression
 
 
 def needs(phrase: str) -> tuple[str, ...]:
-    """Strings of which one stands in every text that a phrase matches; empty where no such string is certain.
+    """Strings: a text that the phrase matches contains one of them. Empty if none is certain.
 
     `(remove|drop) …comments?` needs «comment»; `(remove|drop) (it|them)` needs «remove» or «drop».
     """
@@ -234,7 +236,7 @@ def needs(phrase: str) -> tuple[str, ...]:
 
 
 def _needs(parts: Iterator[str]) -> tuple[str, ...]:
-    """What a group needs: one string of each of its alternatives. Takes the parts up to the group's end."""
+    """What a group needs: one string of each of its alternatives. Consumes the parts of the group."""
     alternatives: list[tuple[str, ...]] = []
     certain: list[tuple[str, ...]] = []
     for part in parts:
@@ -258,7 +260,7 @@ def _needs(parts: Iterator[str]) -> tuple[str, ...]:
 
 
 def _rarest(certain: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Of several needs the one that a text is least likely to meet: that of the longest strings."""
+    """Of several needs the one that the fewest texts meet: the one with the longest strings."""
     best: tuple[str, ...] = ()
     least = 0
     for needed in certain:
@@ -269,21 +271,16 @@ def _rarest(certain: list[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 _PARTS = re.compile(r"\(\?[=!]|\)[*+?]?|[(|….$ -]\??|[^()|….$ ?-]+\??")
-"""Brackets, blanks, and runs of fixed characters, the last of which may be optional."""
+"""Brackets, blanks, and runs of fixed characters, of which the last may be optional."""
 _OPTIONAL = re.compile(r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[*+?]?|.\?")
-"""Groups (up to three deep) and characters that may be absent."""
+"""Groups (up to three deep) and single characters that are optional."""
 _FIXED = re.compile(r"[|…. $\-]+")
-
-
-def compiled(text: str) -> Matcher:
-    """A matcher for a phrase list as it stands in a lexicon file."""
-    return Matcher(text)
 
 
 _BESIDE_HAN = re.compile(r"(?<=[\u3400-\u9fff]) (?!\?)|(?<=[\u3400-\u9fff][)?]) (?!\?)| (?=\(?[\u3400-\u9fff])")
 
 
 def _expression(phrase: str) -> str:
-    """The regular expression of one phrase. A blank beside Han may be absent: people write «用 dark» and «用dark»."""
+    """The regular expression of one phrase. A blank beside Han is optional: people write «用 dark» and «用dark»."""
     phrase = _BESIDE_HAN.sub(" ?", phrase)
     return "".join(_MEANING.get(token) or re.escape(token) for token in _TOKEN.findall(phrase))

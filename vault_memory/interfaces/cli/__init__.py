@@ -1,6 +1,7 @@
-"""The command line: one door. Each command reads its words, calls one service, and renders what comes back.
+"""The command line. Each command reads its arguments, calls one service and prints the result.
 
-The commands live in modules by subject and are imported when they are called, so that `search` never pays for `watch`.
+Each module holds the commands of a subject. A module is imported when one of its commands is called: `search` does not
+wait for what `watch` imports.
 """
 
 from __future__ import annotations
@@ -17,49 +18,51 @@ from vault_memory import __version__
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.vault import Vault, open_vault
 
+__all__ = ["Context", "cli", "main", "pass_context"]
+
 _COMMANDS: dict[str, tuple[str, str]] = {
-    "init": ("setup", "Make a folder a vault, or complete one that is there."),
+    "init": ("setup", "Make a folder a vault, or add what a vault lacks."),
     "turn": ("turn", "Record a turn of conversation and learn from it."),
-    "search": ("find", "Search a user's memory."),
-    "prompt": ("prompt", "Build the prompt that a request gets."),
-    "bench": ("measure", "Measure search on questions with known answers."),
-    "reindex": ("find", "Rebuild the search index from the files."),
-    "pref": ("pref", "See, set and restore preferences."),
-    "undo": ("pref", "Take back the last preference learned."),
+    "search": ("recall", "Search a user's memory."),
+    "prompt": ("recall", "Build the prompt for a request."),
+    "bench": ("recall", "Measure search on questions with known answers."),
+    "reindex": ("recall", "Rebuild the search index from the files."),
+    "pref": ("pref", "Show, set and restore preferences."),
+    "undo": ("pref", "Undo the last preference that was learned."),
     "history": ("history", "Show who changed which preference, when and why."),
     "log": ("history", "Show the commits on any file, or on the whole vault."),
     "blame": ("history", "Show who wrote each line of a file, when and why."),
     "diff": ("history", "Show what changed in a file."),
     "status": ("health", "Show what is indexed, pending and failed."),
-    "doctor": ("health", "Check the vault, and mend what is safe to mend."),
+    "doctor": ("health", "Check the vault, and repair what is safe to repair."),
     "heartbeat": ("health", "Run the scheduled jobs that are due."),
     "resume": ("health", "Confirm that many files were deleted on purpose."),
-    "watch": ("daemon", "Follow every edit: index it, commit it."),
-    "serve": ("serve", "Serve the vault over HTTP."),
-    "token": ("serve", "Show or make what callers must show."),
-    "service": ("daemon", "Have the system run the daemon from log-in on."),
-    "user": ("users", "List users, give one another id."),
+    "watch": ("daemon", "Run the daemon: index and commit every edit."),
+    "serve": ("daemon", "Serve the vault over HTTP."),
+    "token": ("daemon", "Show the token of the HTTP server, or make one for a user."),
+    "service": ("daemon", "Let the system start the daemon at log-in."),
+    "user": ("users", "List users, or change a user's id."),
     "export": ("users", "Copy one user's files into a plain folder."),
     "backup": ("copies", "Write the whole vault into one file."),
-    "restore": ("copies", "Bring back a file as it was, or a whole vault from a backup."),
+    "restore": ("copies", "Bring back a file from git, or a whole vault from a backup."),
     "sync": ("copies", "Bring this vault and its remote to the same state."),
 }
-"""Command → (module of this package, one line of help)."""
+"""Command → (its module in this package, its line in the list of commands)."""
 
-_FOR_GIT = {"hook": "for_git", "merge-driver": "for_git"}
-"""Commands that git calls, not a person: they are not listed."""
+_FOR_GIT = {"hook": "setup", "merge-driver": "setup"}
+"""Commands that git calls → their module. They are not listed."""
 
 
 @dataclass
 class Context:
-    """What every command needs: how to find the vault. `serve` opens the HTTP door, which this one does not know."""
+    """What the commands share. `serve` starts the HTTP server, which the command line itself does not import."""
 
     vault_path: str | None = None
     serve: Callable[..., None] | None = None
     flags: dict[str, Any] = field(default_factory=dict)
 
     def open(self) -> Vault:
-        """The vault that the person means; settings given as flags win."""
+        """Open the vault. Settings given as options win over its settings file."""
         return open_vault(self.vault_path, **self.flags)
 
 
@@ -67,16 +70,19 @@ pass_context = click.make_pass_decorator(Context, ensure=True)
 
 
 class _Commands(click.Group):
-    """A group whose commands are imported on their first use."""
+    """A group whose commands are imported when they are first used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        room = _FOR_GIT.get(cmd_name) or (_COMMANDS[cmd_name][0] if cmd_name in _COMMANDS else None)
-        if room is None:
+        if cmd_name in _COMMANDS:
+            name = _COMMANDS[cmd_name][0]
+        elif cmd_name in _FOR_GIT:
+            name = _FOR_GIT[cmd_name]
+        else:
             return None
-        module = importlib.import_module(f"{__name__}.{room}")
+        module = importlib.import_module(f"{__name__}.{name}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
@@ -98,27 +104,27 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option("--vault", "vault_path", metavar="DIR", help="The vault; else the folder you stand in, upwards.")
+@click.option("--vault", "vault_path", metavar="DIR", help="The folder of the vault.")
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
 @click.version_option(__version__, prog_name="vault-memory")
 @click.pass_context
 def cli(ctx: click.Context, vault_path: str | None, debug: bool) -> None:
     """Memory for AI assistants, in a folder of Markdown that you own.
 
-    The vault is the one that --vault names; else the one you stand in (like git, upwards from the current folder); else
-    the one that VAULT_MEMORY_VAULT names.
+    The vault is found like a git repository: --vault DIR if given, else the current folder or the nearest folder above
+    it that is a vault, else the environment variable VAULT_MEMORY_VAULT.
     """
     ctx.obj = Context(vault_path, ctx.obj)
 
 
 def main(serve: Callable[..., None] | None = None) -> None:
-    """Run the command line and end the process: 0 fine, 1 a run-time error, 2 a wrong call, 130 interrupted.
+    """Run the command line and end the process. Exit codes: 0 fine, 1 failed, 2 wrong call, 130 interrupted.
 
-    `serve` is what the command of that name calls.
+    The command `serve` calls the function `serve`.
     """
     debug = "--debug" in sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character must not make a command fail.
+        # A command must not fail because the terminal cannot show a character.
         getattr(stream, "reconfigure", lambda **_: None)(encoding="utf-8", errors="replace")
     try:
         sys.exit(cli.main(standalone_mode=False, obj=serve) or 0)
@@ -135,19 +141,17 @@ def main(serve: Callable[..., None] | None = None) -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()  # the reader, `head` say, has seen enough
+        sys.stderr.close()  # the reading program, such as `head`, has closed the pipe
         sys.exit(0)
     except OSError as error:
         if debug:
             raise
         name = f"{error.filename}: " if error.filename else ""
-        click.echo(f"vault-memory: {name}{error.strerror or error}; --debug shows where", err=True)
+        click.echo(f"vault-memory: {name}{error.strerror or error}; --debug shows the traceback", err=True)
         sys.exit(1)
     except Exception as error:
         if debug:
             raise
-        click.echo(
-            f"vault-memory: a fault of the program itself ({type(error).__name__}: {error}); --debug shows where",
-            err=True,
-        )
+        message = f"unexpected error ({type(error).__name__}: {error}); --debug shows the traceback"
+        click.echo(f"vault-memory: {message}", err=True)
         sys.exit(1)

@@ -1,7 +1,9 @@
-"""`watch`: the daemon alone, beside somebody's own proxy. `service`: have the system run it."""
+"""`watch`: the daemon alone. `serve`: the HTTP server with the daemon inside, and `token`, what its callers must show.
+`service`: have the system run the daemon."""
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 import threading
@@ -9,53 +11,51 @@ from types import FrameType
 
 import click
 
-from vault_memory.errors import Unsupervised, VaultMemoryError
+from vault_memory.core import layout
+from vault_memory.errors import Unsupervised, UsageError, VaultMemoryError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.services.daemon.autostart import Service, install_service, uninstall_service
-from vault_memory.services.daemon.autostart import service as look
-from vault_memory.services.daemon.daemon import Daemon
-from vault_memory.services.daemon.event_log import Happening
+from vault_memory.services.daemon import Daemon, Event, Service, install_service, service_status, uninstall_service
 
 
 @click.command()
-@click.option("--log-json", is_flag=True, help="Print what happens as lines of JSON.")
+@click.option("--log-json", is_flag=True, help="Print each event as a line of JSON.")
 @pass_context
 def watch(context: Context, log_json: bool) -> None:
-    """Follow every edit of the vault: index it at once, commit it as yours once it has come to rest.
+    """Follow every edit: index a file that has been quiet, and commit it as yours when it has been quiet longer.
 
-    One daemon per vault. Ctrl-C stops it, SIGHUP makes it read the settings anew.
+    Only one daemon runs per vault. Ctrl-C stops it; SIGHUP makes it read the settings again.
     """
     ended, interrupted = threading.Event(), threading.Event()
 
-    def heed(number: int, _: FrameType | None) -> None:
+    def on_signal(number: int, _: FrameType | None) -> None:
         if number in (signal.SIGINT, signal.SIGTERM):
             ended.set()
         interrupted.set()
 
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # Windows knows no SIGHUP
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
         if number := getattr(signal, name, None):
-            signal.signal(number, heed)
+            signal.signal(number, on_signal)
     vault = context.open()
-    told = _tell_json if log_json else tell
+    on_event = _print_json if log_json else print_event
     while not ended.is_set():
         interrupted.clear()
-        Daemon(vault, told).run(interrupted)
+        Daemon(vault, on_event).run(interrupted)
         if not ended.is_set():
             try:
                 vault = context.open()
             except VaultMemoryError as error:
-                click.echo(f"the settings stay as they were: {error}", err=True)
+                click.echo(f"the old settings stay: {error}", err=True)
 
 
-def tell(happening: Happening) -> None:
-    """One line about what the daemon did; troubles go to standard error."""
-    line = f"{happening.time:%H:%M:%S}  {happening.kind:<9} {happening.where}: {happening.message}"
-    click.echo(line, err=happening.kind in ("trouble", "failed"))
+def print_event(event: Event) -> None:
+    """One line for each event of the daemon; errors go to standard error."""
+    line = f"{event.time:%H:%M:%S}  {event.kind:<9} {event.where}: {event.message}"
+    click.echo(line, err=event.kind in ("trouble", "failed"))
     sys.stdout.flush()
 
 
-def _tell_json(happening: Happening) -> None:
-    click.echo(happening.json())
+def _print_json(event: Event) -> None:
+    click.echo(event.json())
     sys.stdout.flush()
 
 
@@ -65,39 +65,88 @@ def service() -> None:
 
 
 @service.command()
-@click.option("--print", "only_print", is_flag=True, help="Show the unit and change nothing.")
+@click.option("--print", "only_print", is_flag=True, help="Show the service's file and change nothing.")
 @pass_context
 def install(context: Context, only_print: bool) -> None:
     """Install the service and start it."""
     if only_print:
-        found = look(context.open())
-        click.echo(f"# {found.path}\n{found.text}", nl=False)
+        planned = service_status(context.open())
+        click.echo(f"# {planned.path}\n{planned.text}", nl=False)
         return
     installed = install_service(context.open())
     click.echo(f"{installed.path} is written")
-    _state(installed)
+    _print_state(installed)
 
 
 @service.command()
 @pass_context
 def uninstall(context: Context) -> None:
-    """Stop the service and take it away."""
+    """Stop the service and delete its file."""
     removed = uninstall_service(context.open())
-    click.echo(f"{removed.path} is gone")
-    _state(removed)
+    click.echo(f"{removed.path} is deleted")
+    _print_state(removed)
 
 
-@service.command()
+@service.command(short_help="Show whether the service is installed, and its state.")
 @pass_context
 def status(context: Context) -> None:
-    """Show whether the service is installed, and what the system says of it."""
-    found = look(context.open())
-    click.echo(f"{found.path}: {'installed' if found.installed else 'not installed'}")
-    _state(found)
+    """Show whether the service is installed, and its state."""
+    current = service_status(context.open())
+    click.echo(f"{current.path}: {'installed' if current.installed else 'not installed'}")
+    _print_state(current)
 
 
-def _state(found: Service) -> None:
-    if found.state:
-        click.echo(f"{found.name} is {found.state}")
-    if found.problem:
-        raise Unsupervised(found.problem)
+def _print_state(shown: Service) -> None:
+    if shown.state:
+        click.echo(f"{shown.name} is {shown.state}")
+    if shown.problem:
+        raise Unsupervised(shown.problem)
+
+
+@click.command()
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), help="The port; 0 takes any free one. Default: the setting serve.port."
+)
+@click.option("--public", is_flag=True, help="Allow an address that other machines reach. Put TLS in front of it.")
+@pass_context
+def serve(context: Context, host: str, port: int | None, public: bool) -> None:
+    """Serve the vault over HTTP to callers with a token, and index and commit edits as `watch` does.
+
+    When `watch` is running already, only `watch` indexes and commits. Ctrl-C stops the server.
+    """
+    context.flags["serve_port"] = port
+    vault = context.open()
+    if context.serve is None:
+        raise UsageError("this program has no HTTP server: run `vault-memory serve` or `python -m vault_memory serve`")
+
+    def started(address: str) -> None:
+        click.echo(f"serving {vault.root} at {address}; Ctrl-C stops it")
+        if not public:  # behind TLS, callers use another address
+            users = vault.user_ids()
+            path = f"user/{users[0]}" if users else "users"
+            token = shlex.quote(str(vault.root / layout.STATE_DIR / "token"))
+            click.echo("To try it, paste this into another terminal:")
+            click.echo(f"  curl -w '\\n' -H \"Authorization: Bearer $(cat {token})\" {address}/api/v1/{path}")
+
+    context.serve(vault, host, public=public, tell=print_event, started=started)
+
+
+@click.command()
+@click.option("--user", "user_id", metavar="ID", help="Make a new token for this user's data only.")
+@click.option("--revoke", is_flag=True, help="Make the user's token invalid.")
+@pass_context
+def token(context: Context, user_id: str | None, revoke: bool) -> None:
+    """Show the vault's own token, which gives access to everything, or make a token for one user."""
+    from vault_memory.services.admin import new_user_token, own_token, revoke_user_token
+
+    vault = context.open()
+    if user_id is None:
+        if revoke:
+            raise UsageError("--revoke needs --user ID; to replace the vault's own token, delete .vault-memory/token")
+        click.echo(own_token(vault.root))
+    elif revoke:
+        revoke_user_token(vault, user_id)
+        click.echo(f"the token of {user_id} is revoked")
+    else:
+        click.echo(new_user_token(vault, user_id))

@@ -12,7 +12,7 @@ from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import plural, print_json
 
 if TYPE_CHECKING:
-    from vault_memory.services.admin.status import Status
+    from vault_memory.services.admin import Status
 
 
 @click.command()
@@ -20,58 +20,61 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @pass_context
 def status(context: Context, user_id: str | None, as_json: bool) -> None:
-    """Show what is indexed, pending and failed, whether a daemon runs, and how git stands; ends with 1 when unhealthy."""
-    from vault_memory.services.admin.status import status as look
+    """Show what is indexed, pending and failed, whether a daemon runs, and git's state; exit code 1 when unhealthy."""
+    from vault_memory.services.admin import status as vault_status
 
-    found = look(context.open(), user_id)
+    current = vault_status(context.open(), user_id)
     if as_json:
-        print_json(asdict(found) | {"healthy": not found.unhealthy})
+        print_json(asdict(current) | {"healthy": not current.unhealthy})
     else:
-        _show(found)
-    if found.unhealthy:
+        _print_status(current)
+    if current.unhealthy:
         raise SystemExit(1)
 
 
-def _show(found: Status) -> None:
-    click.echo(f"vault    {found.root}")
-    record = found.daemon.record
-    running = f"{record.state}, process {record.pid}, since {record.started}" if found.daemon.running and record else ""
-    click.echo(f"daemon   {running or ('starting' if found.daemon.running else 'not running')}")
-    git = f"branch {found.history.branch or '(detached)'}, commit {(found.history.head or 'none')[:8]}"
-    click.echo(
-        f"git      {git}" + (f", {plural(found.history.waiting, 'commit')} waiting" if found.history.waiting else "")
+def _print_status(current: Status) -> None:
+    click.echo(f"vault    {current.root}")
+    record = current.daemon.record
+    running = (
+        f"{record.state}, process {record.pid}, since {record.started}" if current.daemon.running and record else ""
     )
-    size = found.growth
+    click.echo(f"daemon   {running or ('starting' if current.daemon.running else 'not running')}")
+    git = f"branch {current.history.branch or '(detached)'}, commit {(current.history.head or 'none')[:8]}"
+    click.echo(
+        f"git      {git}"
+        + (f", {plural(current.history.waiting, 'commit')} waiting" if current.history.waiting else "")
+    )
+    size = current.growth
     click.echo(f"history  {size.bytes / 1e6:.1f} MB, {size.loose:,} loose objects, {plural(size.packs, 'pack')}")
-    for scope in found.scopes:
+    for scope in current.scopes:
         parts = [f"{scope.indexed:,} indexed"]
         parts += [f"{len(scope.pending):,} pending"] if scope.pending else []
         parts += [f"{len(scope.failed):,} failed"] if scope.failed else []
         parts += [f"{scope.vectors_pending:,} without vector"] if scope.vectors_pending else []
         click.echo(f"{scope.scope or '(shared)':<8} {', '.join(parts)}; index {scope.index_bytes / 1e6:.1f} MB")
-        if scope.withheld:
-            kinds = ", ".join(f"{category} {count:,}" for category, count in scope.withheld.items())
-            click.echo(f"         withheld: {kinds}")
+        if scope.redactions:
+            kinds = ", ".join(f"{category} {count:,}" for category, count in scope.redactions.items())
+            click.echo(f"         redacted: {kinds}")
         for source, problem in scope.failed.items():
             click.echo(f"         failed: {source}: {problem}")
-    for job in found.jobs:
+    for job in current.jobs:
         if job.last:
             click.echo(f"job      {job.name} ({job.when}): {job.last.said}, {job.last.started:%Y-%m-%d %H:%M}")
-    for line in found.decided:
+    for line in current.decided:
         click.echo(f"decided  {line}")
-    for line in found.degraded:
+    for line in current.degraded:
         click.echo(f"degraded {line}")
-    for line in found.unhealthy:
+    for line in current.unhealthy:
         click.secho(f"unhealthy {line}", fg="red")
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Mend what is safe to mend.")
+@click.option("--fix", is_flag=True, help="Repair what is safe to repair.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @pass_context
 def doctor(context: Context, fix: bool, as_json: bool) -> None:
-    """Check the vault and its surroundings; ends with 1 when something is wrong."""
-    from vault_memory.services.admin.doctor import doctor as check
+    """Check the vault, git and this machine; exit code 1 when something is wrong."""
+    from vault_memory.services.admin import doctor as check
 
     findings = check(context.open(), fix=fix)
     if as_json:
@@ -87,18 +90,18 @@ def doctor(context: Context, fix: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--now", "force", is_flag=True, help="Run now, due or not.")
+@click.option("--now", "force", is_flag=True, help="Run it now, due or not.")
 @click.argument("job", required=False)
 @pass_context
 def heartbeat(context: Context, force: bool, job: str | None) -> None:
-    """Run the scheduled jobs that are due, or JOB alone; the daemon does this by itself."""
-    from vault_memory.services.daemon.heartbeat import heartbeat as beat
+    """Run the scheduled jobs that are due, or only JOB. A running daemon does this by itself."""
+    from vault_memory.services.daemon import heartbeat as run_due_jobs
 
-    outcomes = beat(context.open(), job, force=force)
+    outcomes = run_due_jobs(context.open(), job, force=force)
     for outcome in outcomes:
         click.echo(f"{'ok   ' if outcome.ok else 'WRONG'} {outcome.job}: {outcome.said}")
     if not outcomes:
-        click.echo("nothing was due")
+        click.echo("no job is due")
     if not all(outcome.ok for outcome in outcomes):
         raise SystemExit(1)
 
@@ -106,11 +109,8 @@ def heartbeat(context: Context, force: bool, job: str | None) -> None:
 @click.command()
 @pass_context
 def resume(context: Context) -> None:
-    """Say that the many files that are gone were meant to go: take them out of the index and out of git's last state."""
-    from vault_memory.services.indexing.reconcile import reconcile
+    """Confirm that many files were deleted on purpose: remove them from the index, and let that be committed."""
+    from vault_memory.services.indexing import confirm_deletions
 
-    vault = context.open()
-    for scope in vault.scopes():
-        removed = reconcile(vault, scope, confirm_deletions=True).removed
-        if removed:
-            click.echo(f"{layout.label(scope)}: {plural(len(removed), 'file')} forgotten")
+    for scope, removed in confirm_deletions(context.open()).items():
+        click.echo(f"{layout.label(scope)}: {plural(len(removed), 'file')} removed")

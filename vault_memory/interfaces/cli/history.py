@@ -1,4 +1,4 @@
-"""`history`: the preferences' own log. `log`, `blame`, `diff`: of any file."""
+"""`history`: the changes of preferences. `log`, `blame`, `diff`: the commits on any file."""
 
 from __future__ import annotations
 
@@ -14,21 +14,26 @@ from vault_memory.interfaces.cli.output import print_json, print_table
 from vault_memory.services.vault import Vault
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_limit = click.option("-n", "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Most entries.")  # fmt: skip
+_limit = click.option(
+    "-n", "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Show at most so many entries."
+)
 
 
 @click.command()
-@click.option("--user", "user_id", metavar="ID", required=True)
+@click.option("--user", "user_id", metavar="ID", required=True, help="Whose preferences.")
 @_limit
 @_json
 @click.argument("key", required=False)
 @pass_context
 def history(context: Context, user_id: str, limit: int, as_json: bool, key: str | None) -> None:
-    """Show who changed which preference, when and why, newest first; with KEY, of that one (theme, say)."""
-    from vault_memory.services.profiles.audit import history as read
+    """Show who changed which preference, when and why.
+
+    Newest first. With KEY, such as theme, only the changes of that preference.
+    """
+    from vault_memory.services.profiles import history as preference_history
 
     vault = context.open()
-    entries = read(vault, user_id, key, limit=limit)
+    entries = preference_history(vault, user_id, key, limit=limit)
     zone = vault.config.zone()
     if as_json:
         print_json([asdict(entry) | {"at": entry.at.astimezone(zone).isoformat()} for entry in entries])
@@ -36,13 +41,11 @@ def history(context: Context, user_id: str, limit: int, as_json: bool, key: str 
     if not entries:
         click.echo("no preference has changed yet")
         return
-    print_table(
-        ["when", "who", "key", "change", "why", "where", "commit"],
-        [
-            [f"{e.at.astimezone(zone):%Y-%m-%d %H:%M}", e.author, e.key, _change(e.op, e.old, e.new), e.reason or e.strength, e.source, e.commit[:8]]
-            for e in entries
-        ],
-    )  # fmt: skip
+    rows = []
+    for e in entries:
+        when, why = f"{e.at.astimezone(zone):%Y-%m-%d %H:%M}", e.reason or e.strength
+        rows.append([when, e.author, e.key, _change(e.op, e.old, e.new), why, e.source, e.commit[:8]])
+    print_table(["when", "who", "key", "change", "why", "where", "commit"], rows)
 
 
 def _change(op: str, old: str, new: str) -> str:
@@ -57,8 +60,8 @@ def _change(op: str, old: str, new: str) -> str:
 @click.argument("path", required=False)
 @pass_context
 def log(context: Context, limit: int, as_json: bool, path: str | None) -> None:
-    """Show the newest commits on PATH, a file or folder, or on the whole vault; a deleted file's too."""
-    from vault_memory.services.profiles.audit import file_log
+    """Show the newest commits on PATH, a file or a folder, or on the whole vault. PATH may be deleted."""
+    from vault_memory.services.notes import file_log
 
     vault = context.open()
     zone = vault.config.zone()
@@ -76,7 +79,7 @@ def log(context: Context, limit: int, as_json: bool, path: str | None) -> None:
 @pass_context
 def blame(context: Context, as_json: bool, path: str) -> None:
     """Show who wrote each line of PATH, when and why."""
-    from vault_memory.services.profiles.audit import file_blame
+    from vault_memory.services.notes import file_blame
 
     vault = context.open()
     zone = vault.config.zone()
@@ -86,23 +89,30 @@ def blame(context: Context, as_json: bool, path: str) -> None:
         return
     rows = []
     for b in lines:
-        told = (
-            [f"{b.entry.time.astimezone(zone):%Y-%m-%d}", b.entry.author, b.entry.commit[:8]]
-            if b.entry
-            else ["", "", "not yet"]
-        )
-        rows.append([str(b.number), *told, b.text, b.entry.reason if b.entry else ""])
+        if b.entry:
+            columns = [f"{b.entry.time.astimezone(zone):%Y-%m-%d}", b.entry.author, b.entry.commit[:8]]
+        else:
+            columns = ["", "", "not committed"]
+        rows.append([str(b.number), *columns, b.text, b.entry.reason if b.entry else ""])
     print_table(["line", "when", "who", "commit", "text", "why"], rows)
 
 
 @click.command()
-@click.option("--from", "since", metavar="COMMIT|DATE", default="", help="The older state; else that before the last commit on it.")  # fmt: skip
-@click.option("--to", "until", metavar="COMMIT|DATE", default="", help="The newer state; else the file as it is now.")
+@click.option(
+    "--from",
+    "since",
+    metavar="COMMIT|DATE",
+    default="",
+    help="The older version. Default: before the last commit on PATH.",
+)
+@click.option(
+    "--to", "until", metavar="COMMIT|DATE", default="", help="The newer version. Default: the file as it is now."
+)
 @click.argument("path")
 @pass_context
 def diff(context: Context, since: str, until: str, path: str) -> None:
-    """Show what changed in PATH: by its last commit and since, or from one commit or date to another."""
-    from vault_memory.services.profiles.audit import file_diff
+    """Show what changed in PATH: in its last commit and since then, or between two commits or dates."""
+    from vault_memory.services.notes import file_diff
 
     vault = context.open()
     for line in file_diff(vault, vault_path(vault, path), since, until).splitlines():
@@ -111,9 +121,8 @@ def diff(context: Context, since: str, until: str, path: str) -> None:
 
 
 def vault_path(vault: Vault, text: str) -> PurePosixPath:
-    """The vault-relative path that a person means: seen from the folder they stand in, if that is in the vault."""
-    here = Path(os.path.abspath(text))
-    inside = here.is_relative_to(vault.root)
-    relative = here.relative_to(vault.root) if inside else Path(text)
-    vault.path(layout.SHARED, relative.as_posix())  # refuses what lies outside
+    """The vault-relative path of `text`: relative to the current folder if that is in the vault, else to the vault."""
+    absolute = Path(os.path.abspath(text))
+    relative = absolute.relative_to(vault.root) if absolute.is_relative_to(vault.root) else Path(text)
+    vault.path(layout.SHARED, relative.as_posix())  # refuses a path outside the vault
     return PurePosixPath(relative.as_posix())

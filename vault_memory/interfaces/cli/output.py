@@ -1,4 +1,4 @@
-"""How the commands print: plain lines, tables for a terminal, JSON with real characters."""
+"""How the commands print: lines, tables, and JSON whose characters are not escaped."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import click
 
 
 def print_json(value: Any) -> None:
-    """One JSON value, indented, real characters."""
+    """Print one JSON value, indented, without escaping its characters."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table for people; the last column takes what width is left."""
+    """Print a table for people; the last column takes the remaining width."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -27,7 +27,7 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_row(*(Text(cell) for cell in row))
     console = Console()
     if not console.is_terminal:
-        console = Console(width=200)  # a pipe has no width; 80 columns would fold what a person greps for
+        console = Console(width=200)  # a pipe has no width, and 80 columns would split what a person searches with grep
     console.print(table)
 
 

@@ -12,15 +12,15 @@ from vault_memory.interfaces.cli.output import plural, print_json
 
 @click.group()
 def user() -> None:
-    """List users, give one another id."""
+    """List users, or change a user's id."""
 
 
 @user.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @pass_context
 def list_users(context: Context, as_json: bool) -> None:
-    """Show who has a memory in this vault."""
-    from vault_memory.services.admin.users import users
+    """List the users of this vault."""
+    from vault_memory.services.admin import users
 
     found = users(context.open())
     if as_json:
@@ -35,22 +35,19 @@ def list_users(context: Context, as_json: bool) -> None:
 @click.argument("new")
 @pass_context
 def rename(context: Context, old: str, new: str) -> None:
-    """Give the user OLD the id NEW; notes, conversations and history stay theirs."""
-    from vault_memory.services.admin.users import rename_user
-    from vault_memory.services.indexing.reconcile import reconcile
+    """Change a user's id from OLD to NEW. Notes, conversations and history move along."""
+    from vault_memory.services.admin import rename_user
 
-    vault = context.open()
-    rename_user(vault, old, new)
-    reconcile(vault, new)
+    rename_user(context.open(), old, new)
     click.echo(f"{old} is now {new}")
 
 
 @click.command()
-@click.option("--user", "user_id", metavar="ID", required=True)
+@click.option("--user", "user_id", metavar="ID", required=True, help="Whose files.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @pass_context
 def export(context: Context, user_id: str, folder: Path) -> None:
-    """Copy one user's files, conversations too, into the new folder DIR."""
-    from vault_memory.services.admin.backup import export as copy
+    """Copy one user's files, with conversations, into the new folder DIR."""
+    from vault_memory.services.admin import export as copy
 
     click.echo(f"{plural(copy(context.open(), user_id, folder), 'file')} copied to {folder}")

@@ -1,5 +1,15 @@
-"""The HTTP door: each endpoint reads a request, calls one service in a thread, and renders what comes back.
+"""The HTTP interface: the endpoints and the chat proxy behind one guard, and the server that runs them with the daemon.
+Its dependencies come with the extra `serve`."""
 
-`app` puts it together, `guard` lets nobody in without a token, `identify` says whose request it is, `problem` renders every
-error; the endpoints live in modules by subject. FastAPI and uvicorn are imported here and nowhere else.
-"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.interfaces.http.server import serve
+
+__all__ = ["serve"]
+
+__getattr__ = lazy_exports(__name__, {"serve": "server"})

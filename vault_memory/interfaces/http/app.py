@@ -1,4 +1,4 @@
-"""The application: the endpoints of every subject behind one guard."""
+"""The application: all endpoints behind one guard."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from fastapi import Depends, FastAPI
 
 from vault_memory import __version__
 from vault_memory.interfaces.http import health, memory, problem, proxy, users
-from vault_memory.interfaces.http.guard import Guard
-from vault_memory.interfaces.http.identify import identify
+from vault_memory.interfaces.http.guard import Guard, identify
 from vault_memory.services.vault import Vault
 
 
 def create_app(
     vault: Vault, is_ready: Callable[[], bool] = lambda: True, searching: memory.Searching | None = None
 ) -> FastAPI:
-    """The app that serves a vault. `is_ready` says whether the daemon beside it has caught up; `searching` is `search`,
-    elsewhere than in threads of this process."""
+    """The app that serves a vault. `is_ready`: whether the daemon has indexed the edits made before the start.
+    `searching` replaces the search in threads of this process."""
     app = FastAPI(
         title="vault-memory",
         version=__version__,

@@ -1,4 +1,4 @@
-"""`/healthz`: the process lives. `/readyz`: what it serves is fresh and well, or why not. Status: all that is known of it."""
+"""`/healthz`: the process runs. `/readyz`: whether its data is fresh and sound, or why not. Status: every detail."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fastapi.encoders import jsonable_encoder
 from pydantic import BaseModel, Field
 
 from vault_memory.errors import VaultMemoryError
-from vault_memory.interfaces.http.identify import TheAdmin, TheCaller, TheVault
-from vault_memory.interfaces.http.problem import responses, seen_from_outside
-from vault_memory.services.admin.status import status
+from vault_memory.interfaces.http.guard import TheAdmin, TheCaller, TheVault
+from vault_memory.interfaces.http.problem import responses, without_folders
+from vault_memory.services.admin import status
 
 router = APIRouter(tags=["health"])
 
@@ -30,44 +30,44 @@ _STATUS = {
         }
     }
 }
-"""The status in short: what it holds besides stands in docs/commands.md."""
+"""A shortened example; `services/admin/status.py` explains every field."""
 
 
 class Alive(BaseModel):
-    """The process answers."""
+    """The process runs."""
 
     alive: bool = True
 
 
 class Ready(BaseModel):
-    """Whether all is fresh and well; `pending` files have changed just now, and are not indexed as they are.
+    """Whether the vault is fresh and sound; `pending` counts files that changed and are not yet indexed.
 
-    The reasons, which name users, and the number of files are for the vault's own token only.
+    Only the vault's own token gets the reasons, which name users, and the count.
     """
 
     ready: bool = Field(examples=[True])
-    reasons: list[str] = Field([], examples=[["catching up with the edits before the start"]])
+    reasons: list[str] = Field([], examples=[["indexing the edits made before the start"]])
     pending: int | None = Field(None, examples=[0])
 
 
-@router.get("/healthz", responses={s: told for s, told in responses().items() if s in (400, 403, 413, 421, 429)})
+@router.get("/healthz", responses=responses(400, 403, 413, 421, 429, every_endpoint=False))
 async def healthz() -> Alive:
-    """The process lives; needs no token."""
+    """The process runs; needs no token."""
     return Alive()
 
 
 @router.get("/readyz", responses={**responses(), 503: {"model": Ready, "description": "Not ready."}})
 def readyz(vault: TheVault, caller: TheCaller, request: Request, response: Response) -> Ready:
-    """200 when nothing is amiss and no file has waited for a minute to be indexed, else 503."""
+    """200 if there is no problem and no file has waited a minute to be indexed, else 503."""
     pending = None
     try:
-        looked = status(vault)
-        reasons = [seen_from_outside(reason, vault.root) for reason in looked.unhealthy]
-        pending = sum(len(scope.pending) for scope in looked.scopes)
-    except VaultMemoryError as error:  # so little is well that nobody can look
-        reasons = [seen_from_outside(str(error), vault.root)]
+        current = status(vault)
+        reasons = [without_folders(reason, vault.root) for reason in current.unhealthy]
+        pending = sum(len(scope.pending) for scope in current.scopes)
+    except VaultMemoryError as error:  # the status itself cannot be read
+        reasons = [without_folders(str(error), vault.root)]
     if not request.app.state.is_ready():
-        reasons.append("catching up with the edits before the start")
+        reasons.append("indexing the edits made before the start")
     response.status_code = 503 if reasons else 200
     if not caller.admin:
         return Ready(ready=not reasons, reasons=[], pending=None)
@@ -76,9 +76,9 @@ def readyz(vault: TheVault, caller: TheCaller, request: Request, response: Respo
 
 @router.get("/api/v1/status", responses={**responses(), 200: _STATUS})
 def vault_status(vault: TheVault, _: TheAdmin) -> dict[str, Any]:
-    """What is indexed, pending and failed, as `vault-memory status --json` prints it. For the vault's own token."""
-    told: dict[str, Any] = json.loads(
-        seen_from_outside(json.dumps(jsonable_encoder(asdict(status(vault)))), vault.root)
+    """What is indexed, pending and failed, as `vault-memory status --json` prints it; needs the vault's own token."""
+    document: dict[str, Any] = json.loads(
+        without_folders(json.dumps(jsonable_encoder(asdict(status(vault)))), vault.root)
     )
-    del told["root"]
-    return told
+    del document["root"]
+    return document

@@ -1,4 +1,4 @@
-"""What is remembered of a user: search, daily logs, turns, and the prompt that a request gets."""
+"""A user's memory: search, daily logs, turns, and prompts."""
 
 from __future__ import annotations
 
@@ -11,46 +11,42 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from vault_memory.core import layout
-from vault_memory.interfaces.http.identify import TheUser, TheVault
+from vault_memory.core.record_kinds import SEARCHABLE_KINDS
+from vault_memory.interfaces.http.guard import TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
-from vault_memory.services.indexing.reconcile import reconcile
-from vault_memory.services.notes.conversations import newest_turns
-from vault_memory.services.notes.daily_logs import daily_log, daily_logs
-from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
-from vault_memory.services.retrieval.search import SearchResult, search
-from vault_memory.services.turns.record_turn import record_turn
-from vault_memory.services.turns.second_look import second_look
+from vault_memory.services.notes import daily_log, daily_logs, newest_turns
+from vault_memory.services.retrieval import SearchQuery, SearchResult, build_enhanced_prompt, search
+from vault_memory.services.turns import record_turn, second_look
 from vault_memory.services.vault import Vault
 
 router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"])
 
-Searching = Callable[..., Awaitable[SearchResult]]
-"""`search` as it is called here: with all that comes after the vault."""
-SEARCHERS = 16
-"""Searches at once where each waits for a model most of its time. Where none does, they are computed one after the other: threads
-would only take the interpreter from each other and from whatever answers, and eight got two thirds as many done as one."""
+Searching = Callable[[str, SearchQuery], Awaitable[SearchResult]]
+"""`search` as it is called here: with the user and the query."""
+MAX_CONCURRENT_SEARCHES = 16
+"""How many searches run at once if they mostly wait for a model. Searches without a model run one at a time: threads
+would only compete for the interpreter, and eight of them did two thirds of the searches that one did."""
 
 Text = Annotated[str, Field(max_length=200_000)]
 Name = Annotated[str, Field(max_length=200)]
-Kind = Annotated[str, Field(pattern=f"^({'|'.join(layout.KINDS)})$")]
+Kind = Annotated[str, Field(pattern=f"^({'|'.join(SEARCHABLE_KINDS)})$")]
 
 
 class SearchIn(BaseModel):
-    """What is looked for. Only the first 2,000 characters of a query are read."""
+    """What to search for. Only the first 2,000 characters of a query are read."""
 
     query: str = Field(min_length=1, max_length=20_000, examples=["暗色主題"])
     top_k: int = Field(5, ge=1, le=100)
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
     scope: Literal["user", "shared", "all"] = Field("user", description="The user's own notes, shared ones, or both.")
-    kinds: list[Kind] = Field([], max_length=20, description="Only such notes.", examples=[["daily"]])
+    kinds: list[Kind] = Field([], max_length=20, description="Only notes of these kinds.", examples=[["daily"]])
     since: datetime.date | None = Field(None, description="Only notes of this day or later.", examples=["2026-01-01"])
     until: datetime.date | None = Field(None, description="Only notes of this day or earlier.", examples=["2026-01-31"])
     tags: list[Name] = Field([], max_length=20, description="Only notes with all these tags.", examples=[[]])
 
 
 class HitOut(BaseModel):
-    """A passage that answers; `line_range` is first and last line, from 1, inclusive."""
+    """A passage that was found; `line_range` is its first and last line, 1-based, inclusive."""
 
     content: str = Field(examples=["我喜歡暗色主題"])
     source: str = Field(examples=["daily/2026-01-30.md"])
@@ -65,7 +61,7 @@ class HitOut(BaseModel):
 
 
 class SearchOut(BaseModel):
-    """Hits, best first; `degraded` says in words what could not be used."""
+    """Hits, best first; `degraded` says what could not be used."""
 
     hits: list[HitOut]
     degraded: list[str] = Field(examples=[[]])
@@ -87,31 +83,31 @@ class DaysOut(BaseModel):
 
 
 class TurnIn(BaseModel):
-    """One exchange, after it took place."""
+    """A message of the person and the assistant's reply."""
 
     user_message: Text = Field(examples=["我喜歡暗色主題"])
     assistant_message: Text = Field("", examples=["好的"])
-    skill: Name | None = Field(None, description="The skill that was at work.", examples=["coding-agent"])
+    skill: Name | None = Field(None, description="The skill that was in use.", examples=["coding-agent"])
     exit_code: int | None = Field(
-        None, ge=-(2**31), lt=2**31, description="How the program behind the reply ended.", examples=[0]
+        None, ge=-(2**31), lt=2**31, description="The exit code of the program that made the reply.", examples=[0]
     )
     conversation_id: Name | None = Field(None, examples=["conv_1a2b3c"])
-    backend: Name | None = Field(None, description="What wrote the reply.", examples=["some-model"])
-    record: bool = Field(True, description="False: off the record, nothing at all is kept.")
+    backend: Name | None = Field(None, description="The model or program that made the reply.", examples=["some-model"])
+    record: bool = Field(True, description="False: off the record, nothing is kept.")
 
 
 class RecordedOut(BaseModel):
-    """What became of a turn: its line, what was learned in words, the commits; why commits wait, what was withheld."""
+    """What became of a turn: its line, what was learned in words, the commits; why commits wait, what was redacted."""
 
     source: str = Field(examples=["conversations/2026-01-30.jsonl:12"], description="Empty when off the record.")
     changes: list[str] = Field(examples=[["theme = dark"]])
     commits: list[str] = Field(examples=[["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"]])
     paused: str | None = Field(None, examples=[None])
-    withheld: dict[str, int] = Field(examples=[{}])
+    redactions: dict[str, int] = Field(examples=[{}])
 
 
 class TurnOut(BaseModel):
-    """One turn as it was kept."""
+    """One turn as it was recorded."""
 
     source: str = Field(examples=["conversations/2026-01-30.jsonl:12"])
     conversation_id: str | None = Field(examples=["conv_1a2b3c"])
@@ -129,16 +125,16 @@ class TurnsOut(BaseModel):
 
 
 class PromptIn(BaseModel):
-    """The request that a model is about to get. `private=false`: others read along."""
+    """A request that is about to go to a model. `private=false`: others can read the conversation."""
 
     request: Text = Field(examples=["幫我做一個按鈕"])
-    skill: Name | None = Field(None, description="The skill that is at work.", examples=["coding-agent"])
+    skill: Name | None = Field(None, description="The skill that is in use.", examples=["coding-agent"])
     private: bool = True
-    budget: int | None = Field(None, ge=200, le=1_000_000, description="Most tokens, about.", examples=[4_000])
+    budget: int | None = Field(None, ge=200, le=1_000_000, description="Most tokens, estimated.", examples=[4_000])
 
 
 class PassageOut(BaseModel):
-    """What was injected and where it stands: `path:first-last@commit`."""
+    """A passage in the prompt and its source: `path:first-last@commit`."""
 
     section: str = Field(examples=["relevant-memories"])
     place: str = Field(examples=["notes/tea.md:3-5@1a2b3c4d"])
@@ -146,7 +142,7 @@ class PassageOut(BaseModel):
 
 
 class CutOut(BaseModel):
-    """What gave way to the budget."""
+    """Pieces of a section that were cut for the budget."""
 
     name: str = Field(examples=["recent-activity"])
     pieces: int = Field(examples=[3])
@@ -167,35 +163,23 @@ class PromptOut(BaseModel):
 
 def in_threads(vault: Vault) -> Searching:
     """Search in threads of this process."""
-    threads = ThreadPoolExecutor(1 if vault.config.embedding_kind == "offline" else SEARCHERS, "search")
+    threads = ThreadPoolExecutor(1 if vault.config.embedding_kind == "offline" else MAX_CONCURRENT_SEARCHES, "search")
 
-    async def searching(*args: Any) -> SearchResult:
-        return await asyncio.get_running_loop().run_in_executor(threads, search, vault, *args)
+    async def searching(user_id: str, query: SearchQuery) -> SearchResult:
+        return await asyncio.get_running_loop().run_in_executor(threads, search, vault, user_id, query)
 
     return searching
 
 
 @router.post("/search", response_model=SearchOut, responses=responses(404, 415))
-async def search_memory(request: Request, vault: TheVault, user_id: TheUser, body: SearchIn) -> Response:
+async def search_memory(request: Request, user_id: TheUser, body: SearchIn) -> Response:
     """Passages that answer a query, by words and by meaning."""
-    vault.known_user(user_id)
-    tags = tuple(tag.lstrip("#") for tag in body.tags)
-    result: SearchResult = await request.app.state.searching(
-        user_id, body.query, body.top_k, body.mode, body.scope, tuple(body.kinds), body.since, body.until, tags
+    query = SearchQuery(
+        body.query, body.top_k, body.mode, body.scope, tuple(body.kinds), body.since, body.until, tuple(body.tags)
     )
-    hits = [
-        HitOut(
-            content=hit.content,
-            source=hit.source,
-            line_range=hit.line_range,
-            score=hit.score,
-            kind=hit.kind,
-            scope=hit.scope or "shared",
-            explain=dict(hit.explain),
-        )
-        for hit in result.hits
-    ]
-    # Written out here: FastAPI would check it all once more.
+    result: SearchResult = await request.app.state.searching(user_id, query)
+    hits = [HitOut(**hit.as_dict() | {"scope": hit.scope or "shared"}) for hit in result.hits]
+    # Written as JSON here: FastAPI would check it all again.
     return Response(SearchOut(hits=hits, degraded=result.degraded).model_dump_json(), media_type="application/json")
 
 
@@ -203,11 +187,15 @@ async def search_memory(request: Request, vault: TheVault, user_id: TheUser, bod
 def daily(
     vault: TheVault,
     user_id: TheUser,
-    date: Annotated[datetime.date | None, Query(description="This day's log alone.", examples=["2026-01-30"])] = None,
-    until: Annotated[datetime.date | None, Query(description="No day after this one.", examples=["2026-01-30"])] = None,
+    date: Annotated[
+        datetime.date | None, Query(description="Only the log of this day.", examples=["2026-01-30"])
+    ] = None,
+    until: Annotated[
+        datetime.date | None, Query(description="Only this day and earlier ones.", examples=["2026-01-30"])
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 7,
 ) -> DaysOut:
-    """The daily logs, newest first; with `date` one day's, or 404."""
+    """The daily logs, newest first; with `date` the log of that day, or 404."""
     if date is not None:
         return DaysOut(days=[DayOut.model_validate(daily_log(vault, user_id, date), from_attributes=True)], next=None)
     logs = daily_logs(vault, user_id, limit + 1, until)
@@ -217,7 +205,7 @@ def daily(
 
 @router.post("/turns", status_code=201, responses=responses(409, 415))
 def record(vault: TheVault, user_id: TheUser, body: TurnIn, background: BackgroundTasks) -> RecordedOut:
-    """Keep a turn and learn from it; a new user's first turn makes the user. It can be searched when this answers."""
+    """Record a turn and learn from it; a new user's first turn makes the user. It can be searched at once."""
     recorded = record_turn(
         vault,
         user_id,
@@ -229,16 +217,14 @@ def record(vault: TheVault, user_id: TheUser, body: TurnIn, background: Backgrou
         backend=body.backend,
         record=body.record,
     )
-    if recorded.sources:
-        reconcile(vault, user_id, recorded.sources)
     if vault.config.llm_enabled and recorded.source:
-        background.add_task(_look_again, vault, user_id, recorded.source)
+        background.add_task(second_look, vault, user_id, recorded.source)
     return RecordedOut(
         source=recorded.source,
         changes=[change.summary() for change in recorded.changes],
         commits=list(recorded.commits),
         paused=recorded.paused,
-        withheld=dict(recorded.withheld),
+        redactions=dict(recorded.redactions),
     )
 
 
@@ -251,12 +237,12 @@ def turns(
         str,
         Query(
             pattern=r"^(conversations/[0-9]{4}-[0-9]{2}-[0-9]{2}\.jsonl:[0-9]{1,9})?$",
-            description="A turn's source: only those before it.",
+            description="The source of a turn: only turns before it.",
             examples=["conversations/2026-01-30.jsonl:12"],
         ),
     ] = "",
 ) -> TurnsOut:
-    """The turns that were kept, newest first."""
+    """The recorded turns, newest first."""
     found = list(newest_turns(vault, vault.known_user(user_id), limit + 1, before))
     shown = [
         TurnOut(source=source, **{name: _text(turn.get(name)) for name in TurnOut.model_fields if name != "source"})
@@ -267,18 +253,11 @@ def turns(
 
 @router.post("/prompt", responses=responses(404, 415))
 def prompt(vault: TheVault, user_id: TheUser, body: PromptIn) -> PromptOut:
-    """What a model should be told along with a request."""
+    """What a model should know for a request."""
     built = build_enhanced_prompt(vault, user_id, body.request, body.skill, private=body.private, budget=body.budget)
     return PromptOut.model_validate(built, from_attributes=True)
 
 
-def _look_again(vault: Vault, user_id: str, source: str) -> None:
-    """Let the language model look at the turn too, after the answer went out."""
-    look = second_look(vault, user_id, source)
-    if look.sources:
-        reconcile(vault, user_id, look.sources)
-
-
 def _text(value: object) -> str | None:
-    """What a person may have put into a record by hand, as text."""
+    """A value of a record as text; a person may have written another type by hand."""
     return None if value is None else str(value)

@@ -1,4 +1,4 @@
-"""Users and their profiles: the portrait as a whole, its single preferences, where each comes from."""
+"""Users and their profiles: the whole profile, its preferences one by one, where each comes from."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from vault_memory.errors import NotFound, Stale, UsageError
 from vault_memory.interfaces.http import problem
-from vault_memory.interfaces.http.identify import TheAdmin, TheUser, TheVault
+from vault_memory.interfaces.http.guard import TheAdmin, TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
-from vault_memory.services.admin.users import users
-from vault_memory.services.profiles.audit import history
-from vault_memory.services.profiles.preferences import preferences, restore_preference
-from vault_memory.services.profiles.user_profile import ABSENT, UserProfile, put_content, put_preferences, user_profile
+from vault_memory.services.admin import users
+from vault_memory.services.profiles import (
+    NO_PROFILE,
+    UserProfile,
+    history,
+    put_content,
+    put_preferences,
+    restore_preference,
+    user_profile,
+)
+from vault_memory.services.profiles import list_preferences as preferences_of
 from vault_memory.services.vault import Vault
 
 router = APIRouter(prefix="/api/v1", tags=["users"])
@@ -36,7 +43,7 @@ class ProfileOut(BaseModel):
 
 
 class ProfileIn(BaseModel):
-    """Either the whole text, or new values for some keys: null or an empty list takes a key's values away."""
+    """Either the whole text, or new values for some keys: null or an empty list removes a key's values."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -58,7 +65,7 @@ class ProfileIn(BaseModel):
 
 
 class UserOut(BaseModel):
-    """A user of the vault, and the name that the profile says to use."""
+    """A user of the vault, and the display name from the profile."""
 
     user_id: str = Field(examples=["alice"])
     display_name: str = Field(examples=["小安"])
@@ -72,7 +79,7 @@ class UsersOut(BaseModel):
 
 
 class PreferenceOut(BaseModel):
-    """One value of a profile; a strong one is meant without being asked."""
+    """One value of a profile; `suggested_default` marks a strong one, which applies without being asked for."""
 
     key: str = Field(examples=["theme"])
     value: str = Field(examples=["dark"])
@@ -80,14 +87,14 @@ class PreferenceOut(BaseModel):
 
 
 class PreferencesOut(BaseModel):
-    """The values of a profile, in the order of its fields; `next` is the `offset` of the next page, null on the last."""
+    """Values of a profile in the order of its fields; `next` is the `offset` of the next page, null on the last."""
 
     preferences: list[PreferenceOut]
     next: int | None = Field(None, examples=[None])
 
 
 class ChangeOut(BaseModel):
-    """One commit on one preference: what it changed, by whom, and in which words it was asked for."""
+    """One commit on one preference: what it changed, who made it, and the words that asked for it."""
 
     commit: str = Field(examples=["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"])
     at: datetime = Field(examples=["2026-01-30T14:05:00+08:00"])
@@ -109,14 +116,14 @@ class HistoryOut(BaseModel):
 
 
 class RestoreIn(BaseModel):
-    """Which preference to bring back to what it was at which commit."""
+    """Which preference to set back to its value at which commit."""
 
     key: str = Field(max_length=100, examples=["theme"])
     commit: str = Field(pattern="^[0-9a-f]{7,40}$", examples=["1a2b3c4d"])
 
 
 class RestoredOut(BaseModel):
-    """What changed, in words; nothing if all was so already."""
+    """What changed, in words; empty if the value was the same already."""
 
     changes: list[str] = Field(examples=[["theme = dark"]])
 
@@ -125,26 +132,30 @@ class RestoredOut(BaseModel):
 def list_users(
     vault: TheVault,
     _: TheAdmin,
-    after: Annotated[str, Query(max_length=64, description="Only ids after this one.", examples=["alice"])] = "",
+    after: Annotated[
+        str, Query(max_length=64, description="Only ids that come after this one.", examples=["alice"])
+    ] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> UsersOut:
-    """Who has a memory here. For the vault's own token."""
-    found = [UserOut.model_validate(user, from_attributes=True) for user in users(vault, after, limit + 1)]
-    return UsersOut(users=found[:limit], next=found[limit - 1].user_id if len(found) > limit else None)
+    """The users of the vault; needs the vault's own token."""
+    rows = [UserOut.model_validate(user, from_attributes=True) for user in users(vault, after, limit + 1)]
+    return UsersOut(users=rows[:limit], next=rows[limit - 1].user_id if len(rows) > limit else None)
 
 
-@router.get("/user/{student_id}", responses={**responses(404), 304: {"description": "Still that version."}})
+@router.get(
+    "/user/{student_id}", responses={**responses(404), 304: {"description": "The profile is still this version."}}
+)
 def get_profile(
     vault: TheVault,
     user_id: TheUser,
     response: Response,
-    if_none_match: Annotated[str | None, Header(description="An ETag that you have.", examples=[ETAG])] = None,
+    if_none_match: Annotated[str | None, Header(description="The ETag of your copy.", examples=[ETAG])] = None,
 ) -> ProfileOut:
-    """A user's profile; its ETag is what a later PUT names in If-Match."""
-    found = user_profile(vault, user_id)
-    if if_none_match and {"*", found.version} & _versions(if_none_match):
-        return Response(status_code=304, headers={"ETag": f'"{found.version}"'})  # type: ignore[return-value]
-    return _shown(found, response)
+    """A user's profile; a later PUT names its ETag in If-Match."""
+    profile = user_profile(vault, user_id)
+    if if_none_match and {"*", profile.version} & _versions(if_none_match):
+        return Response(status_code=304, headers={"ETag": f'"{profile.version}"'})  # type: ignore[return-value]
+    return _profile_out(profile, response)
 
 
 @router.put("/user/{student_id}", responses=responses(404, 409, 412, 415, 428))
@@ -162,17 +173,17 @@ def put_profile(
 ) -> ProfileOut:
     """Change a user's profile as the person's own edit: one commit per preference.
 
-    A whole text replaces only the version named in `If-Match`; for a user without a profile leave the header out. New
-    values for some keys may do without it. A version that is past gets 412, and nothing is written.
+    A whole text needs `If-Match` with the version that it replaces, unless the user has no profile yet. New values for
+    some keys may come without it. If the profile is no longer that version, the response is 412 and nothing is written.
     """
-    version = _replaced(_version(vault, user_id), if_match, if_none_match)
+    version = _version_to_replace(_version(vault, user_id), if_match, if_none_match)
     if body.preferences is not None:
-        return _shown(put_preferences(vault, user_id, body.preferences, version), response)
-    if version is None and _version(vault, user_id) != ABSENT:
+        return _profile_out(put_preferences(vault, user_id, body.preferences, version), response)
+    if version is None and _version(vault, user_id) != NO_PROFILE:
         return problem.response(  # type: ignore[return-value]
-            428, "precondition-required", "the profile is there already: name its ETag in If-Match"
+            428, "precondition-required", "there is a profile already: name its ETag in If-Match"
         )
-    return _shown(put_content(vault, user_id, body.content or "", version or ABSENT), response)
+    return _profile_out(put_content(vault, user_id, body.content or "", version or NO_PROFILE), response)
 
 
 @router.get("/user/{student_id}/preferences", responses=responses(404))
@@ -183,7 +194,7 @@ def list_preferences(
     offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
 ) -> PreferencesOut:
     """The values of the profile, one by one."""
-    rows = preferences(vault, user_id)[offset:]
+    rows = preferences_of(vault, user_id)[offset:]
     return PreferencesOut(
         preferences=[PreferenceOut(key=row.key, value=row.value, suggested_default=row.strong) for row in rows[:limit]],
         next=offset + limit if len(rows) > limit else None,
@@ -194,11 +205,13 @@ def list_preferences(
 def preference_history(
     vault: TheVault,
     user_id: TheUser,
-    key: Annotated[str | None, Query(max_length=100, description="Of this key alone.", examples=["theme"])] = None,
+    key: Annotated[
+        str | None, Query(max_length=100, description="Only changes of this key.", examples=["theme"])
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
     offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
 ) -> HistoryOut:
-    """Who changed which preference, when, why and in which words; newest first."""
+    """Who changed which preference, when and why, and the words that asked for it; newest first."""
     rows = history(vault, user_id, key, limit=offset + limit + 1)[offset:]
     changes = [ChangeOut.model_validate(row, from_attributes=True) for row in rows[:limit]]
     return HistoryOut(changes=changes, next=offset + limit if len(rows) > limit else None)
@@ -206,40 +219,40 @@ def preference_history(
 
 @router.post("/user/{student_id}/preferences/restore", responses=responses(404, 409, 415))
 def restore(vault: TheVault, user_id: TheUser, body: RestoreIn) -> RestoredOut:
-    """Bring one preference back to what it was at a commit; everything else stays."""
+    """Set one preference back to its value at a commit; everything else stays."""
     changes = restore_preference(vault, user_id, body.key, body.commit)
     return RestoredOut(changes=[change.summary() for change in changes])
 
 
-def _shown(found: UserProfile, response: Response) -> ProfileOut:
-    response.headers["ETag"] = f'"{found.version}"'
-    return ProfileOut.model_validate(found, from_attributes=True)
+def _profile_out(profile: UserProfile, response: Response) -> ProfileOut:
+    response.headers["ETag"] = f'"{profile.version}"'
+    return ProfileOut.model_validate(profile, from_attributes=True)
 
 
 def _version(vault: Vault, user_id: str) -> str:
-    """The version of the profile as it stands."""
+    """The present version of the profile."""
     try:
         return user_profile(vault, user_id).version
     except NotFound:
-        return ABSENT
+        return NO_PROFILE
 
 
-def _replaced(standing: str, if_match: str | None, if_none_match: str | None) -> str | None:
-    """The version that a PUT may replace and no other one, None for any. Raises `Stale` if that is not the standing one."""
+def _version_to_replace(current: str, if_match: str | None, if_none_match: str | None) -> str | None:
+    """The only version that a PUT may replace, None for any. Raises `Stale` if it is not the current one."""
     unwanted = _versions(if_none_match or "")
-    if standing != ABSENT and unwanted & {"*", standing}:
-        raise Stale("the profile is there already: GET it and change that; nothing was written")
+    if current != NO_PROFILE and unwanted & {"*", current}:
+        raise Stale("there is a profile already: GET it and change that; nothing was written")
     if if_match is None:
-        return ABSENT if "*" in unwanted else None
+        return NO_PROFILE if "*" in unwanted else None
     wanted = _versions(if_match, strong=True)
     if "*" in wanted:
-        raise UsageError("`If-Match: *` would replace what nobody has read: name the ETag that GET gave")
-    if standing == ABSENT or standing not in wanted:
-        raise Stale("the profile is another one by now: GET it and make your change in that; nothing was written")
-    return standing
+        raise UsageError("`If-Match: *` would replace a version that you have not read: name the ETag from GET")
+    if current == NO_PROFILE or current not in wanted:
+        raise Stale("the profile has changed: GET it and make your change in that; nothing was written")
+    return current
 
 
 def _versions(header: str, *, strong: bool = False) -> set[str]:
-    """The versions that If-Match or If-None-Match names; without those that are weak, of which If-Match knows none."""
+    """The versions in If-Match or If-None-Match; `strong` leaves out weak ones, which If-Match must not accept."""
     tags = [tag.strip() for tag in header.split(",")]
     return {tag.removeprefix("W/").strip('"') for tag in tags if not (strong and tag.startswith("W/"))}

@@ -1,7 +1,7 @@
-"""Take a whole vault away in one file, and bring it back; take one user's files away as a plain folder.
+"""Back up a whole vault into one file, restore it, and export one user's files as a plain folder.
 
-A backup holds everything a person cannot make again: the notes, the conversation records, and git's history. Indexes and
-locks are left out; they are made anew from the notes.
+A backup holds what cannot be made again: the notes, the conversation records, and git's history. It leaves out indexes
+and locks, which are made from the notes.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from pathlib import Path
 from vault_memory.adapters import files
 from vault_memory.core import layout
 from vault_memory.errors import UsageError, VaultMemoryError
-from vault_memory.services.vault import Vault
+from vault_memory.services.indexing import reconcile
+from vault_memory.services.vault import Vault, open_vault
 
 
 def backup(vault: Vault, target: Path) -> list[str]:
-    """Write the whole vault into a new gzipped tar file, readable by its owner alone; return what was left out, and why.
+    """Write the vault into a new gzipped tar file that only its owner can read; return what was left out, and why.
 
-    Git's objects, the bulk, are copied first, since they never change; then, for a moment, every user's lock is held, so
-    that notes and history are of one moment. Raises `UsageError` if `target` exists, or lies in the vault.
+    Git's objects, which never change and are most of the bytes, are copied first. Then every user's lock is held while
+    the rest is copied, so notes and history are from one moment. Raises `UsageError` if `target` exists or is in the
+    vault.
     """
     target = target.expanduser().absolute()
     if target.exists():
         raise UsageError(f"{target} exists: name a new file")
     if target.resolve().is_relative_to(vault.root):
-        raise UsageError(f"{target} lies in the vault itself: name a file outside it")
+        raise UsageError(f"{target} is inside the vault: name a file outside it")
     part = target.with_name(f".{target.name}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -39,41 +41,45 @@ def backup(vault: Vault, target: Path) -> list[str]:
             os.fsync(out.fileno())
         os.rename(part, target)
     except OSError as error:
-        raise VaultMemoryError(f"cannot write {target}: {error.strerror}; nothing was kept of it") from error
+        raise VaultMemoryError(f"cannot write {target}: {error.strerror}; no backup was made") from error
     finally:
         part.unlink(missing_ok=True)
     return left_out
 
 
 def restore(archive: Path, folder: Path) -> Path:
-    """Unpack a backup into a folder that is empty or not there yet; return the vault's root.
+    """Unpack a backup into a folder that is empty or does not exist; return the vault's root.
 
-    Raises `UsageError` when the folder holds anything or the file is no backup; nothing is then left behind.
+    The index is made from the notes. Raises `UsageError` when the folder is not empty or the file is not a backup, and
+    leaves nothing behind then.
     """
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not empty: name a new folder, so that nothing is overwritten")
-    fresh = not folder.exists()
+        raise UsageError(f"{folder} is not empty: name a new folder, because nothing is overwritten")
+    is_new = not folder.exists()
     try:
         with tarfile.open(archive, "r:gz") as tar:
             folder.mkdir(parents=True, exist_ok=True)
             tar.extractall(folder, filter="data")
         if not (folder / layout.SETTINGS_FILE).is_file():
-            raise tarfile.TarError("it holds no vault")
+            raise tarfile.TarError("it contains no vault")
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {archive}") from error
     except (tarfile.TarError, EOFError, OSError) as error:
         if folder.exists():
             for path in folder.iterdir():
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-            if fresh:
+            if is_new:
                 folder.rmdir()
-        raise UsageError(f"{archive} is no whole backup ({error}): nothing was restored") from error
-    return folder
+        raise UsageError(f"{archive} is not a complete backup ({error}): nothing was restored") from error
+    vault = open_vault(folder)
+    for scope in vault.scopes():
+        reconcile(vault, scope)
+    return vault.root
 
 
 def export(vault: Vault, user_id: str, folder: Path) -> int:
-    """Copy one user's files, conversations too, into a new folder; return how many. Raises `UsageError` if it is not empty."""
+    """Copy one user's files, conversations too, into a new folder; return how many. Raises `UsageError`."""
     vault.known_user(user_id)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty: name a new folder")
@@ -120,7 +126,7 @@ def _write(vault: Vault, out: object) -> list[str]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Every file below a folder that a backup keeps, links not followed, empty folders too."""
+    """Every file below a folder that belongs in a backup, and each empty folder; links are not followed."""
     for name, folders, names in os.walk(folder):
         here = Path(name)
         folders[:] = [child for child in folders if child != layout.STATE_DIR]

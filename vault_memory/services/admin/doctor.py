@@ -1,4 +1,4 @@
-"""Look a vault and its surroundings over, and mend what can be mended safely."""
+"""Check a vault and its environment, and repair what can be repaired safely."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vault_memory.services.vault import Vault
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check saw. When it is not `ok`, `next_step` tells what to do; `doctor(fix=True)` does it if `fixable`."""
+    """The result of a check. When not `ok`, `next_step` says what to do; `doctor(fix=True)` does it if `fixable`."""
 
     name: str
     ok: bool
@@ -22,24 +22,24 @@ class Finding:
 
 
 def doctor(vault: Vault, *, fix: bool = False, checks: Iterable[Check] = CHECKS) -> list[Finding]:
-    """Make every check; with `fix`, mend what can be mended safely and look again."""
+    """Run every check; with `fix`, repair what can be repaired safely and check that again."""
     findings = []
     for check in checks:
-        finding = _look(vault, check)
-        if fix and finding.fixable and check.mend:
+        finding = _run(vault, check)
+        if fix and finding.fixable and check.repair:
             try:
-                check.mend(vault)
+                check.repair(vault)
             except (VaultMemoryError, OSError) as error:
-                finding = replace(finding, message=f"{finding.message} (mending it failed: {error})")
+                finding = replace(finding, message=f"{finding.message} (repairing it failed: {error})")
             else:
-                finding = _look(vault, check)
+                finding = _run(vault, check)
         findings.append(finding)
     return findings
 
 
-def _look(vault: Vault, check: Check) -> Finding:
+def _run(vault: Vault, check: Check) -> Finding:
     try:
-        message, next_step = check.look(vault)
+        message, next_step = check.inspect(vault)
     except (VaultMemoryError, OSError) as error:
         message, next_step = f"{error}", "do what the message says, then run `vault-memory doctor` again"
-    return Finding(check.name, not next_step, message, next_step, bool(next_step and check.mend))
+    return Finding(check.name, not next_step, message, next_step, bool(next_step and check.repair))

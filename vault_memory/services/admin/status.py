@@ -1,4 +1,4 @@
-"""The truth about a vault, at a glance: what is indexed, pending and failed, whether a daemon runs, how git stands."""
+"""The state of a vault: what is indexed, pending and failed, whether a daemon runs, and how its git history is."""
 
 from __future__ import annotations
 
@@ -7,35 +7,32 @@ import os
 from dataclasses import dataclass, field
 
 from vault_memory.adapters import scan
-from vault_memory.adapters.git.upkeep import Growth, growth
+from vault_memory.adapters.git import Growth, growth
 from vault_memory.adapters.history import HistoryState
-from vault_memory.adapters.index.base import Stats
+from vault_memory.adapters.index import Stats
 from vault_memory.core import layout
-from vault_memory.core.change import Identity, Stat, compare, is_mass_deletion
-from vault_memory.core.notes import conflict
+from vault_memory.core.notes import note
 from vault_memory.errors import VaultMemoryError
-from vault_memory.services.daemon.daemon_record import DaemonRecord, is_running, read_record
-from vault_memory.services.daemon.heartbeat import Outcome, outcomes
-from vault_memory.services.indexing import spaces
-from vault_memory.services.sync.conflicts import decided, undecided
-from vault_memory.services.turns.second_look import Tally, tally
-from vault_memory.services.turns.withheld import withheld
+from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
+from vault_memory.services.indexing import compare, is_mass_deletion, spaces
+from vault_memory.services.sync import decided_conflicts, open_conflicts
+from vault_memory.services.turns import Tally, redactions, tally
 from vault_memory.services.vault import Vault
 
-STALE_S = 60
-"""A file that has been newer on disk than in the index for longer than this makes a vault unhealthy."""
-BIG_BYTES = 8_000_000
-"""A user's tracked files above this are reported; 10 MB is what one user should stay below."""
+STALE_AFTER_S = 60
+"""A vault is unhealthy when a file has been newer on disk than in the index for longer than this."""
+LARGE_USER_BYTES = 8_000_000
+"""A user with more bytes of tracked files is reported; the limit for one user is 10 MB."""
 
 
 @dataclass(frozen=True)
 class ScopeStatus:
     """One scope's files against its index; sizes in bytes.
 
-    `pending` files are not yet, or no longer, as the index has them; `stale` are those among them that changed more than
-    a minute ago. `failed` says of a file what is wrong with it, `held` are deletions that wait for `resume`, and
-    `vectors_pending` passages can be found by their words only; `building` says how far the vectors of a model are that is
-    not asked yet (`1,200 of 9,000 passages in space http:bge-m3`); `withheld` counts what was kept out of the user's
+    `pending` files differ from the index; `stale` are the pending ones that changed more than a minute ago. `failed`
+    maps a file to what is wrong with it. `held` are deletions that wait for `resume`. `vectors_pending` passages have
+    no vector, so they are found by their words only. `building` is the progress of the vectors of a model that searches
+    do not use yet (`1,200 of 9,000 passages in space http:bge-m3`). `redactions` counts what was kept out of the user's
     files, by category.
     """
 
@@ -49,13 +46,13 @@ class ScopeStatus:
     building: str = ""
     index_bytes: int = 0
     tracked_bytes: int = 0
-    withheld: dict[str, int] = field(default_factory=dict)
+    redactions: dict[str, int] = field(default_factory=dict)
     problem: str = ""
 
 
 @dataclass(frozen=True)
 class DaemonStatus:
-    """Whether a daemon runs, and what it last told of itself (None: there never was one)."""
+    """Whether a daemon runs, and its last record (None: there never was one)."""
 
     running: bool
     record: DaemonRecord | None
@@ -63,7 +60,7 @@ class DaemonStatus:
 
 @dataclass(frozen=True)
 class JobStatus:
-    """A job of the heartbeat, its schedule in this vault, and how it last went (None: not yet)."""
+    """A job of the heartbeat, its schedule in this vault, and its last outcome (None: not yet run)."""
 
     name: str
     when: str
@@ -73,10 +70,10 @@ class JobStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """The whole vault. `unhealthy` says in words what somebody should look after; when it is empty, all is well.
+    """The whole vault. `unhealthy` has a line for each thing that a person should repair; empty: all is well.
 
     `vectors_by` is what compares vectors: `sqlite-vec`, or `numpy` where that cannot be loaded. `growth` is the size of
-    git's history. `conflicts` wait for a person's decision; of the `decided` ones a sync kept the newer value.
+    git's history. `conflicts` wait for a person's decision; `decided` are those in which a sync kept the newer value.
     """
 
     root: str
@@ -93,36 +90,36 @@ class Status:
 
 
 def status(vault: Vault, user_id: str | None = None) -> Status:
-    """Look at the vault now, or at one user's scope of it. Changes nothing."""
+    """The present state of the vault, or of one user's scope. Changes nothing."""
     scopes = vault.scopes() if user_id is None else [vault.known_user(user_id)]
-    looked = tuple(_scope(vault, scope) for scope in scopes)
+    scope_statuses = tuple(_scope(vault, scope) for scope in scopes)
     history = vault.history.state()
     daemon = _daemon(vault)
     jobs = tuple(JobStatus(job.name, when, job.help, last) for job, when, last in outcomes(vault))
-    holding = [  # of those that failed only those with a conflict: a link, say, is not to be read
+    to_search = [  # of the failed files only those with a conflict: a link, for example, must not be read
         layout.scope_dir(scope.scope) / source
-        for scope in looked
+        for scope in scope_statuses
         for source in {*scope.pending, *scope.failed}
-        if conflict.PROBLEM in scope.failed.get(source, conflict.PROBLEM)
+        if note.CONFLICT_PROBLEM in scope.failed.get(source, note.CONFLICT_PROBLEM)
     ]
-    conflicts = tuple(undecided(vault, holding))
+    conflicts = tuple(open_conflicts(vault, to_search))
     return Status(
         str(vault.root),
-        scopes=looked,
+        scopes=scope_statuses,
         daemon=daemon,
         history=history,
         jobs=jobs,
         vectors_by=vectors_by(),
         growth=growth(vault.history.git_dir),
         conflicts=conflicts,
-        decided=tuple(decided(vault)),
-        degraded=tuple(_degraded(looked, daemon, tally(vault))),
-        unhealthy=(*_unhealthy(looked, daemon, history, jobs), *(f"conflict: {line}" for line in conflicts)),
+        decided=tuple(decided_conflicts(vault)),
+        degraded=tuple(_degraded(scope_statuses, daemon, tally(vault))),
+        unhealthy=(*_unhealthy(scope_statuses, daemon, history, jobs), *(f"conflict: {line}" for line in conflicts)),
     )
 
 
 def _daemon(vault: Vault) -> DaemonStatus:
-    """Not half of it from before a daemon started or ended, and half from after."""
+    """Record and state of one moment, even when a daemon starts or ends in between."""
     while True:
         record, running = read_record(vault.root), is_running(vault.root)
         if running or record == read_record(vault.root):
@@ -131,26 +128,27 @@ def _daemon(vault: Vault) -> DaemonStatus:
 
 def vectors_by() -> str:
     """What compares vectors in a cold process."""
-    from vault_memory.adapters.index.database import vec_library
+    from vault_memory.adapters.index import vec_library
 
     return "sqlite-vec" if vec_library() else "numpy"
 
 
 def _scope(vault: Vault, scope: str) -> ScopeStatus:
     found = scan.scan(vault.root, scope)
-    known: dict[str, Identity] = {}
+    known: dict[str, scan.Stamp] = {}
     problems: dict[str, str] = {}
     stats: Stats | None = None
     problem = building = ""
     try:
         if vault.index_path(scope).exists():
             index = vault.index(scope)
-            known, problems, stats = index.identities(), index.problems(), index.stats()
+            known, problems, stats = index.stamps(), index.problems(), index.stats()
             building = spaces.building(index, vault.embedder.space)
     except VaultMemoryError as error:
         problem = str(error)
     change = compare(found.files, known, found.unseen)
-    # A file read just after it was written is recorded without a time, to be read again: it is not pending for that.
+    # A file that is read right after it was written is recorded without a time, so that it is read again. It is not
+    # pending.
     pending = [s for s in (*change.added, *change.modified) if not _is_as_recorded(known.get(s), found.files[s])]
     now = vault.now().timestamp()
     return ScopeStatus(
@@ -158,7 +156,9 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
         indexed=len(known),
         pending=(*pending, *change.removed),
         stale=tuple(
-            s for s in pending if s not in found.problems and now - Stat(*found.files[s]).ctime_ns / 1e9 > STALE_S
+            s
+            for s in pending
+            if s not in found.problems and now - scan.SourceStamp(*found.files[s]).ctime_ns / 1e9 > STALE_AFTER_S
         ),
         failed=problems | found.problems,
         held=change.removed if is_mass_deletion(len(change.removed), len(known)) else (),
@@ -166,68 +166,72 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
         building=building,
         index_bytes=stats.bytes if stats else 0,
         tracked_bytes=_tracked_bytes(vault, scope, found),
-        withheld=withheld(vault, scope) if scope != layout.SHARED else {},
+        redactions=redactions(vault, scope) if scope != layout.SHARED else {},
         problem=problem,
     )
 
 
-def _is_as_recorded(known: Identity | None, stat: Identity) -> bool:
-    return known is not None and Stat(*known)._replace(mtime_ns=stat[1]) == stat
+def _is_as_recorded(known: scan.Stamp | None, stamp: scan.Stamp) -> bool:
+    return known is not None and scan.SourceStamp(*known)._replace(mtime_ns=stamp[1]) == stamp
 
 
 def _tracked_bytes(vault: Vault, scope: str, found: scan.Scan) -> int:
-    """Bytes of a scope's files that git tracks: not the archive, not the conversations."""
-    apart = ("archive/", "conversations/")
-    total = sum(size for source, (size, *_) in found.files.items() if not source.startswith(apart))
+    """Bytes of a scope's files that git tracks: neither the archive nor the conversations."""
+    untracked = ("archive/", "conversations/")
+    total = sum(size for source, (size, *_) in found.files.items() if not source.startswith(untracked))
     if scope != layout.SHARED:
         with contextlib.suppress(FileNotFoundError):
             total += os.lstat(vault.root / layout.user_dir(scope) / layout.FEEDBACK).st_size
     return total
 
 
-def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, looks: Tally) -> list[str]:
-    """What works less well than it could, without anything being wrong."""
-    found = [f"{layout.label(scope.scope)}: {scope.building}" for scope in scopes if scope.building]
+def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, second_looks: Tally) -> list[str]:
+    """What works less well than it could, although nothing is wrong."""
+    lines = [f"{layout.label(scope.scope)}: {scope.building}" for scope in scopes if scope.building]
     if waiting := sum(scope.vectors_pending for scope in scopes if not scope.building):
-        found.append(f"{waiting} passages have no vector yet: they are found by their words only")
+        lines.append(f"{waiting} passages have no vector yet and are found by their words only")
     if vectors_by() == "numpy":
-        found.append("sqlite-vec cannot be loaded here: vectors are compared by numpy, a cold search takes longer")
+        lines.append("sqlite-vec cannot be loaded here: vectors are compared by numpy, a cold search takes longer")
     if daemon.running and daemon.record and daemon.record.polling:
-        found.append(f"edits are found by polling: {daemon.record.polling}")
-    if looks.failing:
-        found.append(f"preferences are learned by the rules alone, {looks.failing} second looks failed: {looks.why}")
-    return found
+        lines.append(f"edits are found by polling: {daemon.record.polling}")
+    if second_looks.failing:
+        lines.append(
+            f"preferences are learned by the rules alone, {second_looks.failing} second looks failed: "
+            f"{second_looks.why}"
+        )
+    return lines
 
 
 def _unhealthy(
     scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, history: HistoryState, jobs: tuple[JobStatus, ...]
 ) -> list[str]:
-    found = []
+    lines = []
     for scope in scopes:
         name = layout.label(scope.scope)
         if scope.problem:
-            found.append(f"{name}: {scope.problem}")
+            lines.append(f"{name}: {scope.problem}")
         if scope.held:
-            found.append(
-                f"{name}: {len(scope.held)} files are gone at once: `vault-memory resume` if you deleted them, else put "
-                "them back"
+            lines.append(
+                f"{name}: {len(scope.held)} files are gone at once: `vault-memory resume` if you deleted them, "
+                "else put them back"
             )
         if scope.stale:
-            found.append(
-                f"{name}: {len(scope.stale)} files changed more than a minute ago and are not indexed ({scope.stale[0]}): "
-                "`vault-memory reindex`, and keep `vault-memory watch` running"
+            lines.append(
+                f"{name}: {len(scope.stale)} files changed more than a minute ago and are not indexed "
+                f"({scope.stale[0]}): `vault-memory reindex`, and keep `vault-memory watch` running"
             )
-        if scope.tracked_bytes > BIG_BYTES:
-            found.append(
+        if scope.tracked_bytes > LARGE_USER_BYTES:
+            lines.append(
                 f"{name}: {scope.tracked_bytes / 1e6:.1f} MB of notes: move old ones into archive/ (limit 10 MB)"
             )
     if daemon.record and not daemon.running and daemon.record.state != "stopped":
-        found.append(
-            f"the daemon (process {daemon.record.pid}) died, last heard of {daemon.record.beat}: start `vault-memory watch`"
+        lines.append(
+            f"the daemon (process {daemon.record.pid}) died, last active {daemon.record.beat}: "
+            "start `vault-memory watch`"
         )
     if daemon.running and daemon.record:
-        found += [f"daemon, {where}: {problem}" for where, problem in daemon.record.problems.items()]
+        lines += [f"daemon, {where}: {problem}" for where, problem in daemon.record.problems.items()]
     if history.waiting:
-        found.append(f"{history.waiting} commits wait: {history.paused or 'they are made at the next write'}")
-    found += [f"job {job.name}: {job.last.said}" for job in jobs if job.last and not job.last.ok and job.last.finished]
-    return found
+        lines.append(f"{history.waiting} commits wait: {history.paused or 'they are made at the next write'}")
+    lines += [f"job {job.name}: {job.last.said}" for job in jobs if job.last and not job.last.ok and job.last.finished]
+    return lines

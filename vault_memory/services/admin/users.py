@@ -1,4 +1,4 @@
-"""Who has a memory in this vault, and how a user takes another id."""
+"""The users of a vault, and giving a user another id."""
 
 from __future__ import annotations
 
@@ -10,40 +10,43 @@ from pathlib import Path
 from vault_memory.adapters import files
 from vault_memory.adapters.history import Draft, FileChange
 from vault_memory.core import layout, trailers
-from vault_memory.core.profile.profile import Profile
+from vault_memory.core.profile import Profile
+from vault_memory.core.trailers import Trailers
 from vault_memory.errors import UsageError
 from vault_memory.services.admin.access import drop_user_token
+from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_person_edits
-from vault_memory.services.turns.withheld import rename_withheld
+from vault_memory.services.turns import rename_redactions
 from vault_memory.services.vault import Vault
 
 
 @dataclass(frozen=True)
 class User:
-    """A user, and the name that the profile says to use (empty if it says none)."""
+    """A user, and the name in the profile by which to address the user (empty if there is none)."""
 
     user_id: str
     display_name: str
 
 
 def users(vault: Vault, after: str = "", limit: int | None = None) -> list[User]:
-    """The users of the vault, by id: those whose id stands after `after`, at most `limit`."""
+    """The users of the vault in the order of their ids: those after `after`, at most `limit`."""
     ids = [user_id for user_id in vault.user_ids() if user_id > after]
     return [User(user_id, _name(vault, user_id)) for user_id in ids[:limit]]
 
 
 def _name(vault: Vault, user_id: str) -> str:
-    """The name that a user's profile says to use; empty too where the profile is a link, which nobody follows."""
+    """The name in a user's profile; empty if the profile is a link, which is never followed."""
     path = vault.root / layout.user_dir(user_id) / layout.PROFILE
     stored = None if path.is_symlink() else files.read(path)
     return str(Profile.decode(stored or b"").get("display_name") or "")
 
 
 def rename_user(vault: Vault, old: str, new: str) -> None:
-    """Give a user another id: the folder moves, and git's history of it stays connected (`Vault-Renamed-From`).
+    """Give a user another id: the folder moves, and the history stays connected by the trailer `Vault-Renamed-From`.
 
-    What was said and done under the old id stays as it was written; tokens that were made for either id open nothing any
-    more. Raises `NotFound`, `InvalidId`, or `UsageError` when the new id is taken.
+    Commits and records under the old id keep it. Tokens of both ids are revoked. A folder moves once, but `write` may
+    decide again; so this does the steps of `write` itself. Raises `NotFound`, `InvalidId`, or
+    `UsageError` when the new id is taken.
     """
     vault.known_user(old)
     layout.check_user_id(new)
@@ -63,10 +66,9 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
                 if content is not None:
                     moved += [FileChange(old_dir / source, content, None), FileChange(new_dir / source, None, content)]
         os.rename(vault.root / old_dir, vault.root / new_dir)
-        rename_withheld(vault, old, new)
-        for user_id in (old, new):  # whoever was given one for the new id was another person
+        rename_redactions(vault, old, new)
+        for user_id in (old, new):  # a token of the new id belongs to another person
             drop_user_token(vault, user_id)
-        message = trailers.render(
-            f"user({new}): renamed from {old}", "", {"Vault-User": new, "Vault-Renamed-From": old}
-        )
+        message = trailers.render(f"user({new}): renamed from {old}", "", Trailers(user=new, renamed_from=old))
         vault.history.commit([Draft(message, vault.history.person(), tuple(moved))])
+    reconcile(vault, new)

@@ -1,1 +1,51 @@
-"""The process that keeps index and history up to date while people edit: its workers, jobs, events and record."""
+"""The process that keeps index and history up to date while people edit: its workers, jobs, events and record.
+Also whether such a process runs, and how the system starts it at log-in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.services.daemon.autostart import Service, install_service, service_status, uninstall_service
+    from vault_memory.services.daemon.daemon import Daemon
+    from vault_memory.services.daemon.daemon_record import DaemonRecord, is_running, read_record
+    from vault_memory.services.daemon.event_log import Event
+    from vault_memory.services.daemon.heartbeat import Outcome, heartbeat, outcomes
+    from vault_memory.services.daemon.jobs import JOBS
+
+__all__ = [
+    "Daemon",
+    "DaemonRecord",
+    "Event",
+    "JOBS",
+    "Outcome",
+    "Service",
+    "heartbeat",
+    "install_service",
+    "is_running",
+    "outcomes",
+    "read_record",
+    "service_status",
+    "uninstall_service",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Daemon": "daemon",
+        "DaemonRecord": "daemon_record",
+        "Event": "event_log",
+        "JOBS": "jobs",
+        "Outcome": "heartbeat",
+        "Service": "autostart",
+        "heartbeat": "heartbeat",
+        "install_service": "autostart",
+        "is_running": "daemon_record",
+        "outcomes": "heartbeat",
+        "read_record": "daemon_record",
+        "service_status": "autostart",
+        "uninstall_service": "autostart",
+    },
+)

@@ -1,4 +1,4 @@
-"""Have the system start a vault's daemon at log-in, and keep it running."""
+"""Have the system start a vault's daemon at log-in and keep it running."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_memory.adapters.user_service import Supervisor, supervisor
-from vault_memory.core import unit
+from vault_memory.adapters.user_service import Supervisor, service_name, supervisor
 from vault_memory.errors import Unsupervised
 from vault_memory.services.daemon.daemon_record import is_running
 from vault_memory.services.vault import Vault
@@ -15,8 +14,8 @@ from vault_memory.services.vault import Vault
 
 @dataclass(frozen=True)
 class Service:
-    """A daemon as the system's supervisor knows it: by which file, with which text. `state` is what it says of it, and
-    `problem` what kept us from asking or telling it, with the next step."""
+    """A daemon as a service of the system: its file, the file's text and, in the supervisor's words, its `state`.
+    `problem` is why the supervisor could not be asked, with the next step."""
 
     name: str
     path: Path
@@ -26,9 +25,9 @@ class Service:
     problem: str = ""
 
 
-def service(vault: Vault, platform: str = sys.platform) -> Service:
-    """What there is, or would be. Changes nothing."""
-    system, name = _system(vault, platform)
+def service_status(vault: Vault, platform: str = sys.platform) -> Service:
+    """The service as it is, or as `install_service` would make it."""
+    system, name = _supervisor(vault, platform)
     path = system.path(name)
     text = system.text(name, vault.root, _command(vault))
     if not path.exists():
@@ -40,34 +39,34 @@ def service(vault: Vault, platform: str = sys.platform) -> Service:
 
 
 def install_service(vault: Vault, platform: str = sys.platform) -> Service:
-    """Write the file and start the daemon, unless one runs already: that one is left to end by itself."""
-    system, name = _system(vault, platform)
+    """Write the file and start the service. A daemon that runs already is not stopped."""
+    system, name = _supervisor(vault, platform)
     system.install(name, system.text(name, vault.root, _command(vault)))
     try:
         system.start(name)
     except Unsupervised as error:
-        found = service(vault, platform)
-        return Service(name, found.path, found.text, installed=True, problem=str(error))
-    return service(vault, platform)
+        current = service_status(vault, platform)
+        return Service(name, current.path, current.text, installed=True, problem=str(error))
+    return service_status(vault, platform)
 
 
 def uninstall_service(vault: Vault, platform: str = sys.platform) -> Service:
-    """End the daemon that the system runs, and delete the file."""
-    system, name = _system(vault, platform)
+    """Stop the service and delete its file."""
+    system, name = _supervisor(vault, platform)
     problem = ""
     if system.path(name).exists():
         try:
             system.stop(name)
         except Unsupervised as error:
             problem = str(error)
-    found = service(vault, platform)
+    current = service_status(vault, platform)
     system.remove(name)
-    still = "a daemon still runs here: stop it by hand" if problem and is_running(vault.root) else ""
-    return Service(name, found.path, found.text, installed=False, problem=still)
+    problem = "a daemon of this vault still runs: stop it by hand" if problem and is_running(vault.root) else ""
+    return Service(name, current.path, current.text, installed=False, problem=problem)
 
 
-def _system(vault: Vault, platform: str) -> tuple[Supervisor, str]:
-    return supervisor(platform, vault.environ), unit.name_of(str(vault.root))
+def _supervisor(vault: Vault, platform: str) -> tuple[Supervisor, str]:
+    return supervisor(platform, vault.environ), service_name(vault.root)
 
 
 def _command(vault: Vault) -> list[str]:

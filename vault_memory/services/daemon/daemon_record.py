@@ -1,8 +1,7 @@
-"""The daemon's note to everybody else, `.vault-memory/daemon.json`: that it runs, since when, and what troubles it."""
+"""What other processes can know of the daemon: its lock says that it runs, `.vault-memory/daemon.json` its state."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,20 +9,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from vault_memory.adapters import files
+from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout
 from vault_memory.errors import Busy
 
-_WAIT_S = 1.0
-"""Somebody who only asks whether a daemon runs holds the lock for an instant; a daemon holds it for good."""
+_LOCK_TIMEOUT_S = 1.0
+"""`is_running` holds the lock for an instant, another daemon for as long as it runs."""
 
 
 @dataclass
 class DaemonRecord:
-    """What a daemon tells of itself. Times are ISO 8601 with offset; `beat` is when it last wrote this.
+    """The state of a daemon. Times are ISO 8601 with offset; `beat` is when the daemon last wrote this.
 
-    `state` is `catching up`, `watching`, `polling` or `stopped`; `polling` says why events are not trusted. `problems`
-    maps a worker or a scope to its last error, and empties when all is well again; `restarts` counts how often a worker
-    crashed; `held` maps a scope to the number of deletions that wait for `resume`.
+    `state` is `catching up`, `watching`, `polling` or `stopped`; `polling` says why the system's events cannot be
+    trusted. `problems` maps a worker or a scope to its last error until it works again; `restarts` counts the crashes
+    of each worker; `held` maps a scope to the number of deletions that wait for `resume`.
     """
 
     pid: int = field(default_factory=os.getpid)
@@ -38,49 +38,42 @@ class DaemonRecord:
 
 @contextmanager
 def only_daemon(root: Path) -> Iterator[None]:
-    """Be the one daemon of the vault. Raises `Busy`, naming the other's process id, when there is one already."""
+    """Hold the lock of the vault's only daemon. Raises `Busy`, naming its process, when there is one already."""
     try:
-        held = files.lock(lock_path(root), _WAIT_S)
-        held.__enter__()
+        lock = files.lock(lock_path(root), _LOCK_TIMEOUT_S)
+        lock.__enter__()
     except Busy:
         record = read_record(root)
         by = f" by process {record.pid}, since {record.started}" if record else ""
-        raise Busy(f"{root} is already watched{by}: stop that daemon first, or let it do the work") from None
+        raise Busy(f"{root} is already watched{by}: stop that daemon first, or leave the work to it") from None
     try:
         yield
     finally:
-        held.__exit__(None, None, None)
+        lock.__exit__(None, None, None)
 
 
 def is_running(root: Path) -> bool:
     """Whether a daemon watches the vault now."""
-    if not lock_path(root).exists():
-        return False
-    try:
-        with files.lock(lock_path(root), 0):
-            return False
-    except Busy:
-        return True
+    return lock_path(root).exists() and files.is_locked(lock_path(root))
 
 
 def lock_path(root: Path) -> Path:
-    """The lock that the one daemon of a vault holds."""
+    """The lock file that the only daemon of a vault holds."""
     return root / layout.STATE_DIR / "locks" / "daemon.lock"
 
 
 def read_record(root: Path) -> DaemonRecord | None:
-    """What the last daemon told; None when there was none, or when its note is unreadable (the next one writes it anew)."""
+    """The state that the last daemon wrote; None when there was no daemon, or the file is damaged."""
     try:
-        return DaemonRecord(**json.loads(_path(root).read_bytes()))
-    except (FileNotFoundError, ValueError, TypeError):
+        return DaemonRecord(**state) if (state := _state(root).read()) else None
+    except TypeError:  # an unknown key: written by another version
         return None
 
 
 def write_record(root: Path, record: DaemonRecord) -> None:
-    """Put the note in place of the last one."""
-    text = json.dumps(asdict(record), ensure_ascii=False, indent=1)
-    files.replace(_path(root), text.encode(), files.read(_path(root)))
+    """Replace the state."""
+    _state(root).write(asdict(record))
 
 
-def _path(root: Path) -> Path:
-    return root / layout.STATE_DIR / "daemon.json"
+def _state(root: Path) -> StateFile:
+    return StateFile(root, "daemon")

@@ -1,4 +1,4 @@
-"""What a daemon tells: to whoever listens as it happens, and in its log and its record to everybody who asks later."""
+"""What a daemon reports: to its caller at once, to its log, and to the record that other processes read."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from vault_memory.services.vault import Vault
 
 
 @dataclass(frozen=True)
-class Happening:
-    """Something worth a line in a log: `kind` is one of started, watching, polling, indexed, removed, failed, held, committed,
-    vectors, job, trouble, well, stopped."""
+class Event:
+    """One line of the log. `kind` is started, watching, polling, indexed, removed, failed, held, committed, vectors,
+    job, trouble, well or stopped; `where` is a worker's name or a scope's label."""
 
     time: datetime
     kind: str
@@ -27,72 +27,73 @@ class Happening:
     message: str
 
     def json(self) -> str:
-        """The same as one line of JSON, for other programs."""
+        """One line of JSON, for other programs."""
         return json.dumps(asdict(self) | {"time": self.time.isoformat(timespec="milliseconds")}, ensure_ascii=False)
 
 
-class Bulletin:
-    """One daemon's voice; safe to use from all its threads. `where` is a worker's name or a scope's label."""
+class DaemonEvents:
+    """The events of one daemon, passed to `on_event`; safe to use from all its threads."""
 
-    def __init__(self, vault: Vault, tell: Callable[[Happening], None]) -> None:
+    def __init__(self, vault: Vault, on_event: Callable[[Event], None]) -> None:
         self.record = DaemonRecord()
         self._log = LogFile(vault.root / layout.STATE_DIR / "logs" / "daemon.jsonl")
-        self._vault, self._tell = vault, tell
+        self._vault, self._on_event = vault, on_event
         self._lock = threading.Lock()
 
-    def note(self, kind: str, where: str, message: str) -> None:
-        """Tell of something that happened."""
-        self.save()
-        happening = Happening(self._vault.now(), kind, where, message)
+    def publish(self, kind: str, where: str, message: str) -> None:
+        """Log an event and pass it on."""
+        self.save_record()
+        event = Event(self._vault.now(), kind, where, message)
         if self._vault.exists():
             with self._lock, contextlib.suppress(OSError):  # a full disk must not keep the daemon from its work
-                self._log.write(happening.json())
-        self._tell(happening)
+                self._log.write(event.json())
+        self._on_event(event)
 
-    def trouble(self, where: str, error: Exception) -> None:
-        """Tell of an error; it stands in the record until all is `well` there."""
+    def report_error(self, where: str, error: Exception) -> None:
+        """Publish an error as `trouble`; it stays in the record until `clear_error`."""
         text = str(error) if isinstance(error, VaultMemoryError) else f"{type(error).__name__}: {error}"
         with self._lock:
             self.record.problems[where] = text
-        self.note("trouble", where, text)
+        self.publish("trouble", where, text)
 
-    def crashed(self, worker: str, error: Exception) -> None:
-        """Tell of an error that ended a worker; it is started again."""
+    def report_crash(self, worker: str, error: Exception) -> None:
+        """Report an error that ended a worker, and count it."""
         with self._lock:
             self.record.restarts[worker] = self.record.restarts.get(worker, 0) + 1
-        self.trouble(worker, error)
+        self.report_error(worker, error)
 
-    def well(self, where: str) -> None:
-        """Take back a trouble, if there was one."""
+    def clear_error(self, where: str) -> None:
+        """Publish `well` if there was an error."""
         with self._lock:
-            was_ill = self.record.problems.pop(where, None)
-        if was_ill:
-            self.note("well", where, "works again")
+            error = self.record.problems.pop(where, None)
+        if error:
+            self.publish("well", where, "works again")
 
     def started(self, message: str) -> None:
+        """Publish the start."""
         self.record.started = self._now()
-        self.note("started", "daemon", message)
+        self.publish("started", "daemon", message)
 
-    def state(self, state: str, polling: str, message: str) -> None:
-        """Tell of another state, or of another reason for polling."""
+    def set_state(self, state: str, polling: str, message: str) -> None:
+        """Publish the state if it, or the reason for polling, is another one than before."""
         if (state, polling) != (self.record.state, self.record.polling):
             self.record.state, self.record.polling = state, polling
-            self.note(state, "daemon", message)
+            self.publish(state, "daemon", message)
 
-    def held(self, scope: str, count: int) -> None:
-        """Tell how many deletions of a scope wait for the person's word."""
-        name = layout.label(scope)
+    def set_held(self, scope: str, count: int) -> None:
+        """Publish how many deletions of a scope wait until a person confirms them."""
+        label = layout.label(scope)
         with self._lock:
-            self.record.held = {where: n for where, n in self.record.held.items() if where != name}
+            self.record.held = {where: n for where, n in self.record.held.items() if where != label}
             if count:
-                self.record.held[name] = count
-        what = f"{count} files are gone: `vault-memory resume` if you deleted them" if count else "none any more"
-        self.note("held", name, what)
+                self.record.held[label] = count
+        confirm = f"{count} files are gone: run `vault-memory resume` if you deleted them"
+        self.publish("held", label, confirm if count else "no deletions wait any more")
 
-    def save(self) -> None:
-        """Write the record, unless the vault is not where it was: nothing is to be written into a folder that is none.
+    def save_record(self) -> None:
+        """Write the record, unless the vault is gone: no folder must be made where it was.
 
-        When that fails (the disk is full, `.vault-memory/` was deleted just now) the next time comes soon.
+        An error is ignored (a full disk, `.vault-memory/` just deleted): the record is soon written again.
         """
         if self._vault.exists():
             with self._lock, contextlib.suppress(Unwritable, Changed):

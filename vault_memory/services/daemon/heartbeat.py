@@ -1,31 +1,29 @@
-"""What is to be done from time to time, and how it went the last time.
+"""Run the scheduled jobs that are due, and keep how each last run went.
 
-Each job has a lock and a record in `.vault-memory/jobs/`, so that it never runs twice at once, whoever beats: the daemon,
-a cron line with `vault-memory heartbeat`, or both. Deleting the records makes every job start its count anew.
+Each job has a lock and an outcome in `.vault-memory/jobs/`, so it never runs twice at once, whether the daemon or a
+cron line with `vault-memory heartbeat` starts it. A job without an outcome counts as new.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 
-from vault_memory.adapters import files
-from vault_memory.core import layout, schedule
+from vault_memory.adapters.state import StateFile
+from vault_memory.core.timing import is_due, parse_schedule
 from vault_memory.errors import Busy, NotFound
 from vault_memory.services.daemon.jobs import JOBS, Job
 from vault_memory.services.vault import Vault
 
-RETRY = timedelta(minutes=10)
-"""After a failure, or when the process ended in the middle of it, a job is tried again this long after it started; one
-with a shorter interval after that."""
+RETRY_AFTER = timedelta(minutes=10)
+"""A job that failed, or whose process ended during the run, starts again this long after its last start, or after its
+interval where that is shorter."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job's last run went. `finished` is None while it runs, or when its process ended in the middle of it."""
+    """How a job's last run went, and what it `said`. `finished` is None during a run, or if its process ended then."""
 
     job: str
     started: datetime
@@ -39,84 +37,84 @@ def heartbeat(
 ) -> list[Outcome]:
     """Run every job that is due (`force`: due or not; `only`: the one of that name) and return how each run went.
 
-    A job that is running elsewhere is left out, and so is one without a record whose time of day has yet to come.
-    Raises `NotFound` for an unknown name.
+    A job that is running elsewhere is skipped. A job with a time of day that never ran waits for that time. Raises
+    `NotFound` for an unknown name.
     """
     jobs = list(jobs)
     if only is not None and only not in (job.name for job in jobs):
         raise NotFound(f"there is no job {only!r}: the jobs are {', '.join(job.name for job in jobs)}")
-    return [
-        outcome for job in jobs if only in (None, job.name) and (outcome := _beat(vault, job, force=force)) is not None
-    ]
+    chosen = [job for job in jobs if only in (None, job.name)]
+    return [outcome for job in chosen if (outcome := _run_if_due(vault, job, force=force)) is not None]
 
 
 def outcomes(vault: Vault, jobs: Iterable[Job] = JOBS) -> Iterator[tuple[Job, str, Outcome | None]]:
     """Every job, its schedule in this vault, and how its last run went (None: it has not run yet)."""
     for job in jobs:
-        outcome = _read(_record(vault, job), job)
-        yield job, when(vault, job), outcome if outcome and outcome.said else None
+        outcome = _last(_state(vault, job), job)
+        yield job, schedule_of(vault, job), outcome if outcome and outcome.said else None
 
 
-def when(vault: Vault, job: Job) -> str:
+def schedule_of(vault: Vault, job: Job) -> str:
     """A job's schedule: the vault's own setting, else the job's."""
-    return vault.config.schedule.get(job.name, job.when)
+    return vault.config.schedule.get(job.name, job.schedule)
 
 
-def _beat(vault: Vault, job: Job, *, force: bool) -> Outcome | None:
+def _run_if_due(vault: Vault, job: Job, *, force: bool) -> Outcome | None:
     now = vault.now().astimezone(vault.config.zone())
     if not force and not _is_due(vault, job, now):
         return None
-    path = _record(vault, job)
+    state = _state(vault, job)
     try:
-        with files.lock(path.with_suffix(".lock"), 0):
+        with state.lock(timeout_s=0):
             if not force and not _is_due(vault, job, now):
-                return None  # somebody else has just done it
-            if _read(path, job) is None and not force and ":" in when(vault, job):
-                _write(path, Outcome(job.name, now, now, True, ""))  # from now on its time of day is waited for
+                return None  # another process has just run it
+            if _last(state, job) is None and not force and ":" in schedule_of(vault, job):
+                _save(state, Outcome(job.name, now, now, True, ""))  # the next time of day is counted from here
                 return None
-            return _run(vault, job, path, now)
+            return _run(vault, job, state, now)
     except Busy:
         return None
 
 
-def _run(vault: Vault, job: Job, path: Path, now: datetime) -> Outcome:
+def _run(vault: Vault, job: Job, state: StateFile, now: datetime) -> Outcome:
     outcome = Outcome(job.name, now, None, False, "running, or ended in the middle")
-    _write(path, outcome)
+    _save(state, outcome)
     try:
         said, ok = job.run(vault), True
-    except Exception as error:  # a job's failure is its outcome, shown in `status`, and never another job's
+    except Exception as error:  # any failure is this job's outcome, shown by `status`; the other jobs still run
         said, ok = f"{type(error).__name__}: {error}", False
     outcome = replace(outcome, finished=vault.now().astimezone(now.tzinfo), ok=ok, said=said)
-    _write(path, outcome)
+    _save(state, outcome)
     return outcome
 
 
 def _is_due(vault: Vault, job: Job, now: datetime) -> bool:
-    if when(vault, job) == "off":
+    schedule = schedule_of(vault, job)
+    if schedule == "off":
         return False
-    last = _read(_record(vault, job), job)
+    last = _last(_state(vault, job), job)
     if last is None:
         return True
     if not last.ok or last.finished is None:
-        rule = schedule.parse(when(vault, job))
-        pause = min(rule, RETRY) if isinstance(rule, timedelta) else RETRY
+        rule = parse_schedule(schedule)
+        pause = min(rule, RETRY_AFTER) if isinstance(rule, timedelta) else RETRY_AFTER
         return not last.started <= now < last.started + pause
-    return schedule.is_due(when(vault, job), last.started, now)
+    return is_due(schedule, last.started, now)
 
 
-def _record(vault: Vault, job: Job) -> Path:
-    return vault.root / layout.STATE_DIR / "jobs" / f"{job.name}.json"
+def _state(vault: Vault, job: Job) -> StateFile:
+    return StateFile(vault.root, f"jobs/{job.name}")
 
 
-def _read(path: Path, job: Job) -> Outcome | None:
+def _last(state: StateFile, job: Job) -> Outcome | None:
+    row = state.read()
     try:
-        row = json.loads(path.read_bytes())
         finished = datetime.fromisoformat(row["finished"]) if row["finished"] else None
         return Outcome(job.name, datetime.fromisoformat(row["started"]), finished, bool(row["ok"]), str(row["said"]))
-    except (FileNotFoundError, ValueError, TypeError, KeyError):
-        return None  # none, or spoilt: as if the job had never run
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
-def _write(path: Path, outcome: Outcome) -> None:
-    text = json.dumps(asdict(outcome), ensure_ascii=False, default=lambda moment: moment.isoformat())
-    files.replace(path, text.encode(), files.read(path))
+def _save(state: StateFile, outcome: Outcome) -> None:
+    finished = outcome.finished.isoformat() if outcome.finished else None
+    state.write(asdict(outcome) | {"started": outcome.started.isoformat(), "finished": finished})

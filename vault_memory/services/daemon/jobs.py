@@ -1,7 +1,7 @@
-"""The jobs of the heartbeat, all of them: a new part adds its line to `JOBS`.
+"""All scheduled jobs: a new one adds its line to `JOBS`.
 
-A job is idempotent and may be interrupted anywhere. It raises when it could not do all of its work, and is then tried
-again soon. `schedule` in `vault-memory.toml` moves a job or turns it off.
+A job can be repeated and interrupted anywhere without harm. It raises when it could not do all of its work, and is then
+tried again soon. `schedule` in `vault-memory.toml` gives a job another schedule or turns it off.
 """
 
 from __future__ import annotations
@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from vault_memory.core import layout
 from vault_memory.errors import EndpointError, HistoryError, VaultMemoryError
-from vault_memory.services.daemon.git_upkeep import maintain
-from vault_memory.services.indexing.reconcile import embed, reconcile
-from vault_memory.services.profiles.interaction import compute_interaction
-from vault_memory.services.sync.sync import sync
+from vault_memory.services.daemon.git_upkeep import maintain_git
+from vault_memory.services.indexing import embed, reconcile
+from vault_memory.services.profiles import compute_interaction
+from vault_memory.services.sync import sync
 from vault_memory.services.vault import Vault
 
 
 @dataclass(frozen=True)
 class Job:
-    """`when` is a schedule as `core.schedule` reads it; `run` returns a line on what was done."""
+    """`schedule` is text for `core.timing.parse_schedule`; `run` returns a line about what was done."""
 
     name: str
-    when: str
+    schedule: str
     help: str
     run: Callable[[Vault], str]
 
@@ -41,7 +40,7 @@ def _check_everything(vault: Vault) -> str:
         repaired += len(report.indexed) + len(report.removed)
     if failed:
         raise VaultMemoryError("; ".join(failed))
-    return f"{files} files read, {repaired} of them were not as the index had them"
+    return f"{files} files read, {repaired} of them differed from the index"
 
 
 def _embed_waiting(vault: Vault) -> str:
@@ -69,10 +68,8 @@ def _commit_waiting(vault: Vault) -> str:
 def _sync(vault: Vault) -> str:
     if not vault.config.git_remote:
         return "git.remote is not set"
-    done = sync(vault)
-    for scope in done.scopes:
-        reconcile(vault, scope)
-    return "; ".join([f"{done.received} commits came, {done.sent} went", *done.notes])
+    synced = sync(vault)
+    return "; ".join([f"{synced.received} commits received, {synced.sent} sent", *synced.notes])
 
 
 def _compute_interaction(vault: Vault) -> str:
@@ -82,7 +79,6 @@ def _compute_interaction(vault: Vault) -> str:
         try:
             if compute_interaction(vault, user_id):
                 changed.append(user_id)
-                reconcile(vault, user_id, [layout.PROFILE])
         except VaultMemoryError as error:
             failed.append(f"{user_id}: {error}")
     if failed:
@@ -90,14 +86,12 @@ def _compute_interaction(vault: Vault) -> str:
     return f"changed for {', '.join(changed)}" if changed else "nothing has changed"
 
 
-VECTORS = Job(
-    "vectors", "15m", "compute the vectors that an endpoint could not give when they were asked for", _embed_waiting
-)
+VECTORS = Job("vectors", "15m", "compute the vectors that an endpoint could not compute earlier", _embed_waiting)
 JOBS = (
-    Job("commits", "1m", "make the commits that had to wait for a rebase, a merge or a lock", _commit_waiting),
+    Job("commits", "1m", "make the commits that waited for a rebase, a merge or a lock", _commit_waiting),
     VECTORS,
-    Job("sync", "15m", "bring this vault and the remote that git.remote names to the same state", _sync),
-    Job("maintenance", "15m", "keep git's history fast and small, while nobody writes", maintain),
+    Job("sync", "15m", "bring this vault and the remote in git.remote to the same state", _sync),
+    Job("maintenance", "15m", "keep git's history fast and small, while nobody writes", maintain_git),
     Job("interaction", "04:00", "compute from the logs how each person talks with the assistant", _compute_interaction),
-    Job("full-check", "03:00", "read every file anew and compare it with the index", _check_everything),
+    Job("full-check", "03:00", "read every file again and compare it with the index", _check_everything),
 )

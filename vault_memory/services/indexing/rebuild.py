@@ -1,4 +1,4 @@
-"""Make an index anew from the files, whatever it holds now."""
+"""What only a person asks for: rebuild an index, and confirm the deletion of many files."""
 
 from __future__ import annotations
 
@@ -11,3 +11,9 @@ def rebuild(vault: Vault, scope: str) -> Report:
     index = vault.index(scope)
     index.remove(index.files())
     return reconcile(vault, scope, confirm_deletions=True)
+
+
+def confirm_deletions(vault: Vault) -> dict[str, tuple[str, ...]]:
+    """Take the files that are gone out of every index, however many they are; returns their sources by scope."""
+    removed = {scope: reconcile(vault, scope, confirm_deletions=True).removed for scope in vault.scopes()}
+    return {scope: sources for scope, sources in removed.items() if sources}

@@ -1,40 +1,83 @@
-"""Bring the index of a scope up to what its files say: the one way anything enters an index.
+"""Bring the index of a scope up to date with its files: the only way text enters a vault's index.
 
-Whoever thinks that a file changed (the daemon after an edit, a turn after its own write, a person with `reindex`) asks
-for this; what really changed is decided here, by comparing the disk with the index. It may be run at any time, by several
-processes at once, and any number of times.
+The caller only suspects a change (the daemon after an edit, a turn after its own write, a person with `reindex`); what
+changed is decided here, by comparing the files with the index. It may run at any time, in several processes at once.
+
+A file whose size, times and inode are as the index recorded them is taken to be unchanged, as git's index does.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vault_memory.adapters import scan
-from vault_memory.adapters.index.base import FileState, Index
+from vault_memory.adapters.index import FileState, Index
+from vault_memory.adapters.scan import SourceStamp, Stamp
 from vault_memory.core import layout
-from vault_memory.core.change import Identity, Stat, compare, is_mass_deletion, recorded
-from vault_memory.core.notes import document
-from vault_memory.core.notes.document import Document
+from vault_memory.core.notes import Document, document
 from vault_memory.services.indexing import spaces
 from vault_memory.services.vault import Vault
 
 BATCH_FILES = 128
 BATCH_BYTES = 4 << 20
-REWRITTEN = 0.1
-"""A run that indexed this share of a scope's files leaves the index in so many pieces that it is worth joining them."""
-PASSES = 3
-"""A file that changes while it is indexed is read again, but not for ever: the next hint or scan finds it."""
+COMPACT_SHARE = 0.1
+"""A run that indexed more than this share of a scope's files joins the index's pieces: there are many then."""
+MAX_PASSES = 3
+"""How often a file that changes while it is indexed is read; after that the next hint or scan finds it."""
+
+MASS_DELETION_SHARE = 0.2
+MASS_DELETION_COUNT = 50
+FEW_DELETIONS = 4
+"""A person with five notes deletes two of them without being asked; up to this count a share says nothing."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Sources to read (`added`, `modified`), sources that are no longer there (`removed`), and how many are
+    unchanged."""
+
+    added: tuple[str, ...]
+    modified: tuple[str, ...]
+    removed: tuple[str, ...]
+    same: int
+
+
+def compare(on_disk: Mapping[str, Stamp], known: Mapping[str, Stamp], unseen: Sequence[str] = ()) -> Change:
+    """Compare what a scan found with what the index recorded.
+
+    `unseen` are folders and files that could not be looked at (`""`: the scope itself); neither they nor what lies in
+    them counts as removed.
+    """
+    added, modified = [], []
+    for source, stamp in on_disk.items():
+        before = known.get(source)
+        if before is None:
+            added.append(source)
+        elif before != stamp:
+            modified.append(source)
+    missing = (source for source in known if source not in on_disk)
+    removed = tuple(source for source in missing if not any(_is_within(source, path) for path in unseen))
+    return Change(tuple(added), tuple(modified), removed, len(on_disk) - len(added) - len(modified))
+
+
+def _is_within(source: str, path: str) -> bool:
+    return path in ("", source) or source.startswith(f"{path}/")
+
+
+def is_mass_deletion(removed: int, known: int) -> bool:
+    """Whether `removed` of `known` files are more than a person deletes in passing: above 50, or above a fifth."""
+    return removed > MASS_DELETION_COUNT or (removed > FEW_DELETIONS and removed > MASS_DELETION_SHARE * known)
 
 
 @dataclass(frozen=True)
 class Report:
     """What became of the sources of a scope.
 
-    `failed` maps a source to what is wrong with it (part of it may be indexed all the same). `held` are deletions that
-    were not applied, because they are so many (`confirm_deletions` applies them) or because they were to be deferred.
+    `failed` maps a source to what is wrong with it (part of it may still be indexed). `held` are deletions that were
+    not applied: there are too many (`confirm_deletions` applies them), or the caller deferred them.
     """
 
     scope: str
@@ -57,17 +100,17 @@ def reconcile(
 ) -> Report:
     """Index what changed in a scope; with `sources` look at those only.
 
-    `full_hash` reads every file instead of trusting size, times and inode, and compares the text in the index too. Text can be found when this returns; vectors
-    that an endpoint must compute follow with `embed`. Raises `Busy` or `IndexUnusable`; a file that cannot be read
-    raises nothing, it is in `failed`. `defer_deletions` removes nothing, for a look that may fall in the middle of a
-    deletion. When `stop` is set, what is read so far is kept and the rest is left for next time.
+    `full_hash` reads every file instead of trusting its stamp, and compares the text in the index too. When this
+    returns, text can be found; vectors that an endpoint must compute follow with `embed`. `defer_deletions` removes
+    nothing: a deletion of many files may not be over. When `stop` is set, what is read so far is kept and the rest
+    is left for the next run. Raises `Busy` or `IndexUnusable`; a file that cannot be read is in `failed`.
     """
     if not (vault.root / layout.scope_dir(scope)).is_dir():
-        return Report(scope)  # opening the index would make the folder of a user who is gone
+        return Report(scope)  # opening the index would make the folder of a user who was deleted
     index = vault.index(scope)
     if sources is None:
         found = scan.scan(vault.root, scope)
-        change = compare(found.files, index.identities(), found.unseen)
+        change = compare(found.files, index.stamps(), found.unseen)
         known = index.files(None if full_hash else [*change.modified, *change.removed])
         problems = index.problems()
     else:
@@ -75,16 +118,16 @@ def reconcile(
         found = scan.look(vault.root, scope, sources)
         known = index.files(sources)
         problems = {source: state.problem for source, state in known.items() if state.problem}
-        identities = {source: (s.size, s.mtime_ns, s.ctime_ns, s.inode) for source, s in known.items()}
-        change = compare(found.files, identities, found.unseen)
+        stamps = {source: (s.size, s.mtime_ns, s.ctime_ns, s.inode) for source, s in known.items()}
+        change = compare(found.files, stamps, found.unseen)
     run = _Run(vault, scope, index, known, found, full_hash, stop or threading.Event())
     run.read_all([*found.files] if full_hash else [*change.added, *change.modified])
-    lost, moved = run.gone([*change.removed, *run.vanished])
+    lost, moved = run.gone_or_moved([*change.removed, *run.vanished])
     is_held = defer_deletions or (not confirm_deletions and _are_many(len(lost), index))
     removed = moved if is_held else [*lost, *moved]
     if removed:
         index.remove(removed)
-    if full_hash or (sources is None and len(run.indexed) > REWRITTEN * len(found.files)):
+    if full_hash or (sources is None and len(run.indexed) > COMPACT_SHARE * len(found.files)):
         index.compact()
     standing = {source: problem for source, problem in problems.items() if source in found.files}
     return Report(
@@ -98,13 +141,13 @@ def reconcile(
 
 
 def _are_many(deletions: int, index: Index) -> bool:
-    return deletions > 0 and is_mass_deletion(deletions, len(index.identities()))
+    return deletions > 0 and is_mass_deletion(deletions, len(index.stamps()))
 
 
 def embed(vault: Vault, scope: str, limit: int = 256) -> int:
     """Compute vectors for up to `limit` chunks of a scope that have none; returns how many are left.
 
-    Raises `EndpointError` when the model cannot be asked; what is computed is kept, and any later call goes on from there.
+    Raises `EndpointError` when the model cannot be asked; vectors that are computed are kept, and a later call goes on.
     """
     if not (vault.root / layout.scope_dir(scope)).is_dir():
         return 0
@@ -112,7 +155,7 @@ def embed(vault: Vault, scope: str, limit: int = 256) -> int:
 
 
 class _Run:
-    """One run over one scope: reads files, hands them to the index in batches, and keeps the account."""
+    """One run over one scope: reads files, hands them to the index in batches, and keeps account of them."""
 
     def __init__(
         self,
@@ -126,7 +169,7 @@ class _Run:
     ) -> None:
         self.vault, self.scope, self.index = vault, scope, index
         self.known, self.found, self.is_thorough, self.stop = known, found, is_thorough, stop
-        self.indexed: dict[str, Stat] = {}
+        self.indexed: dict[str, None] = {}
         self.failed: dict[str, str] = {}
         self.vanished: list[str] = []
         self.hashes: set[bytes] = set()
@@ -135,24 +178,24 @@ class _Run:
         self._marks: dict[str, FileState] = {}
 
     def read_all(self, sources: list[str]) -> None:
-        """Read these files and index what is new in them, again if one changes meanwhile.
+        """Read these files and index what is new in them; again if one changes meanwhile.
 
         Without the second look a slow process could put an older text over a newer one that another has just indexed.
         """
-        for _ in range(PASSES):
-            seen: dict[str, Stat] = {}
+        for _ in range(MAX_PASSES):
+            read: dict[str, SourceStamp] = {}
             for source in sources:
                 if self.stop.is_set():
                     break
-                self._read(source, seen)
+                self._read(source, read)
             self._flush()
-            now = scan.look(self.vault.root, self.scope, seen).files
-            sources = [source for source, stat in seen.items() if now.get(source, stat) != stat]
+            now = scan.look(self.vault.root, self.scope, read).files
+            sources = [source for source, stamp in read.items() if now.get(source, stamp) != stamp]
             if not sources:
                 return
 
-    def gone(self, sources: list[str]) -> tuple[list[str], list[str]]:
-        """Which of these are no longer there at a second look: (lost, moved), for some came back under another name."""
+    def gone_or_moved(self, sources: list[str]) -> tuple[list[str], list[str]]:
+        """Which of these files are still missing at a second look: those that are lost, and those that have moved."""
         if self.stop.is_set():
             return [], []  # what only moved may be among those not read yet
         again = scan.look(self.vault.root, self.scope, sources)
@@ -160,27 +203,26 @@ class _Run:
         moved = [source for source in gone if self.known[source].content_hash in self.hashes]
         return [source for source in gone if source not in set(moved)], moved
 
-    def _read(self, source: str, seen: dict[str, Stat]) -> None:
+    def _read(self, source: str, read: dict[str, SourceStamp]) -> None:
         problem = self.found.problems.get(source)
         if problem is not None:
             if self.known.get(source) and self.known[source].content_hash:
-                self.index.remove([source])  # what it was is no longer there: a link or a pipe took its place
+                self.index.remove([source])  # the file is gone: a link or a pipe has replaced it
             self._fail(source, self.found.files[source], problem)
             return
         try:
-            content = scan.read(self.vault.root, self.scope, source, document.LIMIT_BYTES + 1)
+            content = scan.read(self.vault.root, self.scope, source, document.MAX_FILE_BYTES + 1)
         except FileNotFoundError:
             self.vanished.append(source)
             return
         except OSError as error:
-            # Without a time stamp, so that it is tried at every scan: what forbids reading may lie in a parent folder.
-            stat = Stat(*self.found.files[source])._replace(mtime_ns=0)
-            self._fail(source, stat, f"cannot be read: {error.strerror or error}")
+            # Without a time, so every scan tries it again: a parent folder may forbid reading.
+            stamp = SourceStamp(*self.found.files[source])._replace(mtime_ns=0)
+            self._fail(source, stamp, f"cannot be read: {error.strerror or error}")
             return
-        seen[source] = content.stat
+        read[source] = content.stamp
         self.hashes.add(content.content_hash)
-        stat = recorded(content.stat, time.time_ns())
-        state = FileState(content.content_hash, *stat)
+        state = FileState(content.content_hash, *scan.stamp_to_record(content.stamp, time.time_ns()))
         before = self.known.get(source)
         if before is not None and before.content_hash == content.content_hash and self._is_held(source, content):
             state = replace(state, problem=before.problem)
@@ -190,7 +232,8 @@ class _Run:
         self._index(source, content, state)
 
     def _is_held(self, source: str, content: scan.Content) -> bool:
-        """Whether the index holds a file's text; a thorough run looks, and makes away with what somebody made of it."""
+        """Whether the index holds a file's text; a thorough run compares, and removes text that somebody has
+        changed."""
         if not self.is_thorough or self.index.holds(self._document(source, content)):
             return True
         self.index.remove([source])
@@ -200,18 +243,18 @@ class _Run:
         return document.read(source, layout.kind_of(layout.Place(self.scope, source)), content.data)
 
     def _index(self, source: str, content: scan.Content, state: FileState) -> None:
-        read = self._document(source, content)
-        state = replace(state, problem="; ".join(read.problems))
-        self._batch.append((read, state))
+        parsed = self._document(source, content)
+        state = replace(state, problem="; ".join(parsed.problems))
+        self._batch.append((parsed, state))
         self._batch_bytes += len(content.data)
         self.known[source] = state
-        self.indexed[source] = content.stat
+        self.indexed[source] = None
         self.failed[source] = state.problem
         if len(self._batch) >= BATCH_FILES or self._batch_bytes >= BATCH_BYTES:
             self._flush()
 
-    def _fail(self, source: str, stat: Identity, problem: str) -> None:
-        state = FileState(b"", *stat, problem=problem)
+    def _fail(self, source: str, stamp: Stamp, problem: str) -> None:
+        state = FileState(b"", *stamp, problem=problem)
         self.failed[source] = problem
         if self.known.get(source) != state:
             self._marks[source] = state

@@ -1,95 +1,30 @@
-"""Whose vectors answer a search, decided for each index from what it holds.
+"""Which vectors answer a search, decided for each index from what it holds; and the building of vectors.
 
-    the configured model's    once they are complete; from then on also while some new passages still have none
+    the configured model's    once they are complete; then also while some new passages still have none
     the former model's        while the configured one's are being built beside them
-    the offline ones          where neither can be used; they need no network, so that every index holds them
+    the offline ones          where neither can be used; they need no network, so every index holds them
 
-Vectors of two spaces are never compared: a query is embedded by the very model whose vectors answer it. So that a model
-can be asked after the settings have left it, `embedding_record` remembers how.
+Vectors of two spaces are never compared: a query is embedded by the model whose vectors answer it. For a model that has
+left the settings, `.vault-memory/embedding.json` holds how it is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
-from vault_memory.adapters.embedding.base import OFFLINE, Embedder, Vector
-from vault_memory.adapters.embedding.embedding_record import remember, settings_of
-from vault_memory.adapters.embedding.offline import OfflineEmbedder
-from vault_memory.adapters.index.base import Index, Space
+from vault_memory.adapters.embedding import OFFLINE, OfflineEmbedder, save_settings, settings_of
+from vault_memory.adapters.index import Index, Space
 from vault_memory.core import layout
-from vault_memory.errors import ConfigError, EndpointError
+from vault_memory.errors import ConfigError
 from vault_memory.services.vault import Vault
 
-NEARLY = 0.9
-"""A space of which so much is there answers, if there is no former one: what is new is found by its words meanwhile."""
-
-
-class Embedding(Protocol):
-    """What is needed to embed a query: a vault, or a benchmark's stand-in."""
-
-    @property
-    def embedder(self) -> Embedder: ...
-
-    def former_embedder(self, space: str) -> Embedder | None: ...
-
-
-class QueryVectors:
-    """One query's vector in each space that a search meets, each made once. `degraded` says in words what failed."""
-
-    def __init__(self, vault: Embedding, query: str) -> None:
-        self._vault, self._query = vault, query
-        self._made: dict[str, Vector] = {}
-        self.degraded: list[str] = []
-
-    def of(self, index: Index) -> tuple[str, Vector]:
-        """The space that answers for an index, and the query's vector in it."""
-        target = self._vault.embedder
-        if not target.space.startswith(OFFLINE):  # else there is nothing to look up
-            spaces = index.spaces()
-            name = answering(spaces, target.space)
-            if name == target.space:
-                vector = self._ask(target, spaces[name].dimension)
-            elif name == OfflineEmbedder.space:
-                vector = None
-                if index.stats().chunks:
-                    self._tell(f"{progress(index, target.space)}; words and offline vectors answer meanwhile")
-            elif former := self._vault.former_embedder(name):
-                vector = self._ask(former, spaces[name].dimension)
-            else:
-                vector = None
-                self._tell(f"how {name} is asked is forgotten; {progress(index, target.space)}")
-            if vector is not None:
-                return name, vector
-        offline = OfflineEmbedder()
-        if offline.space not in self._made:
-            self._made[offline.space] = offline.embed([self._query], "query")[0]
-        return offline.space, self._made[offline.space]
-
-    def _ask(self, embedder: Embedder, dimension: int) -> Vector | None:
-        """The query's vector, None when it cannot be had; a model that failed once is not waited for again."""
-        if embedder.space not in self._made:
-            if self.degraded:
-                return None
-            try:
-                self._made[embedder.space] = embedder.embed([self._query], "query")[0]
-            except EndpointError as error:
-                self._tell(str(error))
-                return None
-        vector = self._made[embedder.space]
-        if len(vector) != dimension:
-            self._tell(f"{embedder.space} gave {len(vector)} dimensions, the index holds {dimension}")
-            return None
-        return vector
-
-    def _tell(self, what: str) -> None:
-        line = f"embedding: {what}"
-        if line not in self.degraded:
-            self.degraded.append(line)
+COMPLETE_SHARE = 0.9
+"""Without a former space, a space with vectors for this share of the passages answers; words find the rest
+meanwhile."""
 
 
 def answering(spaces: Mapping[str, Space], target: str) -> str:
-    """The name of the space that answers in an index that is to hold `target`."""
+    """The name of the space whose vectors answer, in an index that is to hold `target`."""
     if target.startswith(OFFLINE):
         return target
     built = spaces.get(target, Space(0, 0, 1))
@@ -100,7 +35,7 @@ def answering(spaces: Mapping[str, Space], target: str) -> str:
     )
     if built.pending and former and spaces[former].vectors > built.vectors:
         return former
-    is_there = built.vectors >= NEARLY * (built.vectors + built.pending)
+    is_there = built.vectors >= COMPLETE_SHARE * (built.vectors + built.pending)
     return target if is_there else OfflineEmbedder.space
 
 
@@ -115,19 +50,20 @@ def building(index: Index, target: str) -> str:
     name = answering(index.spaces(), target)
     if name == target or not index.stats().chunks:
         return ""
-    return f"{progress(index, target)}; {'offline vectors answer' if name.startswith(OFFLINE) else f'{name} answers'} meanwhile"
+    meanwhile = "offline vectors answer" if name.startswith(OFFLINE) else f"{name} answers"
+    return f"{progress(index, target)}; {meanwhile} meanwhile"
 
 
 def build(vault: Vault, scope: str, limit: int = 256) -> int:
     """Compute vectors for up to `limit` chunks of a scope that have none; returns how many are left.
 
-    Offline ones first, then the configured model's; when those are complete, spaces of other models are forgotten. May be
-    killed anywhere: what is computed is kept. Raises `EndpointError` when the model cannot be asked, and `ConfigError` in a
-    process that was started before the model changed: two of them would drop each other's vectors.
+    Offline ones first, then the configured model's; when those are complete, spaces of other models are dropped. A kill
+    at any moment keeps what is computed. Raises `EndpointError` when the model cannot be asked, and `ConfigError` in a
+    process that was started before the model changed: two processes would drop each other's vectors.
     """
     if vault.given_embedder is None and settings_of(vault.config) != settings_of(vault.settings_now()):
         raise ConfigError(
-            f"the embedding settings in {layout.SETTINGS_FILE} are no longer those this process began with: restart it"
+            f"the embedding settings in {layout.SETTINGS_FILE} changed after this process started: restart it"
         )
     index, target = vault.index(scope), vault.embedder
     offline = OfflineEmbedder()
@@ -135,7 +71,7 @@ def build(vault: Vault, scope: str, limit: int = 256) -> int:
         return left
     if target.space != offline.space:
         if vault.given_embedder is None:
-            remember(vault.root, target.space, vault.config)
+            save_settings(vault.root, target.space, vault.config)
         if left := index.embed_pending(target, limit):
             return left
     if index.spaces().keys() - (needed := {offline.space, target.space}):

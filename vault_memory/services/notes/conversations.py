@@ -1,4 +1,4 @@
-"""Turns that were recorded, read back from `conversations/`."""
+"""Reading recorded turns from `conversations/`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.core import layout
-from vault_memory.core.notes.conversation import parse_line
+from vault_memory.core.notes import parse_line
 from vault_memory.services.vault import Vault
 
 
 def turn_at(vault: Vault, user_id: str, source: str) -> dict[str, Any] | None:
-    """The record on a line, `conversations/2026-01-30.jsonl:12`; None if it is not there any more, or is none."""
+    """The record on a line, `conversations/2026-01-30.jsonl:12`; None if there is none on that line."""
     name, _, number = source.rpartition(":")
     if not (name.startswith("conversations/") and layout.day_of(name) and number.isdecimal()):
-        return None  # a commit's trailer may say anything: it never leads into another user's folder
+        return None  # a trailer may hold any text; it must not lead into another user's folder
     lines = (files.read(vault.path(user_id, name)) or b"").split(b"\n")
     return _turn(lines[int(number) - 1]) if 0 < int(number) <= len(lines) else None
 
 
 def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """(source, record) of the user's last turns, newest first; lines that are no record are passed over.
+    """(source, record) of the user's last turns, newest first; lines without a record are skipped.
 
-    With `before`, the source of a turn, those that stand before it.
+    With `before` (the source of a turn) only the turns before that one.
     """
     last_day, _, last = before.rpartition(":")
     folder = vault.path(user_id, "conversations")

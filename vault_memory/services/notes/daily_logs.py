@@ -13,7 +13,7 @@ from vault_memory.services.vault import Vault
 
 @dataclass(frozen=True)
 class DailyLog:
-    """The log of one day as it stands in its file."""
+    """The log of one day: the content of its file."""
 
     date: date
     source: str

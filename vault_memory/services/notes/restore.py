@@ -1,4 +1,4 @@
-"""Bring one file back to what it was at a commit. No other file is touched."""
+"""Restore one file to its content at a commit. No other file changes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from pathlib import PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.core import trailers
+from vault_memory.core.trailers import Trailers
 from vault_memory.errors import NotFound
-from vault_memory.services.notes.save_note import save_note
-from vault_memory.services.profiles.audit import resolve
+from vault_memory.services.notes.file_history import resolve
+from vault_memory.services.notes.save import save_note
 from vault_memory.services.vault import Vault
 
 
 def restore_file(vault: Vault, path: PurePosixPath, when: str) -> bool:
-    """Restore a file (vault-relative) as the person's own edit; False when it stands so already.
+    """Restore a file (vault-relative) as the person's edit; False when it already has that content.
 
-    `when` is a commit or a date. What is in the file now is committed first, so that this can be taken back the same way.
-    Raises `NotFound` for an unknown commit or a file that was not there then.
+    `when` is a commit or a date. The present content is committed first, so a restore can be undone by another restore.
+    Raises `NotFound` for an unknown commit or a file that did not exist then.
     """
     commit = resolve(vault, when)
     then = vault.history.blob(path, commit)
@@ -25,6 +26,6 @@ def restore_file(vault: Vault, path: PurePosixPath, when: str) -> bool:
     now = files.read(files.contained(vault.root, path))
     if now == then:
         return False
-    message = trailers.render(f"restore {path} to {commit[:12]}", "", {"Vault-Restores": commit})
+    message = trailers.render(f"restore {path} to {commit[:12]}", "", Trailers(restores=commit))
     save_note(vault, path, now, then, message, vault.history.person())
     return True

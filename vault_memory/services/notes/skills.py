@@ -1,4 +1,4 @@
-"""The vault's skills: `skills/<name>/SKILL.md`, each a note that tells the assistant how one kind of work is done here."""
+"""The vault's skills: each is a note, `skills/<name>/SKILL.md`, that tells the assistant how to do one kind of work."""
 
 from __future__ import annotations
 
@@ -16,30 +16,20 @@ _FILE = "SKILL.md"
 
 @dataclass(frozen=True)
 class Skill:
-    """One skill; `description` says when it applies, `source` is its path in the vault."""
+    """One skill; `source` is its path in the vault."""
 
     name: str
-    description: str
     content: str
     source: str
-
-
-def skills(vault: Vault) -> list[Skill]:
-    """Every skill of the vault, by name."""
-    found = sorted((vault.root / _FOLDER).glob(f"*/{_FILE}"))
-    return [_read(vault, path.parent.name) for path in found]
 
 
 def skill(vault: Vault, name: str) -> Skill:
     """The skill of that name. Raises `NotFound`."""
     known = [path.parent.name for path in (vault.root / _FOLDER).glob(f"*/{_FILE}")]
     if name not in known:
-        raise NotFound(f"there is no skill {name!r} under {_FOLDER}/: there are {', '.join(sorted(known)) or 'none'}")
-    return _read(vault, name)
-
-
-def _read(vault: Vault, name: str) -> Skill:
+        raise NotFound(
+            f"there is no skill {name!r} in {_FOLDER}/; the skills are: {', '.join(sorted(known)) or 'none'}"
+        )
     source = f"{_FOLDER}/{name}/{_FILE}"
     text = (files.read(vault.path(layout.SHARED, source)) or b"").decode("utf-8", "replace")
-    read = note.parse(text)
-    return Skill(name, str(read.meta.get("description") or ""), read.body.strip(), source)
+    return Skill(name, note.parse(text).body.strip(), source)

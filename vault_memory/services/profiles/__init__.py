@@ -1,1 +1,72 @@
-"""A user's preferences: reading, setting, restoring and undoing them, and computing some of them from the turns."""
+"""A user's preferences: reading, setting, restoring and undoing them, and computing some of them from the turns.
+Also their history: who changed which one, when and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.services.profiles.computed import compute_interaction
+    from vault_memory.services.profiles.history import history
+    from vault_memory.services.profiles.preferences import (
+        blame,
+        commit_at,
+        list_preferences,
+        restore_preference,
+        set_preference,
+        undo,
+        unset_preference,
+    )
+    from vault_memory.services.profiles.profile_files import ProfileFiles, change_profile, profile_timezone
+    from vault_memory.services.profiles.user_profile import (
+        NO_PROFILE,
+        UserProfile,
+        put_content,
+        put_preferences,
+        user_profile,
+    )
+
+__all__ = [
+    "NO_PROFILE",
+    "ProfileFiles",
+    "UserProfile",
+    "blame",
+    "change_profile",
+    "commit_at",
+    "compute_interaction",
+    "history",
+    "list_preferences",
+    "profile_timezone",
+    "put_content",
+    "put_preferences",
+    "restore_preference",
+    "set_preference",
+    "undo",
+    "unset_preference",
+    "user_profile",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "NO_PROFILE": "user_profile",
+        "ProfileFiles": "profile_files",
+        "UserProfile": "user_profile",
+        "blame": "preferences",
+        "change_profile": "profile_files",
+        "commit_at": "preferences",
+        "compute_interaction": "computed",
+        "history": "history",
+        "list_preferences": "preferences",
+        "profile_timezone": "profile_files",
+        "put_content": "user_profile",
+        "put_preferences": "user_profile",
+        "restore_preference": "preferences",
+        "set_preference": "preferences",
+        "undo": "preferences",
+        "unset_preference": "preferences",
+        "user_profile": "user_profile",
+    },
+)

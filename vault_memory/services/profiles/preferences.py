@@ -1,7 +1,7 @@
 """What a person does with preferences directly: set, unset, restore, undo, and ask where one comes from.
 
-All of it is authored as the person, goes through the same files and the same commits as what is learned, and leaves
-evidence, so that the history of a preference is one list whoever changed it.
+The commits have the person as author. They change the same files as learned preferences and add evidence too, so the
+history of a preference is one list, no matter who changed it.
 """
 
 from __future__ import annotations
@@ -12,19 +12,16 @@ from datetime import datetime
 
 from vault_memory.adapters import files
 from vault_memory.core import layout
-from vault_memory.core.privacy.private import PRIVATE
-from vault_memory.core.profile.fields import FIELDS, NOTE, clean, same
-from vault_memory.core.profile.policy import Change, Evidence, Signal
-from vault_memory.core.profile.profile import Profile
+from vault_memory.core.privacy import PRIVATE
+from vault_memory.core.profile import FIELDS, NOTE, Change, Evidence, Profile, Signal, changes_between, clean, same
 from vault_memory.errors import NotFound, UsageError
-from vault_memory.services.notes.conversations import turn_at
-from vault_memory.services.person_edits import hand_changes
-from vault_memory.services.profiles.audit import PreferenceChange, history, profile_at
+from vault_memory.services.notes import turn_at
+from vault_memory.services.profiles.history import PreferenceChange, history, profile_at
 from vault_memory.services.profiles.profile_files import ProfileFiles, change_profile
 from vault_memory.services.vault import Vault
 
-_UNDO_REACH = 1000
-"""How many changes back `undo` looks for one that still stands."""
+_MAX_CHANGES = 1000
+"""`undo` and `blame` look at this many of the newest changes."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +34,22 @@ class Preference:
 
 
 @dataclass(frozen=True)
-class Blame:
-    """Where a standing value comes from: the change that brought it, and the turn's own words (None: not from a turn)."""
+class BlamedValue:
+    """Where a current value comes from: the change, and the person's message in that turn (None: not from a turn)."""
 
     change: PreferenceChange
-    said: str | None
+    message: str | None
 
 
-def preferences(vault: Vault, user_id: str) -> list[Preference]:
+def list_preferences(vault: Vault, user_id: str) -> list[Preference]:
     """Every value of the user's profile, in the order of its fields."""
     profile = Profile.decode(files.read(vault.path(vault.known_user(user_id), layout.PROFILE)) or b"")
     return [Preference(key, item.value, item.strong) for key in FIELDS for item in profile.items(key)]
 
 
 def set_preference(vault: Vault, user_id: str, key: str, value: str) -> list[Change]:
-    """Set a scalar, or add to a list, as the person's own word. Raises `UsageError` for what the key cannot hold."""
-    return _signal(vault, vault.new_user(user_id), _wanted(key, value))
+    """Set a scalar, or add to a list, as the person's edit. Raises `UsageError` for a wrong key or value."""
+    return _apply(vault, vault.new_user(user_id), _set_signal(key, value))
 
 
 def replace_preferences(
@@ -61,55 +58,57 @@ def replace_preferences(
     values: Mapping[str, str | Sequence[str] | None],
     check: Callable[[bytes | None], None] = lambda stored: None,
 ) -> list[Change]:
-    """Make these the values of their keys (None or empty: none), as the person's own word; other keys stay.
+    """Make these the values of their keys (None or empty: no value), as the person's edit; other keys stay.
 
-    `check` sees what USER.md holds before anything is decided, under the user's lock, and may raise. Raises `UsageError` for
-    what a key cannot hold, and then nothing is changed.
+    `check` gets the bytes of USER.md before anything is decided, under the user's lock, and may raise. Raises
+    `UsageError` for an unknown key or an invalid value; nothing is changed then.
     """
-    wanted = {_known(key): [value] if isinstance(value, str) else list(value or ()) for key, value in values.items()}
+    wanted = {
+        _checked_key(key): [value] if isinstance(value, str) else list(value or ()) for key, value in values.items()
+    }
     for key, members in wanted.items():
         if FIELDS[key].form == "scalar" and len(members) > 1:
             raise UsageError(f"{key} has one value, not {len(members)}")
-    signals = {key: [_wanted(key, member) for member in members] for key, members in wanted.items()}
+    signals = {key: [_set_signal(key, member) for member in members] for key, members in wanted.items()}
 
     def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence]]:
         check(state.stored)
-        todo: list[Signal] = []
+        needed: list[Signal] = []
         for key, members in wanted.items():
-            standing = [item.value for item in state.profile.items(key)]
+            current = [item.value for item in state.profile.items(key)]
             if FIELDS[key].form != "scalar" or not members:
-                gone = [value for value in standing if not any(same(value, member) for member in members)]
-                todo += [Signal(key, "remove", value, "manual") for value in gone]
-            todo += [s for s in signals[key] if not any(same(s.value, value) for value in standing)]
-        return state.merge(todo)
+                gone = [value for value in current if not any(same(value, member) for member in members)]
+                needed += [Signal(key, "remove", value, "manual") for value in gone]
+            needed += [s for s in signals[key] if not any(same(s.value, value) for value in current)]
+        return state.merge(needed)
 
-    return change_profile(vault, vault.new_user(user_id), decide, vault.history.person())[0]
+    return change_profile(vault, vault.new_user(user_id), decide, vault.history.person()).result
 
 
 def unset_preference(vault: Vault, user_id: str, key: str, value: str | None = None) -> list[Change]:
-    """Take a value away; without `value` all values of the key. Raises `NotFound` if it is not there."""
-    standing = [p.value for p in preferences(vault, user_id) if p.key == _known(key)]
-    gone = [v for v in standing if value is None or same(v, value)]
+    """Remove a value; without `value` all values of the key. Raises `NotFound` if it is not there."""
+    current = [p.value for p in list_preferences(vault, user_id) if p.key == _checked_key(key)]
+    gone = [v for v in current if value is None or same(v, value)]
     if not gone:
         raise NotFound(f"{key} {'has no value' if value is None else f'does not hold {value!r}'}: nothing to unset")
-    return _signal(vault, user_id, *(Signal(key, "remove", v, "manual") for v in gone))
+    return _apply(vault, user_id, *(Signal(key, "remove", v, "manual") for v in gone))
 
 
 def restore_preference(vault: Vault, user_id: str, key: str, commit: str) -> list[Change]:
-    """Bring one key back to what it was at a commit; everything else stays.
+    """Give one key the values that it had at a commit; everything else stays.
 
-    Raises `NotFound` for an unknown commit, and for one from before the person had a profile.
+    Raises `NotFound` for an unknown commit, and for one before the person had a profile.
     """
     vault.known_user(user_id)
-    _known(key)
+    _checked_key(key)
     then = profile_at(vault, user_id, commit)
     if then is None:
         raise NotFound(f"user {user_id!r} had no {layout.PROFILE} at {commit[:12]}: choose a later commit")
-    return _bring_back(vault, user_id, key, Profile.decode(then), f"restore {key} to {commit[:12]}")
+    return _restore(vault, user_id, key, Profile.decode(then), f"restore {key} to {commit[:12]}")
 
 
 def commit_at(vault: Vault, user_id: str, moment: datetime) -> str:
-    """The last commit on the user's profile up to a moment. Raises `NotFound` if there was none yet."""
+    """The last commit on the user's profile up to a moment. Raises `NotFound` if there was none by then."""
     entries = vault.history.log([layout.user_dir(vault.known_user(user_id)) / layout.PROFILE], limit=1, until=moment)
     if not entries:
         raise NotFound(f"{user_id} had no profile yet at {moment:%Y-%m-%d %H:%M}: choose a later date")
@@ -117,79 +116,86 @@ def commit_at(vault: Vault, user_id: str, moment: datetime) -> str:
 
 
 def undo(vault: Vault, user_id: str) -> list[Change]:
-    """Take back the last thing that the assistant learned and that was not taken back yet. Raises `NotFound` if nothing is left."""
+    """Take back the assistant's newest change that is not taken back yet. Raises `NotFound` if none is left."""
     undone: set[str] = set()
-    for change in history(vault, user_id, limit=_UNDO_REACH):
+    for change in history(vault, user_id, limit=_MAX_CHANGES):
         if change.op == "restore" and change.undoes:
             undone.add(change.undoes)
         elif change.strength != "manual" and change.commit not in undone:
             before = Profile.decode(profile_at(vault, user_id, f"{change.commit}^") or b"")
             reason = f"undo {change.commit[:12]}"
-            return _bring_back(vault, user_id, change.key, before, reason, undoes=change.commit)
-    raise NotFound(f"nothing that was learned of {user_id} is left to undo")
+            return _restore(vault, user_id, change.key, before, reason, undoes=change.commit)
+    raise NotFound(f"nothing that was learned about {user_id} is left to undo")
 
 
-def blame(vault: Vault, user_id: str, key: str) -> list[Blame]:
-    """For each standing value of a key: the change that brought it. Empty when nothing stands or nobody set it by a commit."""
-    entries = history(vault, user_id, _known(key), limit=_UNDO_REACH)
-    found = []
-    for preference in preferences(vault, user_id):
+def blame(vault: Vault, user_id: str, key: str) -> list[BlamedValue]:
+    """The origin of each current value of a key; a value that no commit set is left out."""
+    entries = history(vault, user_id, _checked_key(key), limit=_MAX_CHANGES)
+    origins = []
+    for preference in list_preferences(vault, user_id):
         if preference.key == key:
             change = next(
                 (e for e in entries if same(e.new, preference.value) and e.op in ("set", "add", "restore")), None
             )
             if change:
-                found.append(Blame(change, _said(vault, user_id, change)))
-    return found
+                origins.append(BlamedValue(change, _turn_message(vault, user_id, change)))
+    return origins
 
 
-def _known(key: str) -> str:
+def _checked_key(key: str) -> str:
     if key not in FIELDS:
-        raise UsageError(f"{key!r} is no key of the profile; the keys are {', '.join(FIELDS)}")
+        raise UsageError(f"{key!r} is not a key of the profile; the keys are {', '.join(FIELDS)}")
     return key
 
 
-def _wanted(key: str, value: str) -> Signal:
-    row = FIELDS[_known(key)]
+def _set_signal(key: str, value: str) -> Signal:
+    row = FIELDS[_checked_key(key)]
     if not clean(value, "scalar" if key == NOTE else row.form):
-        raise UsageError(f"{key} needs a value; `vault-memory pref unset {key}` takes one away")
+        raise UsageError(f"{key} needs a value; `vault-memory pref unset {key}` removes it")
     if row.values and value not in row.values:
-        raise UsageError(f"{value!r} is no value of {key}: use one of {', '.join(row.values)}")
+        raise UsageError(f"{key} must be {_one_of(row.values)}, not {value!r}")
     return Signal(key, "set" if row.form == "scalar" else "add", value, "manual")
 
 
-def _signal(vault: Vault, user_id: str, *signals: Signal) -> list[Change]:
-    return change_profile(vault, user_id, lambda state: state.merge(signals), vault.history.person())[0]
+def _one_of(values: Sequence[str]) -> str:
+    """`dark, light or auto`"""
+    return " or ".join(filter(None, (", ".join(values[:-1]), values[-1])))
 
 
-def _bring_back(vault: Vault, user_id: str, key: str, then: Profile, reason: str, undoes: str = "") -> list[Change]:
+def _apply(vault: Vault, user_id: str, *signals: Signal) -> list[Change]:
+    return change_profile(vault, user_id, lambda state: state.merge(signals), vault.history.person()).result
+
+
+def _restore(vault: Vault, user_id: str, key: str, then: Profile, reason: str, undoes: str = "") -> list[Change]:
     def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence]]:
         after = state.profile.with_items(key, then.items(key))
-        # One step: a list that comes back whole is one restoration, not a change per member.
-        steps = hand_changes(state.profile, after)
+        # A whole list is restored in one change, not in a change per member.
+        steps = changes_between(state.profile, after)
         if not steps:
             return [], []
         old, new = ("、".join(i.value for i in p.items(key)) for p in (state.profile, after))
         restored = Change(key, "restore", old, new, "manual", reason, after, undoes)
-        told = [
+        evidence = [
             Evidence(key, "restore", step.new or step.old, "manual", True, step.new, 1 if step.new else 0, reason)
             for step in steps
         ]
-        return [restored], told
+        return [restored], evidence
 
-    return change_profile(vault, user_id, decide, vault.history.person())[0]
+    return change_profile(vault, user_id, decide, vault.history.person()).result
 
 
-def _said(vault: Vault, user_id: str, change: PreferenceChange) -> str | None:
-    """The person's words on the line that a change names, if they hold its reason.
+def _turn_message(vault: Vault, user_id: str, change: PreferenceChange) -> str | None:
+    """The message on the line that a change names, if it contains the reason of the change.
 
-    Conversations stay on the machine where they were held: after a sync the same line here may be of another talk.
+    Conversations are not synced: after a sync the same line on this machine may belong to another turn.
     """
     message = (turn_at(vault, user_id, change.source) or {}).get("user_message")
-    pieces = map(_bare, change.reason.split(PRIVATE))
-    return message if isinstance(message, str) and all(piece in _bare(message) for piece in pieces) else None
+    pieces = map(_letters_and_digits, change.reason.split(PRIVATE))
+    if isinstance(message, str) and all(piece in _letters_and_digits(message) for piece in pieces):
+        return message
+    return None
 
 
-def _bare(text: str) -> str:
-    """Letters and digits only: what a message has over several lines, its reason has on one."""
+def _letters_and_digits(text: str) -> str:
+    """Letters and digits only, because a reason is on one line where the message may have several."""
     return "".join(filter(str.isalnum, text))

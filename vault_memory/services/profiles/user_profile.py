@@ -1,4 +1,4 @@
-"""A user's USER.md for a program: its text, its values and the version that both are of; replaced only in that version."""
+"""A user's USER.md for a program: its text, its values and its version. A change names the version that it replaces."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from dataclasses import dataclass
 
 from vault_memory.adapters import files
 from vault_memory.core import layout, trailers
-from vault_memory.core.extraction import redact
-from vault_memory.core.profile.profile import Profile
+from vault_memory.core.privacy import redact
+from vault_memory.core.profile import Profile
+from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Changed, NotFound, Stale
-from vault_memory.services.notes.save_note import save_note
+from vault_memory.services.notes import save_note
 from vault_memory.services.profiles.preferences import replace_preferences
 from vault_memory.services.vault import Vault
 
-ABSENT = ""
-"""The version of a USER.md that is not there."""
+NO_PROFILE = ""
+"""The version that stands for a missing USER.md."""
 
 
 @dataclass(frozen=True)
 class UserProfile:
-    """USER.md as it stands: `version` changes with every byte of it."""
+    """The content of USER.md; `version` differs for any other content."""
 
     user_id: str
     content: str
@@ -33,20 +34,22 @@ def user_profile(vault: Vault, user_id: str) -> UserProfile:
     """The profile of a user. Raises `NotFound` for an unknown user or one without USER.md."""
     stored = files.read(vault.path(vault.known_user(user_id), layout.PROFILE))
     if stored is None:
-        raise NotFound(f"user {user_id!r} has no {layout.PROFILE}: the first turn or `pref set` makes it")
+        raise NotFound(
+            f"user {user_id!r} has no {layout.PROFILE}: the first turn or `vault-memory pref set` creates it"
+        )
     preferences = Profile.decode(stored, vault.config.locale).values()
     return UserProfile(user_id, stored.decode("utf-8", "replace"), preferences, _version(stored))
 
 
 def put_content(vault: Vault, user_id: str, content: str, version: str) -> UserProfile:
-    """Make `content` the whole of USER.md, as the person's edit; secrets are taken out. Raises `Stale`.
+    """Make `content` the whole of USER.md, as the person's edit; secrets are redacted. Raises `Stale`.
 
-    `version` is the one that is replaced (`ABSENT`: there is no USER.md yet).
+    `version` is the version to replace (`NO_PROFILE`: there is no USER.md yet).
     """
     path = layout.user_dir(vault.new_user(user_id)) / layout.PROFILE
     stored = files.read(vault.path(user_id, layout.PROFILE))
-    _check(stored, version)
-    message = trailers.render(f"memory({user_id}): profile written", "", {"Vault-User": user_id})
+    _require_version(stored, version)
+    message = trailers.render(f"memory({user_id}): profile written", "", Trailers(user=user_id))
     text = redact(content).text.encode("utf-8", "replace")
     try:
         save_note(vault, path, stored, text, message, vault.history.person(), merging=False)
@@ -58,31 +61,31 @@ def put_content(vault: Vault, user_id: str, content: str, version: str) -> UserP
 def put_preferences(
     vault: Vault, user_id: str, values: Mapping[str, str | Sequence[str] | None], version: str | None = None
 ) -> UserProfile:
-    """Make these the values of their keys, as the person's word; with `version` only in that one. Raises `Stale`."""
+    """Make these the values of their keys, as the person's edit; with `version` only in that one. Raises `Stale`."""
 
     def check(stored: bytes | None) -> None:
         if version is not None:
-            _check(stored, version)
+            _require_version(stored, version)
 
-    clean = {key: _clean(value) for key, value in values.items()}
-    replace_preferences(vault, user_id, clean, check)
+    redacted = {key: _redacted(value) for key, value in values.items()}
+    replace_preferences(vault, user_id, redacted, check)
     return user_profile(vault, user_id)
 
 
-def _clean(value: str | Sequence[str] | None) -> str | list[str] | None:
+def _redacted(value: str | Sequence[str] | None) -> str | list[str] | None:
     if value is None or isinstance(value, str):
         return None if value is None else redact(value).text
     return [redact(member).text for member in value]
 
 
-def _check(stored: bytes | None, version: str | None) -> None:
-    if (ABSENT if stored is None else _version(stored)) != version:
+def _require_version(stored: bytes | None, version: str | None) -> None:
+    if (NO_PROFILE if stored is None else _version(stored)) != version:
         raise _stale()
 
 
 def _stale() -> Stale:
     return Stale(
-        f"{layout.PROFILE} is another one by now: read it again and make your change in that; nothing was written"
+        f"{layout.PROFILE} has changed since you read it, and nothing was written: read it again and repeat your change"
     )
 
 

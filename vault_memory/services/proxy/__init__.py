@@ -1,1 +1,30 @@
 """The chat proxy: it puts memory into a request, sends that to the provider, and records a turn from the response."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.services.proxy.relay import Prepared, Provider, Relay, RelayedResponse
+    from vault_memory.services.proxy.turn_recorder import BROKE_OFF
+
+__all__ = [
+    "BROKE_OFF",
+    "Prepared",
+    "Provider",
+    "Relay",
+    "RelayedResponse",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "BROKE_OFF": "turn_recorder",
+        "Prepared": "relay",
+        "Provider": "relay",
+        "Relay": "relay",
+        "RelayedResponse": "relay",
+    },
+)

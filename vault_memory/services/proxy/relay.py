@@ -1,57 +1,102 @@
-"""Stand between a chat client and its model: memory goes with the request, the turn is recorded after the answer.
+"""Send chat requests on to a provider: memory goes into the request, the turn is recorded after the response.
 
-Memory never stands in the way. If it fails or takes too long, the request goes on as it came and the reason is told; a turn
-that could not be recorded is told with the next answer of the same user. What blocks runs in threads.
+Memory never blocks a chat: if it fails or takes too long, the request goes on unchanged, and the client is told why. A
+turn that could not be recorded is reported with the same user's next response. Blocking work runs in threads.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import unquote
 
-from vault_memory.adapters.models.upstream import Upstream
-from vault_memory.core.chat import answer, injection
-from vault_memory.core.chat import request as exchange
-from vault_memory.services.indexing.reconcile import reconcile
-from vault_memory.services.proxy.listen import IDLE_S, Asked, Heard, Listener
-from vault_memory.services.retrieval.build_prompt import Memory, build_memory
-from vault_memory.services.turns.second_look import second_look
+from vault_memory.adapters.models import Upstream, UpstreamResponse, end_to_end
+from vault_memory.core.chat import conversation_id, inject, read_request, read_response
+from vault_memory.errors import UsageError
+from vault_memory.services.indexing import reconcile
+from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, RecordedTurn, TurnRecorder, UserRequest
+from vault_memory.services.retrieval import Memory, build_memory
+from vault_memory.services.turns import second_look
 from vault_memory.services.vault import Vault
 
 if TYPE_CHECKING:
     import httpx
 
-RECALLERS = 4
-"""How many memories are put together at once."""
-PATIENCE_S = 0.5
-"""How long the recording of a turn lets requests go first that wait for their memory."""
-AGAIN_S = 60.0
-"""How long a request that is sent once more gets the same memory; the rounds of a tool loop do as long as it goes on."""
-_BLOCKS = 1_000
+MEMORY_THREADS = 4
+"""How many requests get their memory at the same time."""
+RECORD_WAIT_S = 0.5
+"""How long the recording of a turn waits at most while requests are getting their memory."""
+SAME_MEMORY_S = 60.0
+"""How long a repeated request gets the same memory; the rounds of a tool loop get it as long as the loop lasts."""
+MAX_KEPT_MEMORIES = 1_000
+MAX_KEPT_BYTES = 32 << 20
+"""How much of a response is kept for the turn; the client still gets all of it."""
+_OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
+_REQUEST_HEADERS_LEFT_OUT = {
+    *(b"host", b"content-length", b"authorization", b"x-api-key", b"cookie", b"accept-encoding", b"expect"),
+}
+_RESPONSE_HEADERS_LEFT_OUT = {b"date", b"server", b"set-cookie", b"alt-svc", b"x-vault-memory"}
+_TOKEN = re.compile(rb"vault_[\w.-]{1,64}_[0-9a-f]{64}")
+
+Provider = Literal["openai", "anthropic"]
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request ready to be sent on; `memory` says what became of memory, as a header may: ASCII, one line.
+    """A request ready to be sent on. `memory` reports what became of its memory, as a header value: ASCII, one line.
 
-    `asked` is what a turn will be made of; None: there will be none.
+    A turn is made from `user_request`; None: no turn.
     """
 
     body: bytes
     memory: str
-    asked: Asked | None = None
+    user_request: UserRequest | None = None
+
+
+class RelayedResponse:
+    """A provider's response on its way to the client. Read `parts` once, then `record` the turn, then `close`."""
+
+    def __init__(self, relay: Relay, prepared: Prepared, response: UpstreamResponse) -> None:
+        self._relay = relay
+        self._prepared = prepared
+        self._response = response
+        self._kept: list[bytes] = []
+        self.status = response.status
+        self.headers = [(name, value) for name, value in response.headers if name not in _RESPONSE_HEADERS_LEFT_OUT]
+        self.headers.append((b"x-vault-memory", prepared.memory.encode("latin-1")))
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        """The body's bytes as they come. Raises `EndpointError` when it breaks off, `EndpointSlow` when it stalls."""
+        size = 0
+        async for part in self._response.parts():
+            size += len(part)
+            if size <= MAX_KEPT_BYTES:
+                self._kept.append(part)
+            yield part
+
+    def record(self, problem: str) -> None:
+        """Have the turn recorded from the parts that came; `problem` says why they are not all, "" if they are."""
+        if 200 <= self.status < 300:
+            data = self._response.decompressed(b"".join(self._kept), MAX_KEPT_BYTES)
+            self._relay.record(self._prepared, self._response.media_type, data, problem)
+
+    async def close(self) -> None:
+        """Release the connection to the provider."""
+        await self._response.close()
 
 
 class Relay:
-    """The proxy of one vault, without its HTTP. `transport` stands in for the network; `clock` counts seconds.
+    """The proxy of one vault, without its HTTP server. `transport` replaces the network; `clock` counts seconds.
 
-    `prepare` a request, send it on by one of the two providers, then say what was `delivered`; `close` at the end.
+    `prepare` a request, `send` it, then `record` the response; `close` at the end.
     """
 
     def __init__(
@@ -62,160 +107,195 @@ class Relay:
     ) -> None:
         config = vault.config
         self.vault = vault
-        self.openai = Upstream(
-            config.upstream_base_url, config.upstream_key_env,
-            timeout_s=config.upstream_timeout_s, environ=vault.environ, transport=transport,
-        )  # fmt: skip
-        self.anthropic = Upstream(
-            config.upstream_anthropic_url, config.upstream_anthropic_key_env, "x-api-key", "upstream.anthropic_url",
-            timeout_s=config.upstream_timeout_s, environ=vault.environ, transport=transport,
-        )  # fmt: skip
+        upstream = partial(Upstream, timeout_s=config.upstream_timeout_s, environ=vault.environ, transport=transport)
+        self._upstreams: dict[Provider, Upstream] = {
+            "openai": upstream(config.upstream_base_url, config.upstream_key_env),
+            "anthropic": upstream(
+                config.upstream_anthropic_url,
+                config.upstream_anthropic_key_env,
+                key_header="x-api-key",
+                setting="upstream.anthropic_url",
+            ),
+        }
         self._clock = clock
-        self._listener = Listener(vault, clock)
-        self._recall = ThreadPoolExecutor(RECALLERS, "recall")
-        self._record = ThreadPoolExecutor(1, "record")  # one at a time: a person's turns stay in order
-        self._look = ThreadPoolExecutor(1, "second-look")
+        self._recorder = TurnRecorder(vault, clock)
+        self._memory_threads = ThreadPoolExecutor(MEMORY_THREADS, "memory")
+        self._record_thread = ThreadPoolExecutor(1, "record")  # one at a time: a person's turns stay in order
+        self._second_look_thread = ThreadPoolExecutor(1, "second-look")
         self._lock = threading.Lock()
-        self._blocks: OrderedDict[tuple[str, str, str], tuple[float, Memory]] = OrderedDict()
-        self._troubles: dict[str, str] = {}
-        self._touched: dict[str, set[str]] = {}
-        self._queued = 0
-        self._recalling = 0
-        self._quiet = threading.Condition(self._lock)
+        self._memory_done = threading.Condition(self._lock)
+        self._memories_in_progress = 0
+        self._memories: OrderedDict[tuple[str, str, str], tuple[float, Memory]] = OrderedDict()
+        self._responses_to_record = 0
+        self._sources_to_index: dict[str, set[str]] = {}
+        self._problems: dict[str, str] = {}
 
     async def prepare(
         self, body: bytes, request: Any, user_id: str, conversation: str | None = None, *, record: bool = True
     ) -> Prepared:
-        """The request with the user's memory in it. `request` is what the JSON of `body` says, None where it is none."""
+        """The request with the user's memory in it. `request` is the parsed JSON of `body`, None if it is not JSON."""
         try:
-            asked = await asyncio.to_thread(self._asked, request, user_id, conversation)
+            user_request = await asyncio.to_thread(self._read, request, user_id, conversation)
         except RecursionError:
             return Prepared(body, _degraded("the request is nested too deeply to be read"))
-        if asked is None:
-            return Prepared(body, "off; nobody's words are in this request")
-        if asked.exchange.housekeeping:
-            return Prepared(body, "off; a call of the client's own")
-        kept = asked if record else None
+        if user_request is None:
+            return Prepared(body, "off; the request holds no words of a person")
+        if user_request.chat.is_housekeeping:
+            return Prepared(body, "off; the client made this request on its own")
+        to_record = user_request if record else None
         with self._lock:
-            self._recalling += 1
-        work = self._recall.submit(self._remembering, body, asked)
-        work.add_done_callback(self._recalled)
+            self._memories_in_progress += 1
+        work = self._memory_threads.submit(self._with_memory, body, user_request)
+        work.add_done_callback(self._end_memory)
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
             body, memory = await asyncio.wait_for(asyncio.wrap_future(work), limit_s)
         except TimeoutError:
-            return Prepared(body, _degraded(f"memory took longer than {limit_s:g} s"), kept)
-        except Exception as error:  # whatever memory may run into: the chat goes through, and says so
-            return Prepared(body, _degraded(f"{type(error).__name__}: {error}"), kept)
-        return Prepared(body, self._became(memory, user_id), kept)
+            return Prepared(body, _degraded(f"memory took longer than {limit_s:g} s"), to_record)
+        except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
+            return Prepared(body, _degraded(f"{type(error).__name__}: {error}"), to_record)
+        return Prepared(body, self._memory_status(memory, user_id), to_record)
 
-    def delivered(self, prepared: Prepared, media_type: str, data: bytes, broken: str = "") -> None:
-        """Have the turn recorded, in its time. `data` is what the client was sent; `broken` why it was not all, if so."""
-        if prepared.asked is None:
+    async def send(
+        self,
+        prepared: Prepared,
+        provider: Provider,
+        method: str,
+        path: str,
+        headers: Iterable[tuple[bytes, bytes]],
+        own_key: str | None = None,
+    ) -> RelayedResponse:
+        """Send a request to a provider and wait for the head of the response, whatever its status.
+
+        `path` begins with a slash and may have a query; `headers` are the client's; `own_key` replaces the configured
+        key. Raises `UsageError` for a vault token in the query, and the `EndpointError`s of `Upstream.send`.
+        """
+        if _TOKEN.search(unquote(path.partition("?")[2]).encode("latin-1", "replace")):
+            raise UsageError("a vault token must not stand in the address: the provider would get it")
+        response = await self._upstreams[provider].send(method, path, _for_provider(headers), prepared.body, own_key)
+        return RelayedResponse(self, prepared, response)
+
+    def record(self, prepared: Prepared, media_type: str, data: bytes, problem: str = "") -> None:
+        """Have the turn recorded in a thread. `data` is what the client got; `problem` says why that is not all."""
+        request = prepared.user_request
+        if request is None:
             return
         with self._lock:
-            self._queued += 1
+            self._responses_to_record += 1
         try:
-            work = self._record.submit(self._hear, prepared.asked, media_type, data, broken)
-        except RuntimeError:  # the server ends, and this client was cut off just now
-            self._hear(prepared.asked, media_type, data, broken)
-            self._settle(self._listener.finish())
+            work = self._record_thread.submit(self._record_response, request, media_type, data, problem)
+        except RuntimeError:  # the server is stopping, and this client was cut off just now
+            self._record_response(request, media_type, data, problem)
+            self._after_turns(self._recorder.finish())
         else:
-            work.add_done_callback(self._told(prepared.asked.user_id))
+            work.add_done_callback(partial(self._report_failure, request.user_id))
 
     async def close(self) -> None:
-        """Record what is still to be recorded, and let all connections go."""
-        await asyncio.to_thread(self._finish)
-        for upstream in (self.openai, self.anthropic):
+        """Record the turns that are left, then close all connections."""
+        await asyncio.to_thread(self._finish_recording)
+        for upstream in self._upstreams.values():
             await upstream.close()
 
-    def _remembering(self, body: bytes, asked: Asked) -> tuple[bytes, Memory]:
-        """The request's body with the memory in it."""
-        memory = self._memory(asked)
+    def _read(self, request: Any, user_id: str, conversation: str | None) -> UserRequest | None:
+        chat = read_request(request, self.vault.config.proxy_housekeeping)
+        if chat is None:
+            return None
+        model = request.get("model")
+        return UserRequest(
+            chat,
+            user_id,
+            conversation or conversation_id(user_id, chat.opening),
+            self.vault.now(),
+            model if isinstance(model, str) else None,
+        )
+
+    def _with_memory(self, body: bytes, request: UserRequest) -> tuple[bytes, Memory]:
+        """The request's body with the memory in it, and the memory."""
+        memory = self._memory(request)
         if memory.text:
-            found = asked.exchange
-            body = injection.inject(body.decode(), memory.text, found.place, found.part).encode()
+            chat = request.chat
+            body = inject(body.decode(), memory.text, chat.message_index, chat.part_index).encode()
         return body, memory
 
-    def _became(self, memory: Memory, user_id: str) -> str:
-        """What became of a request's memory, and of turns before it that nobody has been told of."""
+    def _memory(self, request: UserRequest) -> Memory:
+        """The memory for a request: the same for all its rounds and retries, for the provider's prompt cache."""
+        chat, now = request.chat, self._clock()
+        key = (request.user_id, request.conversation_id, chat.key)
         with self._lock:
-            trouble = self._troubles.pop(user_id, "")
-        if problems := [*memory.degraded, *([trouble] if trouble else [])]:
-            return _degraded("; ".join(problems))
-        return f"injected; passages={len(memory.passages)}" if memory.text else "off; nothing is known that bears on it"
-
-    def _asked(self, request: Any, user_id: str, conversation: str | None) -> Asked | None:
-        found = exchange.read(request, self.vault.config.proxy_housekeeping)
-        if found is None:
-            return None
-        name = conversation or exchange.conversation_id(user_id, found.opening)
-        model = request.get("model")
-        return Asked(found, user_id, name, self.vault.now(), model if isinstance(model, str) else None)
-
-    def _memory(self, asked: Asked) -> Memory:
-        """The same for every round and retry of a request, so that what stands before stays the same too."""
-        found, now = asked.exchange, self._clock()
-        key = (asked.user_id, asked.conversation, found.key)
-        with self._lock:
-            used_at, memory = self._blocks.get(key, (0.0, None))
-        if memory is None or now - used_at > (IDLE_S if found.is_round else AGAIN_S):
+            used_at, memory = self._memories.get(key, (0.0, None))
+        if memory is None or now - used_at > (TOOL_LOOP_IDLE_S if chat.is_tool_round else SAME_MEMORY_S):
             budget = self.vault.config.proxy_memory_tokens
-            memory = build_memory(self.vault, asked.user_id, found.words, said=found.said, budget=budget)
+            memory = build_memory(self.vault, request.user_id, chat.words, said=chat.text, budget=budget)
             used_at = now
         with self._lock:
-            self._blocks[key] = (now if found.is_round else used_at, memory)
-            self._blocks.move_to_end(key)
-            while len(self._blocks) > _BLOCKS:
-                self._blocks.popitem(last=False)
+            self._memories[key] = (now if chat.is_tool_round else used_at, memory)
+            self._memories.move_to_end(key)
+            while len(self._memories) > MAX_KEPT_MEMORIES:
+                self._memories.popitem(last=False)
         return memory
 
-    def _hear(self, asked: Asked, media_type: str, data: bytes, broken: str) -> None:
-        with self._quiet:  # whoever waits for an answer comes first
-            self._quiet.wait_for(lambda: not self._recalling, PATIENCE_S)
+    def _end_memory(self, _: Future[tuple[bytes, Memory]]) -> None:
+        with self._memory_done:
+            self._memories_in_progress -= 1
+            self._memory_done.notify_all()
+
+    def _memory_status(self, memory: Memory, user_id: str) -> str:
+        """What became of a request's memory, and the problems of earlier turns that the user has not been told."""
+        with self._lock:
+            earlier = self._problems.pop(user_id, "")
+        if problems := [*memory.degraded, *([earlier] if earlier else [])]:
+            return _degraded("; ".join(problems))
+        return f"injected; passages={len(memory.passages)}" if memory.text else "off; no memory bears on this request"
+
+    def _record_response(self, request: UserRequest, media_type: str, data: bytes, problem: str) -> None:
+        with self._memory_done:  # a person who waits for a response comes first
+            self._memory_done.wait_for(lambda: not self._memories_in_progress, RECORD_WAIT_S)
         try:
-            heard = self._listener.hear(asked, answer.read(media_type, data), broken)
+            turns = self._recorder.add(request, read_response(media_type, data), problem)
         finally:
             with self._lock:
-                self._queued -= 1
-        self._settle(heard)
+                self._responses_to_record -= 1
+        self._after_turns(turns)
 
-    def _recalled(self, _: Future[tuple[bytes, Memory]]) -> None:
-        with self._quiet:
-            self._recalling -= 1
-            self._quiet.notify_all()
-
-    def _settle(self, heard: list[Heard]) -> None:
-        """Index what turns have touched, at once for all that came together, and let the language model look at them."""
-        for turn in heard:
-            self._touched.setdefault(turn.user_id, set()).update(turn.recorded.sources)
+    def _after_turns(self, turns: list[RecordedTurn]) -> None:
+        """Have the language model look at the turns, and index their files once no other response is waiting."""
+        for turn in turns:
+            self._sources_to_index.setdefault(turn.user_id, set()).update(turn.recorded.sources)
             if turn.recorded.source and self.vault.config.llm_enabled:
-                self._look.submit(second_look, self.vault, turn.user_id, turn.recorded.source)
-        while self._touched and not self._queued:
-            user_id, sources = self._touched.popitem()
+                self._second_look_thread.submit(second_look, self.vault, turn.user_id, turn.recorded.source)
+        while self._sources_to_index and not self._responses_to_record:
+            user_id, sources = self._sources_to_index.popitem()
             try:
                 reconcile(self.vault, user_id, sources)
             except Exception as error:
-                self._tell(user_id, "what was said cannot be searched yet", error)
+                self._report(user_id, "an earlier turn cannot be searched yet", error)
 
-    def _finish(self) -> None:
-        self._recall.shutdown()
-        self._record.submit(lambda: self._settle(self._listener.finish()))
-        self._record.shutdown()
-        self._look.shutdown(cancel_futures=True)
+    def _finish_recording(self) -> None:
+        self._memory_threads.shutdown()
+        self._record_thread.submit(lambda: self._after_turns(self._recorder.finish()))
+        self._record_thread.shutdown()
+        self._second_look_thread.shutdown(cancel_futures=True)
 
-    def _told(self, user_id: str) -> Callable[[Future[None]], None]:
-        def tell(work: Future[None]) -> None:
-            if error := work.exception():
-                self._tell(user_id, "an earlier turn was not recorded", error)
+    def _report_failure(self, user_id: str, work: Future[None]) -> None:
+        if error := work.exception():
+            self._report(user_id, "an earlier turn was not recorded", error)
 
-        return tell
-
-    def _tell(self, user_id: str, what: str, error: BaseException) -> None:
+    def _report(self, user_id: str, problem: str, error: BaseException) -> None:
+        """Keep a problem for the user's next response."""
         with self._lock:
-            self._troubles[user_id] = f"{what}: {type(error).__name__}: {error}"
+            self._problems[user_id] = f"{problem}: {type(error).__name__}: {error}"
+
+
+def _for_provider(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The client's headers for the provider, without ours, the connection's and any that holds a vault token."""
+    kept = [
+        (name, value)
+        for name, value in end_to_end(headers)
+        if name not in _REQUEST_HEADERS_LEFT_OUT and not name.startswith(_OUR_HEADERS) and not _TOKEN.search(value)
+    ]
+    return [*kept, (b"accept-encoding", b"identity")]  # a compressed response could not be read for the turn
 
 
 def _degraded(why: str) -> str:
-    """The reason as a header may hold it."""
+    """The reason as a header value."""
     return "degraded; " + " ".join(why.encode("ascii", "replace").decode().split())[:300]

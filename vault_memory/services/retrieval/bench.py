@@ -1,8 +1,8 @@
 """Measure search on a folder of questions with known answers: no model judges, no network is needed.
 
 A dataset is a folder with `users/<user_id>/…` (notes as in a vault) and `queries.jsonl`, one question per line:
-`{"query_id", "user_id", "query", "gold": [{"file", "line_start", "line_end"}, …]}`. A passage answers when it is of a gold
-file and touches its lines. The notes are indexed by the product's own code into a temporary folder.
+`{"query_id", "user_id", "query", "gold": [{"file", "line_start", "line_end"}, …]}`. A passage answers when it is of a
+gold file and touches its lines. The notes are indexed by the product's own code into a temporary folder.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from vault_memory.adapters.embedding.base import Embedder
-from vault_memory.adapters.index.base import FileState, Index
-from vault_memory.adapters.index.sqlite import SqliteIndex
+from vault_memory.adapters.embedding import Embedder
+from vault_memory.adapters.index import FileState, Index, SqliteIndex
 from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.core.notes import document
-from vault_memory.core.ranking.fusion import Trust
+from vault_memory.core.ranking import Trust
 from vault_memory.errors import UsageError
-from vault_memory.services.retrieval.search import Hit, Mode, search
+from vault_memory.services.retrieval.search import Hit, Mode, SearchQuery, find_passages
 
 DEPTH = 10
 """Passages asked for; the figures look at the first 1, 5 and 10."""
@@ -36,7 +35,8 @@ long passages cannot win by their length."""
 
 @dataclass(frozen=True)
 class BenchResult:
-    """Figures of one dataset, each the mean over its `queries` questions; times in milliseconds, lengths in characters."""
+    """Figures of one dataset, each the mean over its `queries` questions; times in milliseconds, lengths in
+    characters."""
 
     dataset: str
     queries: int
@@ -51,9 +51,10 @@ def bench(
     embedder: Embedder | None = None,
     config: Config | None = None,
 ) -> BenchResult:
-    """Index the notes of a dataset, ask its questions and score the answers. Raises `UsageError` if it is no dataset."""
+    """Index the notes of a dataset, ask its questions and score the answers. Raises `UsageError` if it is no
+    dataset."""
     if embedder is None:
-        from vault_memory.adapters.embedding.offline import OfflineEmbedder
+        from vault_memory.adapters.embedding import OfflineEmbedder
 
         embedder = OfflineEmbedder()
     rows = _read_queries(folder, queries)
@@ -64,7 +65,7 @@ def bench(
         figures, times = [], []
         for row in rows:
             started = time.perf_counter()
-            found = search(vault, row["user_id"], row["query"], DEPTH, mode)
+            found = find_passages(vault, row["user_id"], SearchQuery(row["query"], DEPTH, mode))
             times.append((time.perf_counter() - started) * 1000)
             figures.append(score(row["gold"], found.hits, vault.lines_of(row["user_id"])))
         vault.close()
@@ -76,8 +77,8 @@ def bench(
 
 
 def score(gold: Sequence[dict[str, Any]], hits: Sequence[Hit], lines: _Lines) -> dict[str, float]:
-    """Figures of one question: recall@k, mrr@10, ndcg@10 (a repeated answer gains nothing), rec@Nc, and the characters of
-    the first five passages. `gold` has one entry per line or lines that answer."""
+    """Figures of one question: recall@k, mrr@10, ndcg@10 (a repeated answer gains nothing), rec@Nc, and the characters
+    of the first five passages. `gold` has one entry per line or lines that answer."""
     first: dict[int, int] = {}
     gain = 0.0
     for rank, hit in enumerate(hits):
@@ -182,12 +183,12 @@ def _read_queries(folder: Path, name: str) -> list[dict[str, Any]]:
     try:
         rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     except OSError as error:
-        raise UsageError(f"{folder} is no dataset: {path} cannot be read ({error.strerror})") from error
+        raise UsageError(f"{folder} is not a dataset: {path} cannot be read ({error.strerror})") from error
     except ValueError as error:
-        raise UsageError(f"{path} is no JSONL: {error}") from error
+        raise UsageError(f"{path} is not JSONL: {error}") from error
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict) or not row.get("gold") or not {"user_id", "query"} <= row.keys():
             raise UsageError(f"{path}:{number}: a question needs user_id, query and gold")
     if not rows:
-        raise UsageError(f"{path} holds no question")
+        raise UsageError(f"{path} holds no questions")
     return rows

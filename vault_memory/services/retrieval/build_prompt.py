@@ -1,4 +1,4 @@
-"""Build the prompt of one request: who the assistant is, who the person is, what bears on what they ask."""
+"""Build the prompt for one request: who the assistant is, who the person is, and which memories bear on the request."""
 
 from __future__ import annotations
 
@@ -11,36 +11,34 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.adapters.embedding.base import OFFLINE
+from vault_memory.adapters.embedding import OFFLINE
 from vault_memory.core import layout
-from vault_memory.core.chat import prompt
-from vault_memory.core.chat.prompt import Cut, Section
-from vault_memory.core.profile.profile import Profile
-from vault_memory.core.ranking import rank
-from vault_memory.core.ranking.candidate import Candidates
+from vault_memory.core.chat import Cut, Section, prompt
+from vault_memory.core.profile import Profile
+from vault_memory.core.ranking import Candidates, rank
 from vault_memory.core.text import tokens
-from vault_memory.services.notes.conversations import newest_turns
-from vault_memory.services.notes.skills import skill as skill_named
-from vault_memory.services.profiles.profile_files import own_zone
-from vault_memory.services.retrieval.search import QUERY_CHARS, Hit, search
+from vault_memory.services.notes import newest_turns
+from vault_memory.services.notes import skill as skill_named
+from vault_memory.services.profiles import profile_timezone
+from vault_memory.services.retrieval.search import MAX_QUERY_CHARS, Hit, SearchQuery, find_passages, refresh
 from vault_memory.services.starter import shipped
 from vault_memory.services.vault import Vault
 
 HISTORY_TURNS = 5
-REPLY_CHARS = 300
+MAX_REPLY_CHARS = 300
 """How much of a reply the history shows."""
-MEMORIES = 5
-_SPARE = 10
-"""Hits looked for beyond those wanted, since some stand in the prompt already, and some have little to do with it."""
-WORTH = 2 / 3
-"""A passage bears on a request when the words that they share weigh so much of a word that stands in one chunk only.
+MAX_MEMORIES = 5
+SPARE_HITS = 10
+"""Hits searched for beyond `MAX_MEMORIES`: some stand in the prompt already, and some do not bear on the request."""
+MIN_SHARED_WEIGHT = 2 / 3
+"""A passage is relevant when the words shared with the request weigh this share of a word found in one chunk only.
 
-Measured on six public sets: it leaves out 0 to 4 % of the passages that answer, and half to four fifths of what is found for
-questions about something else."""
-_HAN_WORD = 3
+Measured on six public sets: it leaves out 0 to 4 % of the passages that answer, and half to four fifths of what is
+found for questions about something else."""
+TERMS_PER_HAN_WORD = 3
 """A Chinese word is three terms: a pair of characters, and each of them."""
-_TRUSTED = 0.35
-"""Vectors of a model that have earned so much weight are believed without words."""
+TRUSTED_WEIGHT = 0.35
+"""Vectors of a model with this weight or more are believed without shared words."""
 _CONTEXT = (("soul", "context/SOUL.md"), ("agents", "context/AGENTS.md"))
 _HEADING = "## "
 _EMPTY_FIELD = re.compile(r"[-*+] [^：:\n]+[：:]\s*")
@@ -50,7 +48,7 @@ _EMPTY_FIELD = re.compile(r"[-*+] [^：:\n]+[：:]\s*")
 class Passage:
     """What was injected and where it stands: `place` is `path:first-last@commit`.
 
-    Without `@commit` the file is not in git as it stands on disk (an edit of this moment, a conversation).
+    Without `@commit` git does not hold the file as it is on disk (a new edit, a conversation).
     """
 
     section: str
@@ -60,7 +58,8 @@ class Passage:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt as one text and as chat messages, about `tokens` long; what was injected, what gave way, what was amiss."""
+    """A prompt as one text and as chat messages, about `tokens` long; what was injected, what was cut, what
+    failed."""
 
     text: str
     messages: list[dict[str, str]]
@@ -72,7 +71,8 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Memory:
-    """What is known that bears on a request, as one block of text (empty: nothing); what was injected, what gave way."""
+    """What is known that bears on a request, as one block of text (empty: nothing); what was injected, what was
+    cut."""
 
     text: str = ""
     passages: list[Passage] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Memory:
 def build_memory(vault: Vault, user_id: str, request: str, *, said: str = "", budget: int) -> Memory:
     """Profile, memories and recent activity for a request that is built by somebody else, such as a chat client.
 
-    `said` is what stands in that request already, its earlier turns too: it is not recalled once more. `budget` is in
+    `said` is the text already in that request, with its earlier turns: it is not recalled again. `budget` is in
     tokens. A user whom the vault does not know yet has none. Raises `InvalidId`.
     """
     layout.check_user_id(user_id)
@@ -107,7 +107,7 @@ def build_enhanced_prompt(
 ) -> Prompt:
     """The prompt for what a user asks now. A user whom the vault does not know yet gets one without a profile.
 
-    `private=False`, for group chats, leaves out all that is the person's: profile, memories, logs and history. `budget` is
+    `private=False`, for group chats, leaves out what is the person's: profile, memories, logs and history. `budget` is
     in tokens (default: the vault's setting). Raises `InvalidId`, and `NotFound` for an unknown skill.
     """
     layout.check_user_id(user_id)
@@ -124,7 +124,7 @@ def build_enhanced_prompt(
 
 
 class _Builder:
-    """Gathers the sections of one prompt, and where everything in them stands."""
+    """Gathers the sections of one prompt and the source of everything in them."""
 
     def __init__(self, vault: Vault, user_id: str, request: str, said: str = "") -> None:
         self._vault = vault
@@ -140,7 +140,7 @@ class _Builder:
         self._commits: dict[PurePosixPath, str] = {}
 
     def add_profile(self) -> None:
-        """USER.md, without the fields that nobody has filled and the headings that stand above nothing else."""
+        """USER.md, without the fields that nobody has filled and the headings with nothing below them."""
         stored = files.read(self._vault.path(self._user, layout.PROFILE))
         if stored is None:
             return
@@ -163,7 +163,7 @@ class _Builder:
 
     def add_activity(self) -> None:
         """The daily logs of yesterday and today, entry by entry."""
-        today = self._vault.now().astimezone(self._vault.config.zone(own_zone(self._vault, self._user))).date()
+        today = self._vault.now().astimezone(self._vault.config.zone(profile_timezone(self._vault, self._user))).date()
         pieces, places = [], []
         for day in (today - timedelta(days=1), today):
             source = layout.daily_source(day)
@@ -180,7 +180,7 @@ class _Builder:
         pieces, places = [], []
         for source, turn in turns:
             person, reply = str(turn.get("user_message") or ""), str(turn.get("assistant_message") or "")
-            reply = reply[:REPLY_CHARS] + ("…" if len(reply) > REPLY_CHARS else "")
+            reply = reply[:MAX_REPLY_CHARS] + ("…" if len(reply) > MAX_REPLY_CHARS else "")
             self._turns.append((person, reply))
             answered = f"\nAssistant: {prompt.escape(reply)}" if reply else ""
             pieces.append(f"Human: {prompt.escape(person)}{answered}")
@@ -190,11 +190,13 @@ class _Builder:
         self._add("conversation-history", pieces, places)
 
     def add_memories(self) -> None:
-        """Passages that bear on the request and do not stand in the prompt already."""
-        result = search(self._vault, self._user, self._request, MEMORIES + _SPARE, scope="all")
+        """Passages that bear on the request and are not in the prompt already."""
+        query = SearchQuery(self._request, MAX_MEMORIES + SPARE_HITS, scope="all")
+        refresh(self._vault, query.scopes(self._user))
+        result = find_passages(self._vault, self._user, query)
         self._degraded += result.degraded
-        asked = tokens.query(self._request[:QUERY_CHARS]).find
-        hits = [hit for hit in result.hits if self._bears(hit, asked) and not self._is_present(hit)][:MEMORIES]
+        asked = tokens.query_terms(self._request[:MAX_QUERY_CHARS]).search_terms
+        hits = [hit for hit in result.hits if self._bears(hit, asked) and not self._is_present(hit)][:MAX_MEMORIES]
         places = [(hit.source, *hit.line_range, hit) for hit in hits]
         pieces = [
             f"[{self._place(*place)}] {prompt.escape(hit.content)}" for hit, place in zip(hits, places, strict=True)
@@ -208,12 +210,12 @@ class _Builder:
             self._sections.append(Section(name, tuple(text.splitlines())))  # type: ignore[arg-type]
 
     def add_skill(self, name: str) -> None:
-        """How the kind of work is done that is at hand."""
+        """How this kind of work is done here."""
         found = skill_named(self._vault, name)
         self._sections.append(Section("active-skill", tuple(found.content.splitlines()), found.name))
 
     def build(self, budget: int) -> Prompt:
-        """The request and everything gathered, fitted into so many tokens."""
+        """The request and all sections, within `budget` tokens."""
         request = Section("user-request", (prompt.escape(self._request),))
         sections, cut = prompt.fit([*self._sections, request], budget)
         kept: dict[str, int] = {section.name: len(section.pieces) for section in sections}
@@ -224,14 +226,14 @@ class _Builder:
         return Prompt(text, messages, prompt.tokens(text), self._shown(kept), cut, self._degraded)
 
     def build_memory(self, budget: int) -> Memory:
-        """What was gathered, alone, fitted into so many tokens."""
+        """All sections without the request, within `budget` tokens."""
         sections, cut = prompt.fit(self._sections, budget)
         kept: dict[str, int] = {section.name: len(section.pieces) for section in sections}
         text = prompt.as_block(sections, self._language) if sections else ""
         return Memory(text, self._shown(kept), cut, self._degraded)
 
     def _shown(self, kept: Mapping[str, int]) -> list[Passage]:
-        """The passages that stand in the prompt: of memories the first so many, of turns the last."""
+        """The passages that were kept: of memories the first ones, of turns the last."""
         found = []
         for name in prompt.ORDER:
             passages = [passage for passage in self._passages if passage.section == name]
@@ -254,19 +256,20 @@ class _Builder:
             self._passages.append(Passage(name, self._place(source, first, last, hit), hit.score if hit else None))
 
     def _bears(self, hit: Hit, asked: Sequence[str]) -> bool:
-        """Whether a hit has to do with the request: a search finds the nearest there is, however far that is."""
-        space, weight = hit.explain["space"], hit.explain["weight"]
-        if space and not space.startswith(OFFLINE) and weight >= _TRUSTED:
+        """Whether a hit bears on the request: a search finds the nearest passages, however far away they are."""
+        evidence = hit.evidence
+        space = evidence.vector_space
+        if space and not space.startswith(OFFLINE) and evidence.vector_weight >= TRUSTED_WEIGHT:
             return True
-        shared = hit.explain["terms"] or asked  # without its own, those of its heading or of its neighbour
-        terms = _HAN_WORD if all(tokens.is_cut(term) for term in shared) else 1
-        return bool(hit.explain["keyword"] >= WORTH * terms * self._rarest[hit.scope])
+        shared = evidence.terms or asked  # a hit without terms of its own was found by its heading or its neighbour
+        terms = TERMS_PER_HAN_WORD if all(tokens.is_han_piece(term) for term in shared) else 1
+        return evidence.keyword_score >= MIN_SHARED_WEIGHT * terms * self._rarest[hit.scope]
 
     @cached_property
     def _rarest(self) -> dict[str, float]:
-        """By scope, what a word weighs that stands in one chunk only."""
+        """By scope, the weight of a word that occurs in one chunk."""
         sizes = {scope: self._vault.index(scope).stats().chunks for scope in (self._user, layout.SHARED)}
-        return {scope: rank.weigh(("",), Candidates([], {"": 1}, size))[""] for scope, size in sizes.items()}
+        return {scope: rank.term_weights(("",), Candidates([], {"": 1}, size))[""] for scope, size in sizes.items()}
 
     def _is_present(self, hit: Hit) -> bool:
         if hit.scope == layout.SHARED:
@@ -281,7 +284,7 @@ class _Builder:
         return hit.content.strip() in self._said
 
     def _is_starters(self, source: str) -> bool:
-        """Whether a page stands as the starter vault has it: it tells of the vault and is nobody's memory."""
+        """Whether a page is unchanged from the starter vault: it describes the vault and is nobody's memory."""
         written = files.read(shipped("vault") / source)
         return written is not None and written == files.read(self._vault.path(layout.SHARED, source))
 

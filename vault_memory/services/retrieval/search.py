@@ -3,40 +3,124 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, Protocol, get_args
 
-from vault_memory.adapters.embedding.base import OFFLINE, Embedder, Vector
-from vault_memory.adapters.index.base import Index
+from vault_memory.adapters.embedding import OFFLINE, Embedder, OfflineEmbedder, Vector
+from vault_memory.adapters.index import Index
 from vault_memory.config import Config
 from vault_memory.core import layout
-from vault_memory.core.ranking import fusion, passage, rank
-from vault_memory.core.ranking.candidate import Candidates, Filter
-from vault_memory.core.text import dates, tokens
-from vault_memory.errors import UsageError
-from vault_memory.services.indexing.spaces import QueryVectors
+from vault_memory.core.ranking import Candidates, Filter, fusion, passage, rank
+from vault_memory.core.text import tokens
+from vault_memory.errors import EndpointError, UsageError
+from vault_memory.services.daemon import is_running
+from vault_memory.services.indexing import reconcile, spaces
+from vault_memory.services.vault import Vault
 
 Mode = Literal["hybrid", "vector", "keyword"]
+Scope = Literal["user", "shared", "all"]
 MAX_TOP_K = 100
-QUERY_CHARS = 2_000
-"""What is read of a query; its first words say what it is about."""
-CANDIDATES = 32
-"""Chunks that each of words and vectors may bring."""
-VECTOR_MODE = 0.99
-"""By vectors alone words still choose the line inside a chunk."""
+MAX_QUERY_CHARS = 2_000
+"""How much of a query is read; its first words say what it is about."""
+MAX_CANDIDATES = 32
+"""Chunks that each of words and vectors may add, unless more hits are wanted."""
+VECTOR_MODE_WEIGHT = 0.99
+"""In vector mode words still choose the line inside a chunk."""
 OFFLINE_WEIGHT = 0.05
-"""Measured: hashed words repeat what keywords know, and more weight takes from Chinese what it gives to English."""
-_SCOPES: dict[str, Callable[[str], list[str]]] = {
-    "user": lambda user_id: [user_id],
-    "shared": lambda user_id: [layout.SHARED],
-    "all": lambda user_id: [user_id, layout.SHARED],
-}
+"""Measured: hashed words repeat what keywords know; more weight helps English and hurts Chinese."""
 
 
-class Searched(Protocol):
-    """What a search needs: a vault, or the folders of a benchmark."""
+@dataclass(frozen=True)
+class SearchQuery:
+    """What to search for: `top_k` (1 to 100) passages that answer `text`, from notes of these kinds, of the days from
+    `since` to `until` (inclusive) and with all these tags. Raises `UsageError`."""
+
+    text: str
+    top_k: int = 5
+    mode: Mode = "hybrid"
+    scope: Scope = "user"
+    kinds: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    tags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.top_k <= MAX_TOP_K:
+            raise UsageError(f"top_k must be 1 to {MAX_TOP_K}, not {self.top_k}")
+        if self.scope not in get_args(Scope):
+            raise UsageError(f"scope must be one of {', '.join(get_args(Scope))}, not {self.scope!r}")
+        if self.mode not in get_args(Mode):
+            raise UsageError(f"mode must be one of {', '.join(get_args(Mode))}, not {self.mode!r}")
+
+    def scopes(self, user_id: str) -> list[str]:
+        """The scopes of the vault that a search for this user reads."""
+        return [*([user_id] if self.scope != "shared" else []), *([layout.SHARED] if self.scope != "user" else [])]
+
+    @property
+    def filter(self) -> Filter:
+        """Which notes may answer."""
+        return Filter(tuple(self.kinds), self.since, self.until, tuple(tag.lstrip("#") for tag in self.tags))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Why a passage was found: its best line's score by words and the terms that stand in it, the cosine of its chunk
+    (None without a vector), and the weight and the space of the vectors. `repeated_at` lists where else it stands."""
+
+    keyword_score: float
+    cosine: float | None
+    vector_weight: float
+    vector_space: str | None
+    terms: tuple[str, ...]
+    repeated_at: tuple[str, ...]
+
+    def explained(self) -> dict[str, Any]:
+        """The evidence as people and JSON see it."""
+        return {
+            "keyword": round(self.keyword_score, 4),
+            "vector": None if self.cosine is None else round(self.cosine, 4),
+            "weight": round(self.vector_weight, 3),
+            "space": self.vector_space,
+            "terms": list(self.terms),
+            "collapsed": list(self.repeated_at),
+        }
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A passage that answers: `line_range` is (first, last), 1-based and inclusive; `score` is between 0 and 1."""
+
+    content: str
+    source: str
+    line_range: tuple[int, int]
+    score: float
+    kind: str
+    scope: str
+    evidence: Evidence
+
+    @property
+    def explain(self) -> Mapping[str, Any]:
+        """The parts of the score and why the passage was found, for people; code reads `evidence`."""
+        return self.evidence.explained()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The hit as JSON shows it, with `explain`."""
+        names = ("content", "source", "line_range", "score", "kind", "scope", "explain")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """Hits, best first; `degraded` says in words what could not be used."""
+
+    hits: list[Hit]
+    degraded: list[str]
+
+
+class Searchable(Protocol):
+    """What a search reads: a vault, or the folders of a benchmark."""
 
     @property
     def config(self) -> Config: ...
@@ -52,131 +136,151 @@ class Searched(Protocol):
     def index(self, scope: str) -> Index: ...
 
 
-@dataclass(frozen=True)
-class Hit:
-    """A passage that answers: `line_range` is (first, last), 1-based and inclusive; `score` is between 0 and 1.
-
-    `explain` holds the parts of the score and why the passage was found.
-    """
-
-    content: str
-    source: str
-    line_range: tuple[int, int]
-    score: float
-    kind: str
-    scope: str
-    explain: Mapping[str, Any]
+def search(vault: Vault, user_id: str, query: SearchQuery) -> SearchResult:
+    """The passages of a user's memory that answer a query best, as the files stand now. Raises `NotFound`."""
+    vault.known_user(user_id)
+    refresh(vault, query.scopes(user_id))
+    return find_passages(vault, user_id, query)
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """Hits, best first; `degraded` says in words what could not be used."""
+def refresh(vault: Vault, scopes: Iterable[str]) -> None:
+    """Bring the indexes of these scopes up to date, unless a daemon does: it has seen an edit within half a second."""
+    if not is_running(vault.root):
+        for scope in scopes:
+            reconcile(vault, scope)
 
-    hits: list[Hit]
-    degraded: list[str]
 
-
-def search(
-    vault: Searched,
-    user_id: str,
-    query: str,
-    top_k: int = 5,
-    mode: Mode = "hybrid",
-    scope: str = "user",
-    kinds: tuple[str, ...] = (),
-    since: date | None = None,
-    until: date | None = None,
-    tags: tuple[str, ...] = (),
-) -> SearchResult:
-    """The `top_k` (1 to 100) passages that answer `query` best; none for a query without words. Raises `UsageError`."""
-    if not 1 <= top_k <= MAX_TOP_K:
-        raise UsageError(f"top_k must be 1 to {MAX_TOP_K}, not {top_k}")
-    scopes = _SCOPES.get(scope)
-    if scopes is None:
-        raise UsageError(f"scope must be one of {', '.join(_SCOPES)}, not {scope!r}")
-    if mode not in get_args(Mode):
-        raise UsageError(f"mode must be one of {', '.join(get_args(Mode))}, not {mode!r}")
-    asked = tokens.query(query[:QUERY_CHARS])
-    if not asked.find:
+def find_passages(vault: Searchable, user_id: str, query: SearchQuery) -> SearchResult:
+    """The passages that answer a query best, from the indexes as they are; none for a query without words."""
+    text = query.text[:MAX_QUERY_CHARS]
+    terms = tokens.query_terms(text)
+    if not terms.search_terms:
         return SearchResult([], [])
-    only = Filter(tuple(kinds), since, until, tuple(tags))
-    vectors = QueryVectors(vault, query[:QUERY_CHARS])
-    hits: list[Hit] = []
-    for name in scopes(user_id):
-        hits.extend(_search_scope(vault, name, query, asked, vectors, only, mode, top_k))
+    vectors = QueryVectors(vault, text)
+    hits = [hit for scope in query.scopes(user_id) for hit in _search_scope(vault, scope, query, terms, vectors)]
     hits.sort(key=lambda hit: -hit.score)
-    return SearchResult(hits[:top_k], vectors.degraded)
+    return SearchResult(hits[: query.top_k], vectors.degraded)
 
 
 def _search_scope(
-    vault: Searched,
-    scope: str,
-    text: str,
-    asked: tokens.Query,
-    vectors: QueryVectors,
-    only: Filter,
-    mode: Mode,
-    top_k: int,
+    vault: Searchable, scope: str, query: SearchQuery, terms: tokens.QueryTerms, vectors: QueryVectors
 ) -> list[Hit]:
     index = vault.index(scope)
-    vector = None if mode == "keyword" else vectors.of(index)
-    lexical = mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
-    found = index.search(asked, vector, only, max(CANDIDATES, top_k), bring=not lexical)
-    weight = OFFLINE_WEIGHT if lexical else _weight(vault, mode, vault.trust, text, vector, found)
-    scored = rank.units(text, asked, found)
-    fusion.blend(scored, found.spread, weight)
+    vector = None if query.mode == "keyword" else vectors.of(index)
+    is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
+    candidates = index.search(
+        terms, vector, query.filter, max(MAX_CANDIDATES, query.top_k), vectors_add_chunks=not is_lexical
+    )
+    weight = OFFLINE_WEIGHT if is_lexical else _vector_weight(vault, query, vector, candidates)
+    scored = rank.score_segments(query.text, terms, candidates)
+    fusion.blend(scored, candidates.spread, weight)
     space = vector[0] if vector else None
-    return [_hit(scope, best, scored, space, weight) for best in passage.build(scored, top_k)]
+    return [_hit(scope, best, scored, space, weight) for best in passage.build(scored, query.top_k)]
 
 
-def _is_fixed(vault: Searched, space: str) -> bool:
+def _is_fixed(vault: Searchable, space: str) -> bool:
+    """Whether the settings fix the weight of these vectors."""
     return vault.config.search_weight == "fixed" and space == vault.embedder.space
 
 
-def _is_lexical(vault: Searched, space: str) -> bool:
-    """Whether vectors know so little more than words that they only tell apart what words found."""
+def _is_lexical(vault: Searchable, space: str) -> bool:
+    """Whether these vectors know hardly more than words: then they only rank what words found."""
     return space.startswith(OFFLINE) and not _is_fixed(vault, space)
 
 
-def _weight(
-    vault: Searched, mode: Mode, trust: fusion.Trust, query: str, vector: tuple[str, Vector] | None, found: Candidates
+def _vector_weight(
+    vault: Searchable, query: SearchQuery, vector: tuple[str, Vector] | None, candidates: Candidates
 ) -> float:
     """The vectors' share of the score."""
-    if vector is None or found.spread is None:
+    if vector is None or candidates.spread is None:
         return 0.0
-    if mode == "vector":
-        return VECTOR_MODE
+    if query.mode == "vector":
+        return VECTOR_MODE_WEIGHT
     if _is_fixed(vault, vector[0]):
         return vault.config.search_vector_weight
-    return trust.weight(vector[0], tokens.is_han(query), found.chunks, found.spread)
+    return vault.trust.weight(vector[0], tokens.is_han(query.text), candidates.chunks, candidates.spread)
 
 
-def _hit(scope: str, best: passage.Passage, scored: list[rank.Scored], space: str | None, weight: float) -> Hit:
-    units = scored[best.first : best.last + 1]
+def _hit(scope: str, best: passage.Passage, scored: list[rank.ScoredSegment], space: str | None, weight: float) -> Hit:
+    segments = scored[best.first : best.last + 1]
     seed, candidate = best.seed, best.seed.candidate
-    cosine = candidate.cosine
     return Hit(
-        content=_content(units),
+        content=_content(segments),
         source=candidate.source,
-        line_range=(units[0].line, units[-1].line),
+        line_range=(segments[0].line, segments[-1].line),
         score=round(best.score, 6),
         kind=candidate.kind,
         scope=scope,
-        explain={
-            "keyword": round(seed.keyword, 4),
-            "vector": None if cosine is None else round(cosine, 4),
-            "weight": round(weight, 3),
-            "space": None if cosine is None else space,
-            "terms": [term for term in seed.own if not term.startswith(dates.MARK)],
-            "collapsed": best.collapsed,
-        },
+        evidence=Evidence(
+            keyword_score=seed.keyword,
+            cosine=candidate.cosine,
+            vector_weight=weight,
+            vector_space=None if candidate.cosine is None else space,
+            terms=tuple(term for term in seed.own_terms if not term.startswith(tokens.DATE_MARK)),
+            repeated_at=tuple(best.repeated_at),
+        ),
     )
 
 
-def _content(units: list[rank.Scored]) -> str:
+def _content(segments: list[rank.ScoredSegment]) -> str:
     """The passage's text: each chunk's part as it stands in the file."""
     pieces = []
-    for candidate, group in itertools.groupby(units, key=lambda unit: unit.candidate):
-        part = list(group)
-        pieces.append(candidate.text[candidate.units[part[0].at].start : candidate.units[part[-1].at].end])
+    for candidate, group in itertools.groupby(segments, key=lambda segment: segment.candidate):
+        numbers = [segment.number for segment in group]
+        start, end = candidate.segments[numbers[0]].start, candidate.segments[numbers[-1]].end
+        pieces.append(candidate.text[start:end])
     return "\n".join(pieces)
+
+
+class QueryVectors:
+    """A query's vector in each space that a search meets, each computed once. `degraded` says in words what failed."""
+
+    def __init__(self, vault: Searchable, text: str) -> None:
+        self._vault, self._text = vault, text
+        self._by_space: dict[str, Vector] = {}
+        self.degraded: list[str] = []
+
+    def of(self, index: Index) -> tuple[str, Vector]:
+        """The space whose vectors answer for an index, and the query's vector in it."""
+        target = self._vault.embedder
+        if not target.space.startswith(OFFLINE):  # every index holds the offline space
+            held = index.spaces()
+            name = spaces.answering(held, target.space)
+            vector = None
+            if name == target.space:
+                vector = self._ask(target, held[name].dimension)
+            elif name == OfflineEmbedder.space:
+                if index.stats().chunks:
+                    progress = spaces.progress(index, target.space)
+                    self._degrade(f"{progress}; words and offline vectors answer meanwhile")
+            elif former := self._vault.former_embedder(name):
+                vector = self._ask(former, held[name].dimension)
+            else:
+                self._degrade(f"the settings of {name} are lost; {spaces.progress(index, target.space)}")
+            if vector is not None:
+                return name, vector
+        offline = OfflineEmbedder()
+        if offline.space not in self._by_space:
+            self._by_space[offline.space] = offline.embed([self._text], "query")[0]
+        return offline.space, self._by_space[offline.space]
+
+    def _ask(self, embedder: Embedder, dimension: int) -> Vector | None:
+        """The query's vector; None when the model fails. After one failure no model is waited for again."""
+        if embedder.space not in self._by_space:
+            if self.degraded:
+                return None
+            try:
+                self._by_space[embedder.space] = embedder.embed([self._text], "query")[0]
+            except EndpointError as error:
+                self._degrade(str(error))
+                return None
+        vector = self._by_space[embedder.space]
+        if len(vector) != dimension:
+            self._degrade(f"{embedder.space} gave {len(vector)} dimensions, the index holds {dimension}")
+            return None
+        return vector
+
+    def _degrade(self, reason: str) -> None:
+        line = f"embedding: {reason}"
+        if line not in self.degraded:
+            self.degraded.append(line)

@@ -1,7 +1,7 @@
-"""Search in a process of its own, for a server.
+"""Search in a separate process, for a server.
 
-Of one process only one thread at a time runs Python: a search there takes turns with every answer that is on its way, and
-beside a few streams both take twice as long.
+In one process only one thread at a time runs Python: a search there takes turns with every response that is being sent,
+and beside a few streams both take twice as long.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-from vault_memory.services.retrieval.search import SearchResult, search
+from vault_memory.services.retrieval.search import SearchQuery, SearchResult, search
 from vault_memory.services.vault import Vault, open_vault
 
 _opened: list[Vault] = []
-"""In the other process: the vault that it searches."""
+"""The vault, in the other process."""
 
 
 class SearchProcess:
-    """Started when it is made, started anew when it was killed, ended with this process or by `close`."""
+    """The process starts at once, again after it was killed, and ends with this one or by `close`."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
         self._pool = self._started()
 
-    async def __call__(self, *args: Any) -> SearchResult:
-        """What `search` gives with the vault and these arguments. Raises what it raises."""
+    async def __call__(self, user_id: str, query: SearchQuery) -> SearchResult:
+        """Search the vault for a user. Raises what `search` raises."""
         pool = self._pool
         try:
-            return await _run(pool, args)
+            return await _run(pool, user_id, query)
         except BrokenProcessPool:
             if self._pool is pool:  # nobody else has noticed yet
                 self._pool = self._started()
-            return await _run(self._pool, args)
+            return await _run(self._pool, user_id, query)
 
     def close(self) -> None:
         """End the process."""
@@ -53,8 +53,8 @@ class SearchProcess:
         return pool
 
 
-async def _run(pool: ProcessPoolExecutor, args: tuple[Any, ...]) -> SearchResult:
-    return await asyncio.get_running_loop().run_in_executor(pool, _search, args)
+async def _run(pool: ProcessPoolExecutor, user_id: str, query: SearchQuery) -> SearchResult:
+    return await asyncio.get_running_loop().run_in_executor(pool, _search, user_id, query)
 
 
 def _begin(root: Path, flags: Mapping[str, Any]) -> None:
@@ -70,5 +70,5 @@ def _end_with_parent() -> None:
     os._exit(0)
 
 
-def _search(args: tuple[Any, ...]) -> SearchResult:
-    return search(_opened[0], *args)
+def _search(user_id: str, query: SearchQuery) -> SearchResult:
+    return search(_opened[0], user_id, query)

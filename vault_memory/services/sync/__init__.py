@@ -1,1 +1,37 @@
-"""The exchange with a remote: fetch, merge, push; and the conflicts that it leaves for a person."""
+"""The exchange with a remote: fetch, merge, push; and the conflicts that it leaves for a person.
+Also what plain git calls: the merge driver for USER.md, and the check of staged files before a commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.services.sync.check_staged import check_staged
+    from vault_memory.services.sync.conflicts import decided_conflicts, open_conflicts
+    from vault_memory.services.sync.merge_driver import install_merge_driver, merge_driver, merge_driver_installed
+    from vault_memory.services.sync.sync import sync
+
+__all__ = [
+    "check_staged",
+    "decided_conflicts",
+    "install_merge_driver",
+    "merge_driver",
+    "merge_driver_installed",
+    "open_conflicts",
+    "sync",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "check_staged": "check_staged",
+        "decided_conflicts": "conflicts",
+        "install_merge_driver": "merge_driver",
+        "merge_driver": "merge_driver",
+        "merge_driver_installed": "merge_driver",
+        "open_conflicts": "conflicts",
+        "sync": "sync",
+    },
+)

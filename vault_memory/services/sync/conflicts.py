@@ -1,4 +1,5 @@
-"""Where two people, or a person and the assistant, changed the same thing: what is undecided, and what age decided."""
+"""Conflicts: places where two sides changed the same thing. A person must decide the open ones; sync decided the others
+by age."""
 
 from __future__ import annotations
 
@@ -7,45 +8,46 @@ from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import PurePosixPath
 
-from vault_memory.adapters import files
-from vault_memory.adapters.git import process as git
-from vault_memory.core.notes import conflict
-from vault_memory.services.profiles.audit import history
-from vault_memory.services.sync.sync import CONFLICT_COPY
+from vault_memory.adapters import files, git
+from vault_memory.core.notes import note
+from vault_memory.core.trailers import KEYS, Trailers
+from vault_memory.services.profiles import history
+from vault_memory.services.sync.merge import CONFLICT_COPY
 from vault_memory.services.vault import Vault
 
-_SHOWN_DAYS = 7
-_MOST = 20
+_MAX_AGE_DAYS = 7
+_MAX_CONFLICTS = 20
 
 
-def undecided(vault: Vault, paths: Iterable[PurePosixPath]) -> list[str]:
-    """The conflict blocks that stand in these files now, and every conflict copy in the vault; a line each."""
-    found = []
+def open_conflicts(vault: Vault, paths: Iterable[PurePosixPath]) -> list[str]:
+    """A line for each conflict block in these files, and for each conflict copy in the vault."""
+    lines = []
     for path in paths:
         text = (files.read(vault.root / path) or b"").decode("utf-8", "replace")
-        found += [f"{path}: {problem.removeprefix(conflict.PROBLEM)}" for problem in conflict.problems(text)]
-    plain = {"GIT_LITERAL_PATHSPECS": "0"}
-    listed = git.run(vault.root, "ls-files", "-z", "--", f"*{CONFLICT_COPY}*", extra=plain)
+        lines += [f"{path}: {problem.removeprefix(note.CONFLICT_PROBLEM)}" for problem in note.conflict_problems(text)]
+    with_patterns = {"GIT_LITERAL_PATHSPECS": "0"}
+    listed = git.run(vault.root, "ls-files", "-z", "--", f"*{CONFLICT_COPY}*", extra=with_patterns)
     copies = [os.fsdecode(name) for name in listed.split(b"\0") if name]
-    found += [
-        f"{copy}: an older text of a file that two sides changed: take over what you need, then delete it"
+    lines += [
+        f"{copy}: the older text of a file that two sides changed: copy what you need from it, then delete it"
         for copy in copies
         if (vault.root / copy).exists()
     ]
-    return found
+    return lines
 
 
-def decided(vault: Vault) -> list[str]:
-    """The preferences that two machines changed in the last days, of which a sync kept the newer, and still stands."""
-    since = vault.now() - timedelta(days=_SHOWN_DAYS)
-    found = []
-    for entry in vault.history.log(limit=_MOST, since=since, trailers={"Vault-Conflict": None}):
-        user, key = entry.trailers.get("Vault-User", ""), entry.trailers.get("Vault-Key", "")
+def decided_conflicts(vault: Vault) -> list[str]:
+    """A line for each recent conflict over a preference, if the newer value, which sync kept, is still the value."""
+    since = vault.now() - timedelta(days=_MAX_AGE_DAYS)
+    lines = []
+    for entry in vault.history.log(limit=_MAX_CONFLICTS, since=since, trailers={KEYS["conflict"]: None}):
+        ours = Trailers.read(entry.trailers)
+        user, key = ours.user or "", ours.key or ""
         if user not in vault.user_ids():
             continue
         newest = history(vault, user, key, limit=1)
         if newest and newest[0].commit == entry.commit:
             older = newest[0].old
             undo = f"pref set --user {user} {key} {older}" if older else f"pref unset --user {user} {key}"
-            found.append(f"{user}: {key} = {newest[0].new}; {entry.reason}; `vault-memory {undo}` takes that instead")
-    return found
+            lines.append(f"{user}: {key} = {newest[0].new}; {entry.reason}; `vault-memory {undo}` takes that instead")
+    return lines

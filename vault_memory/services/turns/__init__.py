@@ -1,1 +1,40 @@
-"""Recording a turn of conversation and learning from it; the second look at it by a language model, if one is configured."""
+"""Recording a turn of conversation and learning from it; the second look at it by a language model, if one is
+configured. Also adjustments that a program reports, and the counts of what was redacted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.services.turns import feedback
+    from vault_memory.services.turns.record import Recorded, record_turn, record_turns
+    from vault_memory.services.turns.redactions import redactions, rename_redactions
+    from vault_memory.services.turns.second_look import Tally, second_look, tally
+
+__all__ = [
+    "Recorded",
+    "Tally",
+    "feedback",
+    "record_turn",
+    "record_turns",
+    "redactions",
+    "rename_redactions",
+    "second_look",
+    "tally",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Recorded": "record",
+        "Tally": "second_look",
+        "record_turn": "record",
+        "record_turns": "record",
+        "redactions": "redactions",
+        "rename_redactions": "redactions",
+        "second_look": "second_look",
+        "tally": "second_look",
+    },
+)

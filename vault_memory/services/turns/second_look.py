@@ -1,48 +1,42 @@
-"""Let a language model look at a recorded turn for preferences that the rules missed.
+"""The second look: a language model searches a recorded turn for preferences that the rules missed.
 
-It runs after the turn, on what was recorded of it (so without secrets), holds no lock while the model thinks, and keeps the
-turn's own policy: the same gates, the same merge, one commit per change that names the turn. A model that fails costs
-nothing but its changes; that it fails is told in the result and shown by `status`.
+It runs after the turn, on the recorded text (without secrets), and holds no lock while the model works. The policy is
+that of the turn: the same privacy rules, the same merge, one commit per change, with the turn as source. When the model
+fails, only its changes are missing; the result and `status` say so.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from vault_memory.adapters import files
 from vault_memory.adapters.history import ASSISTANT
-from vault_memory.adapters.models.chat import ChatModel
-from vault_memory.core import layout
+from vault_memory.adapters.models import ChatModel
+from vault_memory.adapters.state import StateFile
 from vault_memory.core.extraction import llm
-from vault_memory.core.profile.fields import FIELDS, comparable
-from vault_memory.core.profile.policy import Change, Evidence, Signal
+from vault_memory.core.profile import FIELDS, Change, Evidence, Signal, comparable
 from vault_memory.errors import EndpointError, NotFound
-from vault_memory.services.notes.conversations import turn_at
-from vault_memory.services.profiles.profile_files import ProfileFiles, change_profile
+from vault_memory.services.notes import turn_at
+from vault_memory.services.profiles import ProfileFiles, change_profile
 from vault_memory.services.vault import Vault
-
-_LOCK_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True)
 class SecondLook:
-    """What came of it. `dropped` changes of the model were not borne out by the turn's words; `sources` are to be indexed
-    again; `degraded` says in words why there was no look, if there should have been one."""
+    """The result. `dropped` counts the proposed changes that the words of the turn do not support. `paused` says why
+    the commits wait, `degraded` why there is no usable response of the model, if that is so."""
 
     changes: tuple[Change, ...] = ()
     dropped: int = 0
-    sources: tuple[str, ...] = ()
     paused: str | None = None
     degraded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How the model has answered so far in this vault. `failing` counts the failures since its last good answer."""
+    """How often the model was asked in this vault, and how often it failed. `failing` counts the failures since its
+    last usable response, `why` is the reason of the last one."""
 
     asked: int = 0
     failed: int = 0
@@ -51,10 +45,10 @@ class Tally:
 
 
 def second_look(vault: Vault, user_id: str, source: str, model: ChatModel | None = None) -> SecondLook:
-    """Look at the turn on the line `source` (`conversations/2026-01-30.jsonl:12`); a second time adds nothing.
+    """Look at the turn on the line `source` (`conversations/2026-01-30.jsonl:12`); doing it twice adds nothing.
 
-    `model` stands in for the configured one. Does nothing where `llm.enabled` is off or for a turn off the record (an
-    empty source). Raises `NotFound` for a line that holds no turn, and what writing the profile raises.
+    `model` replaces the configured one. Does nothing if `llm.enabled` is off, or for a turn off the record (its source
+    is empty). Raises `NotFound` for a line that holds no turn, and what writing the profile raises.
     """
     if not vault.config.llm_enabled or not source:
         return SecondLook()
@@ -64,40 +58,43 @@ def second_look(vault: Vault, user_id: str, source: str, model: ChatModel | None
     message = turn.get("user_message") or ""
     if not llm.is_worth_asking(message):
         return SecondLook()
-    existing = ProfileFiles.read(vault, user_id, vault.now().date()).profile.values()
+    existing = ProfileFiles.read(vault, user_id, vault.now()).profile.values()
     try:
-        answer = (model or _configured(vault)).answer(
+        answer = (model or _configured_model(vault)).complete(
             llm.messages(message, turn.get("assistant_message") or "", existing), llm.SCHEMA
         )
-        told = llm.parse(answer)
+        proposed = llm.parse(answer)
     except EndpointError as error:
-        return _failed(vault, str(error))
+        return _degraded(vault, str(error))
     except ValueError as error:
-        return _failed(vault, f"the chat model {vault.config.llm_model} does not keep to the schema: {error}")
-    _count(vault, "")
-    signals = llm.grounded(told, message, existing, vault.lexicon())
+        return _degraded(vault, f"the chat model {vault.config.llm_model} does not follow the schema: {error}")
+    _count_request(vault, "")
+    signals = llm.grounded(proposed, message, existing, vault.lexicon())
 
     def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence]]:
-        return state.merge(_unheard(signals, state.heard_in(source)))
+        return state.merge(_not_recorded(signals, state.evidence_of(source)))
 
-    changes, flushed = change_profile(vault, user_id, decide, ASSISTANT, source)
-    sources = (layout.PROFILE,) if changes else ()
-    return SecondLook(tuple(changes), len(told) - len(signals), sources, flushed.paused)
+    written = change_profile(vault, user_id, decide, ASSISTANT, source)
+    degraded = (f"index: {written.index_problem}",) if written.index_problem else ()
+    return SecondLook(tuple(written.result), len(proposed) - len(signals), written.paused, degraded)
 
 
 def tally(vault: Vault) -> Tally:
-    """How the model has answered so far; all nought when it was never asked."""
+    """How often the model was asked and failed so far."""
+    return _tally(_tally_file(vault).read())
+
+
+def _tally(row: Mapping[str, Any]) -> Tally:
     try:
-        row = json.loads(files.read(_path(vault)) or b"{}")
         return Tally(int(row["asked"]), int(row["failed"]), int(row["failing"]), str(row["why"]))
     except (ValueError, TypeError, KeyError):
         return Tally()
 
 
-def _unheard(signals: list[Signal], heard: list[Mapping[str, Any]]) -> list[Signal]:
-    """What the turn has not given yet: the rules' word on a scalar stands, and nothing counts twice."""
-    scalars = {row.get("key") for row in heard}
-    members = {(row.get("key"), comparable(str(row.get("value")))) for row in heard}
+def _not_recorded(signals: list[Signal], rows: list[Mapping[str, Any]]) -> list[Signal]:
+    """The signals that add something to the turn's evidence: no other value for a scalar, and nothing counts twice."""
+    scalars = {row.get("key") for row in rows}
+    members = {(row.get("key"), comparable(str(row.get("value")))) for row in rows}
     return [
         signal
         for signal in signals
@@ -106,7 +103,7 @@ def _unheard(signals: list[Signal], heard: list[Mapping[str, Any]]) -> list[Sign
     ]
 
 
-def _configured(vault: Vault) -> ChatModel:
+def _configured_model(vault: Vault) -> ChatModel:
     config = vault.config
     return ChatModel(
         config.llm_base_url,
@@ -119,23 +116,23 @@ def _configured(vault: Vault) -> ChatModel:
     )
 
 
-def _failed(vault: Vault, why: str) -> SecondLook:
-    _count(vault, why)
+def _degraded(vault: Vault, why: str) -> SecondLook:
+    _count_request(vault, why)
     return SecondLook(degraded=(f"no second look for preferences: {why}",))
 
 
-def _count(vault: Vault, failure: str) -> None:
-    path = _path(vault)
-    with files.lock(path.with_suffix(".lock"), _LOCK_TIMEOUT_S):
-        was = tally(vault)
-        row = {
-            "asked": was.asked + 1,
-            "failed": was.failed + bool(failure),
-            "failing": was.failing + 1 if failure else 0,
+def _count_request(vault: Vault, failure: str) -> None:
+    def counted(row: Mapping[str, Any]) -> Mapping[str, Any]:
+        before = _tally(row)
+        return {
+            "asked": before.asked + 1,
+            "failed": before.failed + bool(failure),
+            "failing": before.failing + 1 if failure else 0,
             "why": failure,
         }
-        files.replace(path, json.dumps(row, ensure_ascii=False).encode() + b"\n", files.read(path))
+
+    _tally_file(vault).update(counted)
 
 
-def _path(vault: Vault) -> Path:
-    return vault.root / layout.STATE_DIR / "second-look.json"
+def _tally_file(vault: Vault) -> StateFile:
+    return StateFile(vault.root, "second-look")

@@ -1,0 +1,54 @@
+"""Which remote a branch follows, as gitpython reads it and as git would say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.conftest import Vault
+from vault_memory.adapters.git import followed_remote
+
+
+@pytest.mark.parametrize(
+    ("remotes", "settings", "followed"),
+    [
+        ([], {}, None),
+        (["backup"], {}, "backup"),
+        (["backup", "origin"], {}, "origin"),
+        (["backup", "laptop"], {}, None),
+        (["backup", "origin"], {"branch.main.remote": "backup"}, "backup"),
+        (["backup", "origin"], {"branch.other.remote": "backup"}, "origin"),
+        (["origin"], {"branch.main.remote": "."}, "origin"),
+        (["2026"], {}, "2026"),
+        (["origin", "2026"], {"branch.main.remote": "2026"}, "2026"),
+        ([], {"branch.main.remote": "https://example.org/vault.git"}, "https://example.org/vault.git"),
+    ],
+)
+def test_the_remote_of_a_branch(
+    vault: Vault, remotes: list[str], settings: dict[str, str], followed: str | None
+) -> None:
+    for name in remotes:
+        vault.git("remote", "add", name, f"/somewhere/{name}")
+    for key, value in settings.items():
+        vault.git("config", key, value)
+    assert followed_remote(vault.root, "main") == followed
+
+
+def test_an_outer_git_does_not_choose_the_repository(
+    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hook of another repository runs us with GIT_DIR set."""
+    vault.git("remote", "add", "mine", "/somewhere")
+    other = tmp_path / "other"
+    vault.git("init", "-q", str(other))
+    vault.git("-C", str(other), "remote", "add", "theirs", "/elsewhere")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    assert followed_remote(vault.root, "main") == "mine"
+
+
+def test_a_linked_worktree_has_the_remotes_of_its_repository(vault: Vault, tmp_path: Path) -> None:
+    vault.git("remote", "add", "mine", "/somewhere")
+    vault.add(b"one")
+    vault.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    assert followed_remote(tmp_path / "side", "side") == "mine"

@@ -1,0 +1,49 @@
+"""The lexicon: a person's own words, spellings of names, and lists that exclude no phrase."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from vault_memory.core.extraction import extract, load_lexicon
+from vault_memory.core.extraction.lexicon import longest
+
+
+def test_a_person_s_words_extend_the_lexicon() -> None:
+    """Technologies and style words of `[lexicon]` in the settings work like the shipped ones."""
+    extra = load_lexicon({"frameworks": ["Lanternfish: lantern"], "styles": {"theme": {"dark": {"named": "墨色"}}}})
+    assert [(s.key, s.value) for s in extract("我最喜歡 lantern", lexicon=extra)] == [
+        ("preferred_frameworks", "Lanternfish")
+    ]
+    assert [(s.key, s.value) for s in extract("以後都用墨色主題", lexicon=extra)] == [("theme", "dark")]
+    assert extract("以後都用墨色主題") == []
+
+
+def test_every_phrase_of_a_style_is_near_its_key() -> None:
+    """A phrase that contains no `near` word of its key would never be searched."""
+    lexicon = load_lexicon()
+    for style in lexicon.styles:
+        for matcher in (style.named, style.asked):
+            for phrase in matcher.phrases:
+                words = re.sub(r"[()|*+…$]", " ", phrase.replace("?", ""))
+                assert lexicon.near(style.key, words) or lexicon.near(style.key, words.replace(" ", "")), phrase
+
+
+@pytest.mark.parametrize("name", ["Python語言", "C语言", "githubactions", "visual-studio-code", "VS Code 2"])
+def test_a_name_of_several_words_is_known_with_and_without_blanks(name: str) -> None:
+    """People write Python 語言 and Python語言."""
+    assert extract(f"我用 {name} 寫作業") != []
+
+
+def test_all_lists_of_a_table_match_as_one() -> None:
+    """A cheap test for a whole table, and a person's own lists are part of it."""
+    lexicon = load_lexicon({"people": {"language": {"eo": "esperanto"}}})
+    for text in ("日文", "en français", "Esperanto", "nothing"):
+        alone = any(lexicon.words(f"people.language.{tag}").search(text) for tag in lexicon.sections("people.language"))
+        assert bool(lexicon.words("people.language").search(text)) == alone
+
+
+def test_of_names_inside_one_another_the_longest_counts() -> None:
+    names = [(0, 3, "新德里"), (1, 3, "德里"), (5, 7, "東京")]
+    assert longest(names) == [(0, 3, "新德里"), (5, 7, "東京")]

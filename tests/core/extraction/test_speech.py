@@ -1,0 +1,58 @@
+"""Speech: what is blanked, what stays, and where sentences and clauses begin and end."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.core.extraction import load_lexicon, speech
+
+TEXT = st.lists(
+    st.one_of(
+        st.text(max_size=20),
+        st.sampled_from(["，", "。", ": ", "「", "」", "`", "```\n", "\n\n", "here is the log:\n"]),
+    )
+).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("written", "heard"),
+    [
+        ("用 `pandas` 做", "用  pandas  做"),
+        ("叫我「阿哲」", "叫我 阿哲 "),
+        ("老師說「用暗色」", "老师说     "),
+        ("see https://a.b/c, ok", "see              , ok"),
+        ("> 舊信\n好", "    \n好"),
+        ("```\nuse dark\n```\n好", "   \n        \n   \n好"),
+    ],
+)
+def test_only_the_persons_own_words_stay(written: str, heard: str) -> None:
+    assert speech.read(written, load_lexicon()).speech == heard
+
+
+@given(TEXT)
+def test_speech_is_as_long_as_what_is_written(text: str) -> None:
+    """Offsets in the speech are offsets in the message."""
+    message = speech.read(text, load_lexicon())
+    assert len(message.speech) == len(message.written)
+
+
+@given(TEXT)
+def test_clauses_lie_in_order_inside_their_sentence(text: str) -> None:
+    said = speech.read(text, load_lexicon()).speech
+    end = 0
+    for sentence in speech.sentences(said):
+        assert end <= sentence.start < sentence.end
+        end = sentence.start
+        for clause in speech.clause_spans(said, sentence):
+            assert end <= clause.start < clause.end <= sentence.end
+            assert len(said[clause.start : clause.end].strip()) > 0
+            end = clause.end
+        end = sentence.end
+
+
+def test_of_a_long_message_the_two_ends_are_read() -> None:
+    message = speech.read("頭" + "x" * 1_000_000 + "尾", load_lexicon())
+    assert len(message.written) == speech.HEAD_CHARS + speech.TAIL_CHARS + 2
+    assert message.written[0] == "頭" and message.written[-1] == "尾"

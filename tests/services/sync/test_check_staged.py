@@ -1,0 +1,68 @@
+"""What the pre-commit hook refuses in the files of a vault, and what it leaves alone."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from vault_memory.services.sync import check_staged
+from vault_memory.services.vault import Vault
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+PROFILE = "memory/alice/USER.md"
+
+
+def git(root: Path, *words: str) -> None:
+    identity = ("-c", "user.name=Alice", "-c", "user.email=alice@example.org")
+    subprocess.run(["git", *identity, *words], cwd=root, check=True, capture_output=True, timeout=60)
+
+
+def stage(vault: Vault, path: str, text: str) -> list[str]:
+    """What the hook says when this file is staged."""
+    file = vault.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    git(vault.root, "add", "-f", path)
+    return check_staged(vault.root)
+
+
+def test_good_notes_pass(vault: Vault) -> None:
+    assert stage(vault, "notes/tea.md", "---\ntitle: Tea\n---\ngreen\n") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "problem"),
+    [
+        ("notes/tea.md", "---\ntitle: [unclosed\n---\n", "front matter"),
+        ("notes/tea.md", f"key: {KEY}\n", "holds 1 of kind"),
+        (PROFILE, "- 主題偏好：purple\n", "purple"),
+    ],
+)
+def test_what_breaks_memory_or_leaks_is_named_with_the_way_on(vault: Vault, path: str, text: str, problem: str) -> None:
+    *problems, hint = stage(vault, path, text)
+    assert len(problems) == 1 and problems[0].startswith(path) and problem in problems[0]
+    assert "--no-verify" in hint and KEY not in problems[0]
+
+
+def test_only_what_the_commit_brings_in_is_searched_for_credentials(vault: Vault) -> None:
+    stage(vault, "notes/tea.md", f"old {KEY}\n")
+    git(vault.root, "commit", "--no-verify", "-m", "it is in there")
+    assert stage(vault, "notes/tea.md", f"old {KEY}\nand a new line\n") == []
+
+
+def test_files_outside_of_a_vault_and_binary_files_are_left_alone(tmp_path: Path) -> None:
+    git(tmp_path, "init")
+    (tmp_path / "readme.md").write_text(f"{KEY}\n")
+    git(tmp_path, "add", "readme.md")
+    assert check_staged(tmp_path) == []
+    inside = tmp_path / "vault"
+    inside.mkdir()
+    (inside / "vault-memory.toml").write_text("format = 1\n")
+    (inside / "picture.md").write_bytes(b"\0" + KEY.encode())
+    git(tmp_path, "add", "vault")
+    assert check_staged(inside) == []
+    (inside / "note.md").write_text(f"{KEY}\n")
+    git(tmp_path, "add", "vault")
+    assert check_staged(inside)[0].startswith("vault/note.md: holds 1 of kind")

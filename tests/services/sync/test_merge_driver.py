@@ -1,0 +1,47 @@
+"""The merge of two USER.md that plain git asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from vault_memory.services.sync import install_merge_driver, merge_driver, merge_driver_installed
+from vault_memory.services.vault import Vault
+
+BASE = "# 使用者\n\n- 主題偏好：light\n- 語言：zh-TW\n"
+PATH = PurePosixPath("memory/alice/USER.md")
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> list[Path]:
+    return [tmp_path / name for name in ("base", "ours", "theirs")]
+
+
+def merge(files: list[Path], *texts: str) -> tuple[list[str], str]:
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text)
+    conflicts = merge_driver(*files, PATH)
+    assert files[0].read_text() == texts[0] and files[2].read_text() == texts[2], "only `ours` is written"
+    return conflicts, files[1].read_text()
+
+
+def test_two_preferences_changed_by_two_sides_are_both_taken(three: list[Path]) -> None:
+    conflicts, text = merge(three, BASE, BASE.replace("light", "dark"), BASE.replace("zh-TW", "en"))
+    assert conflicts == [] and "主題偏好：dark" in text and "語言：en" in text
+
+
+def test_one_preference_changed_by_two_sides_is_left_to_the_person(three: list[Path]) -> None:
+    conflicts, text = merge(three, BASE, BASE.replace("light", "dark"), BASE.replace("light", "auto"))
+    assert len(conflicts) == 1 and conflicts[0].startswith(f"{PATH}: ")
+    assert "dark" in text and "auto" in text
+
+
+def test_the_driver_is_missed_when_the_config_names_another(vault: Vault) -> None:
+    install_merge_driver(vault.root)
+    assert merge_driver_installed(vault.root)
+    config = vault.root / ".git" / "config"
+    config.write_text(config.read_text().replace("merge-driver %O", "merge-driver --old %O"))
+    assert not merge_driver_installed(vault.root)
+    install_merge_driver(vault.root)
+    assert merge_driver_installed(vault.root)

@@ -1,0 +1,398 @@
+"""`History`: changes a vault's files, makes git commits of the changes, and reads them back.
+
+A change takes three steps, and a `kill -9` may end any of them: the drafts are made durable (`intents`), the files are
+written by compare-and-swap (both by `stage`), and the drafts become commits (`flush`). The last step may come much
+later, from any process: it waits while the person rebases, merges or holds git's lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+
+from vault_memory.adapters import files, git
+from vault_memory.adapters.files import ReadCache
+from vault_memory.adapters.git import FILE_MODES, CommitLog, Filters, LogEntry, Objects, Repository
+from vault_memory.adapters.history.intents import IntentLog, WrittenFile, net_changes
+from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange, Flushed, HistoryState
+from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, signature
+from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_move, move_branch, release_own_locks
+from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
+from vault_memory.core import layout
+from vault_memory.errors import Changed, HistoryError, NotFound, UsageError
+
+LOCK_TIMEOUT_S = 30.0
+_STAND_BY_S = 2.0
+"""How long a flush waits for another git that holds the locks; a commit in an editor holds them for minutes."""
+_POLL_S = 0.02
+_STATUS_TIMEOUT_S = 120.0
+_DEFAULT_OWNER = Author("vault owner", "owner@localhost")
+
+
+class _Overtaken(Exception):
+    """Another git holds a lock or has just moved the branch: try again soon."""
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
+def _git_time(time: datetime) -> str:
+    """A time as git writes it: seconds and zone."""
+    return f"{int(time.timestamp())} {time:%z}"
+
+
+class History:
+    """The git history of the vault at `root`, which may be a repository or a folder inside a larger one.
+
+    `person_name` and `person_email` are used when git has no user name; `sign` signs our commits with the person's git
+    set-up; `now` gives commits their time. Threads and processes may share one vault.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        person_name: str = "",
+        person_email: str = "",
+        sign: bool = False,
+        now: Callable[[], datetime] = _now,
+        step: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._repository = Repository(root)
+        self._objects = Objects(self._repository.common_dir / "objects")
+        self._intents = IntentLog(self.git_dir / "vault-memory" / "intents", self.root)
+        self._rewind = Rewind(self._repository, self._objects, self._intents)
+        self._default_person = Author(person_name or _DEFAULT_OWNER.name, person_email or _DEFAULT_OWNER.email)
+        self._sign = sign
+        self._now = now
+        self._step = step
+
+    @classmethod
+    def create(cls, root: Path) -> History:
+        """The history of `root`, which becomes a git repository (branch main) unless a larger one takes its files.
+
+        A folder that the larger repository ignores gets one of its own.
+        """
+        repository = Repository(root)
+        if not repository.exists() or (repository.prefix.parts and cls(root).ignored(PurePosixPath("USER.md"))):
+            git.run(repository.root, "init", "--quiet", "--initial-branch=main")
+        return cls(root)
+
+    @property
+    def root(self) -> Path:
+        """The vault's root, links resolved."""
+        return self._repository.root
+
+    @property
+    def git_dir(self) -> Path:
+        """Git's own folder of this working tree."""
+        return self._repository.git_dir
+
+    # Reading ------------------------------------------------------------------------------------------------------
+
+    def state(self) -> HistoryState:
+        """Where the repository stands and what waits. Reads a few small files."""
+        head = self._repository.head()
+        return HistoryState(head.branch, head.commit, self._repository.paused(), self._intents.count())
+
+    def person(self) -> Author:
+        """Who the person is: the user that git knows, else the configured one, else "vault owner"."""
+        settings = self._repository.settings()
+        name = os.environ.get("GIT_AUTHOR_NAME") or settings.get("author.name") or settings.get("user.name")
+        email = os.environ.get("GIT_AUTHOR_EMAIL") or settings.get("author.email") or settings.get("user.email")
+        return Author(name or self._default_person.name, email or self._default_person.email)
+
+    def blob(self, path: PurePosixPath, rev: str = "HEAD") -> bytes | None:
+        """The bytes of a file at a commit, or None when the commit has no such file."""
+        blob = self._blob_at(self._objects.tree_of(self._resolve(rev)), path)
+        return self._objects.read(blob)[1] if blob else None
+
+    def commit_named(self, rev: str) -> str:
+        """The commit that a name (a hash or part of one, a branch, `HEAD~2`) stands for. Raises `NotFound`."""
+        commit = self._resolve(rev)
+        if commit is None:
+            raise NotFound(f"{self.root} has no commit yet")
+        return commit
+
+    def log(
+        self,
+        paths: Sequence[PurePosixPath] | None = None,
+        *,
+        limit: int = 20,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        trailers: Mapping[str, str | None] | None = None,
+    ) -> list[LogEntry]:
+        """The newest commits, newest first, that touch `paths` and carry all `trailers` (None: any value)."""
+        if self._repository.head().commit is None:
+            return []
+        return CommitLog(self.root).entries(paths, limit=limit, since=since, until=until, trailers=trailers or {})
+
+    def uncommitted(
+        self, paths: Iterable[PurePosixPath] | None = None, *, cache: ReadCache | None = None
+    ) -> list[FileChange]:
+        """The person's edits that nobody has committed: from what HEAD holds to what is on disk.
+
+        Files under the vault that git ignores are left out, and so is what waits here to be committed. With `paths`
+        only these files are looked at, and no process is started for a tracked one. A file in `cache` is not read
+        again.
+        """
+        cache = cache or ReadCache()
+        waiting, filters = self._waiting(), Filters(self._repository, self._objects)
+        tree = self._objects.tree_of(self._repository.head().commit)
+        edits = []
+        for path in self._status() if paths is None else filter(self._is_note, paths):
+            try:
+                on_disk = cache.read(self.root / path)
+            except PermissionError:  # git could not read it either; the search index reports it
+                continue
+            if path in waiting:
+                before = waiting[path].after
+            else:
+                blob = self._blob_at(tree, path)
+                if blob == filters.blob(self._repository.prefix / path, on_disk):
+                    continue
+                before = self._objects.read(blob)[1] if blob else None
+            if on_disk != before and not (before is None and paths is not None and self.ignored(path)):
+                edits.append(FileChange(path, before, on_disk))
+        return edits
+
+    def ignored(self, path: PurePosixPath) -> bool:
+        """Whether git ignores an untracked file of that name."""
+        # `check-ignore` refuses literal path specs; ./ keeps a leading colon from being read as one that is not.
+        plain = {"GIT_LITERAL_PATHSPECS": "0"}
+        name = b"./" + os.fsencode(path) + b"\0"
+        return bool(git.run(self.root, "check-ignore", "-z", "--stdin", stdin=name, extra=plain, ok=(0, 1)))
+
+    def _waiting(self) -> dict[PurePosixPath, FileChange]:
+        return net_changes(draft for intent in self._intents.pending() for draft in intent.drafts)
+
+    def _blob_at(self, tree: str, path: PurePosixPath) -> str | None:
+        entry = self._objects.find(tree, self._repository.prefix / path)
+        return entry.id if entry and entry.mode in FILE_MODES else None
+
+    def _resolve(self, rev: str) -> str | None:
+        if rev == "HEAD":
+            return self._repository.head().commit
+        try:
+            out = git.run(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}")
+        except HistoryError as error:
+            raise NotFound(f"{self.root} has no commit {rev!r}: `git log` lists the commits") from error
+        return out.decode().strip()
+
+    def _status(self) -> list[PurePosixPath]:
+        """Files that differ from HEAD or are new; those in a merge conflict are left to the person."""
+        options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
+        out = git.run(self.root, "status", *options, "--", ".", timeout_s=_STATUS_TIMEOUT_S)
+        rows = [
+            row for row in os.fsdecode(out).split("\0") if row and "U" not in row[:2] and row[:2] not in ("AA", "DD")
+        ]
+        paths = [PurePosixPath(row[3:]).relative_to(self._repository.prefix) for row in rows]
+        return [path for path in paths if self._is_note(path)]
+
+    def _is_note(self, path: PurePosixPath) -> bool:
+        if layout.STATE_DIR in path.parts or path.name.startswith(layout.INDEX_FILE):
+            return False  # tokens and search indexes, whatever `.gitignore` says
+        full = self.root / path
+        is_file = full.is_file() and not full.is_symlink()
+        return (is_file or not os.path.lexists(full)) and not files.is_temporary(path.name)
+
+    # Writing ------------------------------------------------------------------------------------------------------
+
+    def commit(self, drafts: Iterable[Draft], *, is_on_disk: bool = False, cache: ReadCache | None = None) -> Flushed:
+        """`stage`, then `flush`, under one lock. `is_on_disk`: the drafts are edits found on disk; no file is written.
+
+        Files in `cache` are not read again to check that they are as the drafts say: the compare-and-swap, which reads
+        them itself, has the last word. After `Changed` the cache is empty.
+        """
+        drafts = tuple(drafts)
+        cache = cache or ReadCache()
+        with self._lock():
+            try:
+                written = self._stage(drafts, cache, is_on_disk=is_on_disk)
+            except Changed:
+                cache.clear()
+                raise
+            return self._flush(written)
+
+    def stage(self, drafts: Iterable[Draft]) -> None:
+        """Make the drafts durable, then write their files; from here on nothing of them can be lost.
+
+        Each file on disk must be as the first draft's `before` says, or already as the last one's `after`; else this
+        raises `Changed` and writes nothing. `Unwritable` likewise leaves every file as it was.
+        """
+        drafts = tuple(drafts)
+        with self._lock():
+            self._stage(drafts, ReadCache())
+
+    def flush(self) -> Flushed:
+        """Make commits of the waiting drafts, in order. Those that cannot be made now still wait; `paused` says why."""
+        with self._lock():
+            return self._flush()
+
+    def wait_for_git(self) -> None:
+        """Wait up to two seconds while git rewrites files: what is read during that time soon changes."""
+        give_up = time.monotonic() + _STAND_BY_S
+        while self._repository.is_rewriting() and time.monotonic() < give_up:
+            time.sleep(_POLL_S)
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Hold the vault's lock; first repair what a killed holder left."""
+        with files.lock(self.git_dir / "vault-memory" / "lock", LOCK_TIMEOUT_S):
+            release_own_locks(self._repository)
+            self._intents.sweep()
+            self._intents.finish_killed()
+            try:
+                yield
+            finally:
+                self._objects.forget()
+
+    # Staging ------------------------------------------------------------------------------------------------------
+
+    def _stage(self, drafts: tuple[Draft, ...], cache: ReadCache, *, is_on_disk: bool = False) -> list[WrittenFile]:
+        changes = net_changes(drafts)
+        if not drafts:
+            return []
+        for name in changes:
+            self._check(name)
+        give_up = time.monotonic() + _STAND_BY_S
+        while True:
+            head = self._repository.head()
+            may_wait = time.monotonic() < give_up
+            if may_wait and self._repository.is_rewriting():
+                time.sleep(_POLL_S)  # git writes old content into files for a moment, and fails if we write then
+                continue
+            redone = self._rewind.take_up_dropped() | self._rewind.put_back()
+            on_disk: dict[PurePosixPath, bytes | None] = {}
+            for change in changes.values():
+                path = self.root / change.path
+                content = on_disk[change.path] = files.read(path) if is_on_disk else cache.read(path)
+                # An edit that was read while its file was just being written would undo what was written.
+                expected = (change.after,) if is_on_disk else (change.before, change.after)
+                if content not in expected or change.path in redone:
+                    raise files.changed(path, content)
+            bases = self._bases(changes, head.commit)
+            self._refuse_repeats(changes.values(), on_disk, bases)
+            intent = self._intents.add(drafts, _git_time(self._now()), head.commit, bases)
+            self._step("intent written")
+            written = self._intents.write_files(intent, on_disk, self._step)
+            if may_wait and (self._repository.is_rewriting() or self._repository.head() != head):
+                self._intents.take_back(intent, written)  # git began while we wrote: undo, and try again
+                continue
+            self._intents.mark_written(intent)
+            self._step("intent marked")
+            return written
+
+    def _refuse_repeats(
+        self,
+        changes: Iterable[FileChange],
+        on_disk: Mapping[PurePosixPath, bytes | None],
+        bases: Mapping[PurePosixPath, str | None],
+    ) -> None:
+        """Refuse a change that another process has just committed: it must not be committed twice."""
+        filters = Filters(self._repository, self._objects)
+        for path, before, after in changes:
+            blob = filters.blob(self._repository.prefix / path, after)
+            if before != after == on_disk[path] and bases[path] == blob != filters.blob(
+                self._repository.prefix / path, before
+            ):
+                raise files.changed(self.root / path, on_disk[path])
+
+    def _check(self, path: PurePosixPath) -> None:
+        if path.is_absolute() or not path.parts or any(p == ".." or p.lower() == ".git" for p in path.parts):
+            raise UsageError(f"{str(path)!r} is not a path inside the vault: use one relative to {self.root}")
+        step = self.root
+        for part in path.parts:
+            step = step / part
+            if step.is_symlink():
+                raise HistoryError(
+                    f"{path}: {step} is a symbolic link, and git does not follow links: put the file there"
+                )
+            if (step / ".git").exists():
+                raise HistoryError(f"{path} lies in another git repository ({step}): commit it there")
+
+    def _bases(self, paths: Iterable[PurePosixPath], head: str | None) -> dict[PurePosixPath, str | None]:
+        """The blob of each path in HEAD after all waiting drafts are committed."""
+        tree, waiting, filters = self._objects.tree_of(head), self._waiting(), Filters(self._repository, self._objects)
+        return {
+            path: filters.blob(self._repository.prefix / path, waiting[path].after)
+            if path in waiting
+            else self._blob_at(tree, path)
+            for path in paths
+        }
+
+    # Committing ---------------------------------------------------------------------------------------------------
+
+    def _flush(self, written: Sequence[WrittenFile] = ()) -> Flushed:
+        if not self._repository.is_rewriting():
+            self._rewind.take_up_dropped()
+        if not self._intents.pending():
+            return Flushed()
+        give_up = time.monotonic() + _STAND_BY_S
+        while True:
+            try:
+                return self._try_flush(written)
+            except CannotCommit as reason:
+                return Flushed((), self._intents.count(), str(reason))
+            except _Overtaken as reason:
+                if time.monotonic() > give_up:
+                    return Flushed((), self._intents.count(), str(reason))
+                time.sleep(_POLL_S)
+
+    def _try_flush(self, written: Sequence[WrittenFile]) -> Flushed:
+        """One attempt. Raises `CannotCommit` if it must wait for the person, `_Overtaken` if another git was faster."""
+        self._refuse_while_paused()
+        self._refuse_while_rewriting()
+        self._rewind.put_back()
+        pending = self._intents.pending()
+        git_index = GitIndexUpdate(self._repository)
+        plan = Planner(self._repository, self._objects, self._sign).plan(pending, git_index, self.person)
+        self._objects.write(*([draft_branch_move(self._repository, plan.commits[-1])] if plan.commits else []))
+        self._step("objects written")
+        if plan.changes or plan.commits:
+            git_index.prepare(
+                plan.changes, plan.folders, {self._repository.prefix / file.change.path: file for file in written}
+            )
+            self._step("index prepared")
+            self._publish(plan, git_index)
+        for intent, left in plan.left:
+            self._intents.keep(intent, left)
+            self._step("intent struck off")
+        waiting = sum(len(left) for _, left in plan.left)
+        return Flushed(tuple(plan.commits), waiting, next(iter(plan.blocked.values())) if waiting else None)
+
+    def _publish(self, plan: Plan, git_index: GitIndexUpdate) -> None:
+        """Move branch and git index to the new commits, under both of git's locks, taken last and held for a moment."""
+        try:
+            if not git_index.lock():
+                raise _Overtaken(f"{git_index.lock_file} is held by another git; if none is running, delete it")
+            self._step("index locked")
+            self._refuse_while_paused()
+            self._refuse_while_rewriting()
+            if not git_index.is_current():
+                raise _Overtaken("git's index keeps changing")
+            if plan.commits:
+                count = len(plan.commits)
+                note = f"{OUR_MOVE}{count} commit{'s' if count > 1 else ''}"
+                mover = signature(ASSISTANT, _git_time(self._now()))
+                if not move_branch(self._repository, plan.head, plan.commits[-1], note, mover, self._step):
+                    raise _Overtaken(f"the branch {plan.head.branch} keeps moving, or its lock is held by another git")
+                self._step("branch moved")
+            git_index.publish()
+            self._step("index published")
+        finally:
+            git_index.unlock()
+
+    def _refuse_while_paused(self) -> None:
+        if reason := self._repository.paused():
+            raise CannotCommit(reason)
+
+    def _refuse_while_rewriting(self) -> None:
+        if self._repository.is_rewriting():
+            raise _Overtaken("git is merging or resetting: commits wait until it is done")

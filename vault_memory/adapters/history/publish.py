@@ -1,0 +1,259 @@
+"""Publish new commits: move the branch and git's index together, each under git's own lock.
+
+Both are prepared beside their files, under `vault-memory/` in git's folder (`ref.new`, `index.new`). Git's locks are
+then held for a millisecond or two. A lock of ours is a second name of its draft: this shows which locks a killed
+process of ours left. Any other lock is somebody else's and is never removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path, PurePosixPath
+
+from vault_memory.adapters import files, git
+from vault_memory.adapters.files import FileStamp
+from vault_memory.adapters.git import (
+    CONFLICT,
+    GitIndexFile,
+    Head,
+    IndexEntry,
+    Repository,
+    UnknownIndex,
+    object_id,
+)
+from vault_memory.adapters.history.intents import WrittenFile
+
+FolderTrees = Mapping[PurePosixPath, tuple[str | None, str | None]]
+"""Each folder above a change → the tree that HEAD held there, and the one that it will hold."""
+
+
+# The branch -----------------------------------------------------------------------------------------------------------
+
+
+def draft_branch_move(repository: Repository, commit: str) -> Path:
+    """Write down where the branch is to go; the caller fsyncs the returned file, then calls `move_branch`."""
+    draft = _ref_draft(repository)
+    draft.write_bytes(commit.encode() + b"\n")
+    files.adopt(draft)
+    return draft
+
+
+def move_branch(
+    repository: Repository, head: Head, commit: str, note: str, signature: str, step: Callable[[str], None]
+) -> bool:
+    """Point HEAD's branch from `head.commit` to `commit`. False: HEAD is elsewhere now, or another git holds the lock.
+
+    `draft_branch_move` has been called, and the file that it returned has been fsynced. `note` and `signature` go into
+    the reflogs.
+    """
+    if head.ref is None:
+        return False
+    path = repository.common_dir / head.ref
+    lock, draft = path.with_name(path.name + ".lock"), _ref_draft(repository)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not _claim(draft, lock):
+        return False
+    step("branch locked")
+    if repository.head() != head:
+        lock.unlink()
+        return False
+    os.replace(lock, path)  # this releases the lock; a lock seen from now on is somebody else's
+    files.sync_folder(path.parent)
+    draft.unlink()
+    if repository.settings().get("core.logallrefupdates", "true").lower() not in ("false", "no", "off", "0"):
+        line = f"{head.commit or '0' * 40} {commit} {signature}\t{note}\n".encode("utf-8", "replace")
+        _append_reflog(repository.git_dir / "logs" / "HEAD", line)
+        _append_reflog(repository.common_dir / "logs" / head.ref, line)
+    return True
+
+
+def _append_reflog(path: Path, line: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as log:
+        log.write(line)
+    files.adopt(path)
+
+
+# Git's index ----------------------------------------------------------------------------------------------------------
+
+
+class GitIndexUpdate:
+    """One repository's git index on its way from one commit to the next. Paths are from the repository's top.
+
+    Every entry but ours stays as the person left it.
+    """
+
+    def __init__(self, repository: Repository) -> None:
+        self._top = repository.top
+        self._index = repository.git_dir / "index"
+        self.lock_file = repository.git_dir / "index.lock"
+        self._draft = _index_draft(repository)
+        self._data = files.read(self._index)
+        self._parsed = _parse(self._data)
+
+    def blobs(self, paths: list[PurePosixPath]) -> dict[PurePosixPath, str | None]:
+        """The blob that the git index holds for each path: None for no entry, `CONFLICT` for one we may not judge."""
+        if self._parsed is not None:
+            return {path: self._parsed.blob(os.fsencode(str(path))) for path in paths}
+        blobs: dict[PurePosixPath, str | None] = dict.fromkeys(paths)
+        listed = git.run(self._top, "ls-files", "--stage", "-z", "--", *map(str, paths))
+        for row in filter(None, listed.split(b"\0")):
+            facts, _, name = row.partition(b"\t")
+            _, blob, stage = facts.decode().split()
+            blobs[PurePosixPath(os.fsdecode(name))] = blob if stage == "0" else CONFLICT
+        return blobs
+
+    def prepare(
+        self,
+        changes: Mapping[PurePosixPath, tuple[str, str] | None],
+        folders: FolderTrees,
+        written: Mapping[PurePosixPath, WrittenFile],
+    ) -> None:
+        """Write the new git index beside the old one: (mode, blob) for each path, None to take it out.
+
+        `written` are files as we have just written them, which need not be read again.
+        """
+        if self._parsed is None:
+            self._prepare_by_git(changes)
+            return
+        times = self._index.stat()
+        entries = {
+            os.fsencode(str(path)): IndexEntry(
+                int(entry[0], 8), entry[1], self._stamp(path, entry[1], written.get(path), times.st_mtime_ns)
+            )
+            if entry
+            else None
+            for path, entry in changes.items()
+        }
+        trees = {b"" if str(folder) == "." else os.fsencode(str(folder)): both for folder, both in folders.items()}
+        with self._draft.open("wb", buffering=0) as draft:
+            for piece in self._parsed.patched(entries, trees):
+                files.write_all(draft.fileno(), piece)
+        files.adopt(self._draft)
+        # Git looks again at an entry whose file is as young as the git index, since it may have changed within one tick
+        # of the clock. With a new time of the git index it would not look again at entries that we did not read.
+        shutil.copystat(self._index, self._draft)
+        os.utime(self._draft, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def _prepare_by_git(self, changes: Mapping[PurePosixPath, tuple[str, str] | None]) -> None:
+        self._draft.unlink(missing_ok=True)
+        if self._data is not None:
+            self._draft.write_bytes(self._data)
+        rows = [
+            (f"{entry[0]} {entry[1]}\t" if entry else f"0 {'0' * 40}\t").encode() + os.fsencode(str(path)) + b"\0"
+            for path, entry in changes.items()
+        ]
+        extra = {"GIT_INDEX_FILE": str(self._draft)}
+        git.run(self._top, "update-index", "-z", "--index-info", stdin=b"".join(rows), extra=extra, timeout_s=120)
+
+    def lock(self) -> bool:
+        """Take git's `index.lock`; False when somebody else holds it."""
+        return _claim(self._draft, self.lock_file)
+
+    def is_current(self) -> bool:
+        """Whether the git index is still the one that was read."""
+        try:
+            with self._index.open("rb") as index:
+                if self._data is None or os.fstat(index.fileno()).st_size != len(self._data):
+                    return False
+                index.seek(-20, os.SEEK_END)
+                # The checksum stands for all of it. With `index.skipHash` it is zeros: then everything is compared.
+                tail = index.read()
+                return tail == self._data[-20:] and (any(tail) or self._index.read_bytes() == self._data)
+        except FileNotFoundError:
+            return self._data is None
+
+    def publish(self) -> None:
+        """Make the prepared git index the current one, which gives the lock back."""
+        os.replace(self.lock_file, self._index)
+        self._draft.unlink(missing_ok=True)
+
+    def unlock(self) -> None:
+        """Give the lock back, if it is ours, and leave the git index as it is."""
+        _release_index(self._draft, self.lock_file)
+
+    def _stamp(self, path: PurePosixPath, blob: str, written: WrittenFile | None, index_mtime_ns: int) -> FileStamp:
+        """The stamp of a file that holds what was committed; an empty one for any other, so that git looks itself.
+
+        A file that is still the one we wrote is not read again if it is as young as the git index or younger. Git then
+        reads it itself, and finds a save within the same tick of the clock that left size and times as they were.
+        """
+        file = Path(self._top, path)
+        try:
+            status = file.lstat()
+            if not stat.S_ISREG(status.st_mode):
+                return FileStamp()
+            stamp = FileStamp.of(status)
+            is_ours = written is not None and written.stamp == stamp._replace(ctime_ns=written.stamp.ctime_ns)
+            if written and is_ours and index_mtime_ns <= stamp.mtime_ns:
+                return stamp if object_id("blob", written.change.after or b"") == blob else FileStamp()
+            if object_id("blob", file.read_bytes()) != blob or file.lstat().st_mtime_ns != stamp.mtime_ns:
+                return FileStamp()
+        except OSError:
+            return FileStamp()
+        return stamp
+
+
+def _parse(data: bytes | None) -> GitIndexFile | None:
+    """The git index, if it is of a kind that we can change; else git must change it."""
+    if data is None:
+        return None
+    try:
+        return GitIndexFile(data)
+    except UnknownIndex:
+        return None
+
+
+# The locks ------------------------------------------------------------------------------------------------------------
+
+
+def release_own_locks(repository: Repository) -> None:
+    """Remove git locks that a killed flush of ours left. The caller holds the vault's lock: no flush is running."""
+    index_draft, ref_draft = _index_draft(repository), _ref_draft(repository)
+    if index_draft.exists():
+        _release_index(index_draft, repository.git_dir / "index.lock")
+    if ref_draft.exists():
+        for lock in (repository.common_dir / "refs").rglob("*.lock"):
+            if _is_ours(ref_draft, lock):
+                lock.unlink()
+        ref_draft.unlink()
+
+
+def _release_index(draft: Path, lock: Path) -> None:
+    if _is_ours(draft, lock):
+        lock.unlink(missing_ok=True)
+    draft.unlink(missing_ok=True)
+
+
+def _ref_draft(repository: Repository) -> Path:
+    return repository.git_dir / "vault-memory" / "ref.new"
+
+
+def _index_draft(repository: Repository) -> Path:
+    return repository.git_dir / "vault-memory" / "index.new"
+
+
+def _claim(draft: Path, lock: Path) -> bool:
+    """Give `draft` the second name `lock`, which is how git locks; False when somebody holds that lock."""
+    try:
+        os.link(draft, lock)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        try:
+            with lock.open("xb") as copy:
+                copy.write(draft.read_bytes())
+        except FileExistsError:
+            return False
+    return True
+
+
+def _is_ours(draft: Path, lock: Path) -> bool:
+    """Whether a lock was made by `_claim` from this draft."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samefile(draft, lock) or draft.read_bytes() == lock.read_bytes()
+    return False

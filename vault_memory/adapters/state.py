@@ -1,0 +1,49 @@
+"""Small JSON files under `.vault-memory/`: what a service counts or notes for later runs and other processes.
+
+All of it is derived or may be lost: anybody may delete these files at any time. So a missing or damaged file reads as
+an empty object, and a write is atomic, but its name is not synced to disk.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from vault_memory.adapters import files
+from vault_memory.core import layout
+
+LOCK_TIMEOUT_S = 5.0
+
+
+class StateFile:
+    """The JSON object in `.vault-memory/NAME.json` of the vault at `root`; a name may have folders: `jobs/sync`."""
+
+    def __init__(self, root: Path, name: str) -> None:
+        self.path = root / layout.STATE_DIR / f"{name}.json"
+
+    def read(self) -> dict[str, Any]:
+        """The object; empty when the file is missing, damaged or holds something else."""
+        try:
+            state = json.loads(files.read(self.path) or b"{}")
+        except ValueError:
+            return {}
+        return state if isinstance(state, dict) else {}
+
+    def write(self, state: Mapping[str, Any]) -> None:
+        """Replace the object. Concurrent writers hold a lock. Raises `Unwritable`, or `Changed` without the lock."""
+        text = json.dumps(state, ensure_ascii=False, indent=1) + "\n"
+        files.replace(self.path, text.encode(), files.read(self.path), sync=False)
+
+    def update(self, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
+        """Replace the object by what `change` makes of it, under the lock. Raises `Busy` or `Unwritable`."""
+        with self.lock():
+            self.write(change(self.read()))
+
+    @contextmanager
+    def lock(self, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
+        """Hold the lock of this file against other threads and processes. Raises `Busy`."""
+        with files.lock(self.path.with_suffix(".lock"), timeout_s):
+            yield

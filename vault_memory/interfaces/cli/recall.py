@@ -1,0 +1,217 @@
+"""`search` and `prompt`: what is remembered. `reindex`: rebuild the index. `bench`: measure how good search is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+
+from vault_memory.core import layout
+from vault_memory.core.record_kinds import SEARCHABLE_KINDS
+from vault_memory.errors import NotAVault
+from vault_memory.interfaces.cli import Context, pass_context
+from vault_memory.interfaces.cli.output import plural, print_json, print_table
+
+if TYPE_CHECKING:
+    from vault_memory.services.retrieval import Mode, Scope
+    from vault_memory.services.vault import Vault
+
+_DAY = click.DateTime(["%Y-%m-%d"])
+
+
+@click.command()
+@click.option("--user", "user_id", metavar="ID", required=True, help="Whose memory is searched.")
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "vector", "keyword"]),
+    default="hybrid",
+    show_default=True,
+    help="Search by words, by meaning, or both.",
+)
+@click.option("-k", "--top-k", type=int, default=5, show_default=True, help="Show at most so many hits.")
+@click.option(
+    "--scope",
+    type=click.Choice(["user", "shared", "all"]),
+    default="user",
+    show_default=True,
+    help="Search the user's notes, the shared notes of the vault, or both.",
+)
+@click.option(
+    "--kind",
+    "kinds",
+    metavar="KIND",
+    type=click.Choice(SEARCHABLE_KINDS),
+    multiple=True,
+    help=f"Only notes of this kind; may repeat. Kinds: {', '.join(SEARCHABLE_KINDS)}.",
+)
+@click.option("--since", metavar="YYYY-MM-DD", type=_DAY, help="Only notes of this day or later.")
+@click.option("--until", metavar="YYYY-MM-DD", type=_DAY, help="Only notes of this day or earlier.")
+@click.option("--tag", "tags", multiple=True, help="Only notes with this tag; if repeated, notes with all the tags.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--explain", is_flag=True, help="Show why each hit was found.")
+@click.argument("query")
+@pass_context
+def search(
+    context: Context,
+    user_id: str,
+    mode: Mode,
+    top_k: int,
+    scope: Scope,
+    kinds: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+    tags: tuple[str, ...],
+    as_json: bool,
+    explain: bool,
+    query: str,
+) -> None:
+    """Search a user's memory for QUERY, by words and by meaning."""
+    from vault_memory.services.retrieval import SearchQuery
+    from vault_memory.services.retrieval import search as find
+
+    vault = context.open()
+    days = since.date() if since else None, until.date() if until else None
+    result = find(vault, user_id, SearchQuery(query, top_k, mode, scope, kinds, *days, tags))
+    repeats = sum(len(hit.evidence.repeated_at) for hit in result.hits)
+    if as_json:
+        rows = [
+            {
+                "content": hit.content,
+                "source": hit.source,
+                "line_range": list(hit.line_range),
+                **_paths(vault.path(hit.scope, hit.source)),
+                "score": round(hit.score, 4),
+                "kind": hit.kind,
+                "scope": hit.scope or "shared",
+                **({"explain": dict(hit.explain)} if explain else {}),
+            }
+            for hit in result.hits
+        ]
+        print_json({"hits": rows, "collapsed": repeats, "degraded": result.degraded})
+        return
+    for hit in result.hits:
+        first, last = hit.line_range
+        location = f"{hit.source}:{first}" + (f"-{last}" if last != first else "")
+        click.secho(f"{location}  {hit.score:.3f}", bold=True)
+        click.echo("\n".join(f"  {line}" for line in hit.content.splitlines()))
+        if explain:
+            parts = {key: value for key, value in hit.explain.items() if key != "collapsed"}
+            click.echo("  " + "  ".join(f"{key}={value}" for key, value in parts.items()))
+            if hit.evidence.repeated_at:
+                click.echo(f"  the same text is also at {', '.join(hit.evidence.repeated_at)}")
+    if not result.hits:
+        click.echo("nothing found")
+    if repeats and not explain:
+        click.echo(f"({plural(repeats, 'repeated passage')} left out; --explain shows where they are)", err=True)
+    for reason in result.degraded:
+        click.echo(f"degraded: {reason}", err=True)
+
+
+def _paths(path: Path) -> dict[str, str | None]:
+    """The path of a hit's file, and its link for Obsidian, which opens Markdown only."""
+    is_note = path.suffix == ".md"
+    return {"path": str(path), "obsidian": f"obsidian://open?path={quote(str(path), safe='')}" if is_note else None}
+
+
+@click.command()
+@click.option("--user", "user_id", metavar="ID", help="Rebuild only this user's index.")
+@pass_context
+def reindex(context: Context, user_id: str | None) -> None:
+    """Rebuild the search index from the files. No note is changed."""
+    from vault_memory.services.indexing import rebuild
+
+    vault = context.open()
+    scopes = [vault.known_user(user_id)] if user_id else vault.scopes()
+    for scope in scopes:
+        report = rebuild(vault, scope)
+        click.echo(f"{layout.label(scope)}: {plural(len(report.indexed), 'file')} indexed")
+        for source, problem in report.failed.items():
+            click.echo(f"  {source}: {problem}", err=True)
+
+
+@click.command()
+@click.option("--user", "user_id", metavar="ID", required=True, help="Whose request it is.")
+@click.option("--skill", metavar="NAME", help="The skill in use, a folder under skills/.")
+@click.option("--group", is_flag=True, help="Others can read the reply: leave out profile, memories, logs and history.")
+@click.option("--budget", type=click.IntRange(200), metavar="TOKENS", help="About how many tokens the prompt may have.")
+@click.option(
+    "--explain", is_flag=True, help="Print to standard error what was included, from where, and what was cut."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: text, chat messages, passages and what was cut.")
+@click.argument("text")
+@pass_context
+def prompt(
+    context: Context,
+    user_id: str,
+    skill: str | None,
+    group: bool,
+    budget: int | None,
+    explain: bool,
+    as_json: bool,
+    text: str,
+) -> None:
+    """Build the prompt for the request TEXT."""
+    from vault_memory.services.retrieval import build_enhanced_prompt
+
+    vault = context.open()
+    built = build_enhanced_prompt(vault, user_id, text, skill, private=not group, budget=budget)
+    if as_json:
+        print_json(asdict(built))
+        return
+    click.echo(built.text)
+    if explain:
+        for passage in built.passages:
+            score = "" if passage.score is None else f"  {passage.score:.3f}"
+            click.echo(f"{passage.section:<22}{passage.place}{score}", err=True)
+        for cut in built.cut:
+            click.echo(f"cut to fit the budget: {plural(cut.pieces, 'piece')} of {cut.name}", err=True)
+        click.echo(f"about {built.tokens} tokens", err=True)
+    for problem in built.degraded:
+        click.echo(f"degraded: {problem}", err=True)
+
+
+@click.command()
+@click.argument("datasets", metavar="DATASET...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--queries", default="queries.jsonl", show_default=True, help="Name of the file of questions in each DATASET."
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "vector", "keyword"]),
+    default="hybrid",
+    show_default=True,
+    help="Search by words, by meaning, or both.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@pass_context
+def bench(context: Context, datasets: tuple[Path, ...], queries: str, mode: Mode, as_json: bool) -> None:
+    """Measure search on folders of questions with known answers. No language model judges.
+
+    docs/commands.md describes a DATASET. In a vault, search runs with the vault's settings and embedder; elsewhere with
+    the defaults, offline.
+    """
+    from vault_memory.services.retrieval import bench as measure
+
+    vault = _vault(context)
+    settings: dict[str, Any] = {"config": vault.config, "embedder": vault.embedder} if vault else {}
+    results = [measure(folder, queries=queries, mode=mode, **settings) for folder in datasets]
+    if as_json:
+        print_json({result.dataset: {"queries": result.queries, **result.figures} for result in results})
+        return
+    columns = list(results[0].figures)
+    rows = [[r.dataset, str(r.queries), *(f"{r.figures[name]:.3f}".rstrip("0") for name in columns)] for r in results]
+    print_table(["dataset", "questions", *columns], rows)
+
+
+def _vault(context: Context) -> Vault | None:
+    """The vault that was named or holds the current folder; None outside a vault."""
+    try:
+        return context.open()
+    except NotAVault:
+        if context.vault_path:
+            raise
+        return None

@@ -1,0 +1,135 @@
+"""Update the fields of USER.md that are computed from the turns and the evidence (`core.profile.computed`).
+
+The person's own edit wins: after an edit of such a field (also by `pref set` or `undo`) only later turns count, and the
+field stays until there are enough of them. The commits have the assistant as author, and are made only when something
+changes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from vault_memory.adapters import files
+from vault_memory.adapters.history import ASSISTANT
+from vault_memory.core import layout
+from vault_memory.core.profile import FIELDS, Change, PastTurn, Profile, TopicMention, same
+from vault_memory.core.profile import computed as interaction
+from vault_memory.services.notes import newest_turns
+from vault_memory.services.profiles.history import PreferenceChange, history
+from vault_memory.services.profiles.profile_files import change_profile
+from vault_memory.services.vault import Vault
+
+_REASON = "computed from the last turns"
+_MAX_CHANGES = 100
+"""The person's last edit of a field is looked for in this many of its newest changes."""
+
+
+class _EvidenceRow(NamedTuple):
+    """One line of feedback.jsonl; `source` is the line of the turn."""
+
+    at: datetime
+    source: str
+    key: str
+    strength: str
+    value: str
+
+
+def compute_interaction(vault: Vault, user_id: str) -> list[Change]:
+    """Update one user's computed fields; return what changed. A second run changes nothing."""
+    if files.read(vault.path(vault.known_user(user_id), layout.PROFILE)) is None:
+        return []
+    return change_profile(vault, user_id, lambda state: (_changes(vault, user_id, state.profile), []), ASSISTANT).result
+
+
+def _changes(vault: Vault, user_id: str, profile: Profile) -> list[Change]:
+    """The changes to make. The person's edits are committed by now, so the history shows which fields they edited."""
+    rows = list(_rows(vault, user_id))
+    adjustments = {row.source for row in rows if row.strength == "adjustment"}
+    turns = [
+        (at, PastTurn(str(turn.get("user_message") or ""), turn.get("skill"), source in adjustments))
+        for source, turn in newest_turns(vault, user_id, interaction.MAX_TURNS)
+        if (at := _time_in(turn.get("created_at")))
+    ]
+
+    def turns_for(key: str) -> list[PastTurn]:
+        edit = _last_change(vault, user_id, key, is_manual=True)
+        if edit is None:
+            return [turn for _, turn in turns]
+        later = [turn for at, turn in turns if at > edit.at]
+        return later if len(later) >= interaction.MIN_TURNS else []
+
+    modules = interaction.modules(turns_for("most_used_modules"))
+    styles = {
+        "feedback_frequency": interaction.feedback_frequency(turns_for("feedback_frequency")),
+        "question_style": interaction.question_style(turns_for("question_style")),
+    }
+    changes: list[Change] = []
+    for module in modules:
+        changes += _put(profile, changes, "most_used_modules", module)
+    if modules:
+        for item in profile.items("most_used_modules"):
+            if not any(same(item.value, module) for module in modules):
+                changes += _remove(profile, changes, "most_used_modules", item.value)
+    for key, value in styles.items():
+        changes += _put(profile, changes, key, value) if value else []
+    for issue in _new_issues(vault, user_id, rows):
+        changes += _put(profile, changes, "common_issues", issue)
+    return changes
+
+
+def _put(profile: Profile, so_far: list[Change], key: str, value: str) -> list[Change]:
+    before = so_far[-1].profile if so_far else profile
+    current = [item.value for item in before.items(key)]
+    if any(same(value, other) for other in current):
+        return []
+    is_scalar = FIELDS[key].form == "scalar"
+    old = current[0] if is_scalar and current else ""
+    return [Change(key, "set" if is_scalar else "add", old, value, "observed", _REASON, before.put(key, value))]
+
+
+def _remove(profile: Profile, so_far: list[Change], key: str, value: str) -> list[Change]:
+    before = so_far[-1].profile if so_far else profile
+    return [Change(key, "remove", value, "", "observed", _REASON, before.without(key, value))]
+
+
+def _new_issues(vault: Vault, user_id: str, rows: list[_EvidenceRow]) -> list[str]:
+    """The topics that returned, if named again since the list last changed: one that a person removed stays away."""
+    edit, change = (_last_change(vault, user_id, "common_issues", is_manual=manual) for manual in (True, False))
+    mentions = [row for row in rows if row.key == "recent_topics" and (edit is None or row.at > edit.at)]
+    returned = interaction.common_issues(TopicMention(row.value, row.at.date()) for row in mentions)
+    return [
+        topic
+        for topic in returned
+        if change is None or any(row.at > change.at and same(row.value, topic) for row in mentions)
+    ][-(FIELDS["common_issues"].max_items or 0) :]
+
+
+def _last_change(vault: Vault, user_id: str, key: str, *, is_manual: bool) -> PreferenceChange | None:
+    """The last change of a key; with `is_manual`, the person's last own change of it."""
+    changes = history(vault, user_id, key, limit=_MAX_CHANGES if is_manual else 1)
+    return next((change for change in changes if not is_manual or change.strength == "manual"), None)
+
+
+def _rows(vault: Vault, user_id: str) -> Iterator[_EvidenceRow]:
+    """The evidence of feedback.jsonl, oldest first; broken lines are skipped."""
+    for line in (files.read(vault.path(user_id, layout.FEEDBACK)) or b"").splitlines():
+        try:
+            row = json.loads(line)
+            at = _time_in(row["created_at"])
+            if at and row["op"] != "remove":
+                source, key, strength, value = (str(row[name]) for name in ("source", "key", "strength", "value"))
+                yield _EvidenceRow(at, source, key, strength, value)
+        except (ValueError, KeyError, TypeError):
+            continue
+
+
+def _time_in(text: object) -> datetime | None:
+    """An ISO time with an offset; None for any other text."""
+    try:
+        time = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return time if time.tzinfo else None

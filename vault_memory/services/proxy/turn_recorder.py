@@ -1,0 +1,126 @@
+"""Make turns of the requests and responses that pass the proxy: one turn for each thing a person says.
+
+A client's retry makes no second turn. A response with tool calls waits for the rounds that follow, and the turn is
+recorded with the last of them; if that never comes, with what there is when the person goes on, after half an hour
+without a round, or at the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from vault_memory.core.chat import ChatRequest, ChatResponse, without_injected
+from vault_memory.services.turns import Recorded, record_turn
+from vault_memory.services.vault import Vault
+
+RETRY_S = 600.0
+"""The same request within this time is a retry; later, the person has said the same again."""
+TOOL_LOOP_IDLE_S = 1_800.0
+"""A tool loop without a round for this long is over."""
+MAX_REMEMBERED_REQUESTS = 4_096
+BROKE_OFF = "the answer broke off"
+TOOLS_NOT_ENDED = "the tools came to no end"
+
+
+@dataclass(frozen=True)
+class UserRequest:
+    """A chat request with its user, its conversation, the time it came and the model it asks for."""
+
+    chat: ChatRequest
+    user_id: str
+    conversation_id: str
+    at: datetime
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class RecordedTurn:
+    """A turn that was recorded, and its user."""
+
+    user_id: str
+    recorded: Recorded
+
+
+@dataclass
+class _OpenTurn:
+    """A turn whose tool loop goes on: its first request, the time of its last round, the texts so far."""
+
+    request: UserRequest
+    last_round_s: float
+    texts: list[str] = field(default_factory=list)
+
+
+class TurnRecorder:
+    """Takes requests with their responses, one at a time: not thread-safe. `clock` counts seconds."""
+
+    def __init__(self, vault: Vault, clock: Callable[[], float] = time.monotonic) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._recorded_at_s: OrderedDict[tuple[str, str, str], float] = OrderedDict()
+        self._open: dict[tuple[str, str], _OpenTurn] = {}
+
+    def add(self, request: UserRequest, response: ChatResponse, problem: str = "") -> list[RecordedTurn]:
+        """Record the turns that this response completes. `problem` says why it is incomplete, if something went wrong.
+
+        A response that failed before its first word completes none: the client has seen the error and tries again.
+        Raises what `record_turn` raises.
+        """
+        self._forget_old_requests()
+        key = (request.user_id, request.conversation_id)
+        turn = self._open.get(key)
+        turns: list[RecordedTurn] = []
+        if turn and turn.request.chat.key != request.chat.key:
+            turns.append(self._record_unfinished(key))
+            turn = None
+        now_s = self._clock()
+        for idle in [
+            k for k, other in self._open.items() if k != key and now_s - other.last_round_s > TOOL_LOOP_IDLE_S
+        ]:
+            turns.append(self._record_unfinished(idle))
+        if (*key, request.chat.key) in self._recorded_at_s or not (response.is_complete or response.text):
+            return turns
+        turn = turn or _OpenTurn(request, now_s)
+        turn.last_round_s = now_s
+        if response.text and response.text not in turn.texts[-1:]:
+            turn.texts.append(response.text)
+        if response.is_complete and response.has_tool_calls:
+            self._open[key] = turn
+            return turns
+        self._open.pop(key, None)
+        return [*turns, self._record(turn, "" if response.is_complete else problem or BROKE_OFF)]
+
+    def finish(self) -> list[RecordedTurn]:
+        """Record the turns whose tool loops have not ended."""
+        return [self._record_unfinished(key) for key in list(self._open)]
+
+    def _record_unfinished(self, key: tuple[str, str]) -> RecordedTurn:
+        return self._record(self._open.pop(key), TOOLS_NOT_ENDED)
+
+    def _record(self, turn: _OpenTurn, problem: str) -> RecordedTurn:
+        request = turn.request
+        text = without_injected("\n\n".join(turn.texts))
+        recorded = record_turn(
+            self._vault,
+            request.user_id,
+            request.chat.words,
+            f"{text}\n[partial: {problem}]".lstrip() if problem else text,
+            conversation_id=request.conversation_id,
+            created_at=request.at,
+            backend=request.model,
+            exit_code=1 if problem else 0,
+            index=False,
+        )
+        self._recorded_at_s[request.user_id, request.conversation_id, request.chat.key] = self._clock()
+        return RecordedTurn(request.user_id, recorded)
+
+    def _forget_old_requests(self) -> None:
+        """Drop the keys of requests too old to be retried, and the oldest ones beyond the limit."""
+        while self._recorded_at_s:
+            key, at_s = next(iter(self._recorded_at_s.items()))
+            if len(self._recorded_at_s) <= MAX_REMEMBERED_REQUESTS and self._clock() - at_s <= RETRY_S:
+                return
+            del self._recorded_at_s[key]

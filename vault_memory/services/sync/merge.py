@@ -1,0 +1,160 @@
+"""Merge the remote's commit into this vault, file by file (`core.notes.merge`).
+
+The merge is planned here and committed by the same steps as any other write. Therefore it needs no merge driver in git,
+and a file that the person saves during it is merged too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+
+from vault_memory.adapters import files
+from vault_memory.adapters.git import CommitLog, FileDifference, Moment, changed_files, read_blobs
+from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
+from vault_memory.core import layout, trailers
+from vault_memory.core.notes import Clash, Side, merge, note
+from vault_memory.core.profile import Profile
+from vault_memory.core.trailers import Trailers
+from vault_memory.errors import HistoryError, UsageError
+from vault_memory.services.vault import Vault
+
+CONFLICT_COPY = " (conflict "
+"""In the name of the older text of a file that cannot be merged: `plan (conflict 2026-01-30 1a2b3c4).canvas`."""
+
+
+@dataclass
+class RemoteMerge:
+    """One merge of the commit `theirs`. `notes` has a line for each thing that a person may want to look at."""
+
+    vault: Vault
+    theirs: str
+    notes: list[str] = field(default_factory=list)
+
+    def drafts(self) -> list[Draft]:
+        """The merge commit, and one commit per key that both sides changed; none when there is nothing to merge."""
+        root, head = self.vault.history.root, self.vault.history.state().head
+        commits = CommitLog(root)
+        self.ours = head or ""
+        self.base = commits.merge_base(head, self.theirs) if head else None
+        if self.base == self.theirs:
+            return []
+        if self.vault.history.blob(PurePosixPath(layout.SETTINGS_FILE), self.theirs) is None:
+            raise UsageError(
+                f"the remote holds no vault ({layout.SETTINGS_FILE} is missing there): is it the right one?"
+            )
+        differences = changed_files(root, self.base, self.theirs)
+        for difference in differences:
+            _require_plain_file(difference)
+        blobs = read_blobs(root, (blob for each in differences for blob in (each.old, each.new) if blob))
+        changes: list[FileChange] = []
+        later_drafts: list[Draft] = []
+        for difference in differences:
+            base, other = (blobs[blob] if blob else None for blob in (difference.old, difference.new))
+            mine = files.read(files.contained(root, difference.path))
+            file_changes, key_drafts = self._merge_file(difference.path, base, mine, other)
+            changes += file_changes
+            later_drafts += key_drafts
+        count = commits.count(head, self.theirs)
+        message = trailers.render(f"sync: merge {count} {'commit' if count == 1 else 'commits'} of the remote")
+        return [Draft(message, ASSISTANT, tuple(changes), merges=self.theirs), *later_drafts]
+
+    def _merge_file(
+        self, path: PurePosixPath, base: bytes | None, mine: bytes | None, other: bytes | None
+    ) -> tuple[list[FileChange], list[Draft]]:
+        """Merge one file that the other side changed: changes for the merge commit, and drafts to commit after it."""
+        if mine in (base, other):
+            return ([] if mine == other else [FileChange(path, mine, other)]), []
+        if mine is None or other is None:
+            self.notes.append(f"{path}: deleted on one side, edited on the other: it is kept")
+            return ([FileChange(path, None, other)] if mine is None else []), []
+        merged = merge.merge_file(path, base, mine, other, lambda key: self._newer_side(path, key))
+        if merged is None:
+            return self._keep_both_files(path, mine, other), []
+        for first, last in note.conflicts_in(merged.text):
+            self.notes.append(f"{path}: both sides changed the same lines; lines {first}-{last} hold both texts")
+        if not merged.clashes:
+            return [FileChange(path, mine, _encode(merged.text))], []
+        # The older value must be in the history too: the merge commit holds it, and a commit of its own replaces it.
+        older = merge.merge_file(path, base, mine, other, lambda key: _other_side(self._newer_side(path, key)))
+        assert older is not None
+        drafts = self._newer_value_drafts(path, older.text, merged.text, merged.clashes)
+        return [FileChange(path, mine, _encode(older.text))], drafts
+
+    def _newer_value_drafts(
+        self, path: PurePosixPath, older: str, newer: str, clashes: tuple[Clash, ...]
+    ) -> list[Draft]:
+        """A commit for each clash, which replaces the older side's value of the key by the newer side's."""
+        drafts = []
+        state, wanted = Profile.parse(older), Profile.parse(newer)
+        user = layout.scope_of(path)
+        for number, clash in enumerate(clashes, 1):
+            before = state.text
+            state = state.with_items(clash.key, wanted.items(clash.key))
+            after = newer if number == len(clashes) else state.text
+            kept, lost = self._last_changes(path, clash.key)
+            if clash.kept_side == "theirs":
+                kept, lost = lost, kept
+            kept_commit = Trailers.read(CommitLog(self.vault.history.root).of_commits([kept.commit])[0].trailers)
+            at = self._local_time(lost)
+            reason = f"both sides changed {clash.key}: {clash.older or '(nothing)'} of {at:%Y-%m-%d %H:%M} is the older"
+            message = trailers.render(
+                f"memory({user}): {clash.key} = {clash.kept or '(nothing)'} (the newer)",
+                reason,
+                Trailers(
+                    user=user,
+                    key=clash.key,
+                    op="set",
+                    old=clash.older,
+                    new=clash.kept,
+                    strength=kept_commit.strength or "manual",
+                    source=kept_commit.source,
+                    conflict=lost.commit,
+                ),
+            )
+            drafts.append(Draft(message, ASSISTANT, (FileChange(path, _encode(before), _encode(after)),)))
+            self.notes.append(f"{path}: {clash.key} = {clash.kept or '(nothing)'} stays, {reason}")
+        return drafts
+
+    def _keep_both_files(self, path: PurePosixPath, mine: bytes, other: bytes) -> list[FileChange]:
+        """For a file that cannot be merged (a picture, settings): the newer stays, the older becomes a copy."""
+        ours, theirs = self._last_changes(path)
+        is_theirs_newer = theirs > ours
+        older, lost = (mine, ours) if is_theirs_newer else (other, theirs)
+        day = self._local_time(lost).date()
+        copy = path.with_name(f"{path.stem}{CONFLICT_COPY}{day} {lost.commit[:7]}){path.suffix}")
+        self.notes.append(f"{path}: both sides changed it; the newer stays, the older is {copy.name}")
+        replaced = files.read(files.contained(self.vault.history.root, copy))
+        return [FileChange(copy, replaced, older), *([FileChange(path, mine, other)] if is_theirs_newer else [])]
+
+    def _newer_side(self, path: PurePosixPath, key: str) -> Side:
+        ours, theirs = self._last_changes(path, key)
+        return "ours" if ours > theirs else "theirs"
+
+    def _last_changes(self, path: PurePosixPath, key: str | None = None) -> tuple[Moment, Moment]:
+        """The last commit of each side that changed a file, or one key of a profile: ours, theirs."""
+        commits = CommitLog(self.vault.history.root)
+        ours, theirs = (commits.last_change(path, self.base, tip, key) for tip in (self.ours, self.theirs))
+        return ours, theirs
+
+    def _local_time(self, moment: Moment) -> datetime:
+        return datetime.fromtimestamp(moment.time, UTC).astimezone(self.vault.config.zone())
+
+
+def _require_plain_file(difference: FileDifference) -> None:
+    """Only plain files are merged: a person must decide about a link or a repository inside the vault."""
+    old_mode, new_mode = difference.old_mode, difference.new_mode
+    if new_mode not in ("000000", "100644", old_mode) or old_mode in ("120000", "160000"):
+        raise HistoryError(
+            f"{difference.path} is not a plain file on the other side (git mode {new_mode}): merge it yourself with "
+            "`git pull --no-rebase`, then sync again"
+        )
+
+
+def _other_side(side: Side) -> Side:
+    return "theirs" if side == "ours" else "ours"
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

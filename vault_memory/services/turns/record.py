@@ -1,0 +1,191 @@
+"""Record one turn: keep it, learn from it, commit what it changed, index it.
+
+The order is guaranteed. First the turn is made durable in `conversations/`. Then preferences are extracted from it,
+without a lock. Then the assistant's changes are written on top of the person's own edits (`services/write.py`), one
+commit per preference and one for the logs, as one batch.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+from vault_memory.adapters import files
+from vault_memory.adapters.files import ReadCache
+from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
+from vault_memory.core import layout, trailers
+from vault_memory.core.extraction import extract
+from vault_memory.core.notes import Turn, journal
+from vault_memory.core.privacy import private, secrets
+from vault_memory.core.profile import Change, Signal
+from vault_memory.core.trailers import Trailers
+from vault_memory.services.profiles import ProfileFiles
+from vault_memory.services.turns.redactions import add_redactions
+from vault_memory.services.vault import Vault
+from vault_memory.services.write import Plan, Written, index_paths, write
+
+_MAX_SEARCHED_CHARS = 20_000
+"""This much of a message is searched for private facts; the logs quote its beginning."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recorded turn.
+
+    `source` is the line of the conversation record, `conversations/2026-01-30.jsonl:12`; it is empty off the record.
+    `sources` are the files that changed. `paused` says why the commits wait, if they do. `redactions` counts what was
+    kept out, by category.
+    """
+
+    source: str
+    changes: tuple[Change, ...] = ()
+    commits: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    paused: str | None = None
+    redactions: Mapping[str, int] = field(default_factory=dict)
+
+
+def record_turn(
+    vault: Vault,
+    user_id: str,
+    user_message: str,
+    assistant_message: str = "",
+    *,
+    skill: str | None = None,
+    exit_code: int | None = None,
+    conversation_id: str | None = None,
+    created_at: datetime | None = None,
+    reflection: Mapping[str, Any] | None = None,
+    backend: str | None = None,
+    record: bool = True,
+    index: bool = True,
+) -> Recorded:
+    """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
+
+    The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. Raises
+    `InvalidId`, `Busy` when another writer holds the user's files too long, and `VaultMemoryError` for a disk or git
+    fault; the turn is in the conversation record even then, unless the message says otherwise.
+    """
+    layout.check_user_id(user_id)
+    if not record or user_id.casefold() in map(str.casefold, vault.config.off_record):
+        return Recorded("")
+    redact = _Redactor()
+    turn = Turn(
+        conversation_id=redact(conversation_id) or f"conv_{uuid.uuid4().hex[:12]}",
+        user_id=user_id,
+        created_at=created_at or vault.now(),
+        user_message=redact(user_message),
+        assistant_message=redact(assistant_message),
+        reflection=redact(reflection),
+        skill=redact(skill),
+        backend=redact(backend),
+        exit_code=exit_code,
+    )
+    cache = ReadCache()
+    before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+    source = _append_to_record(vault, turn, before.at)
+    signals = extract(turn.user_message or "", turn.assistant_message or "", before.profile.values(), vault.lexicon())
+    quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
+    written = _write_changes(vault, turn, source, before.at, signals, quote, cache)
+    redactions = Counter(redact.counts) + Counter(private_counts)
+    if redactions:
+        add_redactions(vault, user_id, redactions)
+    record_file = layout.user_dir(user_id) / source.rpartition(":")[0]
+    paths = [record_file, *written.paths]
+    if index:
+        index_paths(vault, paths)
+    sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
+    return Recorded(source, tuple(written.result), written.commits, tuple(sources), written.paused, dict(redactions))
+
+
+def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[Recorded]:
+    """Record many turns, each given as the arguments of `record_turn`; the index is updated once, at the end.
+
+    Raises what `record_turn` raises; what was recorded before that is indexed too.
+    """
+    paths: dict[PurePosixPath, None] = {}
+    try:
+        for turn in turns:
+            recorded = record_turn(vault, **turn, index=False)
+            folder = layout.user_dir(turn["user_id"])
+            paths |= dict.fromkeys(folder / source for source in recorded.sources)
+            yield recorded
+    finally:
+        index_paths(vault, paths)
+
+
+def _append_to_record(vault: Vault, turn: Turn, at: datetime) -> str:
+    """Append the turn to the conversation record of its day; return its line, `conversations/2026-01-30.jsonl:12`."""
+    conversation = layout.conversation_source(at.date())
+    with vault.writing(turn.user_id):
+        line = files.append_line(vault.path(turn.user_id, conversation), turn.line().encode())
+    return f"{conversation}:{line}"
+
+
+def _write_changes(
+    vault: Vault, turn: Turn, source: str, at: datetime, signals: list[Signal], quote: str, cache: ReadCache
+) -> Written[list[Change]]:
+    """Write what the turn changes: the profile, its evidence, the daily log, MEMORY.md.
+
+    `source` is the line of the turn, `at` its time in the user's zone, `quote` its message without private facts.
+    """
+    folder = layout.user_dir(turn.user_id)
+
+    def decide() -> Plan[list[Change]]:
+        state = ProfileFiles.read(vault, turn.user_id, turn.created_at, cache.read)
+        changes, evidence = state.merge(signals)
+        logs = _log_entries(vault, turn, at, quote, changes, cache)
+        if evidence:
+            logs.append(state.with_evidence(evidence, source))
+        subject = f"log({turn.user_id}): {at:%Y-%m-%d %H:%M}"
+        message = trailers.render(subject, "", Trailers(user=turn.user_id, source=source))
+        return Plan(changes, [*state.drafts(changes, ASSISTANT, source), Draft(message, ASSISTANT, tuple(logs))])
+
+    names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
+    return write(vault, turn.user_id, [folder / name for name in names], decide, cache=cache, index=False)
+
+
+def _log_entries(
+    vault: Vault, turn: Turn, at: datetime, quote: str, changes: list[Change], cache: ReadCache
+) -> list[FileChange]:
+    """The daily log with a new entry; MEMORY.md with one too if the reply is long enough to be a task."""
+    locale = vault.config.locale
+
+    def appended(source: str, title: str, entry: str) -> FileChange:
+        before = cache.read(vault.path(turn.user_id, source))
+        text = journal.append((before or b"").decode("utf-8", "surrogateescape"), title, entry)
+        return FileChange(layout.user_dir(turn.user_id) / source, before, text.encode("utf-8", "surrogateescape"))
+
+    summaries = [change.summary() for change in changes]
+    daily = journal.daily_entry(at, quote, turn.skill, summaries, locale)
+    logs = [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
+    if len(turn.assistant_message or "") > journal.MEMORY_REPLY_CHARS:
+        memory = journal.memory_entry(at, quote, turn.skill, turn.exit_code, locale)
+        logs.append(appended(layout.MEMORY_LOG, journal.memory_title(locale), memory))
+    return logs
+
+
+class _Redactor:
+    """Redacts the secrets in everything that is kept of a turn, and counts them by category."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def __call__(self, value: Any) -> Any:
+        if isinstance(value, str):
+            redacted = secrets.redact(_utf8(value))
+            self.counts.update(redacted.counts)
+            return redacted.text
+        if isinstance(value, Mapping):
+            return {self(key): self(inner) for key, inner in value.items()}
+        return [self(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _utf8(text: str) -> str:
+    """The text without surrogates, which UTF-8 cannot encode: a pair becomes its character, a lone one U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,35 @@
+"""Counts of what was redacted in a user's turns, by category; the words themselves are not kept."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import Counter
+from collections.abc import Mapping
+
+from vault_memory.adapters.state import StateFile
+from vault_memory.core import layout
+from vault_memory.services.vault import Vault
+
+
+def redactions(vault: Vault, user_id: str) -> dict[str, int]:
+    """Category (`api-key`, `health`, …) → how many redactions so far."""
+    return {category: count for category, count in _state(vault, user_id).read().items() if isinstance(count, int)}
+
+
+def add_redactions(vault: Vault, user_id: str, counts: Mapping[str, int]) -> None:
+    """Add to the user's counts. Raises `Busy`."""
+    with vault.lock(user_id):  # not the file's own lock: `rename_redactions` is called under the user's
+        total = Counter(redactions(vault, user_id))
+        total.update(counts)
+        _state(vault, user_id).write(dict(sorted(total.items())))
+
+
+def rename_redactions(vault: Vault, old: str, new: str) -> None:
+    """Move a user's counts to the user's new id. The caller holds the locks of both ids."""
+    with contextlib.suppress(FileNotFoundError):
+        os.replace(_state(vault, old).path, _state(vault, new).path)
+
+
+def _state(vault: Vault, user_id: str) -> StateFile:
+    return StateFile(vault.root, f"redactions/{layout.check_user_id(user_id)}")

@@ -1,0 +1,130 @@
+"""The one order in which notes are changed.
+
+    lock → commit the person's edits as theirs → decide → commit → again if the person saved meanwhile → index
+
+A turn, a preference, a note, a restore, a sync use it with their `decide`; `init` and `user rename` do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Generic, TypeVar
+
+from vault_memory.adapters.files import ReadCache
+from vault_memory.adapters.history import Draft, FileChange, Flushed
+from vault_memory.core import layout
+from vault_memory.errors import Busy, Changed, IndexUnusable
+from vault_memory.services.indexing import reconcile
+from vault_memory.services.person_edits import commit_edits
+from vault_memory.services.vault import Vault
+
+MAX_ATTEMPTS = 50
+"""A write is tried this often when the person keeps saving one of its files."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Plan(Generic[Result]):
+    """What a writer decided: the commits to make, and the result for the writer's caller."""
+
+    result: Result
+    drafts: Sequence[Draft] = ()
+
+
+@dataclass(frozen=True)
+class Written(Generic[Result]):
+    """A finished write: the result of the plan, the new commits, why they wait (`paused`), and the changed files.
+
+    `index_problem` says why the index is out of date, if it is. The write stands, and the next search tries again.
+    """
+
+    result: Result
+    commits: tuple[str, ...]
+    paused: str | None
+    paths: tuple[PurePosixPath, ...]
+    index_problem: str | None = None
+
+
+def write(
+    vault: Vault,
+    scope: str | None,
+    paths: Sequence[PurePosixPath] | None,
+    decide: Callable[[], Plan[Result]],
+    *,
+    cache: ReadCache | None = None,
+    inspect_edits: Callable[[Sequence[FileChange]], None] = lambda edits: None,
+    index: bool = True,
+) -> Written[Result]:
+    """Write to a user's files, to the shared notes (`scope` is empty) or to the whole vault (None).
+
+    First the pending edits in `paths` are committed (vault-relative; None: all files). Then `decide` reads the files
+    and makes the plan; it is called again when a file is saved before its plan is committed. `decide` reads through
+    `cache`, which may hold files that the writer has read before. `inspect_edits` gets the person's edits before they
+    are committed and may refuse them by raising. With `index=False` the caller updates the index, once for a batch.
+
+    Raises `Busy` when the files keep changing, and what `decide`, `inspect_edits` and history raise. The index is
+    updated last, without the lock; what is wrong with it fails no write.
+    """
+    cache = cache or ReadCache()
+    edited: list[PurePosixPath] = []
+
+    def attempt() -> tuple[Plan[Result], Flushed] | None:
+        """Commit the edits, then what `decide` plans; None when a file was saved in between."""
+        edits = [e for e in vault.history.uncommitted(paths, cache=cache) if scope in (None, layout.scope_of(e.path))]
+        inspect_edits(edits)
+        if edits:
+            try:
+                commit_edits(vault, edits)
+            except Changed:
+                vault.history.wait_for_git()
+                return None
+            edited.extend(edit.path for edit in edits)
+        plan = decide()  # in neither `try`: a `Changed` that `decide` raises is for the writer's caller
+        try:
+            return plan, vault.history.commit(plan.drafts, cache=cache)
+        except Changed:
+            return None
+
+    for _ in range(MAX_ATTEMPTS):
+        with locked(vault, scope):
+            done = attempt()
+        if done:
+            plan, flushed = done
+            changed = [change.path for draft in plan.drafts for change in draft.changes]
+            written = tuple(dict.fromkeys([*edited, *changed]))
+            problem = _index_problem(vault, written) if index else None
+            return Written(plan.result, tuple(flushed.commits), flushed.paused, written, problem)
+        cache.clear()
+    where = "the vault" if scope is None else layout.label(scope)
+    raise Busy(f"the files of {where} keep changing: try again when the editor has stopped saving")
+
+
+@contextmanager
+def locked(vault: Vault, scope: str | None) -> Iterator[None]:
+    """Hold the locks for a scope: its user's, none (shared notes), or every user's (None). Raises `Busy`."""
+    with ExitStack() as held:
+        for user_id in vault.user_ids() if scope is None else filter(None, [scope]):
+            held.enter_context(vault.writing(user_id))
+        yield
+
+
+def _index_problem(vault: Vault, paths: Iterable[PurePosixPath]) -> str | None:
+    try:
+        index_paths(vault, paths)
+    except (Busy, IndexUnusable) as error:
+        return str(error)
+    return None
+
+
+def index_paths(vault: Vault, paths: Iterable[PurePosixPath]) -> None:
+    """Update the indexes for these files (vault-relative); files that are never indexed are skipped."""
+    sources: dict[str, list[str]] = {}
+    for path in paths:
+        if location := layout.place_of(path):
+            sources.setdefault(location.scope, []).append(location.source)
+    for scope, changed in sources.items():
+        reconcile(vault, scope, changed)
