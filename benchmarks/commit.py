@@ -18,6 +18,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
@@ -94,17 +95,17 @@ def measure(files: int, rounds: int) -> dict[str, list[float]]:
         for number in range(-3, rounds):  # the first three warm every cache and are not counted
             one, other = path(5 * number + 50), path(5 * number + 51)
             (folder / one).write_bytes((folder / one).read_bytes() + b"- theme: dark\n")
-            timed("git", lambda one=one: git(folder, "commit", "--only", "--quiet", "-m", "turn", "--", str(one)))
+            timed("git", partial(git, folder, "commit", "--only", "--quiet", "-m", "turn", "--", str(one)))
             drafts = changed(other)
-            timed("ours", lambda drafts=drafts: history.commit(drafts))
+            timed("ours", partial(history.commit, drafts))
             drafts = changed(path(5 * number + 52))
-            timed("stage", lambda drafts=drafts: history.stage(drafts))
+            timed("stage", partial(history.stage, drafts))
             history.flush()
             drafts = changed(path(5 * number + 53), 5)
             log = PurePosixPath(path(5 * number + 53).parent / "daily/2026-02-01.md")
             drafts.append(Draft("log", ASSISTANT, (FileChange(log, read(folder / log), b"## %d\n" % number),)))
-            timed("batch", lambda drafts=drafts: history.commit(drafts))
-            timed("floor", lambda number=number: floor(spare, number + 3))
+            timed("batch", partial(history.commit, drafts))
+            timed("floor", partial(floor, spare, number + 3))
         assert git(folder, "status", "--porcelain") == b"", "the working tree must be clean afterwards"
         return {kind: values[3:] for kind, values in times.items()}
 

@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -123,8 +124,8 @@ def warm(folder: Path, chunks: int) -> dict[str, float]:
     held = rss() - before
     ours, floor = [], []
     for question in questions[5:]:
-        ours.append(milliseconds(lambda question=question: find_passages(vault, "u", SearchQuery(question))))
-        floor.append(milliseconds(lambda question=question: raw(floor_db, matrix, question, embedder)))
+        ours.append(milliseconds(partial(find_passages, vault, "u", SearchQuery(question))))
+        floor.append(milliseconds(partial(raw, floor_db, matrix, question, embedder)))
     costs = []
     for n in range(20):
         changed = entry("notes/one.md", f"# One\n\n{sentence(100)} {n}\n")

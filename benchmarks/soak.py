@@ -67,9 +67,12 @@ class Soak:
         began = time.monotonic()
         while (passed := time.monotonic() - began) < self.seconds:
             time.sleep(self.rng.expovariate(1 / 2.5))
+            if (code := self.daemon.poll()) is not None:
+                self.wrong.append(f"the daemon ended by itself with {code}")
+                self.daemon = self._start("daemon", len(CAST))
             is_late = passed > self.seconds / 3
             self._fault(self.rng.choice(["writer", "writer", "pause", "outage"] + ["kill", "stop"] * (not is_late)))
-            if passed > self.seconds / 3 + WARM_S:
+            if passed > self.seconds / 3 + WARM_S and self.daemon.poll() is None:
                 self.memory.append((passed, rss_mb(self.daemon.pid)))
             for number, process in self.writers.items():
                 if process.poll() is not None:
@@ -149,6 +152,11 @@ class Soak:
         process.kill()
         process.wait()
 
+    def end(self) -> None:
+        """No process outlives the run, whatever became of it."""
+        for process in (*self.writers.values(), self.daemon):
+            self._kill(process)
+
     def prove(self, scratch: Path) -> tuple[list[str], list[str], proofs.Ledgers]:
         ledgers = proofs.Ledgers(self.ledger)
         lost, twice, self.lost_to_git = proofs.lost_and_duplicated(self.vault, ledgers)
@@ -176,7 +184,10 @@ def main() -> None:
         folder = given.keep or Path(temporary)
         folder.mkdir(exist_ok=True)
         soak = Soak(folder, given.minutes)
-        soak.run()
+        try:
+            soak.run()
+        finally:
+            soak.end()
         lost, twice, ledgers = soak.prove(Path(temporary) / "rebuilt")
         report(soak, lost, twice, ledgers, given.minutes)
     raise SystemExit(bool(lost or twice or soak.wrong))

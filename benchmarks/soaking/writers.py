@@ -227,7 +227,7 @@ class Writer:
         return why
 
     def daemon(self) -> None:
-        Daemon(self.vault, look_s=20.0, beat_s=5.0).run(stop)
+        Daemon(self.vault, full_scan_s=20.0, heartbeat_s=5.0).run(stop)
 
 
 KINDS: dict[str, tuple[Callable[[Writer], None], float]] = {
