@@ -5,7 +5,7 @@ READY := .venv/.ready
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test test-all check bench clean
+.PHONY: help setup run demo test test-all check audit bench clean
 
 help:
 	@echo 'make run       set up, make ./my-vault with a sample conversation, serve it (PORT=8766 chooses another port)'
@@ -14,6 +14,7 @@ help:
 	@echo 'make check     format, lint, types, architecture and fast tests: under a minute'
 	@echo 'make test      all tests but the soaks'
 	@echo 'make test-all  check, test, and the soaks: a long life replayed, twenty writers at once; many minutes'
+	@echo 'make audit     look up every installed dependency in the database of known vulnerabilities (needs the network)'
 	@echo 'make bench     the benchmarks, each against a floor of the same run'
 	@echo 'make clean     remove .venv and caches; ./my-vault stays'
 
@@ -69,9 +70,16 @@ check: setup
 	.venv/bin/mypy
 	.venv/bin/python -m pytest -q -n auto -m 'not slow'
 
+# In an environment of its own: the auditor brings many packages that vault-memory does not need.
+audit: setup
+	@test -x .venv-audit/bin/pip-audit || $(PYTHON) -m venv .venv-audit
+	@.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check 'pip-audit>=2.7'
+	.venv/bin/python -m pip freeze --exclude-editable > .venv-audit/installed.txt
+	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --timeout 60 -r .venv-audit/installed.txt
+
 bench: setup
 	@for script in benchmarks/*.py; do echo "== $$script"; .venv/bin/python "$$script" || exit 1; done
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-audit build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
