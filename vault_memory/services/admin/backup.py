@@ -1,4 +1,4 @@
-"""Back up a whole vault into one file, restore it, and export one user's files as a plain folder.
+"""Back up a whole vault into one file, and export one user's files as a plain folder.
 
 A backup holds what cannot be made again: the notes, the conversation records, and git's history. It leaves out indexes
 and locks, which are made from the notes.
@@ -16,8 +16,7 @@ from pathlib import Path
 from vault_memory.adapters import files
 from vault_memory.core import layout
 from vault_memory.errors import UsageError, VaultMemoryError
-from vault_memory.services.indexing import reconcile
-from vault_memory.services.vault import Vault, open_vault
+from vault_memory.services.vault import Vault
 
 
 def backup(vault: Vault, target: Path) -> list[str]:
@@ -45,37 +44,6 @@ def backup(vault: Vault, target: Path) -> list[str]:
     finally:
         part.unlink(missing_ok=True)
     return left_out
-
-
-def restore(archive: Path, folder: Path) -> Path:
-    """Unpack a backup into a folder that is empty or does not exist; return the vault's root.
-
-    The index is made from the notes. Raises `UsageError` when the folder is not empty or the file is not a backup, and
-    leaves nothing behind then.
-    """
-    folder = folder.expanduser().absolute()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not empty: name a new folder, because nothing is overwritten")
-    is_new = not folder.exists()
-    try:
-        with tarfile.open(archive, "r:gz") as tar:
-            folder.mkdir(parents=True, exist_ok=True)
-            tar.extractall(folder, filter="data")
-        if not (folder / layout.SETTINGS_FILE).is_file():
-            raise tarfile.TarError("it contains no vault")
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no file {archive}") from error
-    except (tarfile.TarError, EOFError, OSError) as error:
-        if folder.exists():
-            for path in folder.iterdir():
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-            if is_new:
-                folder.rmdir()
-        raise UsageError(f"{archive} is not a complete backup ({error}): nothing was restored") from error
-    vault = open_vault(folder)
-    for scope in vault.scopes():
-        reconcile(vault, scope)
-    return vault.root
 
 
 def export(vault: Vault, user_id: str, folder: Path) -> int:
