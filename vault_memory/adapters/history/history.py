@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters import files, git
+from vault_memory.adapters import files, git, private
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.git import FILE_MODES, CommitLog, Filters, LogEntry, Objects, Repository
 from vault_memory.adapters.history.intents import IntentLog, WrittenFile, check_path, net_changes
@@ -244,7 +244,8 @@ class History:
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         """Hold the vault's lock; first repair what a killed holder left."""
-        with files.lock(self.git_dir / "vault-memory" / "lock", LOCK_TIMEOUT_S):
+        with files.lock(self.git_dir / "vault-memory" / "lock", LOCK_TIMEOUT_S, self.git_dir):
+            private.refuse_links(self.git_dir / "vault-memory" / "intents", self.git_dir)
             release_own_locks(self._repository)
             self._intents.sweep()
             self._intents.finish_killed()

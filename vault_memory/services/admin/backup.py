@@ -9,14 +9,17 @@ from __future__ import annotations
 import os
 import shutil
 import tarfile
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.core import layout
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services.vault import Vault
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def backup(vault: Vault, target: Path) -> list[str]:
@@ -31,10 +34,11 @@ def backup(vault: Vault, target: Path) -> list[str]:
         raise UsageError(f"{target} exists: name a new file")
     if target.resolve().is_relative_to(vault.root):
         raise UsageError(f"{target} is inside the vault: name a file outside it")
-    part = target.with_name(f".{target.name}.part")
+    part = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+        number, part = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        with os.fdopen(number, "wb") as out:
             left_out = _write(vault, out)
             out.flush()
             os.fsync(out.fileno())
@@ -42,12 +46,16 @@ def backup(vault: Vault, target: Path) -> list[str]:
     except OSError as error:
         raise VaultMemoryError(f"cannot write {target}: {error.strerror}; no backup was made") from error
     finally:
-        part.unlink(missing_ok=True)
+        if part:
+            Path(part).unlink(missing_ok=True)
     return left_out
 
 
 def export(vault: Vault, user_id: str, folder: Path) -> int:
-    """Copy one user's files, conversations too, into a new folder; return how many. Raises `UsageError`."""
+    """Copy one user's files, conversations too, into a new folder; return how many. Raises `UsageError`.
+
+    Files keep their modes; nobody else can read the conversations.
+    """
     vault.known_user(user_id)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty: name a new folder")
@@ -57,8 +65,13 @@ def export(vault: Vault, user_id: str, folder: Path) -> int:
         for path in _files(home):
             if not path.is_symlink():
                 copy = folder / path.relative_to(home)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(path, copy)
+                name = PurePosixPath(path.relative_to(vault.root).as_posix())
+                copy.parent.mkdir(0o700 if layout.is_private(name) else 0o777, parents=True, exist_ok=True)
+                with path.open("rb") as source, os.fdopen(os.open(copy, _NEW, 0o600), "wb") as out:
+                    shutil.copyfileobj(source, out)
+                shutil.copystat(path, copy)
+                if layout.is_private(name):
+                    copy.chmod(0o600)
                 count += 1
     return count
 
