@@ -12,6 +12,7 @@
     ├── Changed                 exit 1, HTTP 409    the file changed after the writer read it
     ├── Stale                   exit 1, HTTP 412    the version that a caller wants to replace is not the present one
     ├── Unwritable              exit 1, HTTP 507    a file cannot be written: disk full, read-only, no permission
+    ├── ForeignFile             exit 1, HTTP 500    a private file is a link or tracked by git: it came from elsewhere
     ├── HistoryError            exit 1, HTTP 500    git failed, or a remote is out of reach
     ├── IndexUnusable           exit 1, HTTP 500    the derived index cannot be used
     ├── Unsupervised            exit 1, HTTP 500    systemd or launchd is missing or refuses
@@ -102,6 +103,10 @@ class Unwritable(VaultMemoryError):
     """A file could not be written; the old one is unchanged."""
 
     http_status = 507
+
+
+class ForeignFile(VaultMemoryError):
+    """Where a private file of ours should be there is a link, or a file that git tracks: it came from elsewhere."""
 
 
 class HistoryError(VaultMemoryError):

@@ -14,10 +14,12 @@ import itertools
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from vault_memory.adapters import private
 from vault_memory.errors import Busy, Changed, Unwritable, UsageError
 
 _TEMP_SUFFIX = ".vault-memory.tmp"
@@ -135,22 +137,47 @@ def replace(path: Path, content: bytes, expected: bytes | None, *, sync: bool = 
     return stamp
 
 
-def write_private(path: Path, content: bytes) -> None:
-    """Make `content` the file's bytes, whatever they were, readable by the owner only, from the start."""
-    with _unwritable(path):
-        _make_folders(path.parent)
-        temp = _temp_path(path)
-        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+def read_private(path: Path, below: Path | None = None) -> bytes | None:
+    """The bytes of a private file, or None when there is no such file. Raises `ForeignFile` for a link."""
+    try:
+        with private.folder_of(path, below) as folder:
+            return folder.read(path.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def write_private(path: Path, content: bytes, below: Path | None = None, *, sync: bool = True) -> None:
+    """Make `content` the file's bytes, whatever they were, readable by the owner only, from the start.
+
+    `below` and what this raises: see `private.folder_of`. With `sync=False` the bytes are fsynced, the name is not.
+    """
+    with _unwritable(path), private.folder_of(path, below, make=True) as folder:
+        folder.refuse_link(path.name)
+        temp = _temp_path(path).name
         try:
-            with open(fd, "wb") as file:
-                file.write(content)
-                file.flush()
+            fd = folder.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            try:
+                write_all(fd, content)
                 os.fsync(fd)
-            adopt(temp)
-            os.replace(temp, path)
-        finally:
-            temp.unlink(missing_ok=True)
-        sync_folder(path.parent)
+            finally:
+                os.close(fd)
+            folder.replace(temp, path.name)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                folder.remove(temp)
+            raise
+        if sync:
+            folder.sync()
+
+
+def remove_private(path: Path, below: Path | None = None) -> bool:
+    """Delete a private file; whether there was one. Raises `ForeignFile` when a folder on the way is a link."""
+    try:
+        with private.folder_of(path, below) as folder:
+            folder.remove(path.name)
+            return True
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def remove(path: Path, expected: bytes) -> None:
@@ -172,62 +199,88 @@ def remove(path: Path, expected: bytes) -> None:
         sync_folder(path.parent)
 
 
-def append_line(path: Path, line: bytes) -> int:
-    """Append one line and return its 1-based number; the caller holds the lock under which this file is written.
+def append_line(path: Path, line: bytes, below: Path | None = None) -> int:
+    """Append one line to a private file and return its 1-based number; the caller holds the lock for this file.
 
     A last line without its line break (a write that was cut off) gets one first. On a full disk the file is cut back to
-    what it was, and this raises `Unwritable`.
+    what it was, and this raises `Unwritable`. `below` and `ForeignFile`: see `private.folder_of`.
     """
     line = line.rstrip(b"\n")
     if b"\n" in line:
         raise UsageError(f"{path}: the line to append holds a line break: append one line at a time")
     with _unwritable(path):
-        _make_folders(path.parent)
-        is_new = not path.exists()
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
-        try:
-            size, lines, last = 0, 0, b"\n"
-            while block := os.read(fd, 1 << 20):
-                size, lines, last = size + len(block), lines + block.count(b"\n"), block[-1:]
-            torn = last != b"\n"
+        _make_folders(below or path.parent)
+        with private.folder_of(path, below, make=True) as folder:
+            fd = folder.open(path.name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
-                write_all(fd, (b"\n" if torn else b"") + line + b"\n")
-                os.fsync(fd)
-            except OSError:
-                os.ftruncate(fd, size)
-                raise
-        finally:
-            os.close(fd)
-        if is_new:
-            adopt(path)
-            sync_folder(path.parent)
+                size, lines, last = 0, 0, b"\n"
+                while block := os.read(fd, 1 << 20):
+                    size, lines, last = size + len(block), lines + block.count(b"\n"), block[-1:]
+                torn = last != b"\n"
+                try:
+                    write_all(fd, (b"\n" if torn else b"") + line + b"\n")
+                    os.fsync(fd)
+                except OSError:
+                    os.ftruncate(fd, size)
+                    raise
+            finally:
+                os.close(fd)
+            if not size:
+                folder.sync()
     return lines + torn + 1
 
 
 @contextlib.contextmanager
-def lock(path: Path, timeout_s: float = 10.0) -> Iterator[None]:
-    """Hold the lock file `path` against other processes and threads; `Busy` when it is not free within `timeout_s`."""
-    import filelock  # takes 40 ms, and a search does not need it
+def lock(path: Path, timeout_s: float = 10.0, below: Path | None = None) -> Iterator[None]:
+    """Hold the lock file `path` against other processes and threads; `Busy` when it is not free within `timeout_s`.
 
-    # Not a singleton: each thread has its own lock object, so threads exclude each other too.
-    held = filelock.FileLock(path, timeout=timeout_s, poll_interval=_LOCK_POLL_S)
+    `below` and `ForeignFile`: see `private.folder_of`.
+    """
+    give_up = time.monotonic() + timeout_s
     with _unwritable(path):
-        while True:
-            try:
-                _make_folders(path.parent)
-                held.acquire()
-                adopt(path)
-                break
-            except filelock.Timeout as error:
-                raise Busy(f"{path} has been held by another process for {timeout_s:g} s: try again") from error
-            except (FileNotFoundError, FileExistsError):
-                if path.parent.exists() and not path.parent.is_dir():
-                    raise
-                held.release(force=True)  # the folder of the locks was deleted just now, which is allowed
+        while (held := _try_lock(path, below)) is None:
+            if time.monotonic() >= give_up:
+                raise Busy(f"{path} has been held by another process for {timeout_s:g} s: try again")
+            time.sleep(_LOCK_POLL_S)
     try:
         yield
     finally:
-        held.release()
+        os.close(held)  # this gives the lock back; each holder has opened the file, so threads exclude each other
+
+
+def _try_lock(path: Path, below: Path | None) -> int | None:
+    """The open lock file, locked; None when somebody else holds it, or it was deleted just now, which is allowed."""
+    try:
+        with private.folder_of(path, below, make=True) as folder:
+            number = folder.open(path.name, os.O_RDWR | os.O_CREAT)
+    except FileNotFoundError:
+        return None
+    try:
+        _lock_file(number)
+        if os.fstat(number).st_nlink:
+            return number
+    except BlockingIOError:
+        pass
+    except BaseException:
+        os.close(number)
+        raise
+    os.close(number)
+    return None
+
+
+def _lock_file(number: int) -> None:
+    """Lock an open file until it is closed. Raises `BlockingIOError` when it is locked already."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError as error:
+            raise BlockingIOError(errno.EAGAIN, "locked") from error
+    else:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def is_locked(path: Path) -> bool:
@@ -237,7 +290,7 @@ def is_locked(path: Path) -> bool:
     except ImportError:  # Windows
         return path.exists() and _is_busy(path)
     try:
-        number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # nothing is written: where a link leads does not matter
     except FileNotFoundError:
         return False
     try:

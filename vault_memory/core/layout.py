@@ -19,6 +19,7 @@ from vault_memory.errors import InvalidId
 SETTINGS_FILE = "vault-memory.toml"
 STATE_DIR = ".vault-memory"
 MEMORY_DIR = "memory"
+CONVERSATIONS_DIR = "conversations"
 INDEX_FILE = "index.db"
 FORMAT = 1
 
@@ -94,6 +95,16 @@ def scope_of(path: PurePosixPath) -> str:
     return parts[1] if is_users else SHARED
 
 
+def is_state(path: PurePosixPath) -> bool:
+    """Whether a vault-relative path is an index or in a state folder: derived, never in git, never in a backup."""
+    return any(part.casefold() == STATE_DIR for part in path.parts) or path.name.casefold().startswith(INDEX_FILE)
+
+
+def is_private(path: PurePosixPath) -> bool:
+    """Whether only the vault's owner may read a file or folder: state, and conversation records."""
+    return is_state(path) or (path.parts[:1] == (MEMORY_DIR,) and path.parts[2:3] == (CONVERSATIONS_DIR,))
+
+
 def daily_source(day: date) -> str:
     """Source of a day's log."""
     return f"daily/{day.isoformat()}.md"
@@ -101,7 +112,7 @@ def daily_source(day: date) -> str:
 
 def conversation_source(day: date) -> str:
     """Source of a day's conversation record."""
-    return f"conversations/{day.isoformat()}.jsonl"
+    return f"{CONVERSATIONS_DIR}/{day.isoformat()}.jsonl"
 
 
 def place_of(path: PurePosixPath) -> Place | None:
@@ -118,7 +129,7 @@ def place_of(path: PurePosixPath) -> Place | None:
     if len(parts) < 3 or not _USER_ID.fullmatch(parts[1]):
         return None
     source = "/".join(parts[2:])
-    is_conversation = parts[2] == "conversations" and path.suffix == ".jsonl"
+    is_conversation = parts[2] == CONVERSATIONS_DIR and path.suffix == ".jsonl"
     return Place(parts[1], source) if path.suffix == ".md" or is_conversation else None
 
 

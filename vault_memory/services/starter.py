@@ -107,6 +107,11 @@ def install_hooks(git_dir: Path) -> list[str]:
     return done
 
 
+def is_our_hook(content: bytes) -> bool:
+    """Whether this is a hook that some version of ours installs."""
+    return _version(content) > 0
+
+
 def _version(hook: bytes) -> int:
     """The version of our hook; 0 for another hook."""
     match = _VERSION.search(hook)

@@ -172,7 +172,7 @@ class Vault:
     def lock(self, user_id: str) -> Iterator[None]:
         """Hold the user's write lock. A writer reads, changes and commits a user's files inside it. Raises `Busy`."""
         name = layout.check_user_id(user_id).casefold()
-        with files.lock(self.root / layout.STATE_DIR / "locks" / f"{name}.lock", LOCK_TIMEOUT_S):
+        with files.lock(self.root / layout.STATE_DIR / "locks" / f"{name}.lock", LOCK_TIMEOUT_S, self.root):
             yield
 
     @contextmanager
@@ -190,7 +190,7 @@ class Vault:
             path = self.index_path(
                 scope
             )  # also checked for an open index, which opens its file again when that was replaced
-            index = self._indexes.pop(scope, None) or SqliteIndex(path)
+            index = self._indexes.pop(scope, None) or SqliteIndex(path, below=self._trusted_above(path))
             self._indexes[scope] = index
             if len(self._indexes) > MAX_OPEN_INDEXES:
                 # Not closed here, since another thread may be reading it: it closes when nobody uses it any more.
@@ -208,6 +208,10 @@ class Vault:
         if path.is_symlink() or path.parent.is_symlink():
             raise UsageError(f"{path.relative_to(self.root)} is a link, which could lead to another user: delete it")
         return path
+
+    def _trusted_above(self, index: Path) -> Path:
+        """The folder of an index whose mode is the person's; what lies below it is private."""
+        return self.root if index.parent == self.root / layout.STATE_DIR else index.parent
 
     def lexicon(self) -> Lexicon:
         """The words by which preferences are recognised: the built-in ones and the vault's."""

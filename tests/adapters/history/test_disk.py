@@ -81,8 +81,6 @@ def test_a_read_only_vault(small: Vault) -> None:
 
 def test_a_folder_without_permission() -> None:
     """As an ordinary user: the folder of one note is read-only."""
-    import filelock  # noqa: F401  imported before the child gives up root, who alone may read this interpreter's folder
-
     root = Path(tempfile.mkdtemp())
     os.chown(root, 1234, 1234)
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import subprocess
 import threading
 import time
+import zlib
 from pathlib import Path
 
+import pytest
+
+from tests.adapters.conftest import USER, Vault
 from vault_memory.adapters.history.intents import IntentLog
-from vault_memory.adapters.history.model import ASSISTANT, Draft
+from vault_memory.adapters.history.model import ASSISTANT, Draft, FileChange
+from vault_memory.errors import HistoryError
+
+OUTSIDE = ("../outside", "/tmp/vault-memory-outside", "notes/../../outside", ".git/hooks/pre-push", "way/outside")
 
 
 def test_intents_can_be_counted_while_another_thread_commits(tmp_path: Path) -> None:
@@ -50,3 +59,27 @@ def test_the_temporary_file_of_a_killed_writer_is_swept(tmp_path: Path) -> None:
     living.write_bytes(b"{")
     log.sweep()
     assert sorted(p.name for p in (tmp_path / "intents").iterdir()) == [living.name, "00000001.staged"]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("state", ["staged", "written"])
+def test_an_intent_that_we_never_wrote_is_not_carried_out(vault: Vault, tmp_path: Path, name: str, state: str) -> None:
+    """A copied or adopted `.git` may hold an intent that writes a file outside the vault, and so runs as a program."""
+    (vault.root / "way").symlink_to(tmp_path)
+    vault.history.commit([Draft("a turn", ASSISTANT, (FileChange(USER, None, b"one\n"),))])
+    content = base64.b64encode(zlib.compress(b"touch evil\n")).decode()
+    record = {
+        "when": "1769750000 +0800", "head": None, "bases": {name: None}, "contents": [content],
+        "drafts": [{"message": "x", "author": ["a", "a@b"], "changes": [[name, None, 0]], "merges": None}],
+    }  # fmt: skip
+    intents = vault.root / ".git" / "vault-memory" / "intents"
+    intents.mkdir(exist_ok=True)
+    (intents / f"00000009.{state}").write_text(json.dumps(record))
+    try:
+        vault.history.flush()
+    except HistoryError as error:
+        assert "00000009" in str(error) or "symbolic link" in str(error)
+    else:
+        assert (state, name) == ("written", "way/outside"), "that one only commits what it says, and writes no file"
+    assert not (tmp_path / "outside").exists() and not (vault.root / ".git/hooks/pre-push").exists()
+    assert not Path("/tmp/vault-memory-outside").exists()

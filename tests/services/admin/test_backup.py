@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from tests.vaults import write
 from vault_memory.core import layout
 from vault_memory.errors import NotFound, UsageError
-from vault_memory.services.admin import backup, export, restore
+from vault_memory.services.admin import backup, doctor, export, restore
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
@@ -60,6 +61,37 @@ def test_a_restore_needs_an_empty_folder_and_leaves_nothing_of_a_broken_backup(k
         restore(tmp_path / "a.tar.gz", kept.root)
     with pytest.raises(UsageError, match="no file"):
         restore(tmp_path / "none.tar.gz", tmp_path / "new")
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+def test_conversations_and_what_holds_them_are_private_from_the_start(vault: Vault, tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        record_turn(vault, "alice", "我喜歡暗色主題")
+        home = vault.root / "memory" / "alice"
+        private = [home / "conversations", *(home / "conversations").iterdir(), *home.glob("index.db*")]
+        private += [vault.root / ".vault-memory", *(vault.root / ".vault-memory" / "locks").iterdir()]
+        assert len(private) >= 4 and not [path for path in private if path.stat().st_mode & 0o077]
+        assert (home / "USER.md").stat().st_mode & 0o777 == 0o666 & ~umask, "a note has the mode that the umask gives"
+        (home / "USER.md").chmod(0o640)
+        record_turn(vault, "alice", "叫我阿明")
+        assert (home / "USER.md").stat().st_mode & 0o777 == 0o640, "and keeps the one that the person gave it"
+        for path in private:
+            path.chmod(0o755 if path.is_dir() else 0o644)  # as an older version left them
+        export(vault, "alice", tmp_path / "out")
+        copies = tmp_path / "out" / "conversations"
+        assert not [path for path in (copies, *copies.iterdir()) if path.stat().st_mode & 0o077]
+        premade = tmp_path / ".a.tar.gz.part"
+        premade.touch()
+        premade.chmod(0o666)
+        backup(vault, tmp_path / "a.tar.gz")
+        assert (tmp_path / "a.tar.gz").stat().st_mode & 0o077 == 0
+        [finding] = [finding for finding in doctor(vault) if finding.name == "privacy"]
+        assert not finding.ok and "--fix" in finding.next_step
+        [finding] = [finding for finding in doctor(vault, fix=True) if finding.name == "privacy"]
+        assert finding.ok and not [path for path in private if path.exists() and path.stat().st_mode & 0o077]
+    finally:
+        os.umask(before)
 
 
 def test_one_user_s_files_alone_are_exported(kept: Vault, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.git.process import run
     from vault_memory.adapters.git.remote import Remote, followed_remote
     from vault_memory.adapters.git.repository import Filters, Head, Repository
+    from vault_memory.adapters.git.tracked import refuse_tracked, tracked_state
     from vault_memory.adapters.git.upkeep import Growth, commits_outside_graph, growth, pack_objects, write_commit_graph
 
 __all__ = [
@@ -45,7 +46,9 @@ __all__ = [
     "object_id",
     "pack_objects",
     "read_blobs",
+    "refuse_tracked",
     "run",
+    "tracked_state",
     "union_merge",
     "write_commit_graph",
 ]
@@ -80,7 +83,9 @@ __getattr__ = lazy_exports(
         "object_id": "objects",
         "pack_objects": "upkeep",
         "read_blobs": "diff",
+        "refuse_tracked": "tracked",
         "run": "process",
+        "tracked_state": "tracked",
         "union_merge": "diff",
         "write_commit_graph": "upkeep",
     },

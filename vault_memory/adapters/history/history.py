@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters import files, git
+from vault_memory.adapters import files, git, private
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.git import FILE_MODES, CommitLog, Filters, LogEntry, Objects, Repository
-from vault_memory.adapters.history.intents import IntentLog, WrittenFile, net_changes
+from vault_memory.adapters.history.intents import IntentLog, WrittenFile, check_path, net_changes
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, signature
 from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_move, move_branch, release_own_locks
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.core import layout
-from vault_memory.errors import Changed, HistoryError, NotFound, UsageError
+from vault_memory.errors import Changed, HistoryError, NotFound
 
 LOCK_TIMEOUT_S = 30.0
 _STAND_BY_S = 2.0
@@ -244,7 +244,8 @@ class History:
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         """Hold the vault's lock; first repair what a killed holder left."""
-        with files.lock(self.git_dir / "vault-memory" / "lock", LOCK_TIMEOUT_S):
+        with files.lock(self.git_dir / "vault-memory" / "lock", LOCK_TIMEOUT_S, self.git_dir):
+            private.refuse_links(self.git_dir / "vault-memory" / "intents", self.git_dir)
             release_own_locks(self._repository)
             self._intents.sweep()
             self._intents.finish_killed()
@@ -260,7 +261,7 @@ class History:
         if not drafts:
             return []
         for name in changes:
-            self._check(name)
+            check_path(self.root, name)
         give_up = time.monotonic() + _STAND_BY_S
         while True:
             head = self._repository.head()
@@ -303,19 +304,6 @@ class History:
                 self._repository.prefix / path, before
             ):
                 raise files.changed(self.root / path, on_disk[path])
-
-    def _check(self, path: PurePosixPath) -> None:
-        if path.is_absolute() or not path.parts or any(p == ".." or p.lower() == ".git" for p in path.parts):
-            raise UsageError(f"{str(path)!r} is not a path inside the vault: use one relative to {self.root}")
-        step = self.root
-        for part in path.parts:
-            step = step / part
-            if step.is_symlink():
-                raise HistoryError(
-                    f"{path}: {step} is a symbolic link, and git does not follow links: put the file there"
-                )
-            if (step / ".git").exists():
-                raise HistoryError(f"{path} lies in another git repository ({step}): commit it there")
 
     def _bases(self, paths: Iterable[PurePosixPath], head: str | None) -> dict[PurePosixPath, str | None]:
         """The blob of each path in HEAD after all waiting drafts are committed."""

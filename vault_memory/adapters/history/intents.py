@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from vault_memory.adapters import files
 from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.history.model import Author, Draft, FileChange
-from vault_memory.errors import Changed, HistoryError, VaultMemoryError
+from vault_memory.errors import Changed, HistoryError, UsageError, VaultMemoryError
 
 _INTENT_NAME = re.compile(r"(\d{8})\.(staged|written)")
 
@@ -54,6 +54,23 @@ def net_changes(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
             first = net.get(change.path, change)
             net[change.path] = FileChange(change.path, first.before, change.after)
     return net
+
+
+def check_path(root: Path, path: PurePosixPath) -> None:
+    """Refuse a path that is not a file of the vault at `root`. Raises `UsageError` or `HistoryError`."""
+    if not _is_inside(path):
+        raise UsageError(f"{str(path)!r} is not a path inside the vault: use one relative to {root}")
+    step = root
+    for part in path.parts:
+        step = step / part
+        if step.is_symlink():
+            raise HistoryError(f"{path}: {step} is a symbolic link, and git does not follow links: put the file there")
+        if (step / ".git").exists():
+            raise HistoryError(f"{path} lies in another git repository ({step}): commit it there")
+
+
+def _is_inside(path: PurePosixPath) -> bool:
+    return bool(path.parts) and not path.is_absolute() and not {"..", ".git"} & {part.lower() for part in path.parts}
 
 
 class WrittenFile(NamedTuple):
@@ -157,6 +174,8 @@ class IntentLog:
                 self._finish(_load(self._folder / name))
 
     def _finish(self, intent: Intent) -> None:
+        for path in intent.net_changes():
+            check_path(self._root, path)
         for change in intent.net_changes().values():
             self._put_back_displaced(change, intent.path.stat().st_mtime_ns)
             if files.read(self._root / change.path) == change.before:
@@ -232,4 +251,7 @@ def _draft(row: Mapping[str, Any], content: Callable[[int | None], bytes | None]
     changes = tuple(
         FileChange(PurePosixPath(p), content(before), content(after)) for p, before, after in row["changes"]
     )
+    for change in changes:
+        if not _is_inside(change.path):  # we never wrote this: it came with an adopted folder or a backup
+            raise ValueError(f"{str(change.path)!r} is not a path inside the vault")
     return Draft(row["message"], Author(*row["author"]), changes, row["merges"])

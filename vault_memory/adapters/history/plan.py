@@ -18,7 +18,7 @@ from vault_memory.adapters.git import (
     commit_body,
     union_merge,
 )
-from vault_memory.adapters.history.intents import Intent
+from vault_memory.adapters.history.intents import Intent, check_path
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.errors import HistoryError
@@ -175,6 +175,7 @@ class Planner:
 
     def _merged(self, change: FileChange, held: str | None) -> bytes | None:
         """The text in HEAD, which moved after the draft was staged, with our change if it is missing."""
+        check_path(self._repository.root, change.path)  # what a link leads to is never committed
         theirs = self._content(held)
         on_disk = files.read(self._repository.root / change.path)
         if change.after is None or theirs is None or on_disk is None or self._blob(change.path, on_disk) == held:

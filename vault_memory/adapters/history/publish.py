@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters import files, git
+from vault_memory.adapters import files, git, private
 from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.git import (
     CONFLICT,
@@ -37,7 +37,9 @@ FolderTrees = Mapping[PurePosixPath, tuple[str | None, str | None]]
 def draft_branch_move(repository: Repository, commit: str) -> Path:
     """Write down where the branch is to go; the caller fsyncs the returned file, then calls `move_branch`."""
     draft = _ref_draft(repository)
-    draft.write_bytes(commit.encode() + b"\n")
+    draft.unlink(missing_ok=True)
+    with draft.open("xb") as file:  # a new file: what stood there may be a link
+        file.write(commit.encode() + b"\n")
     files.adopt(draft)
     return draft
 
@@ -53,6 +55,9 @@ def move_branch(
     if head.ref is None:
         return False
     path = repository.common_dir / head.ref
+    logs = [repository.git_dir / "logs" / "HEAD", repository.common_dir / "logs" / head.ref]
+    for log, above in zip(logs, (repository.git_dir, repository.common_dir), strict=True):
+        private.refuse_links(log, above)  # a line is appended to them
     lock, draft = path.with_name(path.name + ".lock"), _ref_draft(repository)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not _claim(draft, lock):
@@ -66,8 +71,8 @@ def move_branch(
     draft.unlink()
     if repository.settings().get("core.logallrefupdates", "true").lower() not in ("false", "no", "off", "0"):
         line = f"{head.commit or '0' * 40} {commit} {signature}\t{note}\n".encode("utf-8", "replace")
-        _append_reflog(repository.git_dir / "logs" / "HEAD", line)
-        _append_reflog(repository.common_dir / "logs" / head.ref, line)
+        for log in logs:
+            _append_reflog(log, line)
     return True
 
 
@@ -130,7 +135,8 @@ class GitIndexUpdate:
             for path, entry in changes.items()
         }
         trees = {b"" if str(folder) == "." else os.fsencode(str(folder)): both for folder, both in folders.items()}
-        with self._draft.open("wb", buffering=0) as draft:
+        self._draft.unlink(missing_ok=True)
+        with self._draft.open("xb", buffering=0) as draft:
             for piece in self._parsed.patched(entries, trees):
                 files.write_all(draft.fileno(), piece)
         files.adopt(self._draft)
@@ -142,7 +148,8 @@ class GitIndexUpdate:
     def _prepare_by_git(self, changes: Mapping[PurePosixPath, tuple[str, str] | None]) -> None:
         self._draft.unlink(missing_ok=True)
         if self._data is not None:
-            self._draft.write_bytes(self._data)
+            with self._draft.open("xb") as draft:
+                draft.write(self._data)
         rows = [
             (f"{entry[0]} {entry[1]}\t" if entry else f"0 {'0' * 40}\t").encode() + os.fsencode(str(path)) + b"\0"
             for path, entry in changes.items()

@@ -13,8 +13,9 @@ from typing import Any
 
 import apsw
 
+from vault_memory.adapters import private
 from vault_memory.core.text import tokens
-from vault_memory.errors import Busy, IndexUnusable
+from vault_memory.errors import Busy, ForeignFile, IndexUnusable
 
 SCHEMA_VERSION = 2
 VERSION = f"{SCHEMA_VERSION}.{tokens.VERSION}"
@@ -22,20 +23,22 @@ VERSION = f"{SCHEMA_VERSION}.{tokens.VERSION}"
 
 BUSY_TIMEOUT_MS = 10_000
 _RETRY_PAUSE_S = 0.005
+_BESIDE = ("-wal", "-shm", "-journal")
+_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOFOLLOW
 
 
-def connect(path: Path) -> apsw.Connection:
+def connect(path: Path, below: Path | None = None) -> apsw.Connection:
     """A connection to the index at `path`, for the calling thread alone; an empty index is made where none is usable.
 
     On a disk that cannot be written the index is opened for reading. Raises `Busy` when it stays locked for longer than
-    `BUSY_TIMEOUT_MS`, `IndexUnusable` when it can be neither opened nor made.
+    `BUSY_TIMEOUT_MS`, `IndexUnusable` when it can be neither opened nor made, or is a link.
     """
     try:
         try:
-            return _ready(path)
+            return _ready(path, below)
         except (apsw.NotADBError, apsw.CorruptError):
             remove(path)
-            return _ready(path)
+            return _ready(path, below)
     except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
         connection = _read_only(path)
         if connection is None:
@@ -43,6 +46,8 @@ def connect(path: Path) -> apsw.Connection:
         return connection
     except (apsw.BusyError, apsw.LockedError) as error:
         raise Busy(f"{path} is held by another process: try again, or end that process") from error
+    except ForeignFile as error:
+        raise IndexUnusable(str(error)) from error
     except apsw.Error as error:
         raise IndexUnusable(f"{path} cannot be used ({error}): delete it and run `vault-memory reindex`") from error
 
@@ -69,26 +74,27 @@ def at_once(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Any:
 
 def remove(path: Path) -> None:
     """Delete an index database and what SQLite keeps beside it."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in ("", *_BESIDE):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
-def _ready(path: Path) -> apsw.Connection:
+def _ready(path: Path, below: Path | None) -> apsw.Connection:
     """A usable connection. Switching a new file to WAL needs it exclusively; SQLite does not wait for that, so we
     do."""
     deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     while True:
         try:
-            return _opened(path)
+            return _opened(path, below)
         except (apsw.BusyError, apsw.LockedError):
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
 
 
-def _opened(path: Path) -> apsw.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = apsw.Connection(os.fspath(path))
+def _opened(path: Path, below: Path | None) -> apsw.Connection:
+    # SQLite gives the files that it makes beside this one the same mode, and does not follow links there.
+    private.secure(path, [f"{path.name}{suffix}" for suffix in _BESIDE], below)
+    connection = apsw.Connection(_real(path), flags=_FLAGS)
     try:
         # Not set_busy_timeout: it would sleep with the GIL held, and another thread of ours may hold the very lock.
         connection.set_busy_handler(_wait)
@@ -133,13 +139,19 @@ def _read_only(path: Path) -> apsw.Connection | None:
     """The index on a disk that cannot be written; None when there is none of this version."""
     if not path.exists():
         return None
-    uri = f"{path.absolute().as_uri()}?immutable=1"
+    uri = f"{Path(_real(path)).as_uri()}?immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
     try:
-        connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        connection = apsw.Connection(uri, flags=flags)
         _load_extension(connection)
         return connection if _version(connection) == VERSION else None
     except apsw.Error:
         return None
+
+
+def _real(path: Path) -> str:
+    """The path with the links above its folder resolved: SQLite refuses every one."""
+    return os.path.join(os.path.realpath(path.parent), path.name)
 
 
 def _set_up(connection: apsw.Connection) -> None:

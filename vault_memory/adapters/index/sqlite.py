@@ -30,10 +30,13 @@ _STATE = "content_hash, size, mtime_ns, ctime_ns, inode, problem"
 
 
 class SqliteIndex:
-    """`Index` at `path`; the file is made at the first use, and again when it is damaged or of another version."""
+    """`Index` at `path`; the file is made at the first use, and again when it is damaged or of another version.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    Only its owner may read it. `below`: see `private.folder_of`.
+    """
+
+    def __init__(self, path: Path, below: Path | None = None) -> None:
+        self.path, self._below = path, below
         self._local = threading.local()
 
     # -- files ---------------------------------------------------------------------------------------------------------
@@ -239,7 +242,7 @@ class SqliteIndex:
         """This thread's connection. apsw's errors are raised as ours; a damaged database is emptied first."""
         if getattr(self._local, "connection", None) is None or self._local.file != _file_id(self.path):
             self.close()
-            self._local.connection = database.connect(self.path)
+            self._local.connection = database.connect(self.path, self._below)
             self._local.file = _file_id(self.path)
         try:
             yield self._local.connection

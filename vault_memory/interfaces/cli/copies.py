@@ -49,7 +49,8 @@ def restore(context: Context, commit: str | None, date: str | None, what: str, f
 def _restore_backup(archive: Path, folder: Path) -> None:
     from vault_memory.services.admin import restore as restore_backup
 
-    click.echo(f"{restore_backup(archive, folder)} is restored")
+    root = restore_backup(archive, folder, on_left_out=lambda line: click.echo(f"left out: {line}", err=True))
+    click.echo(f"{root} is restored")
 
 
 def _restore_file(context: Context, text: str, when: str) -> None:

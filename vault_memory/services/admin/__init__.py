@@ -8,9 +8,10 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.services.admin.access import Caller, caller_of, new_user_token, own_token, revoke_user_token
-    from vault_memory.services.admin.backup import backup, export, restore
+    from vault_memory.services.admin.backup import backup, export
     from vault_memory.services.admin.create_vault import create_vault
     from vault_memory.services.admin.doctor import doctor
+    from vault_memory.services.admin.restore import restore
     from vault_memory.services.admin.status import Status, status
     from vault_memory.services.admin.users import rename_user, users
 
@@ -44,7 +45,7 @@ __getattr__ = lazy_exports(
         "new_user_token": "access",
         "own_token": "access",
         "rename_user": "users",
-        "restore": "backup",
+        "restore": "restore",
         "revoke_user_token": "access",
         "status": "status",
         "users": "users",

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_memory.adapters import files
+from vault_memory.adapters.git import refuse_tracked
 from vault_memory.core import layout
 from vault_memory.errors import NotFound, Unauthenticated
 from vault_memory.services.vault import Vault
@@ -35,26 +36,25 @@ class Caller:
 def own_token(root: Path) -> str:
     """The vault's own token; it is created if it is missing."""
     path = root / layout.STATE_DIR / "token"
-    stored = files.read(path)
+    stored = files.read_private(path, root)
+    refuse_tracked(root, path)
     if not stored:
-        files.write_private(path, _new_token("admin").encode() + b"\n")
-        stored = path.read_bytes()
+        files.write_private(path, _new_token("admin").encode() + b"\n", root)
+        stored = files.read_private(path, root) or b""  # another process may have made one at the same time
     return stored.decode("ascii", "replace").strip()
 
 
 def new_user_token(vault: Vault, user_id: str) -> str:
     """A new token for a user, who may be new too; the former one stops working. Raises `InvalidId`."""
     token = _new_token(vault.new_user(user_id))
-    files.write_private(_token_path(vault.root, user_id), _digest(token).encode() + b"\n")
+    files.write_private(_token_path(vault.root, user_id), _digest(token).encode() + b"\n", vault.root)
     return token
 
 
 def revoke_user_token(vault: Vault, user_id: str) -> None:
     """Make the user's token stop working. Raises `NotFound` if there is none."""
-    try:
-        os.unlink(_token_path(vault.root, user_id))
-    except FileNotFoundError:
-        raise NotFound(f"user {user_id!r} has no token: nothing to revoke") from None
+    if not files.remove_private(_token_path(vault.root, user_id), vault.root):
+        raise NotFound(f"user {user_id!r} has no token: nothing to revoke")
 
 
 def drop_user_token(vault: Vault, user_id: str) -> None:
@@ -69,7 +69,9 @@ def caller_of(vault: Vault, token: str) -> Caller:
         return Caller(None, admin=True)
     _, _, user_id = token.rpartition("_")[0].partition("_")
     if layout.is_user_id(user_id):
-        stored = files.read(_token_path(vault.root, user_id)) or b""
+        path = _token_path(vault.root, user_id)
+        stored = files.read_private(path, vault.root) or b""
+        refuse_tracked(vault.root, path)
         # The digest covers the id: where the disk ignores case, ALICE cannot use the token of alice.
         if hmac.compare_digest(_digest(token).encode(), stored.strip()):
             return Caller(user_id)

@@ -1,4 +1,4 @@
-"""Back up a whole vault into one file, restore it, and export one user's files as a plain folder.
+"""Back up a whole vault into one file, and export one user's files as a plain folder.
 
 A backup holds what cannot be made again: the notes, the conversation records, and git's history. It leaves out indexes
 and locks, which are made from the notes.
@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import shutil
 import tarfile
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.core import layout
 from vault_memory.errors import UsageError, VaultMemoryError
-from vault_memory.services.indexing import reconcile
-from vault_memory.services.vault import Vault, open_vault
+from vault_memory.services.vault import Vault
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def backup(vault: Vault, target: Path) -> list[str]:
@@ -32,10 +34,11 @@ def backup(vault: Vault, target: Path) -> list[str]:
         raise UsageError(f"{target} exists: name a new file")
     if target.resolve().is_relative_to(vault.root):
         raise UsageError(f"{target} is inside the vault: name a file outside it")
-    part = target.with_name(f".{target.name}.part")
+    part = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+        number, part = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        with os.fdopen(number, "wb") as out:
             left_out = _write(vault, out)
             out.flush()
             os.fsync(out.fileno())
@@ -43,43 +46,16 @@ def backup(vault: Vault, target: Path) -> list[str]:
     except OSError as error:
         raise VaultMemoryError(f"cannot write {target}: {error.strerror}; no backup was made") from error
     finally:
-        part.unlink(missing_ok=True)
+        if part:
+            Path(part).unlink(missing_ok=True)
     return left_out
 
 
-def restore(archive: Path, folder: Path) -> Path:
-    """Unpack a backup into a folder that is empty or does not exist; return the vault's root.
-
-    The index is made from the notes. Raises `UsageError` when the folder is not empty or the file is not a backup, and
-    leaves nothing behind then.
-    """
-    folder = folder.expanduser().absolute()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not empty: name a new folder, because nothing is overwritten")
-    is_new = not folder.exists()
-    try:
-        with tarfile.open(archive, "r:gz") as tar:
-            folder.mkdir(parents=True, exist_ok=True)
-            tar.extractall(folder, filter="data")
-        if not (folder / layout.SETTINGS_FILE).is_file():
-            raise tarfile.TarError("it contains no vault")
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no file {archive}") from error
-    except (tarfile.TarError, EOFError, OSError) as error:
-        if folder.exists():
-            for path in folder.iterdir():
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-            if is_new:
-                folder.rmdir()
-        raise UsageError(f"{archive} is not a complete backup ({error}): nothing was restored") from error
-    vault = open_vault(folder)
-    for scope in vault.scopes():
-        reconcile(vault, scope)
-    return vault.root
-
-
 def export(vault: Vault, user_id: str, folder: Path) -> int:
-    """Copy one user's files, conversations too, into a new folder; return how many. Raises `UsageError`."""
+    """Copy one user's files, conversations too, into a new folder; return how many. Raises `UsageError`.
+
+    Files keep their modes; nobody else can read the conversations.
+    """
     vault.known_user(user_id)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty: name a new folder")
@@ -89,8 +65,13 @@ def export(vault: Vault, user_id: str, folder: Path) -> int:
         for path in _files(home):
             if not path.is_symlink():
                 copy = folder / path.relative_to(home)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(path, copy)
+                name = PurePosixPath(path.relative_to(vault.root).as_posix())
+                copy.parent.mkdir(0o700 if layout.is_private(name) else 0o777, parents=True, exist_ok=True)
+                with path.open("rb") as source, os.fdopen(os.open(copy, _NEW, 0o600), "wb") as out:
+                    shutil.copyfileobj(source, out)
+                shutil.copystat(path, copy)
+                if layout.is_private(name):
+                    copy.chmod(0o600)
                 count += 1
     return count
 

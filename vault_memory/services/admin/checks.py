@@ -19,6 +19,7 @@ from vault_memory.errors import IndexUnusable
 from vault_memory.services import starter
 from vault_memory.services.admin.access import readable_by_others
 from vault_memory.services.admin.create_vault import create_vault
+from vault_memory.services.admin.private_files import close_files, foreign_files, open_files
 from vault_memory.services.admin.status import LARGE_USER_BYTES, status, vectors_by
 from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.indexing import embed, rebuild, reconcile
@@ -179,6 +180,20 @@ def _repair_tokens(vault: Vault) -> None:
         path.chmod(0o600)
 
 
+def _state(vault: Vault) -> CheckResult:
+    if planted := foreign_files(vault):
+        message = f"somebody else's files are where ours should be: {'; '.join(planted[:5])}"
+        return message, "delete each (`git rm --cached` it first if git tracks it); it is made anew"
+    return "no link and no file of git is in the place of a private file", ""
+
+
+def _privacy(vault: Vault) -> CheckResult:
+    if exposed := open_files(vault):
+        message = f"others on this machine can read {len(exposed)} private files ({exposed[0].relative_to(vault.root)})"
+        return message, "`vault-memory doctor --fix` makes them private"
+    return "nobody else can read conversations, indexes and state", ""
+
+
 def _watching(vault: Vault) -> CheckResult:
     record = read_record(vault.root)
     if record and is_running(vault.root):
@@ -223,7 +238,9 @@ CHECKS = (
     Check("vault", _vault, repair=lambda vault: create_vault(vault.root)),
     Check("settings", _settings),
     Check("permissions", _permissions),
+    Check("state", _state),
     Check("tokens", _tokens, repair=_repair_tokens),
+    Check("privacy", _privacy, repair=close_files),
     Check("git", _git),
     Check("hooks", _hooks, repair=lambda vault: starter.install_hooks(vault.history.git_dir)),
     Check("merge driver", _merge_driver, repair=lambda vault: install_merge_driver(vault.root)),

@@ -40,7 +40,7 @@ class DaemonRecord:
 def only_daemon(root: Path) -> Iterator[None]:
     """Hold the lock of the vault's only daemon. Raises `Busy`, naming its process, when there is one already."""
     try:
-        lock = files.lock(lock_path(root), _LOCK_TIMEOUT_S)
+        lock = files.lock(lock_path(root), _LOCK_TIMEOUT_S, root)
         lock.__enter__()
     except Busy:
         record = read_record(root)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from vault_memory.adapters.log_file import LogFile
 from vault_memory.core import layout
-from vault_memory.errors import Changed, Unwritable, VaultMemoryError
+from vault_memory.errors import ForeignFile, Unwritable, VaultMemoryError
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
 from vault_memory.services.vault import Vault
 
@@ -36,7 +36,7 @@ class DaemonEvents:
 
     def __init__(self, vault: Vault, on_event: Callable[[Event], None]) -> None:
         self.record = DaemonRecord()
-        self._log = LogFile(vault.root / layout.STATE_DIR / "logs" / "daemon.jsonl")
+        self._log = LogFile(vault.root / layout.STATE_DIR / "logs" / "daemon.jsonl", below=vault.root)
         self._vault, self._on_event = vault, on_event
         self._lock = threading.Lock()
 
@@ -45,8 +45,11 @@ class DaemonEvents:
         self.save_record()
         event = Event(self._vault.now(), kind, where, message)
         if self._vault.exists():
-            with self._lock, contextlib.suppress(OSError):  # a full disk must not keep the daemon from its work
-                self._log.write(event.json())
+            try:
+                with self._lock, contextlib.suppress(OSError):  # a full disk must not keep the daemon from its work
+                    self._log.write(event.json())
+            except ForeignFile as error:
+                self._on_event(Event(event.time, "trouble", "log", str(error)))
         self._on_event(event)
 
     def report_error(self, where: str, error: Exception) -> None:
@@ -96,9 +99,12 @@ class DaemonEvents:
         An error is ignored (a full disk, `.vault-memory/` just deleted): the record is soon written again.
         """
         if self._vault.exists():
-            with self._lock, contextlib.suppress(Unwritable, Changed):
+            with self._lock, contextlib.suppress(Unwritable):
                 self.record.beat = self._now()
-                write_record(self._vault.root, self.record)
+                try:
+                    write_record(self._vault.root, self.record)
+                except ForeignFile as error:
+                    self._on_event(Event(self._vault.now(), "trouble", "record", str(error)))
 
     def _now(self) -> str:
         return self._vault.now().isoformat(timespec="seconds")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
+from vault_memory.adapters import files
 from vault_memory.adapters.watcher import EVERYTHING, Hint, Watcher
 from vault_memory.core import layout
 from vault_memory.core.timing import Debouncer
@@ -167,10 +168,9 @@ class IndexWorker:
     def _is_scan_requested(self) -> bool:
         """Whether one of the vault's git hooks, or a command, asked for a scan since the last one."""
         try:
-            (self._vault.root / layout.STATE_DIR / "rescan").unlink()
+            return files.remove_private(self._vault.root / layout.STATE_DIR / "rescan", self._vault.root)
         except OSError:
             return False
-        return True
 
     def _targets(self, hint: Hint) -> Iterable[Target]:
         if not hint.is_folder:

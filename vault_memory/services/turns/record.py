@@ -123,7 +123,8 @@ def _append_to_record(vault: Vault, turn: Turn, at: datetime) -> str:
     """Append the turn to the conversation record of its day; return its line, `conversations/2026-01-30.jsonl:12`."""
     conversation = layout.conversation_source(at.date())
     with vault.writing(turn.user_id):
-        line = files.append_line(vault.path(turn.user_id, conversation), turn.line().encode())
+        home = vault.path(turn.user_id, ".")
+        line = files.append_line(home / conversation, turn.line().encode(), below=home)
     return f"{conversation}:{line}"
 
 

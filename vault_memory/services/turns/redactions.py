@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections import Counter
 from collections.abc import Mapping
 
@@ -27,8 +25,9 @@ def add_redactions(vault: Vault, user_id: str, counts: Mapping[str, int]) -> Non
 
 def rename_redactions(vault: Vault, old: str, new: str) -> None:
     """Move a user's counts to the user's new id. The caller holds the locks of both ids."""
-    with contextlib.suppress(FileNotFoundError):
-        os.replace(_state(vault, old).path, _state(vault, new).path)
+    if counts := _state(vault, old).read():
+        _state(vault, new).write(counts)
+        _state(vault, old).remove()
 
 
 def _state(vault: Vault, user_id: str) -> StateFile:

@@ -1,0 +1,136 @@
+"""Private files: never reached through a link, and private from their first byte."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vault_memory.adapters import files, private
+from vault_memory.adapters.index import SqliteIndex
+from vault_memory.adapters.log_file import LogFile
+from vault_memory.adapters.state import StateFile
+from vault_memory.errors import ForeignFile, IndexUnusable
+
+WAYS: dict[str, Callable[[Path, Path], object]] = {
+    "append": lambda root, path: files.append_line(path, b"x", root),
+    "write": lambda root, path: files.write_private(path, b"x", root),
+    "read": lambda root, path: files.read_private(path, root),
+    "lock": lambda root, path: files.lock(path, 1, root).__enter__(),
+    "log": lambda root, path: LogFile(path, below=root).write("x"),
+    "index": lambda root, path: SqliteIndex(path, root).files(),
+    "state": lambda root, path: StateFile(root, "private/here").write({"x": 1}),
+}
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "here").write_text("mine\n")
+    (tmp_path / "outside" / "here.json").write_text("mine\n")
+    (tmp_path / "outside" / "here").chmod(0o644)
+    return tmp_path / "outside"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("planted", ["file", "missing file", "folder"])
+def test_no_link_is_followed_and_it_is_named(tmp_path: Path, outside: Path, way: str, planted: str) -> None:
+    root = tmp_path / "root"
+    top = root / ".vault-memory" if way == "state" else root
+    path = top / "private" / ("here.json" if way == "state" else "here")
+    top.mkdir(parents=True)
+    if planted == "folder":
+        path.parent.symlink_to(outside)
+    else:
+        path.parent.mkdir()
+        path.symlink_to(outside / (path.name if planted == "file" else "new"))
+    before = {p: (p.read_bytes(), p.stat().st_mode) for p in outside.iterdir()}
+    with pytest.raises(IndexUnusable if way == "index" else ForeignFile, match="is a link to .*delete the link"):
+        WAYS[way](root, path)
+    assert {p: (p.read_bytes(), p.stat().st_mode) for p in outside.iterdir()} == before
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "read"])
+def test_a_new_file_and_its_folders_are_private_from_the_start(tmp_path: Path, way: str, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        WAYS[way](tmp_path, tmp_path / "private" / "inner" / "here")
+    finally:
+        os.umask(before)
+    made = [path for path in tmp_path.rglob("*") if path.name != ".vault-memory" or way == "state"]
+    assert made and all(path.stat().st_mode & 0o077 == 0 for path in made), [oct(p.stat().st_mode) for p in made]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_that_others_can_read_is_made_private(tmp_path: Path, way: str) -> None:
+    path = tmp_path / "private" / "here"
+    WAYS[way](tmp_path, path)
+    made = [p for p in tmp_path.rglob("*") if p.name not in ("private", ".vault-memory", "inner")]
+    for p in made:
+        p.chmod(0o644)
+    WAYS[way](tmp_path, path) if way != "lock" else files.lock(path.with_name("other"), 1, tmp_path).__enter__()
+    if way != "lock":
+        assert all(p.stat().st_mode & 0o077 == 0 for p in made if p.exists())
+
+
+def test_what_sqlite_keeps_beside_an_index_is_private_too(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        index = SqliteIndex(tmp_path / "index.db")
+        index.mark({})
+        assert {p.name for p in tmp_path.iterdir()} == {"index.db", "index.db-wal", "index.db-shm"}
+        assert all(p.stat().st_mode & 0o777 == 0o600 for p in tmp_path.iterdir())
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
+def test_a_link_beside_an_index_is_refused(tmp_path: Path, outside: Path, suffix: str) -> None:
+    (tmp_path / f"index.db{suffix}").symlink_to(outside / "here")
+    with pytest.raises(IndexUnusable, match=f"index.db{suffix} is a link"):
+        SqliteIndex(tmp_path / "index.db").files()
+    assert (outside / "here").read_text() == "mine\n"
+
+
+def test_a_pipe_does_not_stop_the_program(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "here")
+    with pytest.raises(ForeignFile, match="is not a file"):
+        files.read_private(tmp_path / "here")
+
+
+def test_a_folder_that_becomes_a_link_meanwhile_is_not_followed(tmp_path: Path, outside: Path) -> None:
+    """A pull swaps the folder again and again while lines are appended: each is refused, or lands in the folder."""
+    root, parked, way = tmp_path / "root", tmp_path / "parked", tmp_path / "way"
+    (root / "private").mkdir(parents=True)
+    way.symlink_to(outside)
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            os.rename(root / "private", parked)
+            os.rename(way, root / "private")
+            os.rename(root / "private", way)
+            os.rename(parked, root / "private")
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    refused = 0
+    deadline = time.monotonic() + 0.7
+    try:
+        while time.monotonic() < deadline:
+            try:
+                with private.folder_of(root / "private" / "here", root) as folder:
+                    os.close(folder.open("here", os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
+            except (ForeignFile, OSError):
+                refused += 1
+    finally:
+        stop.set()
+        swapper.join()
+    assert refused and (outside / "here").read_text() == "mine\n"
+    assert stat.S_ISREG((root / "private" / "here").lstat().st_mode)

@@ -1,0 +1,53 @@
+"""Which private files git tracks: they came with a clone or a pull, so another person may have written them."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path, PurePosixPath
+
+from vault_memory.adapters import files
+from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.repository import Repository
+from vault_memory.core import layout
+from vault_memory.errors import ForeignFile
+
+_MAY_BE_SPLIT = re.compile(rb"link\0[\0-\x10]")
+"""The header of the extension that names a shared index; a file whose name ends so looks alike."""
+
+_Known = tuple[object, frozenset[PurePosixPath]]
+_known: dict[Path, _Known] = {}
+"""Vault → the stamp of its git index, and what that index tracks of its state."""
+
+
+def tracked_state(root: Path) -> frozenset[PurePosixPath]:
+    """The state files of the vault at `root` that git tracks, relative to it. 10 us while the git index is the same."""
+    repository = Repository(root)
+    index = repository.git_dir / "index"
+    try:
+        status = index.stat()
+    except OSError:
+        return frozenset()
+    stamp = (index, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
+    if root not in _known or _known[root][0] != stamp:
+        _known[root] = stamp, _listed(root, files.read(index) or b"")
+    return _known[root][1]
+
+
+def refuse_tracked(root: Path, path: Path) -> None:
+    """Raise `ForeignFile` if git tracks this private file of the vault at `root`."""
+    name = PurePosixPath(path.relative_to(root).as_posix())
+    if name in tracked_state(root):
+        raise ForeignFile(
+            f"git tracks {name}, so it may be another person's: run `git rm --cached -r -- {name.parts[0]}` in {root} "
+            "and delete the file; it is made anew"
+        )
+
+
+def _listed(root: Path, index: bytes) -> frozenset[PurePosixPath]:
+    # Versions 2 and 3 hold each whole name, version 4 and a split index do not: then git is asked.
+    is_plain = index[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and not _MAY_BE_SPLIT.search(index[-100_000:])
+    if is_plain and f"{layout.STATE_DIR}/".encode() not in index:
+        return frozenset()
+    listed = git.run(root, "ls-files", "-z", "--", layout.STATE_DIR)
+    return frozenset(PurePosixPath(os.fsdecode(name)) for name in listed.split(b"\0") if name)

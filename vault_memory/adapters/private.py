@@ -1,0 +1,195 @@
+"""The one way to a private file: state, indexes, conversation records. Only its owner may read it, from its first byte.
+
+A vault's folder may be written by others: a `git pull`, a sync program, an archive. A link that they planted where we
+write would turn our bytes into a change of any file of the person. So each name below a trusted folder (the vault's
+root, a user's folder, git's) is opened from the folder above it, and none may be a link. A folder that is swapped for
+a link while we are at work is not followed either: its open descriptor is used, not its name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from vault_memory.errors import ForeignFile
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+_IS_NO_FOLDER = (errno.ELOOP, errno.ENOTDIR)
+_HAS_DESCRIPTORS = os.open in os.supports_dir_fd  # not on Windows, where names are looked at before each step
+_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_FILE_FLAGS = 0  # O_NONBLOCK: to open a pipe must not wait for its other end
+for _name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
+    _FILE_FLAGS |= getattr(os, _name, 0)
+
+
+class PrivateFolder:
+    """An open folder whose files are private. Its methods take the names of files in it."""
+
+    def __init__(self, path: Path, number: int | None) -> None:
+        self.path = path
+        self._number = number
+
+    def open(self, name: str, flags: int) -> int:
+        """Open a file, which is made private if it is not. Raises `ForeignFile` for a link, or what is no file."""
+        if self._number is None:
+            _refuse_link(self.path / name)
+        try:
+            number = os.open(self._at(name), flags | _FILE_FLAGS, FILE_MODE, dir_fd=self._number)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise _link(self.path / name) from error
+            raise
+        try:
+            status = os.fstat(number)
+            if not stat.S_ISREG(status.st_mode):
+                raise ForeignFile(f"{self.path / name} is not a file: delete it, and it is made anew")
+            _keep_to_owner(number, status, FILE_MODE)
+            if flags & os.O_CREAT and status.st_size == 0:
+                self._give_to_owner(number)
+        except BaseException:
+            os.close(number)
+            raise
+        return number
+
+    def read(self, name: str) -> bytes | None:
+        """The file's bytes; None when there is no such file."""
+        try:
+            with os.fdopen(self.open(name, os.O_RDONLY), "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    def replace(self, name: str, new_name: str) -> None:
+        """Rename a file, over another one if there is one; a link of that name is refused."""
+        self.refuse_link(new_name)
+        os.replace(self._at(name), self._at(new_name), src_dir_fd=self._number, dst_dir_fd=self._number)
+
+    def remove(self, name: str) -> None:
+        """Delete a file. Raises `FileNotFoundError`."""
+        os.unlink(self._at(name), dir_fd=self._number)
+
+    def refuse_link(self, name: str) -> None:
+        """Raise `ForeignFile` if the name is a link."""
+        with contextlib.suppress(FileNotFoundError):
+            if stat.S_ISLNK(os.stat(self._at(name), dir_fd=self._number, follow_symlinks=False).st_mode):
+                raise _link(self.path / name)
+
+    def sync(self) -> None:
+        """Make names that were made, renamed or removed durable."""
+        if self._number is not None:
+            os.fsync(self._number)
+
+    def _at(self, name: str) -> str:
+        return name if self._number is not None else os.fspath(self.path / name)
+
+    def _give_to_owner(self, number: int) -> None:
+        """Give what root has just made to the folder's owner: a daemon run as root must not lock the person out."""
+        if self._number is not None and os.geteuid() == 0:
+            owner = os.fstat(self._number)
+            if owner.st_uid != 0:
+                os.fchown(number, owner.st_uid, owner.st_gid)
+
+
+@contextlib.contextmanager
+def folder_of(path: Path, below: Path | None = None, *, make: bool = False) -> Iterator[PrivateFolder]:
+    """The folder of a private file, reached from the trusted folder `below` (None: that folder itself is trusted).
+
+    With `make`, missing folders are made. Raises `ForeignFile` when one on the way is a link, `FileNotFoundError` when
+    one is missing.
+    """
+    trusted = below or path.parent
+    if make:
+        trusted.mkdir(parents=True, exist_ok=True)
+    if not _HAS_DESCRIPTORS:
+        yield PrivateFolder(_checked_by_name(trusted, path.parent, make=make), None)
+        return
+    number = os.open(trusted, _FOLDER_FLAGS)
+    here = trusted
+    try:
+        for name in path.parent.relative_to(trusted).parts:
+            here = here / name
+            inner = _open_folder(here, number, make=make)
+            os.close(number)
+            number = inner
+        yield PrivateFolder(path.parent, number)
+    finally:
+        os.close(number)
+
+
+def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None) -> None:
+    """Make a missing file, and an existing one private, for a library that opens files by their names.
+
+    Files of the names `beside` are made private if they exist. Raises `ForeignFile` for a link. Other errors are left
+    to the library, which will meet them too.
+    """
+    with contextlib.suppress(OSError), folder_of(path, below, make=True) as folder:
+        os.close(folder.open(path.name, os.O_RDWR | os.O_CREAT))
+        for name in beside:
+            with contextlib.suppress(FileNotFoundError):
+                os.close(folder.open(name, os.O_RDONLY))
+
+
+def refuse_links(path: Path, below: Path) -> None:
+    """Raise `ForeignFile` if `path`, or a folder on the way from `below` to it, is a link. It takes 1 us a name."""
+    here = below
+    for name in path.relative_to(below).parts:
+        here = here / name
+        _refuse_link(here)
+
+
+def _open_folder(path: Path, above: int, *, make: bool) -> int:
+    """Open a folder by its last name in the open folder `above`."""
+    if make:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path.name, FOLDER_MODE, dir_fd=above)
+            os.fsync(above)
+    try:
+        number = os.open(path.name, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=above)
+    except OSError as error:
+        if error.errno in _IS_NO_FOLDER and path.is_symlink():
+            raise _link(path) from error
+        raise
+    status = os.fstat(number)
+    _keep_to_owner(number, status, FOLDER_MODE)
+    if os.geteuid() == 0 == status.st_uid and (owner := os.fstat(above)).st_uid != 0:
+        os.fchown(number, owner.st_uid, owner.st_gid)
+    return number
+
+
+def _keep_to_owner(number: int, status: os.stat_result, mode: int) -> None:
+    """Take away what others may do with an open file or folder of an older version, a copy or a sync program."""
+    if os.name != "nt" and status.st_mode & 0o077:
+        with contextlib.suppress(PermissionError):  # it is another user's
+            os.fchmod(number, mode)
+
+
+def _checked_by_name(trusted: Path, folder: Path, *, make: bool) -> Path:
+    refuse_links(folder, trusted)
+    if make:
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _refuse_link(path: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISLNK(os.lstat(path).st_mode):
+            raise _link(path)
+
+
+def _link(path: Path) -> ForeignFile:
+    return ForeignFile(
+        f"{path} is a link to {_target(path)}, and a private file is never reached through a link: delete the link "
+        "(`git rm` it if git tracks it), and the file is made anew"
+    )
+
+
+def _target(path: Path) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return "somewhere else"

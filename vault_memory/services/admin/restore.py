@@ -1,0 +1,115 @@
+"""Bring a vault back from a backup, which may come from anybody: nothing of it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, unpack
+from vault_memory.core import layout
+from vault_memory.errors import UsageError
+from vault_memory.services import starter
+from vault_memory.services.indexing import reconcile
+from vault_memory.services.vault import open_vault
+
+_POINTERS = ((".git",), (".git", "commondir"))
+"""As files these name a repository elsewhere on the disk."""
+
+
+def restore(
+    archive: Path,
+    folder: Path,
+    *,
+    on_left_out: Callable[[str], None] = lambda line: None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Path:
+    """Unpack a backup into a folder that is empty or does not exist; return the vault's root.
+
+    All of it is unpacked into a folder beside its place, checked, and then moved there. Git would run the hooks of the
+    archive: the vault gets those that `init` installs in their place. State, such as tokens, is left out too;
+    `on_left_out` gets a line for each such file. The index is made from the notes.
+
+    Raises `UsageError` when the folder is not empty or the file is no backup; nothing is left behind then.
+    """
+    folder = folder.expanduser().absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not empty: name a new folder, because nothing is overwritten")
+    with _staging(folder) as staging:
+        try:
+            left_out = unpack(archive, staging, leave_out=_is_left_out, is_private=layout.is_private, limits=limits)
+            if not (staging / layout.SETTINGS_FILE).is_file():
+                raise UsageError(f"{archive} is not a complete backup (it contains no vault)")
+            open_vault(staging)
+        except UsageError as error:
+            raise UsageError(f"{error}: nothing was restored") from error
+        hooks = list(_take_out_hooks(staging))
+        if (staging / ".git").is_dir():
+            starter.install_hooks(staging / ".git")
+        _move(staging, folder)
+    for name in left_out:
+        reason = "leads out of the repository" if ".git" in name.parts else "state is made anew"
+        on_left_out(f"{name}: {reason}")
+    for name in hooks:
+        on_left_out(f"{name}: git would run it; if you wrote it, copy it from the archive by hand")
+    vault = open_vault(folder)
+    for scope in vault.scopes():
+        reconcile(vault, scope)
+    return vault.root
+
+
+@contextlib.contextmanager
+def _staging(folder: Path) -> Iterator[Path]:
+    """An empty folder on the disk of `folder`, closed to others; after an error all that was made goes."""
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=".restore-", dir=folder if folder.exists() else folder.parent))
+    try:
+        yield staging
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        for parent in made:
+            with contextlib.suppress(OSError):
+                parent.rmdir()
+        raise
+
+
+def _move(staging: Path, folder: Path) -> None:
+    """Put the unpacked vault in its place: a new folder in one step; into a folder that is there, the settings last."""
+    if not folder.exists():
+        folder.mkdir()
+        os.chmod(staging, folder.stat().st_mode & 0o777)  # as the umask says
+        folder.rmdir()
+        os.rename(staging, folder)
+        return
+    moved: list[str] = []
+    try:
+        for path in sorted(staging.iterdir(), key=lambda path: path.name == layout.SETTINGS_FILE):
+            os.rename(path, folder / path.name)
+            moved.append(path.name)
+        staging.rmdir()
+    except OSError:
+        for name in moved:
+            os.rename(folder / name, staging / name)
+        raise
+
+
+def _is_left_out(name: PurePosixPath, is_link: bool) -> bool:
+    return layout.is_state(name) or name.parts in _POINTERS or (is_link and ".git" in name.parts)
+
+
+def _take_out_hooks(root: Path) -> Iterator[PurePosixPath]:
+    """Remove every hook of the repositories below `root`, submodules too; yields those that are neither samples of git
+    nor ours."""
+    for folder in sorted(root.rglob("[hH][oO][oO][kK][sS]")):
+        name = PurePosixPath(folder.relative_to(root).as_posix())
+        inside = name.parts[name.parts.index(".git") + 1 :] if ".git" in name.parts else ()
+        if not inside or inside[0] in ("refs", "logs") or not folder.is_dir():  # a branch may be named `hooks/x`
+            continue
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.suffix != ".sample" and not starter.is_our_hook(path.read_bytes()):
+                yield name / path.relative_to(folder).as_posix()
+        shutil.rmtree(folder)
