@@ -14,6 +14,7 @@ import click
 from vault_memory.core import layout
 from vault_memory.errors import Unsupervised, UsageError, VaultMemoryError
 from vault_memory.interfaces.cli import Context, pass_context
+from vault_memory.interfaces.cli.output import print_waits
 from vault_memory.services.daemon import Daemon, Event, Service, install_service, service_status, uninstall_service
 
 
@@ -39,6 +40,7 @@ def watch(context: Context, log_json: bool) -> None:
     on_event = _print_json if log_json else print_event
     while not ended.is_set():
         interrupted.clear()
+        print_waits(vault.config)
         Daemon(vault, on_event).run(interrupted)
         if not ended.is_set():
             try:
@@ -119,6 +121,8 @@ def serve(context: Context, host: str, port: int | None, public: bool) -> None:
     vault = context.open()
     if context.serve is None:
         raise UsageError("this program has no HTTP server: run `vault-memory serve` or `python -m vault_memory serve`")
+
+    print_waits(vault.config)
 
     def started(address: str) -> None:
         click.echo(f"serving {vault.root} at {address}; Ctrl-C stops it")

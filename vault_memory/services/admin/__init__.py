@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from vault_memory.services.admin.create_vault import create_vault
     from vault_memory.services.admin.doctor import doctor
     from vault_memory.services.admin.status import Status, status
+    from vault_memory.services.admin.trust import trust
     from vault_memory.services.admin.users import rename_user, users
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "restore",
     "revoke_user_token",
     "status",
+    "trust",
     "users",
 ]
 
@@ -47,6 +49,7 @@ __getattr__ = lazy_exports(
         "restore": "backup",
         "revoke_user_token": "access",
         "status": "status",
+        "trust": "trust",
         "users": "users",
     },
 )

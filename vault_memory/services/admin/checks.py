@@ -59,6 +59,12 @@ def _settings(vault: Vault) -> CheckResult:
     return f"{layout.SETTINGS_FILE} is valid", ""
 
 
+def _trust(vault: Vault) -> CheckResult:
+    if waits := vault.config.waits():
+        return "; ".join(waits), "`vault-memory trust` shows these values and asks; `--yes` says yes to them"
+    return "every setting in the file is in force", ""
+
+
 def _git(vault: Vault) -> CheckResult:
     version = git.run(vault.root, "--version").decode().split()[2]
     state = vault.history.state()
@@ -222,6 +228,7 @@ def _repair_leftovers(vault: Vault) -> None:
 CHECKS = (
     Check("vault", _vault, repair=lambda vault: create_vault(vault.root)),
     Check("settings", _settings),
+    Check("trust", _trust),
     Check("permissions", _permissions),
     Check("tokens", _tokens, repair=_repair_tokens),
     Check("git", _git),
