@@ -8,7 +8,7 @@ import click
 
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural
+from vault_memory.interfaces.cli.output import plural, print_waits
 
 
 @click.command()
@@ -48,8 +48,11 @@ def restore(context: Context, commit: str | None, date: str | None, what: str, f
 
 def _restore_backup(archive: Path, folder: Path) -> None:
     from vault_memory.services.admin import restore as restore_backup
+    from vault_memory.services.vault import open_vault
 
-    click.echo(f"{restore_backup(archive, folder)} is restored")
+    root = restore_backup(archive, folder)
+    click.echo(f"{root} is restored; its tokens are made anew: `vault-memory token`")
+    print_waits(open_vault(root).config)
 
 
 def _restore_file(context: Context, text: str, when: str) -> None:

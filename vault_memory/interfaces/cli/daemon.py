@@ -16,6 +16,7 @@ from vault_memory.errors import Unsupervised, UsageError, VaultMemoryError
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import print_waits
 from vault_memory.services.daemon import Daemon, Event, Service, install_service, service_status, uninstall_service
+from vault_memory.services.vault import Vault
 
 
 @click.command()
@@ -123,6 +124,7 @@ def serve(context: Context, host: str, port: int | None, public: bool) -> None:
         raise UsageError("this program has no HTTP server: run `vault-memory serve` or `python -m vault_memory serve`")
 
     print_waits(vault.config)
+    _secure_tokens(vault)
 
     def started(address: str) -> None:
         click.echo(f"serving {vault.root} at {address}; Ctrl-C stops it")
@@ -145,6 +147,7 @@ def token(context: Context, user_id: str | None, revoke: bool) -> None:
     from vault_memory.services.admin import new_user_token, own_token, revoke_user_token
 
     vault = context.open()
+    _secure_tokens(vault)
     if user_id is None:
         if revoke:
             raise UsageError("--revoke needs --user ID; to replace the vault's own token, delete .vault-memory/token")
@@ -154,3 +157,10 @@ def token(context: Context, user_id: str | None, revoke: bool) -> None:
         click.echo(f"the token of {user_id} is revoked")
     else:
         click.echo(new_user_token(vault, user_id))
+
+
+def _secure_tokens(vault: Vault) -> None:
+    from vault_memory.services.admin import secure_tokens
+
+    for line in secure_tokens(vault.root):
+        click.echo(f"tokens: {line}", err=True)

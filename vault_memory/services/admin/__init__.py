@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.services.admin.access import Caller, caller_of, new_user_token, own_token, revoke_user_token
+    from vault_memory.services.admin.access import (
+        Caller,
+        caller_of,
+        new_user_token,
+        own_token,
+        revoke_user_token,
+        secure_tokens,
+    )
     from vault_memory.services.admin.backup import backup, export, restore
     from vault_memory.services.admin.create_vault import create_vault
     from vault_memory.services.admin.doctor import doctor
@@ -28,6 +35,7 @@ __all__ = [
     "rename_user",
     "restore",
     "revoke_user_token",
+    "secure_tokens",
     "status",
     "trust",
     "users",
@@ -48,6 +56,7 @@ __getattr__ = lazy_exports(
         "rename_user": "users",
         "restore": "backup",
         "revoke_user_token": "access",
+        "secure_tokens": "access",
         "status": "status",
         "trust": "trust",
         "users": "users",

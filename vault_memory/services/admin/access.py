@@ -3,21 +3,29 @@
 The vault's token is in `.vault-memory/token`, for the programs of its owner. A user's token is not stored, only its
 digest, in `.vault-memory/tokens/<user_id>`. Only the owner of the files can read both, and both can be made anew at any
 time. A token has 256 random bits: nobody can guess it, and a plain digest is enough.
+
+A file that came from elsewhere must not open a vault: `drop_tokens` ends what lies in a folder that this machine did
+not make a vault, and a token file that is a link or tracked by git opens nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import hmac
 import os
 import secrets
+import shutil
+import stat
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_memory.adapters import files
+from vault_memory.adapters import files, git
+from vault_memory.adapters.files import FileStamp
 from vault_memory.core import layout
-from vault_memory.errors import NotFound, Unauthenticated
+from vault_memory.errors import HistoryError, NotFound, Unauthenticated, UsageError
 from vault_memory.services.vault import Vault
 
 _PREFIX = "vault"
@@ -33,9 +41,9 @@ class Caller:
 
 
 def own_token(root: Path) -> str:
-    """The vault's own token; it is created if it is missing."""
+    """The vault's own token; it is created if it is missing. Raises `UsageError` if its file came from elsewhere."""
     path = root / layout.STATE_DIR / "token"
-    stored = files.read(path)
+    stored = _read(root, path)
     if not stored:
         files.write_private(path, _new_token("admin").encode() + b"\n")
         stored = path.read_bytes()
@@ -43,16 +51,21 @@ def own_token(root: Path) -> str:
 
 
 def new_user_token(vault: Vault, user_id: str) -> str:
-    """A new token for a user, who may be new too; the former one stops working. Raises `InvalidId`."""
+    """A new token for a user, who may be new too; the former one stops working. Raises `InvalidId`, and `UsageError`
+    where git tracks its file."""
     token = _new_token(vault.new_user(user_id))
-    files.write_private(_token_path(vault.root, user_id), _digest(token).encode() + b"\n")
+    path = _token_path(vault.root, user_id)
+    _refuse_foreign(vault.root, path)
+    files.write_private(path, _digest(token).encode() + b"\n")
     return token
 
 
 def revoke_user_token(vault: Vault, user_id: str) -> None:
     """Make the user's token stop working. Raises `NotFound` if there is none."""
+    path = _token_path(vault.root, user_id)
+    _refuse_links(vault.root, path.parent)
     try:
-        os.unlink(_token_path(vault.root, user_id))
+        os.unlink(path)
     except FileNotFoundError:
         raise NotFound(f"user {user_id!r} has no token: nothing to revoke") from None
 
@@ -63,24 +76,157 @@ def drop_user_token(vault: Vault, user_id: str) -> None:
         revoke_user_token(vault, user_id)
 
 
+def drop_tokens(root: Path) -> list[str]:
+    """End every token in a folder that came from elsewhere; returns the names of the files. No link is followed."""
+    state = root / layout.STATE_DIR
+    if state.is_symlink():
+        state.unlink()
+        return []
+    ended = [path.relative_to(state).as_posix() for path in _token_files(root) if os.path.lexists(path)]
+    for path in (state / "token", state / "tokens"):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    return ended
+
+
 def caller_of(vault: Vault, token: str) -> Caller:
     """The caller that a token belongs to. Raises `Unauthenticated`; a wrong token takes as long as a right one."""
-    if hmac.compare_digest(_digest(token), _digest(own_token(vault.root))):
-        return Caller(None, admin=True)
+    with contextlib.suppress(UsageError):  # a file that came from elsewhere admits nobody; `doctor` names it
+        if hmac.compare_digest(_digest(token), _digest(own_token(vault.root))):
+            return Caller(None, admin=True)
     _, _, user_id = token.rpartition("_")[0].partition("_")
     if layout.is_user_id(user_id):
-        stored = files.read(_token_path(vault.root, user_id)) or b""
-        # The digest covers the id: where the disk ignores case, ALICE cannot use the token of alice.
-        if hmac.compare_digest(_digest(token).encode(), stored.strip()):
-            return Caller(user_id)
+        with contextlib.suppress(UsageError):
+            stored = _read(vault.root, _token_path(vault.root, user_id)) or b""
+            # The digest covers the id: where the disk ignores case, ALICE cannot use the token of alice.
+            if hmac.compare_digest(_digest(token).encode(), stored.strip()):
+                return Caller(user_id)
     raise Unauthenticated("this token is not valid here: `vault-memory token` shows the vault's own one")
+
+
+def foreign_tokens(root: Path) -> list[str]:
+    """What is wrong with each token file that opens nothing, and the next step."""
+    problems: list[str] = []
+    for path in _token_files(root):
+        try:
+            _refuse_foreign(root, path)
+        except UsageError as error:
+            problems.append(str(error))
+    return list(dict.fromkeys(problems))  # a folder that is a link says the same of all its files
+
+
+def secure_tokens(root: Path) -> list[str]:
+    """Make private what others can read; returns lines about that and about the files that open nothing."""
+    closed = close_to_others(root)
+    told = f"others on this machine could read the tokens {', '.join(closed)}: make new ones if somebody may have"
+    return [*([told] if closed else []), *foreign_tokens(root)]
+
+
+def close_to_others(root: Path) -> list[str]:
+    """Make the token files private that other users of this machine can read; returns their names."""
+    readable = readable_by_others(root)
+    for path in readable:
+        path.chmod(0o600)
+    return [path.name for path in readable]
 
 
 def readable_by_others(root: Path) -> list[Path]:
     """Token files that other users of this machine can read: a copy or a sync program may have changed their mode."""
+    return [path for path in _token_files(root) if os.name != "nt" and _mode(path) & 0o077]
+
+
+def _token_files(root: Path) -> list[Path]:
+    """Where tokens may lie: the vault's own file, there or not, and those of users; no link is followed to them."""
     state = root / layout.STATE_DIR
-    paths = [state / "token", *sorted((state / "tokens").glob("*"))]
-    return [path for path in paths if os.name != "nt" and path.is_file() and path.stat().st_mode & 0o077]
+    tokens = state / "tokens"
+    users = [] if state.is_symlink() or tokens.is_symlink() else sorted(tokens.glob("*"))
+    return [
+        state / "token",
+        *([tokens] if tokens.is_symlink() else []),
+        *(p for p in users if layout.is_user_id(p.name)),
+    ]
+
+
+def _mode(path: Path | str) -> int:
+    """The rights of a regular file; 0 for anything else."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return 0
+    return stat.S_IMODE(mode) if stat.S_ISREG(mode) else 0
+
+
+def _read(root: Path, path: Path) -> bytes | None:
+    """The bytes of a token file, None when there is none; one that others can read is made private. Raises
+    `UsageError` for a file that came from elsewhere."""
+    _refuse_foreign(root, path)
+    if os.name != "nt" and _mode(path) & 0o077:
+        with contextlib.suppress(OSError):  # some file systems keep no rights
+            path.chmod(0o600)
+    return files.read(path)
+
+
+def _refuse_foreign(root: Path, path: Path) -> None:
+    """Raise `UsageError` for a token file that is a link, lies behind one, or is tracked by git.
+
+    A server asks this with every request, so it is done with strings: 20 us.
+    """
+    _refuse_links(root, path)
+    tracked = _tracked(root)
+    if tracked and (name := path.relative_to(root).as_posix()).casefold() in tracked:
+        raise UsageError(
+            f"{name} is tracked by git, so others may have it, and it opens nothing: remove it with `git rm -f {name}` "
+            "and commit that; then a new token can be made"
+        )
+
+
+def _refuse_links(root: Path, path: Path) -> None:
+    end, part = len(str(root)), str(path)
+    while len(part) > end:
+        if os.path.islink(part):
+            name = part[end:].strip(os.sep)
+            raise UsageError(f"{name} is a link, and tokens behind it open nothing: delete it")
+        part = os.path.dirname(part)
+
+
+def _tracked(root: Path) -> frozenset[str]:
+    """Files of `.vault-memory/` that git tracks, by their name in the vault in lower case."""
+    try:
+        index = _git_index(root)
+        return _tracked_in(root, index, FileStamp.of(os.stat(index)))
+    except OSError:  # there is no repository, or nothing is tracked in it
+        return frozenset()
+    except HistoryError as error:
+        raise UsageError(f"git cannot say whether the tokens are tracked, so they open nothing ({error})") from error
+
+
+@functools.lru_cache(maxsize=4)
+def _git_index(root: Path) -> str:
+    """The path of the git index. Raises `OSError` without a repository."""
+    repository = git.Repository(root)
+    if not repository.exists():
+        raise FileNotFoundError(repository.git_dir)
+    return str(repository.git_dir / "index")
+
+
+@functools.lru_cache(maxsize=4)
+def _tracked_in(root: Path, index: str, _: FileStamp) -> frozenset[str]:
+    """The same for a git index of this stamp, which changes with each commit.
+
+    The bytes of a plain index hold every name whole, and nearly always say no in less than a millisecond.
+    """
+    data = files.read(Path(index)) or b""
+    try:
+        git.GitIndexFile(data)
+        if f"{layout.STATE_DIR}/token".encode() not in data.lower():
+            return frozenset()
+    except (git.UnknownIndex, struct.error):
+        pass
+    pattern = f":(icase,literal){layout.STATE_DIR}"
+    listed = git.run(root, "ls-files", "-z", "--", pattern, extra={"GIT_LITERAL_PATHSPECS": "0"})
+    return frozenset(os.fsdecode(name).casefold() for name in listed.split(b"\0") if name)
 
 
 def _new_token(whose: str) -> str:

@@ -6,6 +6,7 @@ and locks, which are made from the notes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tarfile
@@ -14,8 +15,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from vault_memory.adapters import files
+from vault_memory.adapters.machine import MachineRecord
 from vault_memory.core import layout
-from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.errors import Busy, Unwritable, UsageError, VaultMemoryError
+from vault_memory.services.admin.access import drop_tokens
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.vault import Vault, open_vault
 
@@ -50,8 +53,8 @@ def backup(vault: Vault, target: Path) -> list[str]:
 def restore(archive: Path, folder: Path) -> Path:
     """Unpack a backup into a folder that is empty or does not exist; return the vault's root.
 
-    The index is made from the notes. Raises `UsageError` when the folder is not empty or the file is not a backup, and
-    leaves nothing behind then.
+    The index is made from the notes, and tokens are made anew. Raises `UsageError` when the folder is not empty or the
+    file is not a backup, and leaves nothing behind then.
     """
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -73,6 +76,9 @@ def restore(archive: Path, folder: Path) -> Path:
                 folder.rmdir()
         raise UsageError(f"{archive} is not a complete backup ({error}): nothing was restored") from error
     vault = open_vault(folder)
+    drop_tokens(vault.root)  # an archive may come from elsewhere; a new token is made when it is first asked for
+    with contextlib.suppress(Busy, Unwritable):  # without this note the first `init` ends the tokens once more
+        MachineRecord(vault.root).note_own_tokens()
     for scope in vault.scopes():
         reconcile(vault, scope)
     return vault.root
