@@ -92,7 +92,7 @@ def test_nobody_else_may_read_or_write_it(root: Path) -> None:
     assert stat.S_IMODE(state_folder().stat().st_mode) == 0o700
     assert stat.S_IMODE(record().stat().st_mode) == 0o600
     record().chmod(0o620)
-    assert "written by others" in machine.doubts(URL)["llm.base_url"]
+    assert "others may have written" in machine.doubts(URL)["llm.base_url"]
 
 
 def test_without_a_place_for_the_record_nothing_is_trusted(root: Path) -> None:

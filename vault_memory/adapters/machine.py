@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Callable, Mapping
@@ -43,7 +42,7 @@ class MachineRecord:
         self._id = StateFile(self._root, "machine")
 
     def doubts(self, values: Mapping[str, Any]) -> dict[str, str]:
-        """Which of these values this machine has not said yes to, and why; a value must equal the one said yes to."""
+        """Which of these values this machine has not said yes to, and why; a yes is for one value, exactly."""
         vaults, problem = _read()
         trusted = self._own(vaults).get("values", {})
         why = problem or NO_YES
@@ -74,7 +73,7 @@ class MachineRecord:
             vaults, _ = _read()
             own = self._own(vaults)
             if not own:  # a new id: one that a copied folder brought along must not become this vault's
-                own = {"id": secrets.token_hex(16)}
+                own = {"id": os.urandom(16).hex()}
                 self._id.write({"id": own["id"]})
             record = {**vaults, str(self._root): change(own)}
             text = json.dumps(record, ensure_ascii=True, indent=1, sort_keys=True) + "\n"
@@ -89,24 +88,27 @@ def _record_path() -> Path:
 
 
 def _read() -> tuple[dict[str, Any], str]:
-    """All entries, by the path of the vault, and what is wrong with the record ("": nothing)."""
+    """All entries, by the path of the vault, and what is wrong with the record ("": nothing). HTTP callers are told
+    what is wrong too, so it names no folder."""
     try:
-        path = _record_path()
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        descriptor = os.open(_record_path(), os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
         return {}, ""
-    except (OSError, Unwritable) as error:
-        return {}, f"this machine's record of what it trusts cannot be read ({error})"
+    except OSError as error:
+        return {}, f"the record of what this machine trusts cannot be read ({error.strerror})"
+    except Unwritable as error:
+        return {}, str(error)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        if hasattr(os, "geteuid") and (status.st_mode & _OTHERS_MAY_WRITE or os.geteuid() not in (0, status.st_uid)):
-            return {}, f"{path} may have been written by others (`chmod 600` it once you have looked at it)"
+        is_foreign = hasattr(os, "geteuid") and os.geteuid() not in (0, status.st_uid)
+        if is_foreign or (os.name != "nt" and status.st_mode & _OTHERS_MAY_WRITE):
+            return {}, "others may have written the record of what this machine trusts"
         try:
             record = json.loads(file.read())
         except (OSError, ValueError, RecursionError):
             record = None
     if not isinstance(record, dict):
-        return {}, f"{path} is damaged, so nothing in it counts"
+        return {}, "the record of what this machine trusts is damaged"
     return record, ""
 
 

@@ -23,8 +23,10 @@ from vault_memory.services.admin import (
     restore,
     revoke_user_token,
     secure_tokens,
+    to_trust,
+    trust,
 )
-from vault_memory.services.admin.access import foreign_tokens, readable_by_others
+from vault_memory.services.admin.access import foreign_tokens, readable_by_others, unknown_tokens
 from vault_memory.services.vault import Vault, open_vault
 
 
@@ -199,6 +201,30 @@ def test_a_token_behind_a_link_opens_nothing_and_nothing_is_written_there(
     assert held == {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
 
 
+def test_tokens_that_came_with_a_whole_copy_are_told_and_kept_only_by_a_yes(made: Vault, tmp_path: Path) -> None:
+    """Also a vault that was made before machines kept a record: after one yes its tokens outlast an `init`."""
+    token = new_user_token(made, "alice")
+    copied = open_vault(shutil.copytree(made.root, tmp_path / "copied", symlinks=True))
+    assert secure_tokens(made.root) == [] and to_trust(made) == ()
+    [told] = secure_tokens(copied.root)
+    assert "token, tokens/alice" in told and "`vault-memory trust` keeps" in told and "`vault-memory init` ends" in told
+    [asked] = to_trust(copied)
+    assert asked.value == ["token", "tokens/alice"]
+    trust(copied, [asked])
+    create_vault(copied.root)
+    assert admits(copied, token) == [True] and secure_tokens(copied.root) == []
+
+
+def test_the_first_token_of_a_vault_is_this_machines_unless_another_lies_there(bare_vault: Vault) -> None:
+    own_token(bare_vault.root)
+    assert unknown_tokens(bare_vault.root) == []
+    shutil.rmtree(bare_vault.root / layout.STATE_DIR)
+    plant(bare_vault.root)
+    (bare_vault.root / layout.STATE_DIR / "token").unlink()
+    own_token(bare_vault.root)
+    assert unknown_tokens(bare_vault.root) == ["token", "tokens/alice"], "ours does not make alice's trusted"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps no such rights")
 def test_a_token_that_others_can_read_is_made_private_and_told(bare_vault: Vault) -> None:
     tokens = own_token(bare_vault.root), new_user_token(bare_vault, "alice")
@@ -206,7 +232,7 @@ def test_a_token_that_others_can_read_is_made_private_and_told(bare_vault: Vault
     for path in (state / "token", state / "tokens" / "alice"):
         path.chmod(0o644)
     [told] = secure_tokens(bare_vault.root)
-    assert "could read the tokens token, alice" in told and secure_tokens(bare_vault.root) == []
+    assert "could read token, alice" in told and secure_tokens(bare_vault.root) == []
     for path in (state / "token", state / "tokens" / "alice"):
         path.chmod(0o644)
     assert admits(bare_vault, *tokens) == [True, True]

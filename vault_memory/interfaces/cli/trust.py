@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vault_memory.core import layout
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import plural
 
@@ -20,20 +19,22 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Say yes to what is shown, without a question.")
 @pass_context
 def trust(context: Context, yes: bool) -> None:
-    """Show the settings of the vault's file that wait for a yes of this machine, and ask.
+    """Show what waits for a yes of this machine, and ask.
 
-    They name where notes and keys go. The file may have come from elsewhere, so they count as unset until then. The yes
-    is for these values: one that changes later waits again. Exit code 1 while any of them waits.
+    Settings in the vault's file that name where notes and keys go may have come from elsewhere, so they count as unset
+    until then. The yes is for these values: one that changes later waits again. It also keeps tokens of which this
+    machine does not know that it made them. Exit code 1 while anything waits.
     """
+    from vault_memory.services.admin import to_trust
     from vault_memory.services.admin import trust as say_yes
     from vault_memory.services.daemon import is_running
 
     vault = context.open()
-    waiting = vault.config.waiting
+    waiting = to_trust(vault)
     if not waiting:
         click.echo("nothing waits: every setting in the file is in force")
         return
-    click.echo(f"{visible(str(vault.root / layout.SETTINGS_FILE))}: {plural(len(waiting), 'value')} not in force")
+    click.echo(f"{visible(str(vault.root))}: {plural(len(waiting), 'value')} may have come from elsewhere")
     for value in waiting:
         _show(value)
     if not (yes or _is_agreed()):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vault_memory.services.admin.create_vault import create_vault
     from vault_memory.services.admin.doctor import doctor
     from vault_memory.services.admin.status import Status, status
-    from vault_memory.services.admin.trust import trust
+    from vault_memory.services.admin.trust import to_trust, trust
     from vault_memory.services.admin.users import rename_user, users
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "revoke_user_token",
     "secure_tokens",
     "status",
+    "to_trust",
     "trust",
     "users",
 ]
@@ -58,6 +59,7 @@ __getattr__ = lazy_exports(
         "revoke_user_token": "access",
         "secure_tokens": "access",
         "status": "status",
+        "to_trust": "trust",
         "trust": "trust",
         "users": "users",
     },

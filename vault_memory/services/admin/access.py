@@ -24,8 +24,9 @@ from pathlib import Path
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.files import FileStamp
+from vault_memory.adapters.machine import MachineRecord
 from vault_memory.core import layout
-from vault_memory.errors import HistoryError, NotFound, Unauthenticated, UsageError
+from vault_memory.errors import Busy, HistoryError, NotFound, Unauthenticated, Unwritable, UsageError
 from vault_memory.services.vault import Vault
 
 _PREFIX = "vault"
@@ -45,8 +46,12 @@ def own_token(root: Path) -> str:
     path = root / layout.STATE_DIR / "token"
     stored = _read(root, path)
     if not stored:
+        is_first = not _present(root)
         files.write_private(path, _new_token("admin").encode() + b"\n")
         stored = path.read_bytes()
+        if is_first:
+            with contextlib.suppress(Busy, Unwritable):  # then `trust` asks about a token of its own
+                MachineRecord(root).note_own_tokens()
     return stored.decode("ascii", "replace").strip()
 
 
@@ -82,7 +87,7 @@ def drop_tokens(root: Path) -> list[str]:
     if state.is_symlink():
         state.unlink()
         return []
-    ended = [path.relative_to(state).as_posix() for path in _token_files(root) if os.path.lexists(path)]
+    ended = _present(root)
     for path in (state / "token", state / "tokens"):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -117,11 +122,24 @@ def foreign_tokens(root: Path) -> list[str]:
     return list(dict.fromkeys(problems))  # a folder that is a link says the same of all its files
 
 
+def unknown_tokens(root: Path) -> list[str]:
+    """The token files in a vault of which this machine does not know that it made them: a vault that was copied here,
+    or one that was made before machines kept a record."""
+    return [] if MachineRecord(root).has_own_tokens() else _present(root)
+
+
 def secure_tokens(root: Path) -> list[str]:
-    """Make private what others can read; returns lines about that and about the files that open nothing."""
-    closed = close_to_others(root)
-    told = f"others on this machine could read the tokens {', '.join(closed)}: make new ones if somebody may have"
-    return [*([told] if closed else []), *foreign_tokens(root)]
+    """Make private what others can read. Returns lines about that, about files that open nothing, and about tokens that
+    open the vault but may have come with it."""
+    lines = []
+    if closed := close_to_others(root):
+        lines.append(f"others on this machine could read {', '.join(closed)}: make new ones if somebody may have")
+    if unknown := unknown_tokens(root):
+        lines.append(
+            f"this machine does not know that it made {', '.join(unknown)}: `vault-memory trust` keeps them, "
+            "`vault-memory init` ends them"
+        )
+    return [*lines, *foreign_tokens(root)]
 
 
 def close_to_others(root: Path) -> list[str]:
@@ -135,6 +153,12 @@ def close_to_others(root: Path) -> list[str]:
 def readable_by_others(root: Path) -> list[Path]:
     """Token files that other users of this machine can read: a copy or a sync program may have changed their mode."""
     return [path for path in _token_files(root) if os.name != "nt" and _mode(path) & 0o077]
+
+
+def _present(root: Path) -> list[str]:
+    """The names of the token files that there are."""
+    state = root / layout.STATE_DIR
+    return [path.relative_to(state).as_posix() for path in _token_files(root) if os.path.lexists(path)]
 
 
 def _token_files(root: Path) -> list[Path]:
