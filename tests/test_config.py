@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,77 @@ def test_importing_the_settings_loads_no_heavy_module() -> None:
 
 def test_a_setting_of_an_earlier_version_is_ignored(tmp_path: Path) -> None:
     assert load(tmp_path, '[git]\nconversations = "never"\nsign = true\n').git_sign
+
+
+SENSITIVE = """index_dir = "/elsewhere"
+[git]
+remote = "origin"
+[llm]
+enabled = true
+base_url = "http://chat.example/v1"
+key_env = "AWS_SECRET_ACCESS_KEY"
+[embedding]
+kind = "http"
+model = "m"
+endpoints = [{ url = "http://vectors.example/v1/embeddings", key_env = "AWS_SECRET_ACCESS_KEY" }]
+[upstream]
+base_url = "http://up.example/v1"
+key_env = "A"
+anthropic_url = "http://anthropic.example/v1"
+anthropic_key_env = "B"
+"""
+"""Every value of a file that sends, runs or writes somewhere; a new sensitive setting gets a line."""
+
+
+def test_no_sensitive_value_of_the_file_is_in_force_before_a_yes(tmp_path: Path) -> None:
+    config = load(tmp_path, SENSITIVE)
+    assert [value.key for value in config.waiting] == [
+        *("index_dir", "git.remote", "llm.base_url", "llm.key_env", "embedding.model", "embedding.endpoints"),
+        *("upstream.base_url", "upstream.key_env", "upstream.anthropic_url", "upstream.anthropic_key_env"),
+    ]
+    bare = Config()
+    assert {**vars(config), "waiting": ()} == {**vars(bare)}, "as if the file had not named them"
+    [line] = config.waits()
+    assert "llm.base_url" in line and "`vault-memory trust`" in line
+    effects = {value.key: value.effect for value in config.waiting}
+    assert effects["llm.key_env"] == "the key in that variable is sent to http://chat.example/v1"
+    assert effects["upstream.anthropic_key_env"].endswith("http://anthropic.example/v1")
+
+
+def test_every_setting_with_an_address_a_key_or_a_program_is_sensitive(tmp_path: Path) -> None:
+    """A new setting of these names that lacks the word `sensitive` fails here."""
+    names = r"(_|^)(url|urls|endpoints|remote|key_env|dsn|address|command|program|executable|dir|folder|path)$"
+    unmarked = [
+        name
+        for name, field in Config.__dataclass_fields__.items()
+        if re.search(names, name) and not field.metadata["sensitive"]
+    ]
+    assert unmarked == []
+
+
+def test_with_a_yes_the_values_are_in_force_and_only_those(tmp_path: Path) -> None:
+    asked: list[dict[str, object]] = []
+
+    def doubts(values: Mapping[str, object]) -> dict[str, str]:
+        asked.append(dict(values))
+        return {"embedding.endpoints": "changed"}
+
+    file = tmp_path / "vault-memory.toml"
+    file.write_text(SENSITIVE)
+    config = Config.load(file, {}, doubts)
+    assert len(asked) == 1 and asked[0]["git.remote"] == "origin"
+    assert (config.llm_enabled, config.llm_base_url, config.git_remote) == (True, "http://chat.example/v1", "origin")
+    assert (config.embedding_kind, config.embedding_endpoints, config.embedding_model) == ("offline", [], "m")
+    assert [value.why for value in config.waiting] == ["changed"]
+    file.write_text("[watch]\nsettle_ms = 1\n[llm]\nbase_url = ''\n")
+    Config.load(file, {}, doubts)
+    assert len(asked) == 1, "a file without sensitive values asks nobody"
+
+
+def test_flags_and_the_environment_are_the_persons_own(tmp_path: Path) -> None:
+    environ = {"VAULT_MEMORY_LLM_BASE_URL": "http://mine.example/v1", "VAULT_MEMORY_LLM_ENABLED": "1"}
+    config = load(
+        tmp_path, SENSITIVE.replace('key_env = "AWS_SECRET_ACCESS_KEY"\n[e', "[e"), environ, git_remote="mine"
+    )
+    assert (config.llm_base_url, config.llm_enabled, config.git_remote) == ("http://mine.example/v1", True, "mine")
+    assert not {"llm.base_url", "git.remote"} & {value.key for value in config.waiting}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_memory.errors import ForeignFile, VaultMemoryError
+from vault_memory.errors import ForeignFile, Unauthenticated, VaultMemoryError
 from vault_memory.services.admin import caller_of, doctor, new_user_token, own_token, status
 from vault_memory.services.daemon import Daemon, Event, heartbeat
 from vault_memory.services.retrieval import SearchQuery, search
@@ -172,9 +172,11 @@ def test_state_that_git_tracks_is_not_used(
     record_turn(vault, "alice", "我喜歡暗色主題")
     pull(plant)
     (vault.root / STATE / "token").chmod(0o600)
-    for step in (lambda: own_token(vault.root), lambda: caller_of(vault, known), lambda: status(vault)):
-        with pytest.raises(ForeignFile, match=r"git tracks \.vault-memory/.*git rm --cached"):
+    for step in (lambda: own_token(vault.root), lambda: status(vault)):
+        with pytest.raises(ForeignFile, match=r"git tracks \.vault-memory/.*git rm -f"):
             step()
+    with pytest.raises(Unauthenticated):
+        caller_of(vault, known)
     [state] = [finding for finding in doctor(vault) if finding.name == "state"]
     assert "token is tracked by git" in state.message
     git(vault.root, "rm", "--cached", "-r", "--quiet", "--", STATE)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vault_memory.services.vault import Vault
+from vault_memory.services.admin import trust
+from vault_memory.services.vault import Vault, open_vault
 
 
 def write(vault: Vault, scope: str, source: str, text: str) -> Path:
@@ -13,3 +14,9 @@ def write(vault: Vault, scope: str, source: str, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def say_yes(root: Path) -> None:
+    """Say yes to the settings in the vault's file, as a person does who wrote them there."""
+    vault = open_vault(root)
+    trust(vault, vault.config.waiting)

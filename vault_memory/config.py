@@ -3,6 +3,9 @@
 A value comes from, strongest first: a flag, an environment variable, the vault's `vault-memory.toml`, the default. The
 field `watch_settle_ms` is `settle_ms` under `[watch]` in the file and `VAULT_MEMORY_WATCH_SETTLE_MS` in the
 environment. Secrets are never settings: a setting names the environment variable that holds one.
+
+A `sensitive` setting says where notes or keys go, or what is run. Its value from the file counts as unset until this
+machine has said yes to it: the file may have come from elsewhere. Flags and the environment are the person's own.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from vault_memory.core.layout import FORMAT, check_user_id
+from vault_memory.core.layout import FORMAT, SETTINGS_FILE, check_user_id
 from vault_memory.errors import ConfigError, InvalidId
 
 ENV_PREFIX = "VAULT_MEMORY_"
@@ -32,8 +35,13 @@ def _field(
     low: float | None = None,
     high: float | None = None,
     check: Callable[[Any], str | None] | None = None,
+    sensitive: str = "",
+    needs: tuple[str, ...] = (),
 ) -> Any:
+    """One setting. `sensitive` says what its value brings about; `{field}` in it stands for another setting's value.
+    A setting counts as unset too while one of those that it `needs` waits for a yes."""
     rules = {"help": help, "choices": choices, "low": low, "high": high, "check": check}
+    rules |= {"sensitive": sensitive, "needs": needs}
     if isinstance(default, (dict, list)):
         return dataclasses.field(default_factory=lambda: type(default)(default), metadata=rules)
     return dataclasses.field(default=default, metadata=rules)
@@ -139,6 +147,24 @@ def _check_address(url: str) -> str:
     return ""
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """A sensitive value of the file that waits for a yes: its key in the file, what it brings about, why it waits."""
+
+    key: str
+    value: Any
+    effect: str
+    why: str
+
+
+Doubts = Callable[[Mapping[str, Any]], Mapping[str, str]]
+"""Takes sensitive values by their key in the file; returns which of them are not to be trusted, and why."""
+
+
+def _doubt_all(values: Mapping[str, Any]) -> Mapping[str, str]:
+    return dict.fromkeys(values, "nobody said yes to it")
+
+
 def _check_together(config: Config) -> list[str]:
     """What is wrong with settings that are valid one by one but not together."""
     if config.embedding_kind != "http":
@@ -155,27 +181,39 @@ class Config:
     locale: str = _field("zh-TW", "language of new profiles and of our headings", check=_check_locale)
     timezone: str = _field("Asia/Taipei", "IANA time zone of users who set none", check=_check_zone)
     index_dir: str = _field(
-        "", "folder for the search indexes; empty: beside the notes. Set it if the vault is in a synced folder"
+        "",
+        "folder for the search indexes; empty: beside the notes. Set it if the vault is in a synced folder",
+        sensitive="files with the text of every note are written there, and replaced there",
     )
 
     git_person_name: str = _field("", "author of the person's commits where git has no user.name")
     git_person_email: str = _field("", "e-mail address to go with git.person_name")
     git_sign: bool = _field(False, "sign the assistant's commits with the signing key set in git")
-    git_remote: str = _field("", "git remote that the scheduled job `sync` pulls from and pushes to; empty: none")
+    git_remote: str = _field(
+        "",
+        "git remote that the scheduled job `sync` pulls from and pushes to; empty: none",
+        sensitive="every note in git and its history is sent there, and merged from there",
+    )
 
     off_record: list[str] = _field([], "ids of users whose turns are never recorded")
 
     lexicon: dict[str, Any] = _field({}, "your own technologies and style words; see docs/extraction.md")
 
     llm_enabled: bool = _field(
-        False, "let a language model look for preferences that the rules missed, after each turn"
+        False,
+        "let a language model look for preferences that the rules missed, after each turn",
+        needs=("llm_base_url", "llm_key_env"),
     )
     llm_base_url: str = _field(
-        "", "an OpenAI-compatible endpoint, without /chat/completions: http://localhost:11434/v1"
+        "",
+        "an OpenAI-compatible endpoint, without /chat/completions: http://localhost:11434/v1",
+        sensitive="turns and profiles are sent there, without secrets and private facts",
     )
     llm_model: str = _field("", "name of the model at that endpoint")
     llm_key_env: str = _field(
-        "", "name of the environment variable that holds the endpoint's key; empty: it needs none"
+        "",
+        "name of the environment variable that holds the endpoint's key; empty: it needs none",
+        sensitive="the key in that variable is sent to {llm_base_url}",
     )
     llm_timeout_s: float = _field(20.0, "longest time for one turn in seconds, retries included", low=0.1, high=600)
     llm_max_tokens: int = _field(2048, "longest response of the model, in tokens", low=64, high=100_000)
@@ -193,10 +231,18 @@ class Config:
         "offline",
         "what makes vectors: offline (hashed words, no model), http (an endpoint) or local (a model on this machine)",
         choices=("offline", "http", "local"),
+        needs=("embedding_model", "embedding_endpoints"),
     )
-    embedding_model: str = _field("", "name of the model; empty with local: a small multilingual one")
+    embedding_model: str = _field(
+        "",
+        "name of the model; empty with local: a small multilingual one",
+        sensitive="with embedding.kind {embedding_kind}: the model that is asked, or downloaded and loaded",
+    )
     embedding_endpoints: list[dict[str, str]] = _field(
-        [], "where the model is served, the preferred one first: {url, key_env}", check=_check_endpoints
+        [],
+        "where the model is served, the preferred one first: {url, key_env}",
+        check=_check_endpoints,
+        sensitive="notes and questions are sent there, without secrets and private facts, and so is a key_env's key",
     )
     embedding_query_prefix: str = _field("", "text that the model expects before a query: e5 models 'query: '")
     embedding_document_prefix: str = _field("", "text that the model expects before a passage: e5 models 'passage: '")
@@ -221,13 +267,27 @@ class Config:
     serve_body_mb: int = _field(32, "largest request to the chat proxy, in megabytes", low=1, high=1_000)
 
     upstream_base_url: str = _field(
-        "", "OpenAI-compatible provider behind the chat proxy, without /chat/completions", check=_check_base_url
+        "",
+        "OpenAI-compatible provider behind the chat proxy, without /chat/completions",
+        check=_check_base_url,
+        sensitive="chats are sent there, with the memory in them",
     )
-    upstream_key_env: str = _field("", "name of the environment variable that holds its key; empty: it needs none")
+    upstream_key_env: str = _field(
+        "",
+        "name of the environment variable that holds its key; empty: it needs none",
+        sensitive="the key in that variable is sent to {upstream_base_url}",
+    )
     upstream_anthropic_url: str = _field(
-        "", "Anthropic-compatible provider behind the chat proxy, without /messages", check=_check_base_url
+        "",
+        "Anthropic-compatible provider behind the chat proxy, without /messages",
+        check=_check_base_url,
+        sensitive="chats are sent there, with the memory in them",
     )
-    upstream_anthropic_key_env: str = _field("", "name of the environment variable that holds its key")
+    upstream_anthropic_key_env: str = _field(
+        "",
+        "name of the environment variable that holds its key",
+        sensitive="the key in that variable is sent to {upstream_anthropic_url}",
+    )
     upstream_timeout_s: float = _field(
         300.0, "longest time in seconds that a provider may send nothing", low=0.1, high=3_600
     )
@@ -251,12 +311,18 @@ class Config:
     )
     search_vector_weight: float = _field(0.7, "weight of the vectors when search.weight is fixed", low=0, high=1)
 
+    waiting: tuple[Waiting, ...] = ()
+    """Not a setting: the sensitive values of the file that are not in force, because they wait for a yes."""
+
     @classmethod
-    def load(cls, file: Path, environ: Mapping[str, str] = os.environ, **flags: Any) -> Config:
+    def load(
+        cls, file: Path, environ: Mapping[str, str] = os.environ, doubts: Doubts = _doubt_all, **flags: Any
+    ) -> Config:
         """Settings of the vault whose `vault-memory.toml` is `file` (a missing file gives the defaults).
 
-        `flags` are values from a command line; None means not given. Raises one `ConfigError` that lists every unknown
-        key and wrong value, each with its line or the name of its environment variable.
+        `flags` are values from a command line; None means not given. `doubts` is asked once about the sensitive values
+        of the file, if it has any. Raises one `ConfigError` that lists every unknown key and wrong value, each with its
+        line or the name of its environment variable.
         """
         problems: list[str] = []
         values: dict[str, Any] = {}
@@ -270,22 +336,40 @@ class Config:
                 problems.append(f"{where}: unknown setting {key!r}{_suggest(key)}")
             else:
                 _take(values, problems, name, value, where)
+        in_file = set(values)
         for name in _FIELDS:
             variable = ENV_PREFIX + name.upper()
             if variable in environ:
                 _take(values, problems, name, _from_text(name, environ[variable]), f"environment variable {variable}")
+                in_file.discard(name)
         for name, value in flags.items():
             if value is not None:
                 _take(values, problems, name, value, f"--{name.replace('_', '-')}")
+                in_file.discard(name)
         if values.get("format", FORMAT) > FORMAT:
             problems = [
                 f"{file}: this vault has format {values['format']}, newer than {FORMAT}, the newest that this "
                 "vault-memory can read: upgrade vault-memory"
             ]
-        config = cls(**values)
+        waiting = _take_out_doubted(values, in_file, doubts)
+        config = cls(**values, waiting=waiting)
         if problems := problems or _check_together(config):
             raise ConfigError("\n".join(problems))
         return config
+
+    def waits(self) -> list[str]:
+        """A line for people about the values that wait, if there are any."""
+        by_reason: dict[str, list[str]] = {}
+        for value in self.waiting:
+            by_reason.setdefault(value.why, []).append(value.key)
+        return [
+            f"{', '.join(keys)} in {SETTINGS_FILE} not in force: {why}; `vault-memory trust` shows and asks"
+            for why, keys in by_reason.items()
+        ]
+
+    def is_waiting(self, table: str) -> bool:
+        """Whether a value of a table of the file (`llm`) waits."""
+        return any(value.key.startswith(f"{table}.") for value in self.waiting)
 
     def zone(self, name: str | None = None) -> ZoneInfo:
         """The time zone `name` if there is one of that name, else the configured one."""
@@ -294,10 +378,11 @@ class Config:
 
 _FORMER_KEYS = {"git.conversations"}
 """Settings of earlier versions, which are ignored: a vault that has one still opens."""
-_FIELDS = {field.name: field for field in dataclasses.fields(Config)}
+_FIELDS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}
 _TYPES = get_type_hints(Config)
 # Each key of these tables is a setting; any other table is the value of one setting.
 _TABLES = ("git", "llm", "watch", "embedding", "search", "prompt", "serve", "upstream", "proxy")
+_SENSITIVE = [name for name, field in _FIELDS.items() if field.metadata["sensitive"]]
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}
 """Field name → key in the file: `watch_settle_ms` → `watch.settle_ms`."""
 
@@ -390,6 +475,25 @@ def _take(values: dict[str, Any], problems: list[str], name: str, value: Any, wh
         problems.append(f"{where}: {_KEYS[name]} {problem}")
     else:
         values[name] = value
+
+
+def _take_out_doubted(values: dict[str, Any], in_file: set[str], doubts: Doubts) -> tuple[Waiting, ...]:
+    """Take the doubted values, and what needs them, out of `values`; `in_file` names those that the file gave."""
+    defaults = Config()
+    asked = {n: values[n] for n in _SENSITIVE if n in in_file and n in values and values[n] != getattr(defaults, n)}
+    if not asked:
+        return ()
+    doubted = doubts({_KEYS[name]: value for name, value in asked.items()})
+    shown = {name: values.get(name, getattr(defaults, name)) or "nothing yet" for name in _FIELDS}
+    waiting = {
+        name: Waiting(_KEYS[name], value, _FIELDS[name].metadata["sensitive"].format(**shown), doubted[_KEYS[name]])
+        for name, value in asked.items()
+        if _KEYS[name] in doubted
+    }
+    needing = [name for name, field in _FIELDS.items() if not waiting.keys().isdisjoint(field.metadata["needs"])]
+    for name in (*waiting, *needing):
+        values.pop(name, None)
+    return tuple(waiting.values())
 
 
 def _fits(value: Any, kind: Any) -> bool:

@@ -304,6 +304,7 @@ def test_without_an_embedding_endpoint_a_search_answers_and_reports_it(cli: Cli)
     settings = cli.folder / "vault-memory.toml"
     endpoint = '[embedding]\nkind = "http"\nmodel = "m"\nendpoints = [{ url = "http://127.0.0.1:9/v1/embeddings" }]\n'
     settings.write_text(settings.read_text().replace("[embedding]\n", endpoint))
+    cli("trust", "--yes")
     cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
     found = cli.json("search", "--user", "alice", "暗色")
     assert "暗色" in found["hits"][0]["content"]

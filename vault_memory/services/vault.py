@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.adapters import files
+from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.errors import InvalidId, NotAVault, NotFound, UsageError
@@ -115,7 +116,7 @@ class Vault:
 
     def settings_now(self) -> Config:
         """The settings that the vault would have if it were opened now. Raises `ConfigError`."""
-        return Config.load(self.root / layout.SETTINGS_FILE, self.environ, **self.flags)
+        return _settings(self.root, self.environ, self.flags)
 
     def exists(self) -> bool:
         """Whether the vault is still at its root."""
@@ -254,8 +255,12 @@ def open_vault(
     Raises `NotAVault` or `ConfigError`. Only the settings are read; nothing is written.
     """
     root = find_vault(given=str(path) if path is not None else None, environ=environ)
-    config = Config.load(root / layout.SETTINGS_FILE, environ, **flags)
+    config = _settings(root, environ, flags)
     return Vault(root, config, now or _local_now, environ, embedder, flags)
+
+
+def _settings(root: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Config:
+    return Config.load(root / layout.SETTINGS_FILE, environ, MachineRecord(root).doubts, **flags)
 
 
 def _checked(path: Path, named_by: str) -> Path:

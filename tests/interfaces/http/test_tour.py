@@ -203,6 +203,7 @@ def test_the_page_of_the_chat_proxy(cli: Cli, port: int, chat: ScriptedServer) -
     file.write_text(
         file.read_text().replace("[upstream]\n", pasted(settings("docs/proxy.md", "[upstream]"), port, chat))
     )
+    cli("trust", "--yes")
     cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
     token = cli("token", "--user", "alice").strip()
     keys = {"OPENAI_API_KEY": "sk-openai", "ANTHROPIC_API_KEY": "sk-anthropic"}

@@ -16,7 +16,7 @@ import pytest
 
 from tests.conftest import wait_until
 from tests.scripted_http import EmbeddingServer
-from tests.vaults import write
+from tests.vaults import say_yes, write
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.adapters.index.base import Space
 from vault_memory.core import layout
@@ -57,6 +57,7 @@ def settings(root: Path, model: str, server: EmbeddingServer, more: str = PATIEN
     """The vault after its settings changed: opened anew, as a person restarts the daemon."""
     text = f'format = 1\n[embedding]\nkind = "http"\nmodel = "{model}"\n{server.settings}{more}'
     (root / layout.SETTINGS_FILE).write_text(text)
+    say_yes(root)
     return open_vault(root)
 
 
@@ -312,6 +313,7 @@ def test_an_endpoint_is_sent_neither_secrets_nor_private_sentences(bare_vault: V
     endpoint = f'[{{ url = "{old.url}/embeddings", key_env = "MY_KEY" }}]'
     text = f'format = 1\n[embedding]\nkind = "http"\nmodel = "old"\nendpoints = {endpoint}\n{PATIENT}'
     (bare_vault.root / layout.SETTINGS_FILE).write_text(text)
+    say_yes(bare_vault.root)
     vault = open_vault(bare_vault.root, environ={"MY_KEY": "sesame"})
     write(vault, "alice", "a.md", f"# 部署\n\n用 {key} 部署。\n我有{ill}，最近在吃藥。\n\n星期五上線。\n")
     reconcile(vault, "alice")

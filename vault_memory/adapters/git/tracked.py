@@ -37,17 +37,23 @@ def tracked_state(root: Path) -> frozenset[PurePosixPath]:
 def refuse_tracked(root: Path, path: Path) -> None:
     """Raise `ForeignFile` if git tracks this private file of the vault at `root`."""
     name = PurePosixPath(path.relative_to(root).as_posix())
-    if name in tracked_state(root):
+    if any(_folded(tracked) == _folded(name) for tracked in tracked_state(root)):
         raise ForeignFile(
-            f"git tracks {name}, so it may be another person's: run `git rm --cached -r -- {name.parts[0]}` in {root} "
-            "and delete the file; it is made anew"
+            f"git tracks {name}, so it may be another person's: run `git rm -f {name}` in {root} and commit that; "
+            "it is made anew"
         )
 
 
 def _listed(root: Path, index: bytes) -> frozenset[PurePosixPath]:
     # Versions 2 and 3 hold each whole name, version 4 and a split index do not: then git is asked.
     is_plain = index[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and not _MAY_BE_SPLIT.search(index[-100_000:])
-    if is_plain and f"{layout.STATE_DIR}/".encode() not in index:
+    if is_plain and f"{layout.STATE_DIR}/".encode() not in index.lower():
         return frozenset()
-    listed = git.run(root, "ls-files", "-z", "--", layout.STATE_DIR)
+    pattern = f":(icase,literal){layout.STATE_DIR}"
+    listed = git.run(root, "ls-files", "-z", "--", pattern, extra={"GIT_LITERAL_PATHSPECS": "0"})
     return frozenset(PurePosixPath(os.fsdecode(name)) for name in listed.split(b"\0") if name)
+
+
+def _folded(name: PurePosixPath) -> str:
+    """A name as macOS and Windows compare it: `.Vault-Memory/token` is the same file there."""
+    return str(name).casefold()

@@ -103,7 +103,10 @@ class Upstream:
         import httpx
 
         if not self.base_url:
-            raise EndpointError(f"the proxy has no provider: set {self.setting} in vault-memory.toml")
+            raise EndpointError(
+                f"the proxy has no provider: set {self.setting} in vault-memory.toml, and say yes to it with "
+                "`vault-memory trust`"
+            )
         key = self._key() if own_key is None else own_key
         timeout = httpx.Timeout(self.timeout_s, connect=min(CONNECT_TIMEOUT_S, self.timeout_s))
         try:

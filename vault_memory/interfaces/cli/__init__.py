@@ -22,6 +22,7 @@ __all__ = ["Context", "cli", "main", "pass_context"]
 
 _COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("setup", "Make a folder a vault, or add what a vault lacks."),
+    "trust": ("trust", "Say yes to settings that came from elsewhere."),
     "turn": ("turn", "Record a turn of conversation and learn from it."),
     "search": ("recall", "Search a user's memory."),
     "prompt": ("recall", "Build the prompt for a request."),

@@ -8,7 +8,7 @@ import click
 
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural
+from vault_memory.interfaces.cli.output import plural, print_waits
 
 
 @click.command()
@@ -48,9 +48,11 @@ def restore(context: Context, commit: str | None, date: str | None, what: str, f
 
 def _restore_backup(archive: Path, folder: Path) -> None:
     from vault_memory.services.admin import restore as restore_backup
+    from vault_memory.services.vault import open_vault
 
     root = restore_backup(archive, folder, on_left_out=lambda line: click.echo(f"left out: {line}", err=True))
-    click.echo(f"{root} is restored")
+    click.echo(f"{root} is restored; its tokens are made anew: `vault-memory token`")
+    print_waits(open_vault(root).config)
 
 
 def _restore_file(context: Context, text: str, when: str) -> None:

@@ -14,7 +14,9 @@ import click
 from vault_memory.core import layout
 from vault_memory.errors import Unsupervised, UsageError, VaultMemoryError
 from vault_memory.interfaces.cli import Context, pass_context
+from vault_memory.interfaces.cli.output import print_waits
 from vault_memory.services.daemon import Daemon, Event, Service, install_service, service_status, uninstall_service
+from vault_memory.services.vault import Vault
 
 
 @click.command()
@@ -39,6 +41,7 @@ def watch(context: Context, log_json: bool) -> None:
     on_event = _print_json if log_json else print_event
     while not ended.is_set():
         interrupted.clear()
+        print_waits(vault.config)
         Daemon(vault, on_event).run(interrupted)
         if not ended.is_set():
             try:
@@ -120,6 +123,9 @@ def serve(context: Context, host: str, port: int | None, public: bool) -> None:
     if context.serve is None:
         raise UsageError("this program has no HTTP server: run `vault-memory serve` or `python -m vault_memory serve`")
 
+    print_waits(vault.config)
+    _secure_tokens(vault)
+
     def started(address: str) -> None:
         click.echo(f"serving {vault.root} at {address}; Ctrl-C stops it")
         if not public:  # behind TLS, callers use another address
@@ -141,6 +147,7 @@ def token(context: Context, user_id: str | None, revoke: bool) -> None:
     from vault_memory.services.admin import new_user_token, own_token, revoke_user_token
 
     vault = context.open()
+    _secure_tokens(vault)
     if user_id is None:
         if revoke:
             raise UsageError("--revoke needs --user ID; to replace the vault's own token, delete .vault-memory/token")
@@ -150,3 +157,10 @@ def token(context: Context, user_id: str | None, revoke: bool) -> None:
         click.echo(f"the token of {user_id} is revoked")
     else:
         click.echo(new_user_token(vault, user_id))
+
+
+def _secure_tokens(vault: Vault) -> None:
+    from vault_memory.services.admin import secure_tokens
+
+    for line in secure_tokens(vault.root):
+        click.echo(f"tokens: {line}", err=True)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from vault_memory.config import Config
 
 
 def print_json(value: Any) -> None:
@@ -29,6 +32,12 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     if not console.is_terminal:
         console = Console(width=200)  # a pipe has no width, and 80 columns would split what a person searches with grep
     console.print(table)
+
+
+def print_waits(config: Config) -> None:
+    """Say on standard error which settings of the file are not in force, for a command whose result does not."""
+    for line in config.waits():
+        click.echo(f"degraded: {line}", err=True)
 
 
 def plural(count: int, noun: str) -> str:

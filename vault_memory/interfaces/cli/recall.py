@@ -14,7 +14,7 @@ from vault_memory.core import layout
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.errors import NotAVault
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural, print_json, print_table
+from vault_memory.interfaces.cli.output import plural, print_json, print_table, print_waits
 
 if TYPE_CHECKING:
     from vault_memory.services.retrieval import Mode, Scope
@@ -198,6 +198,8 @@ def bench(context: Context, datasets: tuple[Path, ...], queries: str, mode: Mode
 
     vault = _vault(context)
     settings: dict[str, Any] = {"config": vault.config, "embedder": vault.embedder} if vault else {}
+    if vault:
+        print_waits(vault.config)
     results = [measure(folder, queries=queries, mode=mode, **settings) for folder in datasets]
     if as_json:
         print_json({result.dataset: {"queries": result.queries, **result.figures} for result in results})

@@ -24,6 +24,8 @@ def init(folder: Path, adopt: bool) -> None:
         click.echo(f"  wrote {path}")
     for line in created.hooks:
         click.echo(f"  hook {line}")
+    for line in created.notes:
+        click.echo(f"  note {line}")
     changed = created.written or created.hooks
     click.echo(f"{created.root} is a vault{'' if changed else ' already'}; {plural(created.indexed, 'note')} indexed")
 

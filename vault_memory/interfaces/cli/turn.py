@@ -12,7 +12,7 @@ import click
 
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural
+from vault_memory.interfaces.cli.output import plural, print_waits
 from vault_memory.services.turns import Recorded, record_turn, record_turns
 from vault_memory.services.vault import Vault
 
@@ -91,6 +91,8 @@ def _show(user_id: str, recorded: Recorded) -> None:
         click.echo(f"  redacted: {category} ({count})")
     if recorded.paused:
         click.echo(f"written, not committed yet: {recorded.paused}", err=True)
+    for reason in recorded.degraded:
+        click.echo(f"degraded: {reason}", err=True)
 
 
 def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> None:
@@ -99,6 +101,7 @@ def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> N
     with click.progressbar(recorded, length=len(turns), label="turns", file=sys.stderr) as bar:
         learned = sum(len(each.changes) for each in bar)
     click.echo(f"{plural(len(turns), 'turn')} replayed, {plural(learned, 'change')} of preferences")
+    print_waits(vault.config)
 
 
 def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:

@@ -97,13 +97,15 @@ class TurnIn(BaseModel):
 
 
 class RecordedOut(BaseModel):
-    """What became of a turn: its line, what was learned in words, the commits; why commits wait, what was redacted."""
+    """What became of a turn: its line, what was learned in words, the commits; why commits wait, what was redacted;
+    what could not be used."""
 
     source: str = Field(examples=["conversations/2026-01-30.jsonl:12"], description="Empty when off the record.")
     changes: list[str] = Field(examples=[["theme = dark"]])
     commits: list[str] = Field(examples=[["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"]])
     paused: str | None = Field(None, examples=[None])
     redactions: dict[str, int] = Field(examples=[{}])
+    degraded: list[str] = Field([], examples=[[]])
 
 
 class TurnOut(BaseModel):
@@ -225,6 +227,7 @@ def record(vault: TheVault, user_id: TheUser, body: TurnIn, background: Backgrou
         commits=list(recorded.commits),
         paused=recorded.paused,
         redactions=dict(recorded.redactions),
+        degraded=list(recorded.degraded),
     )
 
 

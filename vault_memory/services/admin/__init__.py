@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.services.admin.access import Caller, caller_of, new_user_token, own_token, revoke_user_token
+    from vault_memory.services.admin.access import (
+        Caller,
+        caller_of,
+        new_user_token,
+        own_token,
+        revoke_user_token,
+        secure_tokens,
+    )
     from vault_memory.services.admin.backup import backup, export
     from vault_memory.services.admin.create_vault import create_vault
     from vault_memory.services.admin.doctor import doctor
     from vault_memory.services.admin.restore import restore
     from vault_memory.services.admin.status import Status, status
+    from vault_memory.services.admin.trust import to_trust, trust
     from vault_memory.services.admin.users import rename_user, users
 
 __all__ = [
@@ -28,7 +36,10 @@ __all__ = [
     "rename_user",
     "restore",
     "revoke_user_token",
+    "secure_tokens",
     "status",
+    "to_trust",
+    "trust",
     "users",
 ]
 
@@ -47,7 +58,10 @@ __getattr__ = lazy_exports(
         "rename_user": "users",
         "restore": "restore",
         "revoke_user_token": "access",
+        "secure_tokens": "access",
         "status": "status",
+        "to_trust": "trust",
+        "trust": "trust",
         "users": "users",
     },
 )

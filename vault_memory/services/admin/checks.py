@@ -17,8 +17,8 @@ from vault_memory.core import layout
 from vault_memory.core.profile import Profile
 from vault_memory.errors import IndexUnusable
 from vault_memory.services import starter
-from vault_memory.services.admin.access import readable_by_others
-from vault_memory.services.admin.create_vault import create_vault
+from vault_memory.services.admin.access import close_to_others, foreign_tokens, readable_by_others
+from vault_memory.services.admin.create_vault import complete_vault
 from vault_memory.services.admin.private_files import close_files, foreign_files, open_files
 from vault_memory.services.admin.status import LARGE_USER_BYTES, status, vectors_by
 from vault_memory.services.daemon import JOBS, is_running, read_record
@@ -58,6 +58,12 @@ def _settings(vault: Vault) -> CheckResult:
         known = ", ".join(job.name for job in JOBS)
         return f"schedule names unknown jobs: {', '.join(unknown)}", f"correct it in {layout.SETTINGS_FILE}: {known}"
     return f"{layout.SETTINGS_FILE} is valid", ""
+
+
+def _trust(vault: Vault) -> CheckResult:
+    if waits := vault.config.waits():
+        return "; ".join(waits), "`vault-memory trust` shows these values and asks; `--yes` says yes to them"
+    return "every setting in the file is in force", ""
 
 
 def _git(vault: Vault) -> CheckResult:
@@ -175,9 +181,10 @@ def _tokens(vault: Vault) -> CheckResult:
     return "nobody else can read the tokens", ""
 
 
-def _repair_tokens(vault: Vault) -> None:
-    for path in readable_by_others(vault.root):
-        path.chmod(0o600)
+def _token_files(vault: Vault) -> CheckResult:
+    if problems := foreign_tokens(vault.root):
+        return problems[0], "do what the message says, then make the token anew with `vault-memory token`"
+    return "none is a link or tracked by git", ""
 
 
 def _state(vault: Vault) -> CheckResult:
@@ -235,11 +242,13 @@ def _repair_leftovers(vault: Vault) -> None:
 
 
 CHECKS = (
-    Check("vault", _vault, repair=lambda vault: create_vault(vault.root)),
+    Check("vault", _vault, repair=complete_vault),
     Check("settings", _settings),
+    Check("trust", _trust),
     Check("permissions", _permissions),
     Check("state", _state),
-    Check("tokens", _tokens, repair=_repair_tokens),
+    Check("tokens", _tokens, repair=lambda vault: close_to_others(vault.root)),
+    Check("token files", _token_files),
     Check("privacy", _privacy, repair=close_files),
     Check("git", _git),
     Check("hooks", _hooks, repair=lambda vault: starter.install_hooks(vault.history.git_dir)),

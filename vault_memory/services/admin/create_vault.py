@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
+from vault_memory.adapters.machine import MachineRecord
 from vault_memory.core import layout
-from vault_memory.errors import UsageError
+from vault_memory.errors import Busy, ForeignFile, Unwritable, UsageError
 from vault_memory.services import starter
-from vault_memory.services.admin.access import own_token
+from vault_memory.services.admin.access import drop_tokens, foreign_tokens, own_token
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.sync import install_merge_driver
-from vault_memory.services.vault import open_vault
+from vault_memory.services.vault import Vault, open_vault
 
 
 @dataclass(frozen=True)
 class Created:
     """What `create_vault` did: the paths written (vault-relative), a line per hook, the commit (None: nothing was new),
-    and how many notes were indexed."""
+    how many notes were indexed, and `notes`: lines about what a person should know, such as ended tokens."""
 
     root: Path
     written: tuple[PurePosixPath, ...]
     hooks: tuple[str, ...]
     commit: str | None
     indexed: int
+    notes: tuple[str, ...] = ()
 
 
 def create_vault(folder: Path, *, adopt: bool = False) -> Created:
@@ -33,6 +35,9 @@ def create_vault(folder: Path, *, adopt: bool = False) -> Created:
 
     `adopt` is needed for a folder that holds files but is not a vault, an Obsidian vault for example. Its notes stay as
     they are; our settings and rules are added. Without `adopt`, raises `UsageError` for such a folder.
+
+    Tokens that lie in a folder which this machine did not make a vault are ended, and the vault gets a new one of its
+    own. Raises `ForeignFile` when git tracks such a token.
     """
     root = folder.expanduser().resolve()
     if root.exists() and not root.is_dir():
@@ -45,14 +50,42 @@ def create_vault(folder: Path, *, adopt: bool = False) -> Created:
             "its notes"
         )
     root.mkdir(parents=True, exist_ok=True)
+    is_ours = MachineRecord(root).has_own_tokens()
+    if not is_ours and (problems := foreign_tokens(root)):
+        raise ForeignFile("\n".join(problems))
+    created = _complete(root, "adopt this folder" if adopt else "complete the vault" if is_vault else "")
+    return created if is_ours else replace(created, notes=(*make_tokens(root), *created.notes))
+
+
+def complete_vault(vault: Vault) -> Created:
+    """Put back what an existing vault lacks; its tokens stay as they are."""
+    return _complete(vault.root, "complete the vault")
+
+
+def make_tokens(root: Path) -> list[str]:
+    """Make the tokens anew in a folder that came from elsewhere; returns a line about each thing to know."""
+    notes = []
+    if ended := drop_tokens(root):
+        notes.append(
+            f"tokens that came with the folder are ended: {', '.join(ended)}; `vault-memory token` makes new ones"
+        )
+    own_token(root)
+    try:
+        MachineRecord(root).note_own_tokens()
+    except (Busy, Unwritable) as error:
+        notes.append(f"the next `init` makes the tokens anew once more: {error}")
+    return notes
+
+
+def _complete(root: Path, action: str) -> Created:
+    """`action` names what is completed; "" for a new vault."""
     before = {path: files.read(root / path) for path in (PurePosixPath(".gitignore"), PurePosixPath(".gitattributes"))}
     # An existing vault gets only what it needs: a person may have deleted the rest on purpose.
-    written = starter.lay_out(root, adopt=adopt or is_vault)
+    written = starter.lay_out(root, adopt=bool(action))
     History.create(root)
     vault = open_vault(root)
     hooks = starter.install_hooks(vault.history.git_dir)
     install_merge_driver(root)
-    own_token(root)
     changes = []
     for path in written:
         content = files.read(root / path)
@@ -61,8 +94,7 @@ def create_vault(folder: Path, *, adopt: bool = False) -> Created:
             changes.append(FileChange(path, committed if committed is not None else before.get(path), content))
     commit = None
     if changes:
-        action = "adopt this folder" if adopt else "complete the vault" if is_vault else "lay out a new vault"
-        flushed = vault.history.commit([Draft(f"vault: {action}", ASSISTANT, tuple(changes))])
+        flushed = vault.history.commit([Draft(f"vault: {action or 'lay out a new vault'}", ASSISTANT, tuple(changes))])
         commit = flushed.commits[-1] if flushed.commits else None
     indexed = sum(len(reconcile(vault, scope).indexed) for scope in vault.scopes())
-    return Created(root, tuple(written), tuple(hooks), commit, indexed)
+    return Created(root, tuple(written), tuple(hooks), commit, indexed, tuple(vault.config.waits()))

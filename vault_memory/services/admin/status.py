@@ -113,7 +113,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         growth=growth(vault.history.git_dir),
         conflicts=conflicts,
         decided=tuple(decided_conflicts(vault)),
-        degraded=tuple(_degraded(scope_statuses, daemon, tally(vault))),
+        degraded=(*vault.config.waits(), *_degraded(scope_statuses, daemon, tally(vault))),
         unhealthy=(*_unhealthy(scope_statuses, daemon, history, jobs), *(f"conflict: {line}" for line in conflicts)),
     )
 

@@ -67,7 +67,8 @@ def _commit_waiting(vault: Vault) -> str:
 
 def _sync(vault: Vault) -> str:
     if not vault.config.git_remote:
-        return "git.remote is not set"
+        waits = vault.config.waits() if vault.config.is_waiting("git") else []
+        return "; ".join(waits) or "git.remote is not set"
     synced = sync(vault)
     return "; ".join([f"{synced.received} commits received, {synced.sent} sent", *synced.notes])
 

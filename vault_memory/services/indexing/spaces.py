@@ -57,14 +57,14 @@ def building(index: Index, target: str) -> str:
 def build(vault: Vault, scope: str, limit: int = 256) -> int:
     """Compute vectors for up to `limit` chunks of a scope that have none; returns how many are left.
 
-    Offline ones first, then the configured model's; when those are complete, spaces of other models are dropped. A kill
-    at any moment keeps what is computed. Raises `EndpointError` when the model cannot be asked, and `ConfigError` in a
-    process that was started before the model changed: two processes would drop each other's vectors.
+    Offline ones first, then the configured model's; when those are complete, spaces of other models are dropped, unless
+    embedding settings wait for a yes. A kill at any moment keeps what is computed. Raises `EndpointError` when the
+    model cannot be asked, and `ConfigError` in a process that was started before the model changed: two processes would
+    drop each other's vectors.
     """
-    if vault.given_embedder is None and settings_of(vault.config) != settings_of(vault.settings_now()):
-        raise ConfigError(
-            f"the embedding settings in {layout.SETTINGS_FILE} changed after this process started: restart it"
-        )
+    if vault.given_embedder is None and settings_of(vault.config) != settings_of(now := vault.settings_now()):
+        changed = f"the embedding settings in {layout.SETTINGS_FILE} changed after this process started: restart it"
+        raise ConfigError("; ".join([changed, *now.waits()]))
     index, target = vault.index(scope), vault.embedder
     offline = OfflineEmbedder()
     if left := index.embed_pending(offline, limit):
@@ -74,6 +74,6 @@ def build(vault: Vault, scope: str, limit: int = 256) -> int:
             save_settings(vault.root, target.space, vault.config)
         if left := index.embed_pending(target, limit):
             return left
-    if index.spaces().keys() - (needed := {offline.space, target.space}):
+    if index.spaces().keys() - (needed := {offline.space, target.space}) and not vault.config.is_waiting("embedding"):
         index.keep_spaces(needed)
     return 0

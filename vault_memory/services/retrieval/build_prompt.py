@@ -136,7 +136,7 @@ class _Builder:
         self._passages: list[Passage] = []
         self._turns: list[tuple[str, str]] = []
         self._present: set[str] = {layout.PROFILE}
-        self._degraded: list[str] = []
+        self._degraded = vault.config.waits()
         self._commits: dict[PurePosixPath, str] = {}
 
     def add_profile(self) -> None:
@@ -194,7 +194,7 @@ class _Builder:
         query = SearchQuery(self._request, MAX_MEMORIES + SPARE_HITS, scope="all")
         refresh(self._vault, query.scopes(self._user))
         result = find_passages(self._vault, self._user, query)
-        self._degraded += result.degraded
+        self._degraded += [line for line in result.degraded if line not in self._degraded]
         asked = tokens.query_terms(self._request[:MAX_QUERY_CHARS]).search_terms
         hits = [hit for hit in result.hits if self._bears(hit, asked) and not self._is_present(hit)][:MAX_MEMORIES]
         places = [(hit.source, *hit.line_range, hit) for hit in hits]

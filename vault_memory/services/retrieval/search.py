@@ -155,11 +155,11 @@ def find_passages(vault: Searchable, user_id: str, query: SearchQuery) -> Search
     text = query.text[:MAX_QUERY_CHARS]
     terms = tokens.query_terms(text)
     if not terms.search_terms:
-        return SearchResult([], [])
+        return SearchResult([], vault.config.waits())
     vectors = QueryVectors(vault, text)
     hits = [hit for scope in query.scopes(user_id) for hit in _search_scope(vault, scope, query, terms, vectors)]
     hits.sort(key=lambda hit: -hit.score)
-    return SearchResult(hits[: query.top_k], vectors.degraded)
+    return SearchResult(hits[: query.top_k], [*vault.config.waits(), *vectors.degraded])
 
 
 def _search_scope(

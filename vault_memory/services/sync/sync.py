@@ -40,12 +40,14 @@ def sync(vault: Vault, name: str = "") -> Synced:
     """
     root = vault.history.root
     branch = _branch(vault)
+    waits = vault.config.waits() if not name and vault.config.is_waiting("git") else []
     name = name or vault.config.git_remote or followed_remote(root, branch) or ""
     if not name:
-        raise UsageError("this vault has no remote: name one with `git remote add origin ADDRESS`")
+        missing = "this vault has no remote: name one with `git remote add origin ADDRESS`"
+        raise UsageError("; ".join([*waits, missing]))
     remote, commits = Remote(root, name), CommitLog(root)
     received = 0
-    notes: list[str] = []
+    notes = waits
     for _ in range(MAX_PUSHES):
         theirs = remote.tip(branch)
         if theirs and not commits.has(theirs):

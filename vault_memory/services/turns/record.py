@@ -39,7 +39,7 @@ class Recorded:
 
     `source` is the line of the conversation record, `conversations/2026-01-30.jsonl:12`; it is empty off the record.
     `sources` are the files that changed. `paused` says why the commits wait, if they do. `redactions` counts what was
-    kept out, by category.
+    kept out, by category. `degraded` says in words what could not be used.
     """
 
     source: str
@@ -48,6 +48,7 @@ class Recorded:
     sources: tuple[str, ...] = ()
     paused: str | None = None
     redactions: Mapping[str, int] = field(default_factory=dict)
+    degraded: tuple[str, ...] = ()
 
 
 def record_turn(
@@ -100,7 +101,15 @@ def record_turn(
     if index:
         index_paths(vault, paths)
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
-    return Recorded(source, tuple(written.result), written.commits, tuple(sources), written.paused, dict(redactions))
+    return Recorded(
+        source,
+        tuple(written.result),
+        written.commits,
+        tuple(sources),
+        written.paused,
+        dict(redactions),
+        tuple(vault.config.waits()),
+    )
 
 
 def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[Recorded]:

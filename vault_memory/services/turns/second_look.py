@@ -51,7 +51,7 @@ def second_look(vault: Vault, user_id: str, source: str, model: ChatModel | None
     is empty). Raises `NotFound` for a line that holds no turn, and what writing the profile raises.
     """
     if not vault.config.llm_enabled or not source:
-        return SecondLook()
+        return SecondLook(degraded=tuple(vault.config.waits()) if vault.config.is_waiting("llm") else ())
     turn = turn_at(vault, user_id, source)
     if turn is None:
         raise NotFound(f"memory/{user_id}/{source} holds no turn")

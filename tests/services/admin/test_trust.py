@@ -1,0 +1,180 @@
+"""A settings file that came from elsewhere sends nothing anywhere before this machine said yes to each value."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Clock
+from tests.scripted_http import EmbeddingServer, ScriptedServer
+from tests.vaults import say_yes, write
+from vault_memory.adapters.state import StateFile
+from vault_memory.core import layout
+from vault_memory.errors import UsageError
+from vault_memory.services.admin import doctor, status, trust
+from vault_memory.services.daemon import heartbeat
+from vault_memory.services.indexing import embed, reconcile
+from vault_memory.services.retrieval import SearchQuery, build_enhanced_prompt, search
+from vault_memory.services.sync import sync
+from vault_memory.services.turns import record_turn, second_look
+from vault_memory.services.vault import Vault, open_vault
+
+KEYS = {"AWS_SECRET_ACCESS_KEY": "sesame"}
+
+
+@pytest.fixture
+def vectors() -> Iterator[EmbeddingServer]:
+    with EmbeddingServer() as server:
+        yield server
+
+
+def set_to(vault: Vault, text: str, clock: Clock | None = None) -> Vault:
+    """The vault after its settings file came from elsewhere."""
+    (vault.root / layout.SETTINGS_FILE).write_text(f"format = 1\n{text}")
+    return open_vault(vault.root, environ=KEYS, now=clock)
+
+
+def learning(chat: ScriptedServer) -> str:
+    return f'[llm]\nenabled = true\nmodel = "m"\nbase_url = "{chat.url}"\nkey_env = "AWS_SECRET_ACCESS_KEY"\n'
+
+
+def embedding(server: EmbeddingServer, key: str = "") -> str:
+    endpoint = f'{{ url = "{server.url}/embeddings", key_env = "{key}" }}'
+    return f'[embedding]\nkind = "http"\nmodel = "m"\nendpoints = [{endpoint}]\nquery_timeout_ms = 10_000\n'
+
+
+def test_a_foreign_chat_endpoint_gets_neither_turn_nor_key(vault: Vault, chat: ScriptedServer, clock: Clock) -> None:
+    chat.will_say([])
+    vault = set_to(vault, learning(chat), clock)
+    recorded = record_turn(vault, "alice", "我比較喜歡看圖表來理解事情")
+    look = second_look(vault, "alice", recorded.source)
+    assert chat.received == []
+    for degraded in (recorded.degraded, look.degraded, status(vault).degraded):
+        assert any("llm.base_url" in line and "`vault-memory trust`" in line for line in degraded)
+    trust(vault, vault.config.waiting)
+    vault = open_vault(vault.root, environ=KEYS, now=clock)
+    assert second_look(vault, "alice", recorded.source).degraded == () and not vault.config.waits()
+    [received] = chat.received
+    assert received.header("authorization") == "Bearer sesame"
+
+
+def test_a_foreign_embedding_endpoint_gets_neither_notes_nor_questions(
+    vault: Vault, vectors: EmbeddingServer, clock: Clock
+) -> None:
+    vault = set_to(vault, embedding(vectors, "AWS_SECRET_ACCESS_KEY"), clock)
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    while embed(vault, "alice"):
+        pass
+    found = search(vault, "alice", SearchQuery("暗色"))
+    prompt = build_enhanced_prompt(vault, "alice", "暗色")
+    assert found.hits and vectors.received == []
+    for degraded in (found.degraded, prompt.degraded, status(vault).degraded):
+        assert sum("embedding.endpoints" in line and "`vault-memory trust`" in line for line in degraded) == 1
+    assert search(vault, "alice", SearchQuery("。")).degraded == found.degraded
+    [finding] = [finding for finding in doctor(vault) if finding.name == "trust"]
+    assert not finding.ok and "embedding.endpoints" in finding.message and "vault-memory trust" in finding.next_step
+    say_yes(vault.root)
+    again = open_vault(vault.root, environ=KEYS, now=clock)
+    while embed(again, "alice"):
+        pass
+    assert search(again, "alice", SearchQuery("暗色")).degraded == [] and vectors.received
+    assert next(finding for finding in doctor(again) if finding.name == "trust").ok
+
+
+def test_a_value_that_a_sync_changes_waits_again(bare_vault: Vault, vectors: EmbeddingServer) -> None:
+    with EmbeddingServer() as foreign:
+        vault = set_to(bare_vault, embedding(vectors))
+        say_yes(vault.root)
+        changed = set_to(vault, embedding(foreign))
+        assert [value.key for value in changed.config.waiting] == ["embedding.endpoints"]
+        write(changed, "alice", "a.md", "cats\n")
+        reconcile(changed, "alice")
+        while embed(changed, "alice"):
+            pass
+        assert foreign.received == []
+        assert set_to(vault, embedding(vectors)).config.waiting == ()
+
+
+def test_only_what_was_seen_is_agreed_to(bare_vault: Vault, chat: ScriptedServer) -> None:
+    """The file changes between the question and the answer."""
+    shown = set_to(bare_vault, learning(chat))
+    evil = set_to(bare_vault, learning(chat).replace(chat.url, "http://evil.example/v1"))
+    trust(shown, shown.config.waiting)
+    assert [value.key for value in open_vault(evil.root).config.waiting] == ["llm.base_url"]
+
+
+def test_vectors_that_were_paid_for_are_kept_while_their_settings_wait(
+    bare_vault: Vault, vectors: EmbeddingServer
+) -> None:
+    """A vault made before this machine kept a record: nothing is computed again after the one question."""
+    vault = set_to(bare_vault, embedding(vectors))
+    say_yes(vault.root)
+    vault = open_vault(vault.root)
+    write(vault, "alice", "a.md", "cats\n")
+    reconcile(vault, "alice")
+    while embed(vault, "alice"):
+        pass
+    (vault.root / ".vault-memory/machine.json").unlink()
+    waiting = open_vault(vault.root)
+    assert waiting.config.waiting and waiting.config.embedding_kind == "offline"
+    write(waiting, "alice", "a.md", "cats and dogs\n")
+    reconcile(waiting, "alice")
+    while embed(waiting, "alice"):
+        pass
+    assert "http:m" in waiting.index("alice").spaces()
+
+
+def test_a_planted_record_of_a_former_model_is_not_asked(bare_vault: Vault, vectors: EmbeddingServer) -> None:
+    """`.vault-memory/embedding.json` and an index with vectors of a "former" model came along with the folder."""
+    with EmbeddingServer() as foreign:
+        vault = set_to(bare_vault, embedding(vectors).replace('"m"', '"new"'))
+        say_yes(vault.root)
+        vault = open_vault(vault.root)
+        write(vault, "alice", "a.md", "cats\n")
+        reconcile(vault, "alice")
+        planted = {"kind": "http", "model": "old", "endpoints": [{"url": f"{foreign.url}/embeddings"}]}
+        StateFile(vault.root, "embedding").write({"http:old": {**planted, "query_prefix": "", "document_prefix": ""}})
+        assert vault.former_embedder("http:old") is None
+        assert foreign.received == []
+
+
+def test_a_foreign_remote_is_not_synced_with(vault: Vault, tmp_path: Path) -> None:
+    vault = set_to(vault, f'[git]\nremote = "{tmp_path / "elsewhere.git"}"\n')
+    with pytest.raises(UsageError, match="git.remote(.|\n)*no remote"):
+        sync(vault)
+    [outcome] = heartbeat(vault, "sync", force=True)
+    assert outcome.ok and "git.remote" in outcome.said and "`vault-memory trust`" in outcome.said
+
+
+def test_a_file_in_the_state_folder_of_another_vault_changes_nothing(vault: Vault, chat: ScriptedServer) -> None:
+    """The vault brings a record of its own along."""
+    record = {str(vault.root): {"id": "x", "values": {"llm.base_url": chat.url}}}
+    (vault.root / ".vault-memory").mkdir(exist_ok=True)
+    (vault.root / ".vault-memory/trust.json").write_text(json.dumps(record))
+    (vault.root / ".vault-memory/machine.json").write_text('{"id": "x"}')
+    assert set_to(vault, learning(chat)).config.waiting
+
+
+def test_status_says_what_waits_as_json_too(vault: Vault, chat: ScriptedServer) -> None:
+    assert "llm.base_url" in json.dumps(asdict(status(set_to(vault, learning(chat))))["degraded"])
+
+
+@pytest.mark.slow
+def test_a_file_without_sensitive_values_costs_nothing(bare_vault: Vault, chat: ScriptedServer) -> None:
+    """With one, opening reads two small files: well below a millisecond."""
+    set_to(bare_vault, learning(chat))
+    say_yes(bare_vault.root)
+    began = time.perf_counter()
+    for _ in range(100):
+        open_vault(bare_vault.root)
+    with_yes = time.perf_counter() - began
+    (bare_vault.root / layout.SETTINGS_FILE).write_text("format = 1\n")
+    began = time.perf_counter()
+    for _ in range(100):
+        open_vault(bare_vault.root)
+    assert with_yes / 100 - (time.perf_counter() - began) / 100 < 0.005

@@ -1,0 +1,73 @@
+"""`trust`: say yes to settings that came with the vault from elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vault_memory.interfaces.cli import Context, pass_context
+from vault_memory.interfaces.cli.output import plural
+
+if TYPE_CHECKING:
+    from vault_memory.config import Waiting
+
+
+@click.command()
+@click.option("--yes", is_flag=True, help="Say yes to what is shown, without a question.")
+@pass_context
+def trust(context: Context, yes: bool) -> None:
+    """Show what waits for a yes of this machine, and ask.
+
+    Settings in the vault's file that name where notes and keys go may have come from elsewhere, so they count as unset
+    until then. The yes is for these values: one that changes later waits again. It also keeps tokens of which this
+    machine does not know that it made them. Exit code 1 while anything waits.
+    """
+    from vault_memory.services.admin import to_trust
+    from vault_memory.services.admin import trust as say_yes
+    from vault_memory.services.daemon import is_running
+
+    vault = context.open()
+    waiting = to_trust(vault)
+    if not waiting:
+        click.echo("nothing waits: every setting in the file is in force")
+        return
+    click.echo(f"{visible(str(vault.root))}: {plural(len(waiting), 'value')} may have come from elsewhere")
+    for value in waiting:
+        _show(value)
+    if not (yes or _is_agreed()):
+        click.echo("nothing was changed; `vault-memory trust --yes` says yes to these values", err=True)
+        raise SystemExit(1)
+    say_yes(vault, waiting)
+    click.echo(f"this machine said yes to {plural(len(waiting), 'value')}")
+    if is_running(vault.root):
+        click.echo("`watch` and `serve` read settings when they start: start the running one again")
+
+
+def visible(text: str) -> str:
+    """The text with the characters that a terminal would obey, or would not show, as escapes."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def _show(value: Waiting) -> None:
+    click.echo(f"\n  {value.key}")
+    for line in _lines(value.value):
+        look_alike = "" if line.isascii() else f"   (in ASCII: {ascii(line)[1:-1]})"  # а is not a
+        click.echo(f"      {visible(line)}{look_alike}")
+    click.echo(f"      {visible(value.effect)}")
+    click.echo(f"      why it waits: {visible(value.why)}")
+
+
+def _lines(value: Any) -> list[str]:
+    """A value for people: a list has a line for each member."""
+    if isinstance(value, list):
+        return [line for member in value for line in _lines(member)]
+    if isinstance(value, Mapping):
+        return [", ".join(f"{name} = {inner}" for name, inner in value.items())]
+    return [str(value)]
+
+
+def _is_agreed() -> bool:
+    return sys.stdin.isatty() and click.confirm("\nSay yes to these values?", default=False)
