@@ -15,6 +15,7 @@ import functools
 import hashlib
 import hmac
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -31,6 +32,8 @@ from vault_memory.services.vault import Vault
 
 _PREFIX = "vault"
 """Every token begins with this, so a search for secrets recognises one."""
+_TOKEN_NAME = re.compile(re.escape(layout.STATE_DIR.encode()) + rb"(?:/token|\0)", re.IGNORECASE)
+"""In the bytes of a git index: a token file, a folder of them, or the state's folder as a submodule."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ def _token_files(root: Path) -> list[Path]:
     ]
 
 
-def _mode(path: Path | str) -> int:
+def _mode(path: Path) -> int:
     """The rights of a regular file; 0 for anything else."""
     try:
         mode = os.lstat(path).st_mode
@@ -195,15 +198,17 @@ def _read(root: Path, path: Path) -> bytes | None:
 def _refuse_foreign(root: Path, path: Path) -> None:
     """Raise `UsageError` for a token file that is a link, lies behind one, or is tracked by git.
 
-    A server asks this with every request, so it is done with strings: 20 us.
+    A server asks this with every request, so it is done with strings.
     """
     _refuse_links(root, path)
-    tracked = _tracked(root)
-    if tracked and (name := path.relative_to(root).as_posix()).casefold() in tracked:
-        raise UsageError(
-            f"{name} is tracked by git, so others may have it, and it opens nothing: remove it with `git rm -f {name}` "
-            "and commit that; then a new token can be made"
-        )
+    if tracked := _tracked(root):
+        inside = path.relative_to(root)
+        for part in (inside, *inside.parents):  # a folder is tracked as a submodule
+            if (name := part.as_posix()).casefold() in tracked:
+                raise UsageError(
+                    f"{name} is tracked by git, so others may have it, and it opens nothing: remove it with "
+                    f"`git rm -f {name}` and commit that; then a new token can be made"
+                )
 
 
 def _refuse_links(root: Path, path: Path) -> None:
@@ -244,10 +249,10 @@ def _tracked_in(root: Path, index: str, _: FileStamp) -> frozenset[str]:
     data = files.read(Path(index)) or b""
     try:
         git.GitIndexFile(data)
-        if f"{layout.STATE_DIR}/token".encode() not in data.lower():
+        if not _TOKEN_NAME.search(data):
             return frozenset()
-    except (git.UnknownIndex, struct.error):
-        pass
+    except (git.UnknownIndex, struct.error, ValueError, IndexError):
+        pass  # git reads it
     pattern = f":(icase,literal){layout.STATE_DIR}"
     listed = git.run(root, "ls-files", "-z", "--", pattern, extra={"GIT_LITERAL_PATHSPECS": "0"})
     return frozenset(os.fsdecode(name).casefold() for name in listed.split(b"\0") if name)
