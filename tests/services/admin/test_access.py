@@ -162,6 +162,14 @@ def test_a_tracked_token_opens_nothing_and_the_next_step_is_named(made: Vault, t
     assert admits(made, own_token(made.root), new_user_token(made, "alice")) == [True, True]
 
 
+@pytest.mark.parametrize("folder", [".vault-memory", ".vault-memory/tokens"])
+def test_tokens_in_a_submodule_open_nothing(made: Vault, folder: str) -> None:
+    planted = plant(made.root)
+    commit = "1" * 40
+    git(made.root, "update-index", "--add", "--cacheinfo", f"160000,{commit},{folder}")
+    assert admits(made, *planted) == [folder.endswith("tokens"), False]
+
+
 @pytest.mark.parametrize("version", ["2", "4"])
 def test_no_form_of_the_git_index_hides_a_tracked_token(made: Vault, version: str) -> None:
     """Version 4 stores only the ends of names; another case is the same file on some systems."""

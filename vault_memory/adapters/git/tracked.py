@@ -37,17 +37,19 @@ def tracked_state(root: Path) -> frozenset[PurePosixPath]:
 def refuse_tracked(root: Path, path: Path) -> None:
     """Raise `ForeignFile` if git tracks this private file of the vault at `root`."""
     name = PurePosixPath(path.relative_to(root).as_posix())
-    if any(_folded(tracked) == _folded(name) for tracked in tracked_state(root)):
-        raise ForeignFile(
-            f"git tracks {name}, so it may be another person's: run `git rm -f {name}` in {root} and commit that; "
-            "it is made anew"
-        )
+    tracked = {_folded(known) for known in tracked_state(root)}
+    for part in (name, *name.parents) if tracked else ():  # a folder is tracked as a submodule
+        if _folded(part) in tracked:
+            raise ForeignFile(
+                f"git tracks {part}, so it may be another person's: run `git rm -f {part}` in {root} and commit that; "
+                "it is made anew"
+            )
 
 
 def _listed(root: Path, index: bytes) -> frozenset[PurePosixPath]:
     # Versions 2 and 3 hold each whole name, version 4 and a split index do not: then git is asked.
     is_plain = index[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and not _MAY_BE_SPLIT.search(index[-100_000:])
-    if is_plain and f"{layout.STATE_DIR}/".encode() not in index.lower():
+    if is_plain and layout.STATE_DIR.encode() not in index.lower():
         return frozenset()
     pattern = f":(icase,literal){layout.STATE_DIR}"
     listed = git.run(root, "ls-files", "-z", "--", pattern, extra={"GIT_LITERAL_PATHSPECS": "0"})

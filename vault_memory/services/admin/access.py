@@ -14,6 +14,7 @@ import contextlib
 import hashlib
 import hmac
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -30,6 +31,8 @@ from vault_memory.services.vault import Vault
 
 _PREFIX = "vault"
 """Every token begins with this, so a search for secrets recognises one."""
+_TOKEN_NAME = re.compile(re.escape(layout.STATE_DIR.encode()) + rb"(?:/token|\0)", re.IGNORECASE)
+"""In the bytes of a git index: a token file, a folder of them, or the state's folder as a submodule."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +171,7 @@ def _token_files(root: Path) -> list[Path]:
     ]
 
 
-def _mode(path: Path | str) -> int:
+def _mode(path: Path) -> int:
     """The rights of a regular file; 0 for anything else."""
     try:
         mode = os.lstat(path).st_mode
