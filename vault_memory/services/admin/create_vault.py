@@ -11,6 +11,7 @@ from vault_memory.core import layout
 from vault_memory.errors import UsageError
 from vault_memory.services import starter
 from vault_memory.services.admin.access import own_token
+from vault_memory.services.admin.adopt import plan_adoption
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.sync import install_merge_driver
 from vault_memory.services.vault import open_vault
@@ -28,11 +29,12 @@ class Created:
     indexed: int
 
 
-def create_vault(folder: Path, *, adopt: bool = False) -> Created:
+def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) -> Created:
     """Make `folder` a vault, or complete an existing one.
 
     `adopt` is needed for a folder that holds files but is not a vault, an Obsidian vault for example. Its notes stay as
-    they are; our settings and rules are added. Without `adopt`, raises `UsageError` for such a folder.
+    they are; our settings and rules are added (see `plan_adoption`, also for `track_all`). Without `adopt`, raises
+    `UsageError` for such a folder.
     """
     root = folder.expanduser().resolve()
     if root.exists() and not root.is_dir():
@@ -47,7 +49,8 @@ def create_vault(folder: Path, *, adopt: bool = False) -> Created:
     root.mkdir(parents=True, exist_ok=True)
     before = {path: files.read(root / path) for path in (PurePosixPath(".gitignore"), PurePosixPath(".gitattributes"))}
     # An existing vault gets only what it needs: a person may have deleted the rest on purpose.
-    written = starter.lay_out(root, adopt=adopt or is_vault)
+    ignored = plan_adoption(root, track_all=track_all).ignored if is_foreign else ()
+    written = starter.lay_out(root, adopt=is_foreign or is_vault, ignored=ignored)
     History.create(root)
     vault = open_vault(root)
     hooks = starter.install_hooks(vault.history.git_dir)
