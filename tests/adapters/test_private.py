@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import apsw
 import pytest
 
 from vault_memory.adapters import files, private
@@ -134,3 +137,18 @@ def test_a_folder_that_becomes_a_link_meanwhile_is_not_followed(tmp_path: Path, 
         swapper.join()
     assert refused and (outside / "here").read_text() == "mine\n"
     assert stat.S_ISREG((root / "private" / "here").lstat().st_mode)
+
+
+def test_a_new_connection_leaves_the_locks_of_another_thread(tmp_path: Path) -> None:
+    """To close any descriptor of a database gives up all locks that this process holds on it (POSIX)."""
+    path = tmp_path / "index.db"
+    SqliteIndex(path).files()
+    writer = apsw.Connection(str(path))
+    writer.execute("BEGIN IMMEDIATE")
+    thread = threading.Thread(target=lambda: SqliteIndex(path).files())
+    thread.start()
+    thread.join()
+    other = "import apsw, sys; apsw.Connection(sys.argv[1]).execute('BEGIN IMMEDIATE')"
+    done = subprocess.run([sys.executable, "-c", other, str(path)], capture_output=True, text=True, timeout=60)
+    assert "BusyError" in done.stderr, "another process must still find the database locked"
+    writer.execute("ROLLBACK")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import PurePosixPath
 
 import pytest
@@ -28,6 +29,11 @@ def save(vault: Vault, path: PurePosixPath, text: str) -> None:
     """As an editor saves."""
     (vault.root / path).parent.mkdir(parents=True, exist_ok=True)
     (vault.root / path).write_text(text, encoding="utf-8")
+
+
+def git(vault: Vault, *words: str) -> str:
+    """As the person runs it."""
+    return subprocess.run(["git", *words], cwd=vault.root, check=True, capture_output=True, text=True).stdout
 
 
 def read(vault: Vault, path: PurePosixPath) -> str:
@@ -162,3 +168,31 @@ def test_what_is_derived_is_in_no_commit_whatever_gitignore_says(vault: Vault) -
     assert vault.history.blob(NOTE) is not None
     for path in (".vault-memory/token", ".vault-memory/tokens/alice", "memory/alice/index.db"):
         assert (vault.root / path).exists() and vault.history.blob(PurePosixPath(path)) is None
+
+
+def test_one_staged_file_waits_alone(vault: Vault) -> None:
+    for name in ("a.md", "b.md", "c.md"):
+        save(vault, PurePosixPath(name), "one\n")
+    assert commit_person_edits(vault, None) == 3
+    save(vault, PurePosixPath("b.md"), "staged\n")
+    git(vault, "add", "b.md")
+    for name in ("a.md", "b.md", "c.md"):
+        save(vault, PurePosixPath(name), "two\n")
+    said: list[str] = []
+    assert commit_person_edits(vault, None, on_waiting=said.append) == 2
+    assert len(said) == 1 and "b.md is staged" in said[0]
+    assert vault.history.blob(PurePosixPath("a.md")) == vault.history.blob(PurePosixPath("c.md")) == b"two\n"
+    assert vault.history.blob(PurePosixPath("b.md")) == b"one\n" and vault.history.state().waiting == 1
+    git(vault, "reset", "--quiet", "--", "b.md")
+    vault.history.flush()
+    assert vault.history.blob(PurePosixPath("b.md")) == b"two\n"
+
+
+def test_a_program_stays_a_program(vault: Vault) -> None:
+    for name in ("run.sh", "data.csv"):
+        save(vault, PurePosixPath(name), "x\n")
+    (vault.root / "run.sh").chmod(0o755)
+    commit_person_edits(vault, None)
+    rows = git(vault, "ls-tree", "HEAD", "data.csv", "run.sh").splitlines()
+    assert [row.split()[0] for row in rows] == ["100644", "100755"]
+    assert git(vault, "status", "--porcelain") == ""

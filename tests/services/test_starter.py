@@ -93,7 +93,14 @@ class TestStarter:
             *("memory/a/index.db", "secret.md")
         ]
         assert git(tmp_path, "check-ignore", "conversations", check=False).stdout == "", "the person's own line wins"
-        assert git(tmp_path, "check-attr", "text", "a.md", "a.txt").stdout == "a.md: text: set\na.txt: text: unset\n"
+        assert git(tmp_path, "check-attr", "text", "a.md", "a.txt").stdout == (
+            "a.md: text: set\na.txt: text: unspecified\n"
+        ), "a rule of ours changes nobody else's files"
+        others = ("own/conversations/x", "index.db.md", "own/notes~", ".DS_Store", "own/.a.tmp")
+        assert git(tmp_path, "check-ignore", *others, check=False).stdout == ""
+        merges = ("merge", "--", "own/daily/a.md", "MEMORY.md", "own/USER.md", "a.jsonl")
+        assert all(row.endswith("unspecified") for row in git(tmp_path, "check-attr", *merges).stdout.splitlines())
+        assert git(tmp_path, "check-attr", "text", "memory/a/feedback.jsonl").stdout.endswith("unset\n")
         assert lay_out(tmp_path, adopt=True) == []
 
     def test_git_ignores_what_is_derived_or_private_and_nothing_else(self, tmp_path: Path) -> None:

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vault_memory.errors import ForeignFile
+
+_serial = itertools.count()
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
@@ -73,6 +76,30 @@ class PrivateFolder:
         """Delete a file. Raises `FileNotFoundError`."""
         os.unlink(self._at(name), dir_fd=self._number)
 
+    def make(self, name: str) -> None:
+        """Make an empty file if there is none. It never has its name while it is open here."""
+        temp = f".{name}.{os.getpid()}-{next(_serial)}.vault-memory.tmp"
+        os.close(self.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        try:
+            with contextlib.suppress(FileExistsError):
+                os.link(self._at(temp), self._at(name), src_dir_fd=self._number, dst_dir_fd=self._number)
+        except OSError:  # a file system without hard links
+            os.close(self.open(name, os.O_WRONLY | os.O_CREAT))
+        finally:
+            self.remove(temp)
+
+    def close_to_others(self, name: str) -> bool:
+        """Make a file private without opening it; whether it exists. Raises `ForeignFile` for a link."""
+        self.refuse_link(name)
+        try:
+            status = os.stat(self._at(name), dir_fd=self._number, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        if os.name != "nt" and status.st_mode & 0o077 and stat.S_ISREG(status.st_mode):
+            with contextlib.suppress(PermissionError):  # it is another user's
+                os.chmod(self._at(name), FILE_MODE, dir_fd=self._number)
+        return True
+
     def refuse_link(self, name: str) -> None:
         """Raise `ForeignFile` if the name is a link."""
         with contextlib.suppress(FileNotFoundError):
@@ -122,16 +149,18 @@ def folder_of(path: Path, below: Path | None = None, *, make: bool = False) -> I
 
 
 def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None) -> None:
-    """Make a missing file, and an existing one private, for a library that opens files by their names.
+    """Make a missing file, and an existing one private, for SQLite, which opens files by their names.
+
+    An existing file is not opened: to close it again would give up the locks that this process holds on it.
 
     Files of the names `beside` are made private if they exist. Raises `ForeignFile` for a link. Other errors are left
     to the library, which will meet them too.
     """
     with contextlib.suppress(OSError), folder_of(path, below, make=True) as folder:
-        os.close(folder.open(path.name, os.O_RDWR | os.O_CREAT))
+        if not folder.close_to_others(path.name):
+            folder.make(path.name)
         for name in beside:
-            with contextlib.suppress(FileNotFoundError):
-                os.close(folder.open(name, os.O_RDONLY))
+            folder.close_to_others(name)
 
 
 def refuse_links(path: Path, below: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
-from vault_memory.adapters.history import Author, Draft, FileChange
+from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
 from vault_memory.core import layout, trailers
 from vault_memory.core.notes import note
 from vault_memory.core.privacy import secrets
@@ -23,8 +23,15 @@ _MAX_SEARCHED_BYTES = 65_536
 _MAX_TITLE_CHARS = 80
 
 
-def commit_person_edits(vault: Vault, scope: str | None, paths: Sequence[PurePosixPath] | None = None) -> int:
+def commit_person_edits(
+    vault: Vault,
+    scope: str | None,
+    paths: Sequence[PurePosixPath] | None = None,
+    on_waiting: Callable[[str], None] = lambda reason: None,
+) -> int:
     """Commit every edit in a scope (None: in the whole vault) that is not committed yet; return how many files.
+
+    A commit that cannot be made now waits, and `on_waiting` is told why.
 
     The caller holds the user's lock (for None every user's). Without it the assistant's text could be on disk before it
     is in a draft, and would be committed as the person's. `paths` (vault-relative) limits this to those files. Raises
@@ -33,22 +40,26 @@ def commit_person_edits(vault: Vault, scope: str | None, paths: Sequence[PurePos
     for attempt in range(MAX_ATTEMPTS):
         edits = [edit for edit in vault.history.uncommitted(paths) if scope in (None, layout.scope_of(edit.path))]
         try:
-            commit_edits(vault, edits)
-            return len(edits)
+            flushed = commit_edits(vault, edits)
         except Changed:
             if attempt == MAX_ATTEMPTS - 1:
                 raise
             vault.history.wait_for_git()
+            continue
+        waiting = {edit.path for edit in edits} & flushed.waiting_paths
+        if waiting and flushed.paused:
+            on_waiting(flushed.paused)
+        return len(edits) - len(waiting)
     raise AssertionError("the loop returns or raises")
 
 
-def commit_edits(vault: Vault, edits: Sequence[FileChange]) -> None:
+def commit_edits(vault: Vault, edits: Sequence[FileChange]) -> Flushed:
     """Commit these edits as the person's: one commit per preference of a profile, one for all other files of a scope.
 
-    The caller holds the locks. Raises `Changed` when a file was saved again since.
+    A file that the person has staged gets a commit of its own, which waits: the others do not wait with it. The caller
+    holds the locks. Raises `Changed` when a file was saved again since.
     """
-    if edits:
-        vault.history.commit(_drafts(vault, edits), is_on_disk=True)
+    return vault.history.commit(_drafts(vault, edits), is_on_disk=True) if edits else Flushed()
 
 
 def edit_drafts(
@@ -71,12 +82,14 @@ def edit_drafts(
 def _drafts(vault: Vault, edits: Sequence[FileChange]) -> list[Draft]:
     author = vault.history.person()
     drafts: list[Draft] = []
-    others: dict[str, list[FileChange]] = {}
+    staged = vault.history.staged([edit.path for edit in edits])
+    others: dict[tuple[str, PurePosixPath | None], list[FileChange]] = {}
     for edit in edits:
         preference_drafts = edit_drafts(vault, author, *edit)
         drafts += preference_drafts
         if not preference_drafts:
-            others.setdefault(layout.scope_of(edit.path), []).append(edit)
+            alone = edit.path if edit.path in staged else None
+            others.setdefault((layout.scope_of(edit.path), alone), []).append(edit)
     return drafts + [Draft(_message(changes), author, tuple(changes)) for changes in others.values()]
 
 

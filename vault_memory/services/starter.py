@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
@@ -18,6 +19,22 @@ _ADOPTED_FILES = (".gitignore", ".gitattributes", "vault-memory.toml", "context/
 
 _GIT_RULES = (".gitignore", ".gitattributes")
 """In these files the last matching line wins, so our lines go above the person's."""
+
+_OWN_TEMPORARY = b".*.vault-memory.tmp"
+_ANCHORED = {b"* -text": b"/memory/** -text"}
+"""Rules of a new vault for every file, as a vault with other files gets them."""
+_FORMER = {
+    b"/memory/*/index.db*": b"index.db*",
+    b"/.vault-memory/": b".vault-memory/",
+    b"/memory/*/conversations/": b"conversations/",
+    _OWN_TEMPORARY: b".*.tmp",
+    b"/memory/** -text": b"* -text",
+    b"/memory/**/*.jsonl merge=union": b"*.jsonl merge=union",
+    b"/memory/**/MEMORY.md merge=union": b"MEMORY.md merge=union",
+    b"/memory/**/daily/*.md merge=union": b"**/daily/*.md merge=union",
+    b"/memory/**/USER.md merge=vault-memory-profile": b"USER.md merge=vault-memory-profile",
+}
+"""Rule → the one for every folder that an older version wrote; where that stands, nothing is missing."""
 
 _VERSION = re.compile(rb"^# vault-memory hook, version (\d+)$", re.MULTILINE)
 _OWN_HOOK_SUFFIX = ".local"
@@ -33,39 +50,66 @@ def shipped(name: str) -> Path:
     raise NotFound(f"the folder {name!r} that ships with vault-memory is missing: install vault-memory again")
 
 
-def lay_out(root: Path, *, adopt: bool = False) -> list[PurePosixPath]:
+def lay_out(root: Path, *, adopt: bool = False, ignored: Sequence[str] = ()) -> list[PurePosixPath]:
     """Copy the starter vault into the folder `root`; return the vault-relative paths written, sorted.
 
     An existing file stays as it is, except `.gitignore` and `.gitattributes`: they get our missing lines above the
     person's, so the person's lines still win. `adopt` is for a folder with notes in it: it gets only the settings, the
-    two context notes and the rules for git.
+    two context notes, and those rules for git that concern files of ours; `ignored` are more lines for `.gitignore`.
     """
-    starter = shipped("vault")
     written = []
-    for path in sorted(p for p in starter.rglob("*") if p.is_file()):
-        source = PurePosixPath(path.relative_to(starter).as_posix())
-        if adopt and source.as_posix() not in _ADOPTED_FILES:
-            continue
-        target = files.contained(root, source)
-        before = files.read(target)
-        content = path.read_bytes()
-        if before is not None:
-            if source.name not in _GIT_RULES:
-                continue
-            content = _with_rules(before, content)
+    for source, before, content in _planned(root, adopt, ignored):
         if content != before:
-            files.replace(target, content, before)
+            files.replace(root / source, content, before)
             written.append(source)
     return written
 
 
-def _with_rules(own: bytes, ours: bytes) -> bytes:
-    """`own` with the missing rules of `ours` above it; `own` itself when none is missing."""
+def missing(
+    root: Path, ignored: Sequence[str] = ()
+) -> tuple[dict[PurePosixPath, tuple[str, ...]], tuple[PurePosixPath, ...]]:
+    """What `lay_out` would add to a folder that is adopted: the lines for each file with rules, and the new files."""
+    rules: dict[PurePosixPath, tuple[str, ...]] = {}
+    new = []
+    for source, before, content in _planned(root, True, ignored):
+        if source.name in _GIT_RULES:
+            added = content.removesuffix(before or b"").decode("utf-8", "replace").splitlines()
+            rules |= {source: tuple(line for line in added if line)} if content != before else {}
+        elif before is None:
+            new.append(source)
+    return rules, tuple(new)
+
+
+def _planned(root: Path, adopt: bool, ignored: Sequence[str]) -> Iterator[tuple[PurePosixPath, bytes | None, bytes]]:
+    """(path, its bytes or None, its bytes to be) of each file of the starter that concerns `root`, sorted."""
+    starter = shipped("vault")
+    for path in sorted(p for p in starter.rglob("*") if p.is_file()):
+        source = PurePosixPath(path.relative_to(starter).as_posix())
+        if adopt and source.as_posix() not in _ADOPTED_FILES:
+            continue
+        before = files.read(files.contained(root, source))
+        content = path.read_bytes()
+        if source.name in _GIT_RULES:
+            more = [line.encode() for line in ignored] if source.name == ".gitignore" else []
+            if before is not None or adopt:
+                content = _with_rules(before or b"", content, more)
+        elif before is not None:
+            continue
+        yield source, before, content
+
+
+def _with_rules(own: bytes, ours: bytes, more: Sequence[bytes] = ()) -> bytes:
+    """`own` with the missing rules above it, `more` first; `own` itself when none is missing.
+
+    Of `ours` only rules for our own files and folders are taken: nobody else's files are ignored or merged by them.
+    """
     present = {line.strip() for line in own.splitlines()}
-    missing = [line for line in ours.splitlines() if line.strip() and not line.startswith(b"#") and line not in present]
-    if not missing:
+    rules = [_ANCHORED.get(line, line) for line in ours.splitlines()]
+    rules = [line for line in rules if line.startswith(b"/") or line == _OWN_TEMPORARY]
+    lacking = [line for line in (*more, *rules) if line not in present and _FORMER.get(line) not in present]
+    if not lacking:
         return own
-    return b"\n".join([b"# vault-memory", *missing, b"", own])
+    return b"\n".join([b"# vault-memory", *lacking, b"", own])
 
 
 def hooks_folder(git_dir: Path) -> Path:

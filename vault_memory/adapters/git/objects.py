@@ -12,7 +12,7 @@ import os
 import re
 import threading
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -25,6 +25,9 @@ _MODES = (FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE, b"120000", b"
 FILE_MODES = (FILE_MODE, EXECUTABLE_MODE)
 _MODE_AND_BLANK = re.compile(rb"(?:%s) " % b"|".join(_MODES))
 _MAX_CACHED_TREES = 64
+
+_Row = tuple[tuple[str, ...], str | None, bytes]
+"""Parts of a file's path, its new blob (None: removed), and its mode if the tree does not have it yet."""
 
 
 class TreeEntry(NamedTuple):
@@ -129,19 +132,26 @@ class Objects:
         self._new[name] = (kind, body)
         return name
 
-    def put(self, tree_id: str, blobs: Mapping[PurePosixPath, str | None]) -> str:
-        """The id of the tree with these files set to a blob, keeping their modes, or removed (None)."""
-        return self._put(tree_id, [(path.parts, blob) for path, blob in blobs.items()]) or EMPTY_TREE
+    def put(
+        self, tree_id: str, blobs: Mapping[PurePosixPath, str | None], executable: Collection[PurePosixPath] = ()
+    ) -> str:
+        """The id of the tree with these files set to a blob, keeping their modes, or removed (None).
 
-    def _put(self, tree_id: str, blobs: Sequence[tuple[tuple[str, ...], str | None]]) -> str | None:
+        A file that the tree does not have yet is a program if it is in `executable`.
+        """
+        modes = dict.fromkeys(executable, EXECUTABLE_MODE)
+        rows = [(path.parts, blob, modes.get(path, FILE_MODE)) for path, blob in blobs.items()]
+        return self._put(tree_id, rows) or EMPTY_TREE
+
+    def _put(self, tree_id: str, blobs: Sequence[_Row]) -> str | None:
         body = self.tree(tree_id)
-        below: dict[str, list[tuple[tuple[str, ...], str | None]]] = {}
-        for parts, blob in blobs:
+        below: dict[str, list[_Row]] = {}
+        for parts, blob, new_mode in blobs:
             old = self._child(tree_id, parts[0])
             if parts[1:]:
-                below.setdefault(parts[0], []).append((parts[1:], blob))
+                below.setdefault(parts[0], []).append((parts[1:], blob, new_mode))
             else:
-                mode = old.mode if old and old.mode in FILE_MODES else FILE_MODE
+                mode = old.mode if old and old.mode in FILE_MODES else new_mode
                 body = _with_entry(body, os.fsencode(parts[0]), TreeEntry(mode, blob) if blob else None)
         for name, inner in below.items():
             old = self._child(tree_id, name)

@@ -18,16 +18,19 @@ _MAY_BE_SPLIT = re.compile(rb"link\0[\0-\x10]")
 _Known = tuple[object, frozenset[PurePosixPath]]
 _known: dict[Path, _Known] = {}
 """Vault → the stamp of its git index, and what that index tracks of its state."""
+_indexes: dict[Path, Path] = {}
+"""Vault → its git index, once there is one."""
 
 
 def tracked_state(root: Path) -> frozenset[PurePosixPath]:
     """The state files of the vault at `root` that git tracks, relative to it. 10 us while the git index is the same."""
-    repository = Repository(root)
-    index = repository.git_dir / "index"
+    index = _indexes.get(root) or Repository(root).git_dir / "index"
     try:
         status = index.stat()
     except OSError:
+        _indexes.pop(root, None)
         return frozenset()
+    _indexes[root] = index
     stamp = (index, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
     if root not in _known or _known[root][0] != stamp:
         _known[root] = stamp, _listed(root, files.read(index) or b"")

@@ -162,6 +162,14 @@ class History:
                 edits.append(FileChange(path, before, on_disk))
         return edits
 
+    def staged(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
+        """The files that the person has staged: their commits wait, and should wait alone."""
+        tree = self._objects.tree_of(self._repository.head().commit)
+        full = {self._repository.prefix / path: path for path in paths}
+        held = GitIndexUpdate(self._repository).blobs(list(full))
+        found = {path: self._objects.find(tree, path) for path in full}
+        return {full[path] for path, entry in found.items() if held[path] != (entry.id if entry else None)}
+
     def ignored(self, path: PurePosixPath) -> bool:
         """Whether git ignores an untracked file of that name."""
         # `check-ignore` refuses literal path specs; ./ keeps a leading colon from being read as one that is not.
@@ -327,11 +335,16 @@ class History:
             try:
                 return self._try_flush(written)
             except CannotCommit as reason:
-                return Flushed((), self._intents.count(), str(reason))
+                return self._all_wait(str(reason))
             except _Overtaken as reason:
                 if time.monotonic() > give_up:
-                    return Flushed((), self._intents.count(), str(reason))
+                    return self._all_wait(str(reason))
                 time.sleep(_POLL_S)
+
+    def _all_wait(self, reason: str) -> Flushed:
+        pending = self._intents.pending()
+        count = sum(len(intent.drafts) for intent in pending)
+        return Flushed((), count, reason, frozenset(path for intent in pending for path in intent.net_changes()))
 
     def _try_flush(self, written: Sequence[WrittenFile]) -> Flushed:
         """One attempt. Raises `CannotCommit` if it must wait for the person, `_Overtaken` if another git was faster."""
@@ -352,8 +365,9 @@ class History:
         for intent, left in plan.left:
             self._intents.keep(intent, left)
             self._step("intent struck off")
-        waiting = sum(len(left) for _, left in plan.left)
-        return Flushed(tuple(plan.commits), waiting, next(iter(plan.blocked.values())) if waiting else None)
+        waiting = [draft for _, left in plan.left for draft in left]
+        reason = next(iter(plan.blocked.values())) if waiting else None
+        return Flushed(tuple(plan.commits), len(waiting), reason, frozenset(net_changes(waiting)))
 
     def _publish(self, plan: Plan, git_index: GitIndexUpdate) -> None:
         """Move branch and git index to the new commits, under both of git's locks, taken last and held for a moment."""

@@ -42,11 +42,12 @@ class Draft:
 
 @dataclass(frozen=True)
 class Flushed:
-    """What a flush did: the new commits, oldest first; how many drafts still wait, and why (None when none does)."""
+    """What a flush did: the new commits, oldest first; how many drafts still wait, why, and whose files they are."""
 
     commits: tuple[str, ...] = ()
     waiting: int = 0
     paused: str | None = None
+    waiting_paths: frozenset[PurePosixPath] = frozenset()
 
 
 @dataclass(frozen=True)

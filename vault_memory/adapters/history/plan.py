@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.git import (
@@ -171,7 +171,13 @@ class Planner:
             if held not in (self._blob(change.path, change.before), self._blob(change.path, change.after)):
                 change = change._replace(after=self._merged(change, held))
             blobs[path] = self._filters.add(path, change.after)
-        return self._objects.put(tree, blobs)
+        return self._objects.put(tree, blobs, self._programs(blobs))
+
+    def _programs(self, paths: Iterable[PurePosixPath]) -> list[PurePosixPath]:
+        """Those files that may be run, as git sees it."""
+        if self._repository.settings().get("core.filemode", "true").lower() in ("false", "no", "off", "0"):
+            return []
+        return [path for path in paths if _mode(self._repository.top / path) & 0o100]
 
     def _merged(self, change: FileChange, held: str | None) -> bytes | None:
         """The text in HEAD, which moved after the draft was staged, with our change if it is missing."""
@@ -240,6 +246,13 @@ class Planner:
 
     def _content(self, blob: str | None) -> bytes | None:
         return self._objects.read(blob)[1] if blob else None
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return 0
 
 
 def signature(author: Author, when: str) -> str:

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path, PurePosixPath
 
 import click
 
 from vault_memory.interfaces.cli.output import plural
 
+_MAX_NAMED = 20
+"""Files that `init --adopt` leaves untracked and names."""
+
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @click.option("--adopt", is_flag=True, help="Accept a folder that holds notes already; they are not changed.")
-def init(folder: Path, adopt: bool) -> None:
+@click.option(
+    "--track",
+    type=click.Choice(["markdown", "everything"]),
+    help="With --adopt, in a folder without git: the files that git is to track. Default: asked, else markdown.",
+)
+def init(folder: Path, adopt: bool, track: str | None) -> None:
     """Make DIR (default: the current folder) a vault: starter notes, git repository, hooks, first commit.
 
-    It may be run again: it adds what is missing and changes nothing else.
+    It may be run again: it adds what is missing and changes nothing else. With --adopt it shows what it will add and
+    asks first, if there is a terminal.
     """
     from vault_memory.services.admin import create_vault
 
-    created = create_vault(folder, adopt=adopt)
+    is_foreign = adopt and folder.is_dir() and any(folder.iterdir()) and not (folder / "vault-memory.toml").exists()
+    track_all = _ask_to_adopt(folder, track) if is_foreign else False
+    created = create_vault(folder, adopt=adopt, track_all=track_all)
     for path in created.written:
         click.echo(f"  wrote {path}")
     for line in created.hooks:
@@ -28,6 +40,42 @@ def init(folder: Path, adopt: bool) -> None:
         click.echo(f"  note {line}")
     changed = created.written or created.hooks
     click.echo(f"{created.root} is a vault{'' if changed else ' already'}; {plural(created.indexed, 'note')} indexed")
+
+
+def _ask_to_adopt(folder: Path, track: str | None) -> bool:
+    """Show what adopting changes, and ask if there is a terminal; whether everything is to be tracked."""
+    from vault_memory.services.admin import plan_adoption
+
+    planned = plan_adoption(folder, track_all=track == "everything")
+    click.echo(f"{planned.root} will get:")
+    for path in planned.files:
+        click.echo(f"  {path}")
+    for path, lines in planned.rules.items():
+        click.echo(f"  in {path}, above your own lines:")
+        for line in lines:
+            click.echo(f"    {line}")
+    click.echo("  git hooks; your own hooks keep running")
+    if planned.has_git:
+        click.echo("Git goes on to track what your own .gitignore says.")
+    else:
+        click.echo(
+            f"Git will track {plural(planned.tracked, 'file')}, and leave {plural(len(planned.left), 'file')} alone."
+        )
+        for path, size in planned.left[:_MAX_NAMED]:
+            click.echo(f"  left: {path} ({size:,} bytes)")
+        if len(planned.left) > _MAX_NAMED:
+            click.echo(f"  left: {len(planned.left) - _MAX_NAMED:,} more, which are smaller")
+    if not sys.stdin.isatty():
+        if not planned.has_git and track is None:
+            click.echo("No terminal to ask at: Markdown only. `--track everything` tracks all files.")
+    elif planned.has_git or track:
+        click.confirm("Go on, and make the first commit of these?", default=True, abort=True)
+    else:
+        choices = click.Choice(["markdown", "everything", "nothing"])
+        track = click.prompt("Track what? (nothing: leave the folder as it is)", type=choices, default="markdown")
+        if track == "nothing":
+            raise click.Abort
+    return track == "everything"
 
 
 @click.group()

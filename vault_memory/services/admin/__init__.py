@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         revoke_user_token,
         secure_tokens,
     )
+    from vault_memory.services.admin.adopt import Adoption, plan_adoption
     from vault_memory.services.admin.backup import backup, export
     from vault_memory.services.admin.create_vault import create_vault
     from vault_memory.services.admin.doctor import doctor
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from vault_memory.services.admin.users import rename_user, users
 
 __all__ = [
+    "Adoption",
     "Caller",
     "Status",
     "backup",
@@ -33,6 +35,7 @@ __all__ = [
     "export",
     "new_user_token",
     "own_token",
+    "plan_adoption",
     "rename_user",
     "restore",
     "revoke_user_token",
@@ -46,6 +49,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "Adoption": "adopt",
         "Caller": "access",
         "Status": "status",
         "backup": "backup",
@@ -55,6 +59,7 @@ __getattr__ = lazy_exports(
         "export": "backup",
         "new_user_token": "access",
         "own_token": "access",
+        "plan_adoption": "adopt",
         "rename_user": "users",
         "restore": "restore",
         "revoke_user_token": "access",

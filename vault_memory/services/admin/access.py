@@ -14,7 +14,6 @@ import contextlib
 import hashlib
 import hmac
 import os
-import re
 import secrets
 import shutil
 import stat
@@ -31,8 +30,6 @@ from vault_memory.services.vault import Vault
 
 _PREFIX = "vault"
 """Every token begins with this, so a search for secrets recognises one."""
-_TOKEN_NAME = re.compile(re.escape(layout.STATE_DIR.encode()) + rb"(?:/token|\0)", re.IGNORECASE)
-"""In the bytes of a git index: a token file, a folder of them, or the state's folder as a submodule."""
 
 
 @dataclass(frozen=True)

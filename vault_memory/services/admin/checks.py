@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.watcher import Watcher
@@ -45,8 +45,8 @@ def _vault(vault: Vault) -> CheckResult:
     missing = [name for name in _REQUIRED_FILES if not (vault.root / name).is_file()]
     if missing:
         return f"{vault.root} lacks {', '.join(missing)}", "`vault-memory doctor --fix` puts them back"
-    ignored = (files.read(vault.root / ".gitignore") or b"").splitlines()
-    if b"index.db*" not in ignored or b".vault-memory/" not in ignored:
+    private = (f"{layout.STATE_DIR}/token", f"{layout.MEMORY_DIR}/x/{layout.INDEX_FILE}")
+    if not all(vault.history.ignored(PurePosixPath(name)) for name in private):
         return ".gitignore lacks our rules: the index would be committed", "`vault-memory doctor --fix` adds them"
     count = len(vault.user_ids())
     return f"{vault.root}, {count} user{'' if count == 1 else 's'}", ""

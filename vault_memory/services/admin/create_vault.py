@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -12,6 +13,7 @@ from vault_memory.core import layout
 from vault_memory.errors import Busy, ForeignFile, Unwritable, UsageError
 from vault_memory.services import starter
 from vault_memory.services.admin.access import drop_tokens, foreign_tokens, own_token
+from vault_memory.services.admin.adopt import plan_adoption
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.sync import install_merge_driver
 from vault_memory.services.vault import Vault, open_vault
@@ -30,11 +32,12 @@ class Created:
     notes: tuple[str, ...] = ()
 
 
-def create_vault(folder: Path, *, adopt: bool = False) -> Created:
+def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) -> Created:
     """Make `folder` a vault, or complete an existing one.
 
     `adopt` is needed for a folder that holds files but is not a vault, an Obsidian vault for example. Its notes stay as
-    they are; our settings and rules are added. Without `adopt`, raises `UsageError` for such a folder.
+    they are; our settings and rules are added (see `plan_adoption`, also for `track_all`). Without `adopt`, raises
+    `UsageError` for such a folder.
 
     Tokens that lie in a folder which this machine did not make a vault are ended, and the vault gets a new one of its
     own. Raises `ForeignFile` when git tracks such a token.
@@ -53,7 +56,9 @@ def create_vault(folder: Path, *, adopt: bool = False) -> Created:
     is_ours = MachineRecord(root).has_own_tokens()
     if not is_ours and (problems := foreign_tokens(root)):
         raise ForeignFile("\n".join(problems))
-    created = _complete(root, "adopt this folder" if adopt else "complete the vault" if is_vault else "")
+    ignored = plan_adoption(root, track_all=track_all).ignored if is_foreign else ()
+    action = "adopt this folder" if is_foreign else "complete the vault" if is_vault else ""
+    created = _complete(root, action, ignored)
     return created if is_ours else replace(created, notes=(*make_tokens(root), *created.notes))
 
 
@@ -77,11 +82,11 @@ def make_tokens(root: Path) -> list[str]:
     return notes
 
 
-def _complete(root: Path, action: str) -> Created:
-    """`action` names what is completed; "" for a new vault."""
+def _complete(root: Path, action: str, ignored: Sequence[str] = ()) -> Created:
+    """`action` names what is completed; "" for a new vault. `ignored` are more lines for its `.gitignore`."""
     before = {path: files.read(root / path) for path in (PurePosixPath(".gitignore"), PurePosixPath(".gitattributes"))}
     # An existing vault gets only what it needs: a person may have deleted the rest on purpose.
-    written = starter.lay_out(root, adopt=bool(action))
+    written = starter.lay_out(root, adopt=bool(action), ignored=ignored)
     History.create(root)
     vault = open_vault(root)
     hooks = starter.install_hooks(vault.history.git_dir)

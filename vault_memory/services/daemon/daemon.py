@@ -169,7 +169,8 @@ class Daemon:
             paths.setdefault(layout.scope_of(edit.path), []).append(edit.path)
         for scope in paths.keys() - self._index.held:
             with locked(self.vault, scope):
-                count = commit_person_edits(self.vault, scope, paths[scope])
+                on_waiting = partial(self._events.publish, "waiting", layout.label(scope))
+                count = commit_person_edits(self.vault, scope, paths[scope], on_waiting)
             if count:
                 files = "file" if count == 1 else "files"
                 self._events.publish("committed", layout.label(scope), f"{count} edited {files}, as the person's")
