@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from vault_memory.adapters.git.diff import FileDifference, blame, changed_files, diff, read_blobs, union_merge
     from vault_memory.adapters.git.index_file import CONFLICT, GitIndexFile, IndexEntry, UnknownIndex
     from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment
-    from vault_memory.adapters.git.objects import EMPTY_TREE, FILE_MODES, FOLDER_MODE, Objects, commit_body, object_id
+    from vault_memory.adapters.git.objects import (
+        EMPTY_TREE,
+        FILE_MODES,
+        FOLDER_MODE,
+        Objects,
+        TreeEntry,
+        commit_body,
+        object_id,
+    )
     from vault_memory.adapters.git.process import run
     from vault_memory.adapters.git.remote import Remote, followed_remote
     from vault_memory.adapters.git.repository import Filters, Head, Repository
@@ -34,6 +42,7 @@ __all__ = [
     "Objects",
     "Remote",
     "Repository",
+    "TreeEntry",
     "UnknownIndex",
     "blame",
     "changed_files",
@@ -69,6 +78,7 @@ __getattr__ = lazy_exports(
         "Objects": "objects",
         "Remote": "remote",
         "Repository": "repository",
+        "TreeEntry": "objects",
         "UnknownIndex": "index_file",
         "blame": "diff",
         "changed_files": "diff",

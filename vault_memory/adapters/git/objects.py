@@ -129,20 +129,21 @@ class Objects:
         self._new[name] = (kind, body)
         return name
 
-    def put(self, tree_id: str, blobs: Mapping[PurePosixPath, str | None]) -> str:
-        """The id of the tree with these files set to a blob, keeping their modes, or removed (None)."""
+    def put(self, tree_id: str, blobs: Mapping[PurePosixPath, str | TreeEntry | None]) -> str:
+        """The id of the tree with these files set to a blob, keeping their modes, or to an entry, or removed (None)."""
         return self._put(tree_id, [(path.parts, blob) for path, blob in blobs.items()]) or EMPTY_TREE
 
-    def _put(self, tree_id: str, blobs: Sequence[tuple[tuple[str, ...], str | None]]) -> str | None:
+    def _put(self, tree_id: str, blobs: Sequence[tuple[tuple[str, ...], str | TreeEntry | None]]) -> str | None:
         body = self.tree(tree_id)
-        below: dict[str, list[tuple[tuple[str, ...], str | None]]] = {}
+        below: dict[str, list[tuple[tuple[str, ...], str | TreeEntry | None]]] = {}
         for parts, blob in blobs:
             old = self._child(tree_id, parts[0])
             if parts[1:]:
                 below.setdefault(parts[0], []).append((parts[1:], blob))
             else:
-                mode = old.mode if old and old.mode in FILE_MODES else FILE_MODE
-                body = _with_entry(body, os.fsencode(parts[0]), TreeEntry(mode, blob) if blob else None)
+                if isinstance(blob, str):
+                    blob = TreeEntry(old.mode if old and old.mode in FILE_MODES else FILE_MODE, blob)
+                body = _with_entry(body, os.fsencode(parts[0]), blob)
         for name, inner in below.items():
             old = self._child(tree_id, name)
             child = self._put(old.id if old and old.mode == FOLDER_MODE else EMPTY_TREE, inner)

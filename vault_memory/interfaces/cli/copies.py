@@ -66,8 +66,11 @@ def _restore_file(context: Context, text: str, when: str) -> None:
 
 @click.command()
 @click.argument("remote", required=False, default="")
+@click.option(
+    "--plugins", is_flag=True, help="Exchange Obsidian's plugins, themes and snippets, too: they are programs."
+)
 @pass_context
-def sync(context: Context, remote: str) -> None:
+def sync(context: Context, remote: str, plugins: bool) -> None:
     """Fetch from REMOTE, merge, and push.
 
     REMOTE is a name or an address. Default: git.remote in the settings, else the remote of the branch. Nothing is
@@ -75,7 +78,7 @@ def sync(context: Context, remote: str) -> None:
     """
     from vault_memory.services.sync import sync as run_sync
 
-    done = run_sync(context.open(), remote)
+    done = run_sync(context.open(), remote, plugins=plugins)
     click.echo(f"received {plural(done.received, 'commit')}, sent {done.sent:,}")
     for note in done.notes:
         click.echo(f"  {note}")

@@ -22,7 +22,7 @@ from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.admin.status import LARGE_USER_BYTES, status, vectors_by
 from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.indexing import embed, rebuild, reconcile
-from vault_memory.services.sync import install_merge_driver, merge_driver_installed
+from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git
 from vault_memory.services.vault import Vault
 
 CheckResult = tuple[str, str]
@@ -70,6 +70,11 @@ def _git(vault: Vault) -> CheckResult:
     if state.waiting:
         return f"git {version}; {state.waiting} commits wait", "`vault-memory heartbeat --now commits` makes them"
     return f"git {version}, branch {state.branch}", ""
+
+
+def _private(vault: Vault) -> CheckResult:
+    what, _, step = private_in_git(vault).partition(": ")
+    return what or "git holds no state, index or conversation", step
 
 
 def _hooks(vault: Vault) -> CheckResult:
@@ -225,6 +230,7 @@ CHECKS = (
     Check("permissions", _permissions),
     Check("tokens", _tokens, repair=_repair_tokens),
     Check("git", _git),
+    Check("private files", _private),
     Check("hooks", _hooks, repair=lambda vault: starter.install_hooks(vault.history.git_dir)),
     Check("merge driver", _merge_driver, repair=lambda vault: install_merge_driver(vault.root)),
     Check("vectors", _vectors),

@@ -15,7 +15,7 @@ from vault_memory.core.notes import note
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, is_mass_deletion, spaces
-from vault_memory.services.sync import decided_conflicts, open_conflicts
+from vault_memory.services.sync import decided_conflicts, open_conflicts, private_in_git
 from vault_memory.services.turns import Tally, redactions, tally
 from vault_memory.services.vault import Vault
 
@@ -103,6 +103,8 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         if note.CONFLICT_PROBLEM in scope.failed.get(source, note.CONFLICT_PROBLEM)
     ]
     conflicts = tuple(open_conflicts(vault, to_search))
+    unhealthy = _unhealthy(scope_statuses, daemon, history, jobs)
+    unhealthy += filter(None, [private_in_git(vault)])
     return Status(
         str(vault.root),
         scopes=scope_statuses,
@@ -114,7 +116,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         conflicts=conflicts,
         decided=tuple(decided_conflicts(vault)),
         degraded=tuple(_degraded(scope_statuses, daemon, tally(vault))),
-        unhealthy=(*_unhealthy(scope_statuses, daemon, history, jobs), *(f"conflict: {line}" for line in conflicts)),
+        unhealthy=(*unhealthy, *(f"conflict: {line}" for line in conflicts)),
     )
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from vault_memory.services.sync.check_staged import check_staged
     from vault_memory.services.sync.conflicts import decided_conflicts, open_conflicts
     from vault_memory.services.sync.merge_driver import install_merge_driver, merge_driver, merge_driver_installed
+    from vault_memory.services.sync.refusals import private_in_git
     from vault_memory.services.sync.sync import sync
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "merge_driver",
     "merge_driver_installed",
     "open_conflicts",
+    "private_in_git",
     "sync",
 ]
 
@@ -32,6 +34,7 @@ __getattr__ = lazy_exports(
         "merge_driver": "merge_driver",
         "merge_driver_installed": "merge_driver",
         "open_conflicts": "conflicts",
+        "private_in_git": "refusals",
         "sync": "sync",
     },
 )
