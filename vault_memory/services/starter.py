@@ -107,6 +107,11 @@ def install_hooks(git_dir: Path) -> list[str]:
     return done
 
 
+def is_our_hook(hook: bytes) -> bool:
+    """Whether a hook is one that ships with this package, byte for byte."""
+    return any(hook == path.read_bytes() for path in shipped("hooks").iterdir())
+
+
 def _version(hook: bytes) -> int:
     """The version of our hook; 0 for another hook."""
     match = _VERSION.search(hook)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.git.process import run
     from vault_memory.adapters.git.remote import Remote, followed_remote
     from vault_memory.adapters.git.repository import Filters, Head, Repository
+    from vault_memory.adapters.git.settings import NEXT_STEP, SIGNING, Setting, allow, settings_of
     from vault_memory.adapters.git.upkeep import Growth, commits_outside_graph, growth, pack_objects, write_commit_graph
 
 __all__ = [
@@ -39,11 +40,15 @@ __all__ = [
     "IndexEntry",
     "LogEntry",
     "Moment",
+    "NEXT_STEP",
     "Objects",
     "Remote",
     "Repository",
+    "SIGNING",
+    "Setting",
     "TreeEntry",
     "UnknownIndex",
+    "allow",
     "blame",
     "changed_files",
     "commit_body",
@@ -55,6 +60,7 @@ __all__ = [
     "pack_objects",
     "read_blobs",
     "run",
+    "settings_of",
     "union_merge",
     "write_commit_graph",
 ]
@@ -75,11 +81,15 @@ __getattr__ = lazy_exports(
         "IndexEntry": "index_file",
         "LogEntry": "log",
         "Moment": "log",
+        "NEXT_STEP": "settings",
         "Objects": "objects",
         "Remote": "remote",
         "Repository": "repository",
+        "SIGNING": "settings",
+        "Setting": "settings",
         "TreeEntry": "objects",
         "UnknownIndex": "index_file",
+        "allow": "settings",
         "blame": "diff",
         "changed_files": "diff",
         "commit_body": "objects",
@@ -91,6 +101,7 @@ __getattr__ = lazy_exports(
         "pack_objects": "upkeep",
         "read_blobs": "diff",
         "run": "process",
+        "settings_of": "settings",
         "union_merge": "diff",
         "write_commit_graph": "upkeep",
     },

@@ -16,7 +16,18 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.files import ReadCache
-from vault_memory.adapters.git import FILE_MODES, CommitLog, Filters, LogEntry, Objects, Repository, TreeEntry
+from vault_memory.adapters.git import (
+    FILE_MODES,
+    CommitLog,
+    Filters,
+    LogEntry,
+    Objects,
+    Repository,
+    Setting,
+    TreeEntry,
+    allow,
+    settings_of,
+)
 from vault_memory.adapters.history.intents import IntentLog, WrittenFile, net_changes
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, signature
@@ -50,7 +61,8 @@ class History:
     """The git history of the vault at `root`, which may be a repository or a folder inside a larger one.
 
     `person_name` and `person_email` are used when git has no user name; `sign` signs our commits with the person's git
-    set-up; `now` gives commits their time. Threads and processes may share one vault.
+    set-up; `now` gives commits their time. Threads and processes may share one vault. Of the repository's own settings
+    that start programs only `allowed_settings` take effect; the person's global ones do.
     """
 
     def __init__(
@@ -60,10 +72,12 @@ class History:
         person_name: str = "",
         person_email: str = "",
         sign: bool = False,
+        allowed_settings: Iterable[Setting] = (),
         now: Callable[[], datetime] = _now,
         step: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._repository = Repository(root)
+        allow(self.root, allowed_settings)
         self._objects = Objects(self._repository.common_dir / "objects")
         self._intents = IntentLog(self.git_dir / "vault-memory" / "intents", self.root)
         self._rewind = Rewind(self._repository, self._objects, self._intents)
@@ -167,7 +181,21 @@ class History:
             if on_disk != before and not (before is None and paths is not None and self.ignored(path)):
                 edits.append(FileChange(path, before, on_disk))
         left_out = self.left_out([edit.path for edit in edits]) if paths is not None else set()
+        left_out |= self._with_refused_filter([edit.path for edit in edits]).keys()
         return [edit for edit in edits if edit.path not in left_out]
+
+    def refused_settings(self) -> tuple[Setting, ...]:
+        """The repository's own settings that would start programs or lead elsewhere, and are not allowed to."""
+        return settings_of(self.root).refused
+
+    def waiting_for_filter(self) -> dict[PurePosixPath, str]:
+        """Files that differ from HEAD and are not committed because their filter is refused; and the filter's name."""
+        return self._with_refused_filter(self._status()) if settings_of(self.root).filters else {}
+
+    def _with_refused_filter(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
+        prefix = self._repository.prefix
+        refused = Filters(self._repository, self._objects).refused([prefix / path for path in paths])
+        return {path.relative_to(prefix): name for path, name in refused.items()}
 
     def left_out(self, paths: Sequence[PurePosixPath]) -> set[PurePosixPath]:
         """Those of the paths whose file on disk does not count, as git's skip-worktree flag says."""

@@ -11,6 +11,8 @@ from vault_memory.adapters import files, git
 from vault_memory.adapters.git import (
     CONFLICT,
     FOLDER_MODE,
+    NEXT_STEP,
+    SIGNING,
     CommitLog,
     Filters,
     Head,
@@ -18,6 +20,7 @@ from vault_memory.adapters.git import (
     Repository,
     TreeEntry,
     commit_body,
+    settings_of,
     union_merge,
 )
 from vault_memory.adapters.history.intents import Intent
@@ -118,6 +121,10 @@ class Planner:
                     if in_history[_fingerprint(draft, intent)]:
                         known |= {intent.bases.get(change.path), self._blob(change.path, change.before)}
         self._find_staged_in_tree_only(pending, git_index, tree, plan)
+        for path, name in self._filters.refused(list(ours)).items():
+            plan.blocked[path] = (
+                f"{path} goes through the filter {name} of this repository's own config, which is not run: {NEXT_STEP}"
+            )
         staged = git_index.blobs(list(ours))
         behind = set()
         for path, known in ours.items():
@@ -231,6 +238,8 @@ class Planner:
         return self._objects.add("commit", body)
 
     def _signed_commit(self, tree: str, parents: list[str], author: Author, when: str, message: str) -> str:
+        if refused := settings_of(self._repository.top).refused_for(SIGNING):
+            raise CannotCommit(f"the config of this repository sets {refused.key} = {refused.value}: {NEXT_STEP}")
         self._objects.write()
         clean = _clean(author)
         extra = {"GIT_AUTHOR_NAME": clean.name, "GIT_AUTHOR_EMAIL": clean.email, "GIT_AUTHOR_DATE": when}

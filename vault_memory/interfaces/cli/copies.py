@@ -8,7 +8,7 @@ import click
 
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural
+from vault_memory.interfaces.cli.output import plural, show_programs
 
 
 @click.command()
@@ -49,7 +49,9 @@ def restore(context: Context, commit: str | None, date: str | None, what: str, f
 def _restore_backup(archive: Path, folder: Path) -> None:
     from vault_memory.services.admin import restore as restore_backup
 
-    click.echo(f"{restore_backup(archive, folder)} is restored")
+    root = restore_backup(archive, folder)
+    click.echo(f"{root} is restored")
+    show_programs(root)
 
 
 def _restore_file(context: Context, text: str, when: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from vault_memory.interfaces.cli.output import plural
+from vault_memory.interfaces.cli.output import plural, show_programs
 
 
 @click.command()
@@ -24,6 +24,7 @@ def init(folder: Path, adopt: bool) -> None:
         click.echo(f"  wrote {path}")
     for line in created.hooks:
         click.echo(f"  hook {line}")
+    show_programs(created.root)
     changed = created.written or created.hooks
     click.echo(f"{created.root} is a vault{'' if changed else ' already'}; {plural(created.indexed, 'note')} indexed")
 

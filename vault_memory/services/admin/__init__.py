@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from vault_memory.services.admin.backup import backup, export, restore
     from vault_memory.services.admin.create_vault import create_vault
     from vault_memory.services.admin.doctor import doctor
+    from vault_memory.services.admin.foreign import repository_programs
     from vault_memory.services.admin.status import Status, status
     from vault_memory.services.admin.users import rename_user, users
 
@@ -25,6 +26,7 @@ __all__ = [
     "new_user_token",
     "own_token",
     "rename_user",
+    "repository_programs",
     "restore",
     "revoke_user_token",
     "status",
@@ -44,6 +46,7 @@ __getattr__ = lazy_exports(
         "new_user_token": "access",
         "own_token": "access",
         "rename_user": "users",
+        "repository_programs": "foreign",
         "restore": "backup",
         "revoke_user_token": "access",
         "status": "status",

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field
 
 from vault_memory.adapters import scan
-from vault_memory.adapters.git import Growth, growth
+from vault_memory.adapters.git import NEXT_STEP, Growth, growth
 from vault_memory.adapters.history import HistoryState
 from vault_memory.adapters.index import Stats
 from vault_memory.core import layout
@@ -115,7 +115,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         growth=growth(vault.history.git_dir),
         conflicts=conflicts,
         decided=tuple(decided_conflicts(vault)),
-        degraded=tuple(_degraded(scope_statuses, daemon, tally(vault))),
+        degraded=(*_degraded(scope_statuses, daemon, tally(vault)), *_refused_settings(vault)),
         unhealthy=(*unhealthy, *(f"conflict: {line}" for line in conflicts)),
     )
 
@@ -202,6 +202,16 @@ def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, second_look
             f"{second_looks.why}"
         )
     return lines
+
+
+def _refused_settings(vault: Vault) -> list[str]:
+    """What of the repository's own git config does not take effect, and the files that wait for it."""
+    lines = [
+        f"the repository's own git config sets {key} = {value}, which does not take effect: {NEXT_STEP}"
+        for key, value in vault.history.refused_settings()
+    ]
+    waiting = vault.history.waiting_for_filter()
+    return lines + [f"{path} is not committed before the filter {name} may run" for path, name in waiting.items()]
 
 
 def _unhealthy(
