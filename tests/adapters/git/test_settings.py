@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -148,6 +150,22 @@ def test_a_file_whose_filter_is_refused_waits_and_blocks_no_other(vault: Vault) 
     assert trusting.refused_settings() == () and len(trusting.flush().commits) == 2, "the person's text, then ours"
     assert vault.git("show", f"HEAD:{NOTE}") == "ol unaq\nnffvfgnag'f\n"
     assert "by hand" not in vault.git("log", "-p", "--no-textconv", "--all")
+
+
+def test_a_commit_starts_no_process_for_the_settings(
+    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault.add(b"one")
+    real = shutil.which("git")
+    wrapper = tmp_path / "bin/git"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/started\nexec {real} "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", str(wrapper.parent), prepend=os.pathsep)
+    vault.history.commit([vault.draft(b"two")])
+    assert not (tmp_path / "started").exists()
+    vault.history.ignored(NOTE)
+    assert (tmp_path / "started").read_text().count("check-ignore") == 1, "the test sees what is started"
 
 
 def test_what_was_allowed_is_that_value_and_no_other(vault: Vault) -> None:

@@ -128,7 +128,8 @@ def test_programs_of_obsidian_stay_in_git_until_asked_for(remote: Machine, one: 
     assert one.read(PLUGIN) == "run(2)\n"
     one.assert_clean()
     one.write(PLUGIN, "mine()\n")
-    one.sync()
+    (line,) = one.sync().notes
+    assert PLUGIN in line and "--plugins" in line
     assert git(one.root, "show", f"HEAD:{PLUGIN}") == "run(2)\n", "an update does not travel by itself"
     sync(one.vault, plugins=True)
     assert git(one.root, "show", f"HEAD:{PLUGIN}") == "mine()\n"
@@ -140,6 +141,19 @@ def test_programs_of_obsidian_stay_in_git_until_asked_for(remote: Machine, one: 
     assert one.read(PLUGIN) == "run(3)\n" and one.read(".obsidian/plugins/evil/main (set aside).js") == "mine()\n"
     assert "set aside" in line
     one.assert_clean()
+
+
+def test_a_file_that_goes_through_a_filter_is_merged_by_the_person(remote: Machine, one: Machine) -> None:
+    """Its bytes in git are not those on disk: writing them there would lose the person's text."""
+    git(one.root, "config", "--global", "filter.rot.clean", "tr a-z n-za-m")
+    one.write(".gitattributes", "secret.md filter=rot\n")
+    one.write("secret.md", "hello\n")
+    one.sync()
+    git(remote.root, "pull", "-q")
+    push(remote, **{"secret.md": "other\n"})
+    with pytest.raises(HistoryError, match=r"secret\.md goes through the git filter rot"):
+        one.sync()
+    assert one.read("secret.md") == "hello\n"
 
 
 def test_an_ignored_file_here_is_not_overwritten_and_not_sent(remote: Machine, one: Machine) -> None:

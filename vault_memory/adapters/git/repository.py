@@ -160,14 +160,21 @@ class Filters:
     def refused(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         """Those of the paths whose filter is switched off (`settings`), and its name: they must not be committed."""
         off = settings_of(self._repository.top).filters
-        if not off or not paths:
+        return {path: name for path, name in self.drivers(paths).items() if name in off} if off else {}
+
+    def drivers(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
+        """Those of the paths that go through a filter which git's settings define, and its name."""
+        defined = {
+            key.split(".", 1)[1].rpartition(".")[0] for key in self._repository.settings() if key[:7] == "filter."
+        }
+        if not defined or not paths:
             return {}
         names = b"".join(os.fsencode(path) + b"\0" for path in paths)
         plain = {"GIT_LITERAL_PATHSPECS": "0"}
         out = git.run(self._repository.top, "check-attr", "-z", "--stdin", "filter", stdin=names, extra=plain)
         fields = os.fsdecode(out).split("\0")
         rows = zip(fields[0:-1:3], fields[2::3], strict=True)
-        return {PurePosixPath(name): driver for name, driver in rows if driver in off}
+        return {PurePosixPath(name): driver for name, driver in rows if driver in defined}
 
     def _ask(self, path: PurePosixPath, content: bytes, *args: str) -> str:
         sync = ("-c", "core.fsync=loose-object")

@@ -188,6 +188,12 @@ class History:
         """The repository's own settings that would start programs or lead elsewhere, and are not allowed to."""
         return settings_of(self.root).refused
 
+    def filtered(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
+        """Those of the paths whose bytes in git differ from those on disk, because of a filter; and its name."""
+        prefix = self._repository.prefix
+        drivers = Filters(self._repository, self._objects).drivers([prefix / path for path in paths])
+        return {path.relative_to(prefix): name for path, name in drivers.items()}
+
     def waiting_for_filter(self) -> dict[PurePosixPath, str]:
         """Files that differ from HEAD and are not committed because their filter is refused; and the filter's name."""
         return self._with_refused_filter(self._status()) if settings_of(self.root).filters else {}

@@ -24,6 +24,8 @@ from vault_memory.services.vault import Vault
 CONFLICT_COPY = " (conflict "
 """In the name of the older text of a file that cannot be merged: `plan (conflict 2026-01-30 1a2b3c4).canvas`."""
 
+_BY_HAND = "merge it yourself with `git pull --no-rebase`, then sync again"
+
 
 @dataclass
 class RemoteMerge:
@@ -58,6 +60,8 @@ class RemoteMerge:
         differences = [difference for difference in differences if difference.path not in self.tree_only]
         for difference in differences:
             _require_plain_file(difference)
+        for path, name in self.vault.history.filtered([difference.path for difference in differences]).items():
+            raise HistoryError(f"{path} goes through the git filter {name}: {_BY_HAND}")
         blobs = read_blobs(root, (blob for each in differences for blob in (each.old, each.new) if blob))
         changes: list[FileChange] = []
         later_drafts: list[Draft] = []
@@ -173,10 +177,7 @@ def _require_plain_file(difference: FileDifference) -> None:
     """Only plain files are merged: a person must decide about a link or a repository inside the vault."""
     old_mode, new_mode = difference.old_mode, difference.new_mode
     if new_mode not in ("000000", "100644", old_mode) or old_mode in ("120000", "160000"):
-        raise HistoryError(
-            f"{difference.path} is not a plain file on the other side (git mode {new_mode}): merge it yourself with "
-            "`git pull --no-rebase`, then sync again"
-        )
+        raise HistoryError(f"{difference.path} is not a plain file on the other side (git mode {new_mode}): {_BY_HAND}")
 
 
 def _other_side(side: Side) -> Side:

@@ -35,6 +35,17 @@ def take_programs(vault: Vault) -> list[str]:
     return notes
 
 
+def changed_programs(vault: Vault) -> list[str]:
+    """A line if programs that git tracks were changed here and are not committed."""
+    edits = [edit for edit in vault.history.uncommitted(programs=True) if layout.is_program(edit.path) and edit.before]
+    if not edits:
+        return []
+    return [
+        f"changed here and not sent, because Obsidian runs them: {', '.join(str(edit.path) for edit in edits[:3])}"
+        f"{', …' if len(edits) > 3 else ''}: `vault-memory sync --plugins` sends them"
+    ]
+
+
 def _put_on_disk(vault: Vault, path: PurePosixPath) -> list[str]:
     file = files.contained(vault.root, path)
     before, after = files.read(file), vault.history.blob(path)

@@ -14,7 +14,7 @@ from vault_memory.core import layout
 from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.indexing import is_mass_deletion
 from vault_memory.services.sync.merge import RemoteMerge
-from vault_memory.services.sync.programs import take_programs
+from vault_memory.services.sync.programs import changed_programs, take_programs
 from vault_memory.services.sync.refusals import refuse_private_commits
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, write
@@ -48,7 +48,7 @@ def sync(vault: Vault, name: str = "", *, plugins: bool = False) -> Synced:
         raise UsageError("this vault has no remote: name one with `git remote add origin ADDRESS`")
     remote, commits = Remote(root, name), CommitLog(root)
     received = 0
-    notes = take_programs(vault) if plugins else []
+    notes = take_programs(vault) if plugins else changed_programs(vault)
     for _ in range(MAX_PUSHES):
         theirs = remote.tip(branch)
         if theirs and not commits.has(theirs):
