@@ -34,6 +34,7 @@ _PRIVATE = re.compile(
     r"(?:^|/)(?:\.git|git~\d|\.vault-memory|vault-~\d|index\.db[^/]*|memory/[^/]+/(?:archive/)?(?:conversations|conver~\d))"
     r"(?:/|$)"
 )
+_MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|\.\.|[^\x00-\x7f]", re.IGNORECASE)
 _PROGRAM = re.compile(r"(?:^|/)(?:\.[^/]+|obsidi~\d)/(?:(?:plugins|themes|snippets)(?:/|$)|community-plugins\.json$)")
 # What a disk may ignore in a name: case; on macOS some invisible characters; on Windows dots and blanks at the end, and
 # what follows a colon. Windows also knows a file by a short name with a `~`.
@@ -55,6 +56,8 @@ class Place:
 def is_private(path: PurePosixPath) -> bool:
     """Whether a vault-relative path is state, a search index or a conversation, or git's own. Nothing of this kind is
     committed, sent to a remote or taken from one, whatever `.gitignore` says."""
+    if not _MAY_BE_PRIVATE.search(path.as_posix()):  # a vault has many thousand names; this takes a tenth of the time
+        return False
     return ".." in path.parts or _PRIVATE.search(_as_stored(path)) is not None
 
 

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.objects import Objects, object_id
-from vault_memory.adapters.git.settings import Place, locate, settings_of
+from vault_memory.adapters.git.settings import Place, locate, settings_at
 from vault_memory.errors import HistoryError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -53,8 +53,8 @@ class Repository:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        place = locate(self.root) or Place(self.root, self.root / ".git", self.root / ".git")
-        self.top, self.git_dir, self.common_dir = place
+        self._place = locate(self.root) or Place(self.root, self.root / ".git", self.root / ".git")
+        self.top, self.git_dir, self.common_dir = self._place
         self.prefix = PurePosixPath(self.root.relative_to(self.top).as_posix())
 
     def exists(self) -> bool:
@@ -123,7 +123,11 @@ class Repository:
 
     def settings(self) -> dict[str, str]:
         """Git's settings for this repository, global ones too; read again when a config file has changed."""
-        return settings_of(self.top).values
+        return settings_at(self._place).values
+
+    def refused_filters(self) -> frozenset[str]:
+        """The filters that the repository's own config defines and that are not run (`settings`)."""
+        return settings_at(self._place).filters
 
 
 class Filters:
@@ -159,7 +163,7 @@ class Filters:
 
     def refused(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         """Those of the paths whose filter is switched off (`settings`), and its name: they must not be committed."""
-        off = settings_of(self._repository.top).filters
+        off = self._repository.refused_filters()
         return {path: name for path, name in self.drivers(paths).items() if name in off} if off else {}
 
     def drivers(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
