@@ -324,9 +324,15 @@ class Config:
         of the file, if it has any. Raises one `ConfigError` that lists every unknown key and wrong value, each with its
         line or the name of its environment variable.
         """
+        return cls.parse(_read(file), file, environ, doubts, **flags)
+
+    @classmethod
+    def parse(
+        cls, text: str, file: Path, environ: Mapping[str, str], doubts: Doubts = _doubt_all, **flags: Any
+    ) -> Config:
+        """Settings as `load` gives them, from a text that the file holds or is to hold."""
         problems: list[str] = []
         values: dict[str, Any] = {}
-        text = _read(file)
         for key, value in _flatten(_parse(text, file)).items():
             name = key.replace(".", "_")
             where = f"{file.name}:{_line_of(text, key)}"
@@ -407,6 +413,8 @@ def _parse(text: str, file: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file} is not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{file} is not valid TOML: its lists or tables are nested too deeply") from error
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,15 @@ SHARED = ""
 """The scope of the Markdown outside `memory/`; every other scope is a user id."""
 
 _USER_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+_PRIVATE = re.compile(
+    r"(?:^|/)(?:\.git|git~\d|\.vault-memory|vault-~\d|index\.db[^/]*|memory/[^/]+/(?:archive/)?(?:conversations|conver~\d))"
+    r"(?:/|$)"
+)
+_MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|\.\.|[^\x00-\x7f]", re.IGNORECASE)
+_PROGRAM = re.compile(r"(?:^|/)(?:\.[^/]+|obsidi~\d)/(?:(?:plugins|themes|snippets)(?:/|$)|community-plugins\.json$)")
+# What a disk may ignore in a name: case; on macOS some invisible characters; on Windows dots and blanks at the end, and
+# what follows a colon. Windows also knows a file by a short name with a `~`.
+_IGNORED_IN_NAMES = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|:[^/]*|[. ]+(?=/|$)")
 _DAY_FILE = re.compile(r"(?:daily|conversations)/(\d{4}-\d{2}-\d{2})\.(?:md|jsonl)")
 
 # Windows cannot make folders of these names, with any ending; a vault must open on all three systems.
@@ -43,6 +52,25 @@ class Place:
 
     scope: str
     source: str
+
+
+def is_private(path: PurePosixPath) -> bool:
+    """Whether a vault-relative path is state, a search index or a conversation, or git's own. Nothing of this kind is
+    committed, sent to a remote or taken from one, whatever `.gitignore` says."""
+    if not _MAY_BE_PRIVATE.search(path.as_posix()):  # a vault has many thousand names; this takes a tenth of the time
+        return False
+    return ".." in path.parts or _PRIVATE.search(_as_stored(path)) is not None
+
+
+def is_program(path: PurePosixPath) -> bool:
+    """Whether Obsidian runs this file or is told by it what to run: plugins, themes and snippets in its hidden folder,
+    and the list of enabled plugins. Such a file travels between machines only when a person asks for it."""
+    return _PROGRAM.search(_as_stored(path)) is not None
+
+
+def _as_stored(path: PurePosixPath) -> str:
+    """The path in the one form that every spelling of it has, on a disk that tells few names apart."""
+    return _IGNORED_IN_NAMES.sub("", path.as_posix().casefold())
 
 
 def check_user_id(user_id: str) -> str:
@@ -98,11 +126,6 @@ def scope_of(path: PurePosixPath) -> str:
 def is_state(path: PurePosixPath) -> bool:
     """Whether a vault-relative path is an index or in a state folder: derived, never in git, never in a backup."""
     return any(part.casefold() == STATE_DIR for part in path.parts) or path.name.casefold().startswith(INDEX_FILE)
-
-
-def is_private(path: PurePosixPath) -> bool:
-    """Whether only the vault's owner may read a file or folder: state, and conversation records."""
-    return is_state(path) or (path.parts[:1] == (MEMORY_DIR,) and path.parts[2:3] == (CONVERSATIONS_DIR,))
 
 
 def daily_source(day: date) -> str:

@@ -151,9 +151,9 @@ def install_hooks(git_dir: Path) -> list[str]:
     return done
 
 
-def is_our_hook(content: bytes) -> bool:
-    """Whether this is a hook that some version of ours installs."""
-    return _version(content) > 0
+def is_our_hook(hook: bytes) -> bool:
+    """Whether a hook is one that ships with this package, byte for byte."""
+    return any(hook == path.read_bytes() for path in shipped("hooks").iterdir())
 
 
 def _version(hook: bytes) -> int:

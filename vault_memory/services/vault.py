@@ -20,6 +20,7 @@ from vault_memory.errors import InvalidId, NotAVault, NotFound, UsageError
 
 if TYPE_CHECKING:
     from vault_memory.adapters.embedding import Embedder
+    from vault_memory.adapters.git import Setting
     from vault_memory.adapters.history import History
     from vault_memory.adapters.index import Index
     from vault_memory.core.extraction import Lexicon
@@ -63,8 +64,14 @@ class Vault:
             person_name=config.git_person_name,
             person_email=config.git_person_email,
             sign=config.git_sign,
+            allowed_settings=self._allowed_git_settings(),
             now=self.now,
         )
+
+    def _allowed_git_settings(self) -> tuple[Setting, ...]:
+        """Of the settings in the repository's own config that start programs, those that this machine has said yes to:
+        none. A person sets them in their own git settings instead."""
+        return ()
 
     @cached_property
     def embedder(self) -> Embedder:

@@ -30,7 +30,7 @@ def test_what_is_committed_is_what_git_would_commit(
 ) -> None:
     (vault.root / ".gitattributes").write_text(attributes)
     for key, value in settings.items():
-        vault.git("config", key, value)
+        vault.git("config", "--global", key, value)
     vault.history.commit([Draft("a note", ASSISTANT, (FileChange(NOTE, None, content),))])
     wanted = vault.git("hash-object", f"--path={NOTE}", NOTE.as_posix()).strip()
     assert vault.git("rev-parse", f"HEAD:{NOTE}").strip() == wanted

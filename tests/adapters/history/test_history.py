@@ -295,7 +295,7 @@ def test_who_the_person_is(vault: Vault, bare_git: Path, monkeypatch: pytest.Mon
 
 def test_commits_are_unsigned_unless_told(vault: Vault) -> None:
     vault.git("config", "commit.gpgsign", "true")
-    vault.git("config", "gpg.program", "/nonexistent/gpg")
+    vault.git("config", "--global", "gpg.program", "/nonexistent/gpg")
     vault.add(b"one")
     assert "gpgsig" not in vault.git("cat-file", "commit", "HEAD")
     signing = History(vault.root, sign=True)
@@ -306,7 +306,7 @@ def test_commits_are_unsigned_unless_told(vault: Vault) -> None:
         "#!/bin/sh\ncat >/dev/null\necho '[GNUPG:] SIG_CREATED ' >&2\necho '-----BEGIN PGP SIGNATURE-----'\n"
     )
     gpg.chmod(0o755)
-    vault.git("config", "gpg.program", str(gpg))
+    vault.git("config", "--global", "gpg.program", str(gpg))
     assert len(signing.flush().commits) == 1
     assert "gpgsig" in vault.git("cat-file", "commit", "HEAD")
     assert vault.git("log", "-1", "--format=%an %s").strip() == "vault-memory add two"
@@ -453,8 +453,8 @@ def test_autocrlf_makes_neither_noise_nor_edits(vault: Vault, setting: str) -> N
 
 def test_a_filter_keeps_what_it_hides_hidden(vault: Vault) -> None:
     """Notes that a git filter encrypts must not be readable in history."""
-    vault.git("config", "filter.secret.clean", "tr a-z n-za-m")
-    vault.git("config", "filter.secret.smudge", "tr a-z n-za-m")
+    vault.git("config", "--global", "filter.secret.clean", "tr a-z n-za-m")
+    vault.git("config", "--global", "filter.secret.smudge", "tr a-z n-za-m")
     vault.write(b"*.md filter=secret\n", PurePosixPath(".gitattributes"))
     vault.add(b"hello")
     assert vault.git("show", f"HEAD:{USER}") == "uryyb\n"

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Clock
+from tests.services.sync.conftest import USER, Machine, git
 from vault_memory.core.notes.note import conflicts_in
 from vault_memory.core.profile.profile import Profile
 from vault_memory.errors import HistoryError, UsageError
-from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.admin.status import status
 from vault_memory.services.daemon.heartbeat import heartbeat
 from vault_memory.services.indexing.reconcile import reconcile
@@ -24,77 +23,6 @@ from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
-
-USER = "memory/alice/USER.md"
-
-
-def git(folder: Path, *args: str) -> str:
-    names = {f"GIT_{role}_NAME": "Alice" for role in ("AUTHOR", "COMMITTER")}
-    emails = {f"GIT_{role}_EMAIL": "a@x" for role in ("AUTHOR", "COMMITTER")}
-    environ = os.environ | names | emails
-    done = subprocess.run(["git", *args], cwd=folder, capture_output=True, text=True, timeout=60, env=environ)
-    assert done.returncode == 0, f"{args}: {done.stderr}"
-    return done.stdout
-
-
-@dataclass
-class Machine:
-    """One machine's vault."""
-
-    vault: Vault
-
-    @property
-    def root(self) -> Path:
-        return self.vault.root
-
-    def write(self, name: str, text: str | bytes) -> None:
-        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-
-    def read(self, name: str) -> str:
-        return (self.root / name).read_text(encoding="utf-8")
-
-    def edit(self, name: str, old: str, new: str) -> None:
-        assert old in self.read(name)
-        self.write(name, self.read(name).replace(old, new))
-
-    def theme(self) -> object:
-        return Profile.parse(self.read(USER)).get("theme")
-
-    def sync(self) -> Synced:
-        return sync(self.vault)
-
-    def assert_clean(self) -> None:
-        assert git(self.root, "status", "--porcelain") == ""
-        assert git(self.root, "fsck", "--strict", "--no-dangling") == ""
-        assert git(self.root, "rev-parse", "HEAD") == git(self.root, "ls-remote", "origin", "main").split()[0] + "\n"
-        assert self.vault.history.state().waiting == 0
-
-
-@pytest.fixture
-def hub(tmp_path: Path) -> Path:
-    git(tmp_path, "init", "-q", "--bare", "-b", "main", "hub.git")
-    return tmp_path / "hub.git"
-
-
-@pytest.fixture
-def one(tmp_path: Path, hub: Path, clock: Clock) -> Machine:
-    """The first machine, which has told the hub of a user and a note."""
-    root = create_vault(tmp_path / "one").root
-    git(root, "remote", "add", "origin", str(hub))
-    machine = Machine(open_vault(root, now=clock))
-    record_turn(machine.vault, "alice", "你好", "好" * 120)
-    machine.write("memory/alice/notes/idea.md", "# 想法\n\none\ntwo\nthree\n")
-    machine.write("picture.png", b"\0base")
-    machine.sync()
-    return machine
-
-
-@pytest.fixture
-def two(tmp_path: Path, one: Machine, clock: Clock) -> Machine:
-    """The second one, a clone."""
-    git(tmp_path, "clone", "-q", "hub.git", "two")
-    return Machine(open_vault(create_vault(tmp_path / "two").root, now=clock))
 
 
 def test_what_each_learned_comes_together(one: Machine, two: Machine) -> None:

@@ -11,10 +11,19 @@ if TYPE_CHECKING:
     from vault_memory.adapters.git.diff import FileDifference, blame, changed_files, diff, read_blobs, union_merge
     from vault_memory.adapters.git.index_file import CONFLICT, GitIndexFile, IndexEntry, UnknownIndex
     from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment
-    from vault_memory.adapters.git.objects import EMPTY_TREE, FILE_MODES, FOLDER_MODE, Objects, commit_body, object_id
+    from vault_memory.adapters.git.objects import (
+        EMPTY_TREE,
+        FILE_MODES,
+        FOLDER_MODE,
+        Objects,
+        TreeEntry,
+        commit_body,
+        object_id,
+    )
     from vault_memory.adapters.git.process import run
     from vault_memory.adapters.git.remote import Remote, followed_remote
     from vault_memory.adapters.git.repository import Filters, Head, Repository
+    from vault_memory.adapters.git.settings import NEXT_STEP, SIGNING, Setting, allow, settings_of
     from vault_memory.adapters.git.tracked import refuse_tracked, tracked_state
     from vault_memory.adapters.git.upkeep import Growth, commits_outside_graph, growth, pack_objects, write_commit_graph
 
@@ -32,10 +41,15 @@ __all__ = [
     "IndexEntry",
     "LogEntry",
     "Moment",
+    "NEXT_STEP",
     "Objects",
     "Remote",
     "Repository",
+    "SIGNING",
+    "Setting",
+    "TreeEntry",
     "UnknownIndex",
+    "allow",
     "blame",
     "changed_files",
     "commit_body",
@@ -48,6 +62,7 @@ __all__ = [
     "read_blobs",
     "refuse_tracked",
     "run",
+    "settings_of",
     "tracked_state",
     "union_merge",
     "write_commit_graph",
@@ -69,10 +84,15 @@ __getattr__ = lazy_exports(
         "IndexEntry": "index_file",
         "LogEntry": "log",
         "Moment": "log",
+        "NEXT_STEP": "settings",
         "Objects": "objects",
         "Remote": "remote",
         "Repository": "repository",
+        "SIGNING": "settings",
+        "Setting": "settings",
+        "TreeEntry": "objects",
         "UnknownIndex": "index_file",
+        "allow": "settings",
         "blame": "diff",
         "changed_files": "diff",
         "commit_body": "objects",
@@ -85,6 +105,7 @@ __getattr__ = lazy_exports(
         "read_blobs": "diff",
         "refuse_tracked": "tracked",
         "run": "process",
+        "settings_of": "settings",
         "tracked_state": "tracked",
         "union_merge": "diff",
         "write_commit_graph": "upkeep",

@@ -65,7 +65,7 @@ def read_blobs(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
 def diff(root: Path, path: PurePosixPath, since: str | None, until: str | None) -> str:
     """What changed in a file from one commit (None: an empty tree) to another (None: the file as it is on disk)."""
     ends = [since or EMPTY_TREE, *([until] if until else [])]
-    args = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
+    args = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=all")
     return git.run(root, *args, *ends, "--", str(path), timeout_s=_FILE_TIMEOUT_S).decode("utf-8", "replace")
 
 
@@ -74,7 +74,8 @@ def blame(root: Path, path: PurePosixPath) -> list[tuple[str | None, str]]:
     with tempfile.TemporaryDirectory(prefix="vault-memory-") as folder:
         ancestry = Path(folder, "ancestry")
         ancestry.write_text(_ancestry(root, path))
-        out = git.run(root, "blame", "--porcelain", "-S", str(ancestry), "--", str(path), timeout_s=_FILE_TIMEOUT_S)
+        args = ("blame", "--porcelain", "--no-textconv", "-S", str(ancestry), "--", str(path))
+        out = git.run(root, *args, timeout_s=_FILE_TIMEOUT_S)
     lines: list[tuple[str | None, str]] = []
     commit = ""
     for line in out.split(b"\n"):

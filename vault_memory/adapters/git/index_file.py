@@ -20,7 +20,7 @@ _HEADER = struct.Struct(">4sLL")
 _FACTS = struct.Struct(">10L20sH")  # ctime s, ns, mtime s, ns, dev, ino, mode, uid, gid, size; id; flags
 _MODES = {0o100644, 0o100755, 0o120000, 0o160000}
 _EXTENDED, _STAGE, _ASSUME_VALID, _NAME_LENGTH = 0x4000, 0x3000, 0x8000, 0x0FFF
-_INTENT_TO_ADD = 0x2000
+_INTENT_TO_ADD, _SKIP_WORKTREE = 0x2000, 0x4000
 _KNOWN_EXTENSIONS = {b"TREE", b"REUC"}
 _MAX_LINK_BYTES = 1 << 20  # more than the bitmaps of a split index of millions take
 _MIN_LINK_BYTES = 20  # the id of the shared index; a file that is named `link` is followed by NULs
@@ -35,20 +35,22 @@ class UnknownIndex(Exception):
 
 @dataclass(frozen=True)
 class IndexEntry:
-    """What the entry of a path becomes. An empty `stamp` makes git look at the file again."""
+    """What the entry of a path becomes. An empty `stamp` makes git look at the file again. With `is_left_out` the file
+    on disk does not count (git's skip-worktree)."""
 
     mode: int
     blob: str
     stamp: FileStamp = FileStamp()
+    is_left_out: bool = False
 
 
 class GitIndexFile:
     """The bytes of a git index. Names are bytes, from the repository's top."""
 
     def __init__(self, data: bytes) -> None:
-        signature, version, self._count = _HEADER.unpack_from(data)
-        if signature != b"DIRC" or version not in (2, 3):
-            raise UnknownIndex(f"index version {version}")
+        signature, self._version, self._count = _HEADER.unpack_from(data)
+        if signature != b"DIRC" or self._version not in (2, 3):
+            raise UnknownIndex(f"index version {self._version}")
         self._data = data
         self._end = self._end_of_entries()
         self._extensions = self._read_extensions()
@@ -61,10 +63,19 @@ class GitIndexFile:
         if start is None:
             return None
         *_, blob, flags = _FACTS.unpack_from(self._data, start)
-        extended = int.from_bytes(self._data[start + 62 : start + 64], "big") if flags & _EXTENDED else 0
+        extended = self._extended_flags(start)
         if flags & _STAGE or extended & ~_INTENT_TO_ADD:
             return CONFLICT
         return None if extended else str(blob.hex())
+
+    def is_left_out(self, name: bytes) -> bool:
+        """Whether a name's entry says that the file on disk does not count (git's skip-worktree)."""
+        start = self._find(name)
+        return start is not None and bool(self._extended_flags(start) & _SKIP_WORKTREE)
+
+    def _extended_flags(self, start: int) -> int:
+        is_extended = self._data[start + 60] & (_EXTENDED >> 8)
+        return int.from_bytes(self._data[start + 62 : start + 64], "big") if is_extended else 0
 
     def _find(self, name: bytes) -> int | None:
         """Where the entry of a name starts. Each match is checked: ids hold arbitrary bytes, so it may be by chance."""
@@ -171,7 +182,7 @@ class GitIndexFile:
         `folders` gives, for every folder above a changed path ("" is the top), the tree that HEAD held there and the
         one it holds now (None: no such folder): with them git's cache of trees stays valid.
         """
-        splices: list[tuple[int, int, bytes]] = []
+        splices: list[tuple[int, int, bytes, bytes]] = []
         grown: dict[bytes, int] = {}
         for name, entry in entries.items():
             start = self._find(name)
@@ -179,14 +190,16 @@ class GitIndexFile:
                 continue
             position = self._position_for(name) if start is None else start
             end = position if start is None else self._after(start)
-            splices.append((position, end, b"" if entry is None else _packed(name, entry)))
+            splices.append((position, end, name, b"" if entry is None else _packed(name, entry)))
             grown[name] = (entry is not None) - (start is not None)
         # Two new names may belong at one position: they are then sorted by name.
-        splices.sort(key=lambda splice: (splice[0], splice[1] - splice[0], splice[2][62:]))
+        splices.sort(key=lambda splice: (splice[0], splice[1] - splice[0], splice[2]))
 
         old, at = memoryview(self._data), 12
-        parts: list[bytes | memoryview] = [self._data[:8] + int(self._count + sum(grown.values())).to_bytes(4, "big")]
-        for start, end, packed in splices:
+        version = 3 if any(entry and entry.is_left_out for entry in entries.values()) else self._version
+        count = self._count + sum(grown.values())
+        parts: list[bytes | memoryview] = [_HEADER.pack(b"DIRC", version, count)]
+        for start, end, _, packed in splices:
             parts += [old[at:start], packed]
             at = end
         parts.append(old[at : self._end])
@@ -211,9 +224,11 @@ def _packed(name: bytes, entry: IndexEntry) -> bytes:
         stamp.gid & 0xFFFFFFFF,
         stamp.size & 0xFFFFFFFF,
         bytes.fromhex(entry.blob),
-        min(len(name), _NAME_LENGTH),
+        min(len(name), _NAME_LENGTH) | (_EXTENDED if entry.is_left_out else 0),
     )
-    return facts + name + b"\0" * (8 - (62 + len(name)) % 8)
+    if entry.is_left_out:
+        facts += _SKIP_WORKTREE.to_bytes(2, "big")
+    return facts + name + b"\0" * (8 - (len(facts) + len(name)) % 8)
 
 
 def _patched_tree(

@@ -26,7 +26,7 @@ FILE_MODES = (FILE_MODE, EXECUTABLE_MODE)
 _MODE_AND_BLANK = re.compile(rb"(?:%s) " % b"|".join(_MODES))
 _MAX_CACHED_TREES = 64
 
-_Row = tuple[tuple[str, ...], str | None, bytes]
+_Row = tuple[tuple[str, ...], "str | TreeEntry | None", bytes]
 """Parts of a file's path, its new blob (None: removed), and its mode if the tree does not have it yet."""
 
 
@@ -133,9 +133,12 @@ class Objects:
         return name
 
     def put(
-        self, tree_id: str, blobs: Mapping[PurePosixPath, str | None], executable: Collection[PurePosixPath] = ()
+        self,
+        tree_id: str,
+        blobs: Mapping[PurePosixPath, str | TreeEntry | None],
+        executable: Collection[PurePosixPath] = (),
     ) -> str:
-        """The id of the tree with these files set to a blob, keeping their modes, or removed (None).
+        """The id of the tree with these files set to a blob, keeping their modes, or to an entry, or removed (None).
 
         A file that the tree does not have yet is a program if it is in `executable`.
         """
@@ -151,8 +154,9 @@ class Objects:
             if parts[1:]:
                 below.setdefault(parts[0], []).append((parts[1:], blob, new_mode))
             else:
-                mode = old.mode if old and old.mode in FILE_MODES else new_mode
-                body = _with_entry(body, os.fsencode(parts[0]), TreeEntry(mode, blob) if blob else None)
+                if isinstance(blob, str):
+                    blob = TreeEntry(old.mode if old and old.mode in FILE_MODES else new_mode, blob)
+                body = _with_entry(body, os.fsencode(parts[0]), blob)
         for name, inner in below.items():
             old = self._child(tree_id, name)
             child = self._put(old.id if old and old.mode == FOLDER_MODE else EMPTY_TREE, inner)

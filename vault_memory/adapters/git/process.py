@@ -1,61 +1,20 @@
-"""Run git: one process, no shell, no hooks, an environment that no outer git can change, and a time-out."""
+"""Run git: no hooks, and none of the programs that the repository's own config names (`settings`)."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vault_memory.errors import HistoryError
+from vault_memory.adapters.git.launch import launch
+from vault_memory.adapters.git.settings import settings_of
 
-# Of the variables that steer git only these are kept. Obsidian's Git plugin, for example, runs its hooks, and so us,
-# with GIT_DIR and GIT_INDEX_FILE set: every command here would then work on another git index.
-_KEPT_VARIABLES = (
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_CONFIG_NOSYSTEM",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_ASKPASS",
+_OPTIONS = (
+    "-c",
+    f"core.hooksPath={os.devnull}",  # a person's hooks are for the person's commits
+    "-c",
+    "log.showSignature=false",  # it would start gpg for each commit of a log
 )
-
-
-def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The process's environment without the variables that steer git; git then speaks English and asks nothing."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT_VARIABLES}
-    fixed = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
-    return kept | fixed | dict(extra or {})
-
-
-def start(folder: Path, *args: str, extra: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """Start git in `folder`; the caller writes to it and waits for it with `finish`."""
-    try:
-        return subprocess.Popen(
-            ["git", "-c", f"core.hooksPath={os.devnull}", *args],  # a person's hooks are for the person's commits
-            cwd=folder,
-            env=environment(extra),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-    except FileNotFoundError as error:
-        raise HistoryError("git was not found: install git (2.28 or newer) and put it on the PATH") from error
-
-
-def finish(process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float, ok: Sequence[int] = (0,)) -> bytes:
-    """Give a started git its input and return its output; `HistoryError` with git's own words when it fails."""
-    command = " ".join(["git", *(str(arg) for arg in list(process.args)[3:5])])  # type: ignore[arg-type]
-    try:
-        out, err = process.communicate(stdin, timeout=timeout_s)
-    except subprocess.TimeoutExpired as error:
-        process.kill()
-        process.communicate()
-        raise HistoryError(f"`{command}` did not finish within {timeout_s:g} s: check that the disk answers") from error
-    if process.returncode not in ok:
-        message = err.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
-        raise HistoryError(f"`{command}` failed: {message}")
-    return out
 
 
 def run(
@@ -66,5 +25,7 @@ def run(
     timeout_s: float = 30.0,
     ok: Sequence[int] = (0,),
 ) -> bytes:
-    """Run git in `folder` and return its output."""
-    return finish(start(folder, *args, extra=extra), stdin, timeout_s, ok)
+    """Run git in `folder` and return its output. Raises `HistoryError` with git's own words when it fails."""
+    off = settings_of(folder).switched_off
+    environment = {**off.variables, **(extra or {})}
+    return launch(folder, [*_OPTIONS, *off.options], args, stdin=stdin, extra=environment, timeout_s=timeout_s, ok=ok)

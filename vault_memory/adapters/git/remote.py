@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.settings import NETWORK, NEXT_STEP, settings_of
 from vault_memory.errors import HistoryError
 
 _TIMEOUT_S = 120.0
@@ -26,7 +27,7 @@ def followed_remote(root: Path, branch: str) -> str | None:
     """The remote that a branch follows, else `origin`, else the only one there is, else None. `root` holds `.git`."""
     from git import Repo
 
-    with Repo(root) as repository:
+    with Repo(root, expand_vars=False) as repository:
         named = str(repository.config_reader("repository").get_value(f'branch "{branch}"', "remote", ""))
         names = [remote.name for remote in repository.remotes]
     if named and named != ".":
@@ -51,13 +52,15 @@ class Remote:
 
     def fetch(self, branch: str) -> str:
         """Fetch the remote's branch and return its commit."""
-        self._run("fetch", "--quiet", "--no-tags", "--no-auto-gc", "--", self._name, f"+refs/heads/{branch}:{_FETCHED}")
+        options = ("--quiet", "--no-tags", "--no-auto-gc", "--no-recurse-submodules")
+        self._run("fetch", *options, "--", self._name, f"+refs/heads/{branch}:{_FETCHED}")
         return git.run(self._root, "rev-parse", _FETCHED).decode().strip()
 
     def push(self, branch: str, commit: str) -> bool:
         """Move the remote's branch on to a commit; False when others pushed first: merge their commits, then push."""
         try:
-            self._run("push", "--quiet", "--", self._name, f"{commit}:refs/heads/{branch}")
+            options = ("--quiet", "--no-recurse-submodules")
+            self._run("push", *options, "--", self._name, f"{commit}:refs/heads/{branch}")
         except HistoryError as error:
             if _REJECTED.search(str(error)) and "hook declined" not in str(error):
                 return False
@@ -65,6 +68,12 @@ class Remote:
         return True
 
     def _run(self, *args: str) -> bytes:
-        ssh = git.run(self._root, "config", "--get", "core.sshCommand", ok=(0, 1)).decode().strip() or "ssh"
+        settings = settings_of(self._root)
+        if refused := settings.refused_for(NETWORK):
+            raise HistoryError(
+                f"the config of this repository sets {refused.key} = {refused.value}, which may start a program or "
+                f"lead elsewhere, so no remote is asked: {NEXT_STEP}"
+            )
+        ssh = settings.values.get("core.sshcommand") or "ssh"
         ssh = os.environ.get("GIT_SSH_COMMAND") or f"{ssh} -o BatchMode=yes -o ConnectTimeout=20"
         return git.run(self._root, *_SLOW_LIMITS, *args, extra={"GIT_SSH_COMMAND": ssh}, timeout_s=_TIMEOUT_S)

@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.objects import Objects, object_id
+from vault_memory.adapters.git.settings import Place, locate, settings_at
 from vault_memory.errors import HistoryError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -29,8 +31,8 @@ _STOPPED_NS = 3 * 10**9
 """If the files of a rebase or merge are older than this, git has stopped for the person."""
 _BEGUN_NS = 10**9
 """ORIG_HEAD this young means that a merge or reset has just begun."""
-_FILTERED = re.compile(rb"^[^#\n]*\s(?:filter=|ident\b|working-tree-encoding=)", re.MULTILINE)
-_LINE_ENDS = re.compile(rb"^[^#\n]*\s(?:text\b|eol=|crlf\b)", re.MULTILINE)
+_FILTERED = re.compile(rb"^(?![ \t\r]*#).*\s(?:filter=|ident\b|working-tree-encoding=)", re.MULTILINE)
+_LINE_ENDS = re.compile(rb"^(?![ \t\r]*#).*\s(?:text\b|eol=|crlf\b)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,9 @@ class Repository:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.top = next((f for f in (self.root, *self.root.parents) if (f / ".git").exists()), self.root)
+        self._place = locate(self.root) or Place(self.root, self.root / ".git", self.root / ".git")
+        self.top, self.git_dir, self.common_dir = self._place
         self.prefix = PurePosixPath(self.root.relative_to(self.top).as_posix())
-        self.git_dir = _real_git_dir(self.top / ".git")
-        # A linked worktree has its own HEAD and index, and shares refs and objects with the others.
-        shared = files.read(self.git_dir / "commondir")
-        self.common_dir = (self.git_dir / os.fsdecode(shared.strip())).resolve() if shared else self.git_dir
-        self._settings: tuple[object, dict[str, str]] | None = None
 
     def exists(self) -> bool:
         """Whether there is a repository at all."""
@@ -124,22 +122,12 @@ class Repository:
         return None
 
     def settings(self) -> dict[str, str]:
-        """Git's settings for this repository, global ones too; read again when a config file has changed.
+        """Git's settings for this repository, global ones too; read again when a config file has changed."""
+        return settings_at(self._place).values
 
-        Plain `git config --list` takes 3 ms. gitpython's reader needs no process, but 65 ms for its import in each
-        turn by CLI, and does not know GIT_CONFIG_GLOBAL.
-        """
-        home = Path(os.environ.get("HOME", "~")).expanduser()
-        xdg = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-        paths = [self.common_dir / "config", home / ".gitconfig", xdg / "git" / "config"]
-        if os.environ.get("GIT_CONFIG_GLOBAL"):
-            paths.append(Path(os.environ["GIT_CONFIG_GLOBAL"]))
-        stamps = tuple(_time_and_size(path) for path in paths)
-        if self._settings is None or self._settings[0] != stamps:
-            listed = git.run(self.top, "config", "--list", "-z").decode("utf-8", "surrogateescape")
-            pairs = (item.partition("\n") for item in listed.split("\0") if item)
-            self._settings = (stamps, {key: value for key, _, value in pairs})
-        return self._settings[1]
+    def refused_filters(self) -> frozenset[str]:
+        """The filters that the repository's own config defines and that are not run (`settings`)."""
+        return settings_at(self._place).filters
 
 
 class Filters:
@@ -173,6 +161,25 @@ class Filters:
             return self._ask(path, content, "-w", "--stdin")
         return self._objects.add("blob", content)
 
+    def refused(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
+        """Those of the paths whose filter is switched off (`settings`), and its name: they must not be committed."""
+        off = self._repository.refused_filters()
+        return {path: name for path, name in self.drivers(paths).items() if name in off} if off else {}
+
+    def drivers(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
+        """Those of the paths that go through a filter which git's settings define, and its name."""
+        defined = {
+            key.split(".", 1)[1].rpartition(".")[0] for key in self._repository.settings() if key[:7] == "filter."
+        }
+        if not defined or not paths:
+            return {}
+        names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        plain = {"GIT_LITERAL_PATHSPECS": "0"}
+        out = git.run(self._repository.top, "check-attr", "-z", "--stdin", "filter", stdin=names, extra=plain)
+        fields = os.fsdecode(out).split("\0")
+        rows = zip(fields[0:-1:3], fields[2::3], strict=True)
+        return {PurePosixPath(name): driver for name, driver in rows if driver in defined}
+
     def _ask(self, path: PurePosixPath, content: bytes, *args: str) -> str:
         sync = ("-c", "core.fsync=loose-object")
         out = git.run(self._repository.top, *sync, "hash-object", f"--path={path}", *args, stdin=content)
@@ -205,16 +212,6 @@ class Filters:
         attributes = b"\n".join(self._texts[source] for source in sources)
         self._by_folder[path.parent] = attributes
         return attributes
-
-
-def _real_git_dir(dot_git: Path) -> Path:
-    """`.git` itself, or where a `.git` file (a linked worktree, a submodule) points."""
-    if not dot_git.is_file():
-        return dot_git
-    text = dot_git.read_bytes()
-    if not text.startswith(b"gitdir:"):
-        raise HistoryError(f"{dot_git} is neither a folder nor a pointer to one: repair it or run `git init`")
-    return (dot_git.parent / os.fsdecode(text[7:].strip())).resolve()
 
 
 def _time_and_size(path: Path | str) -> tuple[int, int] | None:

@@ -16,14 +16,25 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git, private
 from vault_memory.adapters.files import ReadCache
-from vault_memory.adapters.git import FILE_MODES, CommitLog, Filters, LogEntry, Objects, Repository
+from vault_memory.adapters.git import (
+    FILE_MODES,
+    CommitLog,
+    Filters,
+    LogEntry,
+    Objects,
+    Repository,
+    Setting,
+    TreeEntry,
+    allow,
+    settings_of,
+)
 from vault_memory.adapters.history.intents import IntentLog, WrittenFile, check_path, net_changes
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, signature
 from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_move, move_branch, release_own_locks
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.core import layout
-from vault_memory.errors import Changed, HistoryError, NotFound
+from vault_memory.errors import Changed, HistoryError, NotFound, UsageError
 
 LOCK_TIMEOUT_S = 30.0
 _STAND_BY_S = 2.0
@@ -50,7 +61,8 @@ class History:
     """The git history of the vault at `root`, which may be a repository or a folder inside a larger one.
 
     `person_name` and `person_email` are used when git has no user name; `sign` signs our commits with the person's git
-    set-up; `now` gives commits their time. Threads and processes may share one vault.
+    set-up; `now` gives commits their time. Threads and processes may share one vault. Of the repository's own settings
+    that start programs only `allowed_settings` take effect; the person's global ones do.
     """
 
     def __init__(
@@ -60,10 +72,12 @@ class History:
         person_name: str = "",
         person_email: str = "",
         sign: bool = False,
+        allowed_settings: Iterable[Setting] = (),
         now: Callable[[], datetime] = _now,
         step: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._repository = Repository(root)
+        allow(self.root, allowed_settings)
         self._objects = Objects(self._repository.common_dir / "objects")
         self._intents = IntentLog(self.git_dir / "vault-memory" / "intents", self.root)
         self._rewind = Rewind(self._repository, self._objects, self._intents)
@@ -134,19 +148,25 @@ class History:
         return CommitLog(self.root).entries(paths, limit=limit, since=since, until=until, trailers=trailers or {})
 
     def uncommitted(
-        self, paths: Iterable[PurePosixPath] | None = None, *, cache: ReadCache | None = None
+        self,
+        paths: Iterable[PurePosixPath] | None = None,
+        *,
+        cache: ReadCache | None = None,
+        programs: bool = False,
     ) -> list[FileChange]:
         """The person's edits that nobody has committed: from what HEAD holds to what is on disk.
 
-        Files under the vault that git ignores are left out, and so is what waits here to be committed. With `paths`
-        only these files are looked at, and no process is started for a tracked one. A file in `cache` is not read
-        again.
+        Files under the vault that git ignores are left out, and so is what waits here to be committed, what is private
+        and, unless `programs` says otherwise, what Obsidian runs (`core.layout`). With `paths` only these files are
+        looked at, and no process is started for a tracked one. A file in `cache` is not read again.
         """
         cache = cache or ReadCache()
         waiting, filters = self._waiting(), Filters(self._repository, self._objects)
         tree = self._objects.tree_of(self._repository.head().commit)
         edits = []
-        for path in self._status() if paths is None else filter(self._is_note, paths):
+        for path in self._status() if paths is None else paths:
+            if not self._is_committed_by_itself(path, programs):
+                continue
             try:
                 on_disk = cache.read(self.root / path)
             except PermissionError:  # git could not read it either; the search index reports it
@@ -160,7 +180,36 @@ class History:
                 before = self._objects.read(blob)[1] if blob else None
             if on_disk != before and not (before is None and paths is not None and self.ignored(path)):
                 edits.append(FileChange(path, before, on_disk))
-        return edits
+        left_out = self.left_out([edit.path for edit in edits]) if paths is not None else set()
+        left_out |= self._with_refused_filter([edit.path for edit in edits]).keys()
+        return [edit for edit in edits if edit.path not in left_out]
+
+    def refused_settings(self) -> tuple[Setting, ...]:
+        """The repository's own settings that would start programs or lead elsewhere, and are not allowed to."""
+        return settings_of(self.root).refused
+
+    def filtered(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
+        """Those of the paths whose bytes in git differ from those on disk, because of a filter; and its name."""
+        prefix = self._repository.prefix
+        drivers = Filters(self._repository, self._objects).drivers([prefix / path for path in paths])
+        return {path.relative_to(prefix): name for path, name in drivers.items()}
+
+    def waiting_for_filter(self) -> dict[PurePosixPath, str]:
+        """Files that differ from HEAD and are not committed because their filter is refused; and the filter's name."""
+        return self._with_refused_filter(self._status()) if settings_of(self.root).filters else {}
+
+    def _with_refused_filter(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
+        prefix = self._repository.prefix
+        refused = Filters(self._repository, self._objects).refused([prefix / path for path in paths])
+        return {path.relative_to(prefix): name for path, name in refused.items()}
+
+    def left_out(self, paths: Sequence[PurePosixPath]) -> set[PurePosixPath]:
+        """Those of the paths whose file on disk does not count, as git's skip-worktree flag says."""
+        if not paths:
+            return set()
+        prefix = self._repository.prefix
+        flagged = GitIndexUpdate(self._repository).left_out([prefix / path for path in paths])
+        return {path.relative_to(prefix) for path in flagged}
 
     def staged(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
         """The files that the person has staged: their commits wait, and should wait alone."""
@@ -200,17 +249,31 @@ class History:
         rows = [
             row for row in os.fsdecode(out).split("\0") if row and "U" not in row[:2] and row[:2] not in ("AA", "DD")
         ]
-        paths = [PurePosixPath(row[3:]).relative_to(self._repository.prefix) for row in rows]
-        return [path for path in paths if self._is_note(path)]
+        return [PurePosixPath(row[3:]).relative_to(self._repository.prefix) for row in rows]
 
-    def _is_note(self, path: PurePosixPath) -> bool:
-        if layout.STATE_DIR in path.parts or path.name.startswith(layout.INDEX_FILE):
-            return False  # tokens and search indexes, whatever `.gitignore` says
+    def _is_committed_by_itself(self, path: PurePosixPath, programs: bool) -> bool:
+        if layout.is_private(path) or (layout.is_program(path) and not programs):
+            return False
         full = self.root / path
         is_file = full.is_file() and not full.is_symlink()
         return (is_file or not os.path.lexists(full)) and not files.is_temporary(path.name)
 
+    def tracked(self) -> list[PurePosixPath]:
+        """Every file of the vault that git tracks."""
+        listed = git.run(self.root, "ls-files", "-z", "--", ".", timeout_s=_STATUS_TIMEOUT_S)
+        return [PurePosixPath(name) for name in os.fsdecode(listed).split("\0") if name]
+
+    def entry(self, path: PurePosixPath, rev: str = "HEAD") -> TreeEntry | None:
+        """The entry of a path in a commit's tree, or None."""
+        return self._objects.find(self._objects.tree_of(self._resolve(rev)), self._repository.prefix / path)
+
     # Writing ------------------------------------------------------------------------------------------------------
+
+    def count_again(self, paths: Iterable[PurePosixPath]) -> None:
+        """Let the files on disk count again (`left_out`)."""
+        names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        with self._lock():
+            git.run(self.root, "update-index", "-z", "--no-skip-worktree", "--stdin", stdin=names)
 
     def commit(self, drafts: Iterable[Draft], *, is_on_disk: bool = False, cache: ReadCache | None = None) -> Flushed:
         """`stage`, then `flush`, under one lock. `is_on_disk`: the drafts are edits found on disk; no file is written.
@@ -270,6 +333,10 @@ class History:
             return []
         for name in changes:
             check_path(self.root, name)
+            if layout.is_private(name):
+                raise UsageError(
+                    f"{name} is private and is never committed: state, indexes and conversations stay here"
+                )
         give_up = time.monotonic() + _STAND_BY_S
         while True:
             head = self._repository.head()
@@ -358,7 +425,10 @@ class History:
         self._step("objects written")
         if plan.changes or plan.commits:
             git_index.prepare(
-                plan.changes, plan.folders, {self._repository.prefix / file.change.path: file for file in written}
+                plan.changes,
+                plan.folders,
+                {self._repository.prefix / file.change.path: file for file in written},
+                plan.left_out,
             )
             self._step("index prepared")
             self._publish(plan, git_index)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from vault_memory.adapters import files
 from vault_memory.adapters.files import FileStamp
+from vault_memory.adapters.git import TreeEntry
 from vault_memory.adapters.history.model import Author, Draft, FileChange
 from vault_memory.errors import Changed, HistoryError, UsageError, VaultMemoryError
 
@@ -219,6 +220,10 @@ def _dump(intent: Intent) -> bytes:
             "author": list(draft.author),
             "changes": [[str(c.path), number(c.before), number(c.after)] for c in draft.changes],
             "merges": draft.merges,
+            "tree_only": [
+                [str(path), entry.mode.decode() if entry else None, entry.id if entry else None]
+                for path, entry in draft.tree_only
+            ],
         }
         for draft in intent.drafts
     ]
@@ -254,4 +259,8 @@ def _draft(row: Mapping[str, Any], content: Callable[[int | None], bytes | None]
     for change in changes:
         if not _is_inside(change.path):  # we never wrote this: it came with an adopted folder or a backup
             raise ValueError(f"{str(change.path)!r} is not a path inside the vault")
-    return Draft(row["message"], Author(*row["author"]), changes, row["merges"])
+    tree_only = tuple(
+        (PurePosixPath(p), TreeEntry(mode.encode(), name) if name else None)
+        for p, mode, name in row.get("tree_only", ())
+    )
+    return Draft(row["message"], Author(*row["author"]), changes, row["merges"], tree_only)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from vault_memory.adapters.git import TreeEntry
 
 
 class Author(NamedTuple):
@@ -31,13 +34,16 @@ class Draft:
     """A commit to make: its whole message (see `core.trailers.render`), its author, and the files it changes.
 
     The drafts of one call may form a chain over a file: each `before` is then the `after` of the draft before it.
-    `merges` is a commit that this one merges, its second parent; if HEAD is an ancestor of it, the branch moves to it.
+    `merges` is a commit that this one merges, its second parent; if HEAD is an ancestor of it, and the outcome is its
+    tree, the branch moves to it. `tree_only` sets entries of the commit's tree, or takes them out (None), and leaves
+    the files on disk as they are.
     """
 
     message: str
     author: Author
     changes: tuple[FileChange, ...]
     merges: str | None = None
+    tree_only: tuple[tuple[PurePosixPath, TreeEntry | None], ...] = ()
 
 
 @dataclass(frozen=True)

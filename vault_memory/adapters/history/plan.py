@@ -9,13 +9,18 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.git import (
+    CONFLICT,
     FOLDER_MODE,
+    NEXT_STEP,
+    SIGNING,
     CommitLog,
     Filters,
     Head,
     Objects,
     Repository,
+    TreeEntry,
     commit_body,
+    settings_of,
     union_merge,
 )
 from vault_memory.adapters.history.intents import Intent, check_path
@@ -37,12 +42,14 @@ class Plan:
     """The outcome of planning: `commits` oldest first, the changes of the git index, and the drafts that must wait.
 
     Paths are from the repository's top. `folders` gives the old and the new tree of each folder above a change.
+    `left_out` are paths whose file on disk shall not count.
     """
 
     head: Head
     commits: list[str] = field(default_factory=list)
     changes: dict[PurePosixPath, tuple[str, str] | None] = field(default_factory=dict)
     folders: dict[PurePosixPath, tuple[str | None, str | None]] = field(default_factory=dict)
+    left_out: set[PurePosixPath] = field(default_factory=set)
     left: list[tuple[Intent, tuple[Draft, ...]]] = field(default_factory=list)
     blocked: dict[PurePosixPath, str] = field(default_factory=dict)
 
@@ -71,6 +78,7 @@ class Planner:
                     in_history[_fingerprint(draft, intent)] -= 1
                     continue
                 paths = [self._repository.prefix / change.path for change in draft.changes]
+                paths += self._tree_only(draft)
                 reasons = [plan.blocked[path] for path in paths if path in plan.blocked]
                 if reasons:  # later drafts on the same files must wait, too
                     plan.blocked.update(dict.fromkeys(paths, reasons[0]))
@@ -81,13 +89,14 @@ class Planner:
                     tree = self._applied(tree, edits)
                     tip = self._commit(tree, tip, person(), intent.when, message)
                     plan.commits.append(tip)
-                if draft.merges and self._is_behind(tip, draft.merges, plan.head):
+                if draft.merges and self._is_behind(tip, draft.merges, plan.head) and self._is_as_merged(draft):
                     tree, tip = self._objects.tree_of(draft.merges), draft.merges
                 else:
-                    tree = self._applied(tree, draft.changes)
+                    tree = self._objects.put(self._applied(tree, draft.changes), self._tree_only(draft))
                     tip = self._commit(tree, tip, draft.author, intent.when, draft.message, draft.merges)
                 plan.commits.append(tip)
                 touched.update(paths)
+                plan.left_out |= self._taken_from_merged(draft)
             plan.left.append((intent, tuple(left)))
         self._index_changes(plan, touched, before, tree)
         return plan
@@ -111,6 +120,11 @@ class Planner:
                     known = ours.setdefault(top / change.path, set())
                     if in_history[_fingerprint(draft, intent)]:
                         known |= {intent.bases.get(change.path), self._blob(change.path, change.before)}
+        self._find_staged_in_tree_only(pending, git_index, tree, plan)
+        for path, name in self._filters.refused(list(ours)).items():
+            plan.blocked[path] = (
+                f"{path} goes through the filter {name} of this repository's own config, which is not run: {NEXT_STEP}"
+            )
         staged = git_index.blobs(list(ours))
         behind = set()
         for path, known in ours.items():
@@ -124,8 +138,19 @@ class Planner:
                 if staged[path] in known:
                     behind.add(path)
                 else:
-                    plan.blocked[path] = f"{path} is staged: its commits wait until it is committed or unstaged"
+                    plan.blocked[path] = _staged(path)
         return behind
+
+    def _find_staged_in_tree_only(
+        self, pending: Sequence[Intent], git_index: GitIndexUpdate, tree: str, plan: Plan
+    ) -> None:
+        """Block the entries that a merge sets and the person has staged. One that git leaves out is not staged."""
+        entries = [self._tree_only(draft) for intent in pending for draft in intent.drafts]
+        paths = [path for each in entries for path, entry in each.items() if entry]
+        for path, blob in git_index.blobs(paths).items():
+            committed = self._objects.find(tree, path)
+            if blob not in (CONFLICT, committed.id if committed else None):
+                plan.blocked[path] = _staged(path)
 
     def _file_above(self, path: PurePosixPath, tree: str, git_index: GitIndexUpdate) -> bool:
         """Whether git still has a file where a new path needs a folder."""
@@ -194,6 +219,22 @@ class Planner:
             return tip is None
         return CommitLog(self._repository.top).is_ancestor(tip, other)
 
+    def _is_as_merged(self, draft: Draft) -> bool:
+        """Whether the commit that a draft merges has in its tree what the draft wants there."""
+        wanted = {path for path, entry in self._tree_only(draft).items() if entry}
+        return len(wanted) == len(draft.tree_only) and wanted == self._taken_from_merged(draft)
+
+    def _taken_from_merged(self, draft: Draft) -> set[PurePosixPath]:
+        """The files that a draft takes from the commit it merges into the tree, and not to the disk."""
+        if not draft.tree_only:
+            return set()
+        merged = self._objects.tree_of(draft.merges)
+        entries = self._tree_only(draft).items()
+        return {path for path, entry in entries if entry and self._objects.find(merged, path) == entry}
+
+    def _tree_only(self, draft: Draft) -> dict[PurePosixPath, TreeEntry | None]:
+        return {self._repository.prefix / path: entry for path, entry in draft.tree_only}
+
     def _commit(
         self, tree: str, parent: str | None, author: Author, when: str, message: str, merged: str | None = None
     ) -> str:
@@ -204,6 +245,8 @@ class Planner:
         return self._objects.add("commit", body)
 
     def _signed_commit(self, tree: str, parents: list[str], author: Author, when: str, message: str) -> str:
+        if refused := settings_of(self._repository.top).refused_for(SIGNING):
+            raise CannotCommit(f"the config of this repository sets {refused.key} = {refused.value}: {NEXT_STEP}")
         self._objects.write()
         clean = _clean(author)
         extra = {"GIT_AUTHOR_NAME": clean.name, "GIT_AUTHOR_EMAIL": clean.email, "GIT_AUTHOR_DATE": when}
@@ -253,6 +296,10 @@ def _mode(path: Path) -> int:
         return path.lstat().st_mode
     except OSError:
         return 0
+
+
+def _staged(path: PurePosixPath) -> str:
+    return f"{path} is staged: its commits wait until it is committed or unstaged"
 
 
 def signature(author: Author, when: str) -> str:

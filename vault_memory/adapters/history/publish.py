@@ -11,7 +11,7 @@ import contextlib
 import os
 import shutil
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git, private
@@ -112,23 +112,35 @@ class GitIndexUpdate:
             blobs[PurePosixPath(os.fsdecode(name))] = blob if stage == "0" else CONFLICT
         return blobs
 
+    def left_out(self, paths: list[PurePosixPath]) -> set[PurePosixPath]:
+        """Those of the paths whose file on disk does not count (git's skip-worktree)."""
+        if self._parsed is not None:
+            return {path for path in paths if self._parsed.is_left_out(os.fsencode(str(path)))}
+        listed = git.run(self._top, "ls-files", "-t", "-z", "--", *map(str, paths)) if paths else b""
+        return {PurePosixPath(os.fsdecode(row[2:])) for row in listed.split(b"\0") if row.startswith(b"S ")}
+
     def prepare(
         self,
         changes: Mapping[PurePosixPath, tuple[str, str] | None],
         folders: FolderTrees,
         written: Mapping[PurePosixPath, WrittenFile],
+        left_out: Collection[PurePosixPath] = (),
     ) -> None:
         """Write the new git index beside the old one: (mode, blob) for each path, None to take it out.
 
-        `written` are files as we have just written them, which need not be read again.
+        `written` are files as we have just written them, which need not be read again. `left_out` are paths whose file
+        on disk shall not count.
         """
         if self._parsed is None:
-            self._prepare_by_git(changes)
+            self._prepare_by_git(changes, left_out)
             return
         times = self._index.stat()
         entries = {
             os.fsencode(str(path)): IndexEntry(
-                int(entry[0], 8), entry[1], self._stamp(path, entry[1], written.get(path), times.st_mtime_ns)
+                int(entry[0], 8),
+                entry[1],
+                self._stamp(path, entry[1], written.get(path), times.st_mtime_ns),
+                path in left_out,
             )
             if entry
             else None
@@ -145,7 +157,9 @@ class GitIndexUpdate:
         shutil.copystat(self._index, self._draft)
         os.utime(self._draft, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    def _prepare_by_git(self, changes: Mapping[PurePosixPath, tuple[str, str] | None]) -> None:
+    def _prepare_by_git(
+        self, changes: Mapping[PurePosixPath, tuple[str, str] | None], left_out: Collection[PurePosixPath]
+    ) -> None:
         self._draft.unlink(missing_ok=True)
         if self._data is not None:
             with self._draft.open("xb") as draft:
@@ -156,6 +170,9 @@ class GitIndexUpdate:
         ]
         extra = {"GIT_INDEX_FILE": str(self._draft)}
         git.run(self._top, "update-index", "-z", "--index-info", stdin=b"".join(rows), extra=extra, timeout_s=120)
+        if left_out:
+            names = b"".join(os.fsencode(path) + b"\0" for path in left_out)
+            git.run(self._top, "update-index", "-z", "--skip-worktree", "--stdin", stdin=names, extra=extra)
 
     def lock(self) -> bool:
         """Take git's `index.lock`; False when somebody else holds it."""

@@ -8,7 +8,7 @@ import click
 
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural, print_waits
+from vault_memory.interfaces.cli.output import plural, print_waits, show_programs
 
 
 @click.command()
@@ -53,6 +53,7 @@ def _restore_backup(archive: Path, folder: Path) -> None:
     root = restore_backup(archive, folder, on_left_out=lambda line: click.echo(f"left out: {line}", err=True))
     click.echo(f"{root} is restored; its tokens are made anew: `vault-memory token`")
     print_waits(open_vault(root).config)
+    show_programs(root)
 
 
 def _restore_file(context: Context, text: str, when: str) -> None:
@@ -69,8 +70,11 @@ def _restore_file(context: Context, text: str, when: str) -> None:
 
 @click.command()
 @click.argument("remote", required=False, default="")
+@click.option(
+    "--plugins", is_flag=True, help="Exchange Obsidian's plugins, themes and snippets, too: they are programs."
+)
 @pass_context
-def sync(context: Context, remote: str) -> None:
+def sync(context: Context, remote: str, plugins: bool) -> None:
     """Fetch from REMOTE, merge, and push.
 
     REMOTE is a name or an address. Default: git.remote in the settings, else the remote of the branch. Nothing is
@@ -78,7 +82,7 @@ def sync(context: Context, remote: str) -> None:
     """
     from vault_memory.services.sync import sync as run_sync
 
-    done = run_sync(context.open(), remote)
+    done = run_sync(context.open(), remote, plugins=plugins)
     click.echo(f"received {plural(done.received, 'commit')}, sent {done.sent:,}")
     for note in done.notes:
         click.echo(f"  {note}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -43,3 +44,13 @@ def print_waits(config: Config) -> None:
 def plural(count: int, noun: str) -> str:
     """`1 note`, `2 notes`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def show_programs(root: Path) -> None:
+    """Print what the repository of the vault at `root` names that plain git would run there."""
+    from vault_memory.services.admin import repository_programs
+
+    if lines := repository_programs(root):
+        click.echo("This repository names programs. vault-memory runs none of them; plain git commands of yours do:")
+        for line in lines:
+            click.echo(f"  {line!r}"[:200] if not line.isprintable() else f"  {line}")

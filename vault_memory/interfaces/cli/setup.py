@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from vault_memory.interfaces.cli.output import plural
+from vault_memory.interfaces.cli.output import plural, show_programs
 
 _MAX_NAMED = 20
 """Files that `init --adopt` leaves untracked and names."""
@@ -38,6 +38,7 @@ def init(folder: Path, adopt: bool, track: str | None) -> None:
         click.echo(f"  hook {line}")
     for line in created.notes:
         click.echo(f"  note {line}")
+    show_programs(created.root)
     changed = created.written or created.hooks
     click.echo(f"{created.root} is a vault{'' if changed else ' already'}; {plural(created.indexed, 'note')} indexed")
 

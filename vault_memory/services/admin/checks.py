@@ -23,7 +23,7 @@ from vault_memory.services.admin.private_files import close_files, foreign_files
 from vault_memory.services.admin.status import LARGE_USER_BYTES, status, vectors_by
 from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.indexing import embed, rebuild, reconcile
-from vault_memory.services.sync import install_merge_driver, merge_driver_installed
+from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git
 from vault_memory.services.vault import Vault
 
 CheckResult = tuple[str, str]
@@ -77,6 +77,11 @@ def _git(vault: Vault) -> CheckResult:
     if state.waiting:
         return f"git {version}; {state.waiting} commits wait", "`vault-memory heartbeat --now commits` makes them"
     return f"git {version}, branch {state.branch}", ""
+
+
+def _private(vault: Vault) -> CheckResult:
+    what, _, step = private_in_git(vault).partition(": ")
+    return what or "git holds no state, index or conversation", step
 
 
 def _hooks(vault: Vault) -> CheckResult:
@@ -251,6 +256,7 @@ CHECKS = (
     Check("token files", _token_files),
     Check("privacy", _privacy, repair=close_files),
     Check("git", _git),
+    Check("private files", _private),
     Check("hooks", _hooks, repair=lambda vault: starter.install_hooks(vault.history.git_dir)),
     Check("merge driver", _merge_driver, repair=lambda vault: install_merge_driver(vault.root)),
     Check("vectors", _vectors),

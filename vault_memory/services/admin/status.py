@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field
 
 from vault_memory.adapters import scan
-from vault_memory.adapters.git import Growth, growth
+from vault_memory.adapters.git import NEXT_STEP, Growth, growth
 from vault_memory.adapters.history import HistoryState
 from vault_memory.adapters.index import Stats
 from vault_memory.core import layout
@@ -15,7 +15,7 @@ from vault_memory.core.notes import note
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, is_mass_deletion, spaces
-from vault_memory.services.sync import decided_conflicts, open_conflicts
+from vault_memory.services.sync import decided_conflicts, open_conflicts, private_in_git
 from vault_memory.services.turns import Tally, redactions, tally
 from vault_memory.services.vault import Vault
 
@@ -103,6 +103,8 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         if note.CONFLICT_PROBLEM in scope.failed.get(source, note.CONFLICT_PROBLEM)
     ]
     conflicts = tuple(open_conflicts(vault, to_search))
+    unhealthy = _unhealthy(scope_statuses, daemon, history, jobs)
+    unhealthy += filter(None, [private_in_git(vault)])
     return Status(
         str(vault.root),
         scopes=scope_statuses,
@@ -113,8 +115,8 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         growth=growth(vault.history.git_dir),
         conflicts=conflicts,
         decided=tuple(decided_conflicts(vault)),
-        degraded=(*vault.config.waits(), *_degraded(scope_statuses, daemon, tally(vault))),
-        unhealthy=(*_unhealthy(scope_statuses, daemon, history, jobs), *(f"conflict: {line}" for line in conflicts)),
+        degraded=(*vault.config.waits(), *_degraded(scope_statuses, daemon, tally(vault)), *_refused_settings(vault)),
+        unhealthy=(*unhealthy, *(f"conflict: {line}" for line in conflicts)),
     )
 
 
@@ -200,6 +202,16 @@ def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, second_look
             f"{second_looks.why}"
         )
     return lines
+
+
+def _refused_settings(vault: Vault) -> list[str]:
+    """What of the repository's own git config does not take effect, and the files that wait for it."""
+    lines = [
+        f"the repository's own git config sets {key} = {value}, which does not take effect: {NEXT_STEP}"
+        for key, value in vault.history.refused_settings()
+    ]
+    waiting = vault.history.waiting_for_filter()
+    return lines + [f"{path} is not committed before the filter {name} may run" for path, name in waiting.items()]
 
 
 def _unhealthy(

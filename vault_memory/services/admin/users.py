@@ -63,7 +63,7 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
             for name in names:
                 source = Path(folder, name).relative_to(vault.root / old_dir)
                 content = vault.history.blob(old_dir / source)
-                if content is not None:
+                if content is not None and not layout.is_private(old_dir / source):
                     moved += [FileChange(old_dir / source, content, None), FileChange(new_dir / source, None, content)]
         os.rename(vault.root / old_dir, vault.root / new_dir)
         rename_redactions(vault, old, new)

@@ -10,16 +10,24 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.sync.check_staged import check_staged
     from vault_memory.services.sync.conflicts import decided_conflicts, open_conflicts
-    from vault_memory.services.sync.merge_driver import install_merge_driver, merge_driver, merge_driver_installed
+    from vault_memory.services.sync.merge_driver import (
+        install_merge_driver,
+        is_our_setting,
+        merge_driver,
+        merge_driver_installed,
+    )
+    from vault_memory.services.sync.refusals import private_in_git
     from vault_memory.services.sync.sync import sync
 
 __all__ = [
     "check_staged",
     "decided_conflicts",
     "install_merge_driver",
+    "is_our_setting",
     "merge_driver",
     "merge_driver_installed",
     "open_conflicts",
+    "private_in_git",
     "sync",
 ]
 
@@ -29,9 +37,11 @@ __getattr__ = lazy_exports(
         "check_staged": "check_staged",
         "decided_conflicts": "conflicts",
         "install_merge_driver": "merge_driver",
+        "is_our_setting": "merge_driver",
         "merge_driver": "merge_driver",
         "merge_driver_installed": "merge_driver",
         "open_conflicts": "conflicts",
+        "private_in_git": "refusals",
         "sync": "sync",
     },
 )

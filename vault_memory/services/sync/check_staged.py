@@ -64,6 +64,9 @@ def _head(top: Path) -> str:
 
 
 def _problems(source: PurePosixPath, before: bytes, after: bytes) -> Iterator[str]:
+    if layout.is_private(source):
+        yield " must stay on this machine: `git rm --cached` takes it out of git, and the file stays"
+        return
     text = after.decode("utf-8", "replace")
     yield from (f": {problem}" for problem in note.conflict_problems(text))
     if source.suffix == ".md":

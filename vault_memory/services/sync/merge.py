@@ -1,7 +1,7 @@
 """Merge the remote's commit into this vault, file by file (`core.notes.merge`).
 
 The merge is planned here and committed by the same steps as any other write. Therefore it needs no merge driver in git,
-and a file that the person saves during it is merged too.
+and a file that the person saves during it is merged too. What may not come in is refused first (`refusals`).
 """
 
 from __future__ import annotations
@@ -11,26 +11,35 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from vault_memory.adapters import files
-from vault_memory.adapters.git import CommitLog, FileDifference, Moment, changed_files, read_blobs
+from vault_memory.adapters.git import CommitLog, FileDifference, Moment, TreeEntry, changed_files, read_blobs
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.core import layout, trailers
 from vault_memory.core.notes import Clash, Side, merge, note
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import HistoryError, UsageError
+from vault_memory.services.sync.refusals import refusals, settings_problem
 from vault_memory.services.vault import Vault
 
 CONFLICT_COPY = " (conflict "
 """In the name of the older text of a file that cannot be merged: `plan (conflict 2026-01-30 1a2b3c4).canvas`."""
 
+_BY_HAND = "merge it yourself with `git pull --no-rebase`, then sync again"
+
 
 @dataclass
 class RemoteMerge:
-    """One merge of the commit `theirs`. `notes` has a line for each thing that a person may want to look at."""
+    """One merge of the commit `theirs` of the remote `name`; `programs`: also take what Obsidian runs.
+
+    `notes` has a line for each thing that a person may want to look at.
+    """
 
     vault: Vault
+    name: str
     theirs: str
+    programs: bool = False
     notes: list[str] = field(default_factory=list)
+    tree_only: dict[PurePosixPath, TreeEntry | None] = field(default_factory=dict)
 
     def drafts(self) -> list[Draft]:
         """The merge commit, and one commit per key that both sides changed; none when there is nothing to merge."""
@@ -45,8 +54,14 @@ class RemoteMerge:
                 f"the remote holds no vault ({layout.SETTINGS_FILE} is missing there): is it the right one?"
             )
         differences = changed_files(root, self.base, self.theirs)
+        refused = refusals(self.vault, self.theirs, differences, programs=self.programs)
+        self.tree_only = refused.entries
+        self.notes += refused.notes
+        differences = [difference for difference in differences if difference.path not in self.tree_only]
         for difference in differences:
             _require_plain_file(difference)
+        for path, name in self.vault.history.filtered([difference.path for difference in differences]).items():
+            raise HistoryError(f"{path} goes through the git filter {name}: {_BY_HAND}")
         blobs = read_blobs(root, (blob for each in differences for blob in (each.old, each.new) if blob))
         changes: list[FileChange] = []
         later_drafts: list[Draft] = []
@@ -58,12 +73,15 @@ class RemoteMerge:
             later_drafts += key_drafts
         count = commits.count(head, self.theirs)
         message = trailers.render(f"sync: merge {count} {'commit' if count == 1 else 'commits'} of the remote")
-        return [Draft(message, ASSISTANT, tuple(changes), merges=self.theirs), *later_drafts]
+        merged = Draft(message, ASSISTANT, tuple(changes), self.theirs, tuple(self.tree_only.items()))
+        return [merged, *later_drafts]
 
     def _merge_file(
         self, path: PurePosixPath, base: bytes | None, mine: bytes | None, other: bytes | None
     ) -> tuple[list[FileChange], list[Draft]]:
         """Merge one file that the other side changed: changes for the merge commit, and drafts to commit after it."""
+        if path == PurePosixPath(layout.SETTINGS_FILE) and other and (problem := settings_problem(other)):
+            return self._keep_our_settings(path, other, problem), []
         if mine in (base, other):
             return ([] if mine == other else [FileChange(path, mine, other)]), []
         if mine is None or other is None:
@@ -117,16 +135,29 @@ class RemoteMerge:
             self.notes.append(f"{path}: {clash.key} = {clash.kept or '(nothing)'} stays, {reason}")
         return drafts
 
+    def _keep_our_settings(self, path: PurePosixPath, other: bytes, problem: str) -> list[FileChange]:
+        """The remote's settings cannot be used: ours stay in force and in git, and theirs become a copy."""
+        self.tree_only[path] = self.vault.history.entry(path)
+        copy = self._copy(path, other, self._last_changes(path)[1])
+        self.notes.append(
+            f"{path} of {self.name} cannot be used ({problem}): yours stays in force, theirs is {copy.path.name}: "
+            "correct it where it was written, or take what you need from the copy and delete it"
+        )
+        return [copy]
+
     def _keep_both_files(self, path: PurePosixPath, mine: bytes, other: bytes) -> list[FileChange]:
         """For a file that cannot be merged (a picture, settings): the newer stays, the older becomes a copy."""
         ours, theirs = self._last_changes(path)
         is_theirs_newer = theirs > ours
         older, lost = (mine, ours) if is_theirs_newer else (other, theirs)
-        day = self._local_time(lost).date()
-        copy = path.with_name(f"{path.stem}{CONFLICT_COPY}{day} {lost.commit[:7]}){path.suffix}")
-        self.notes.append(f"{path}: both sides changed it; the newer stays, the older is {copy.name}")
-        replaced = files.read(files.contained(self.vault.history.root, copy))
-        return [FileChange(copy, replaced, older), *([FileChange(path, mine, other)] if is_theirs_newer else [])]
+        copy = self._copy(path, older, lost)
+        self.notes.append(f"{path}: both sides changed it; the newer stays, the older is {copy.path.name}")
+        return [copy, *([FileChange(path, mine, other)] if is_theirs_newer else [])]
+
+    def _copy(self, path: PurePosixPath, content: bytes, written: Moment) -> FileChange:
+        day = self._local_time(written).date()
+        copy = path.with_name(f"{path.stem}{CONFLICT_COPY}{day} {written.commit[:7]}){path.suffix}")
+        return FileChange(copy, files.read(files.contained(self.vault.history.root, copy)), content)
 
     def _newer_side(self, path: PurePosixPath, key: str) -> Side:
         ours, theirs = self._last_changes(path, key)
@@ -146,10 +177,7 @@ def _require_plain_file(difference: FileDifference) -> None:
     """Only plain files are merged: a person must decide about a link or a repository inside the vault."""
     old_mode, new_mode = difference.old_mode, difference.new_mode
     if new_mode not in ("000000", "100644", old_mode) or old_mode in ("120000", "160000"):
-        raise HistoryError(
-            f"{difference.path} is not a plain file on the other side (git mode {new_mode}): merge it yourself with "
-            "`git pull --no-rebase`, then sync again"
-        )
+        raise HistoryError(f"{difference.path} is not a plain file on the other side (git mode {new_mode}): {_BY_HAND}")
 
 
 def _other_side(side: Side) -> Side:

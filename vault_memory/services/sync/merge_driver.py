@@ -24,6 +24,11 @@ def merge_driver_installed(root: Path) -> bool:
     return all(git.run(root, "config", "--get", k, ok=(0, 1)).decode().strip() == v for k, v in _SETTINGS.items())
 
 
+def is_our_setting(key: str, value: str) -> bool:
+    """Whether a line of git's config is one that `install_merge_driver` writes."""
+    return _SETTINGS.get(key) == value
+
+
 def install_merge_driver(root: Path) -> None:
     """Name our driver in the config of the repository that holds `root`."""
     for key, value in _SETTINGS.items():

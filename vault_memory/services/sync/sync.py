@@ -14,6 +14,8 @@ from vault_memory.core import layout
 from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.indexing import is_mass_deletion
 from vault_memory.services.sync.merge import RemoteMerge
+from vault_memory.services.sync.programs import changed_programs, take_programs
+from vault_memory.services.sync.refusals import refuse_private_commits
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, write
 
@@ -31,10 +33,11 @@ class Synced:
     notes: tuple[str, ...] = ()
 
 
-def sync(vault: Vault, name: str = "") -> Synced:
+def sync(vault: Vault, name: str = "", *, plugins: bool = False) -> Synced:
     """Fetch from a remote, merge, and push.
 
     `name` is the remote's name or address; without it the one in the settings, else the one that the branch follows.
+    `plugins`: exchange what Obsidian runs, too (`layout.is_program`). Private files go neither way (`refusals`).
     Raises `UsageError` when there is no remote, `HistoryError` when it does not answer or when the repository cannot be
     merged now, and `Busy`. Nothing is lost then, and sync can be run again.
     """
@@ -47,16 +50,18 @@ def sync(vault: Vault, name: str = "") -> Synced:
         raise UsageError("; ".join([*waits, missing]))
     remote, commits = Remote(root, name), CommitLog(root)
     received = 0
-    notes = waits
+    notes = [*waits, *(take_programs(vault) if plugins else changed_programs(vault))]
     for _ in range(MAX_PUSHES):
         theirs = remote.tip(branch)
         if theirs and not commits.has(theirs):
             theirs = remote.fetch(branch)
         before = vault.history.state().head
-        notes += _merge(vault, theirs)
+        notes += _merge(vault, name, theirs, plugins)
         received += commits.count(before, theirs) if theirs else 0
         head = vault.history.state().head
         sent = commits.count(theirs, head) if head else 0
+        if head and head != theirs:
+            refuse_private_commits(vault, head, theirs)
         if head is None or head == theirs or remote.push(branch, head):
             return Synced(name, received, sent, tuple(notes))
     raise HistoryError(f"others keep pushing to {name}: what they sent is merged here; sync again to push yours")
@@ -71,14 +76,14 @@ def _branch(vault: Vault) -> str:
     raise UsageError(f"{vault.root} is a folder of a larger git repository: pull and push that one with git")
 
 
-def _merge(vault: Vault, theirs: str | None) -> list[str]:
+def _merge(vault: Vault, name: str, theirs: str | None, plugins: bool) -> list[str]:
     """Commit the person's pending edits, then merge the remote's commit into branch and files; return the notes."""
 
     def decide() -> Plan[list[str]]:
         _refuse_waiting_commits(vault)
         if theirs is None:
             return Plan([])
-        merge = RemoteMerge(vault, theirs)
+        merge = RemoteMerge(vault, name, theirs, plugins)
         drafts = merge.drafts()
         return Plan(merge.notes, drafts)
 

@@ -1,0 +1,82 @@
+"""What a repository that came from elsewhere names is told, and not started."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cli
+from vault_memory.services.admin.create_vault import create_vault
+from vault_memory.services.admin.foreign import repository_programs
+from vault_memory.services.admin.status import status
+from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.vault import Vault
+
+
+def config(root: Path, key: str, value: str) -> None:
+    subprocess.run(["git", "-C", str(root), "config", key, value], check=True, timeout=30)
+
+
+@pytest.fixture
+def mark(tmp_path: Path) -> Path:
+    """A program that leaves a file `ran` beside it."""
+    script = tmp_path / "evil.sh"
+    script.write_text('#!/bin/sh\ntouch "$(dirname "$0")/ran"\ncat\n')
+    script.chmod(0o755)
+    return script
+
+
+def test_a_new_vault_names_nothing_foreign(vault: Vault) -> None:
+    assert repository_programs(vault.root) == [] and vault.history.refused_settings() == ()
+
+
+def test_settings_and_hooks_that_are_not_ours_are_named(vault: Vault, mark: Path) -> None:
+    config(vault.root, "core.fsmonitor", str(mark))
+    config(vault.root, "merge.vault-memory-profile.driver", str(mark))
+    config(vault.root, "alias.st", f"!{mark}")
+    for name in ("pre-push", "pre-commit.local"):
+        (vault.history.git_dir / "hooks" / name).write_bytes(mark.read_bytes())
+        (vault.history.git_dir / "hooks" / name).chmod(0o755)
+    lines = repository_programs(vault.root)
+    assert len(lines) == 5 and lines[1] == f"git setting merge.vault-memory-profile.driver = {mark}"
+    assert [line.rpartition("/")[2] for line in lines[3:]] == ["pre-commit.local", "pre-push"]
+    line = status(vault).degraded[-1]
+    assert f"core.fsmonitor = {mark}" in line and "vault-memory trust" in line
+    assert not mark.with_name("ran").exists()
+
+
+def test_status_names_a_file_that_waits_for_its_filter(vault: Vault, mark: Path) -> None:
+    config(vault.root, "filter.crypt.clean", str(mark))
+    (vault.root / ".gitattributes").write_text("secret.md filter=crypt\n")
+    (vault.root / "secret.md").write_text("# hidden\n")
+    (vault.root / "open.md").write_text("# open\n")
+    commit_person_edits(vault, None)
+    committed = subprocess.run(
+        ["git", "-C", str(vault.root), "ls-tree", "--name-only", "HEAD"], capture_output=True, text=True, timeout=30
+    ).stdout
+    assert "open.md" in committed and "secret.md" not in committed
+    assert status(vault).degraded[-1] == "secret.md is not committed before the filter crypt may run"
+    assert not mark.with_name("ran").exists()
+
+
+def test_a_foreign_folder_is_adopted_and_nothing_of_it_runs(tmp_path: Path, mark: Path) -> None:
+    root = tmp_path / "theirs"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", str(root)], check=True, timeout=30)
+    for key in ("core.fsmonitor", "filter.x.clean", "filter.x.process", "diff.x.textconv", "core.sshCommand"):
+        config(root, key, str(mark))
+    (root / ".gitattributes").write_text("* filter=x diff=x\n")
+    (root / "note.md").write_text("# a note\n")
+    created = create_vault(root, adopt=True)
+    assert not mark.with_name("ran").exists()
+    assert len(repository_programs(created.root)) == 5
+
+
+def test_init_and_restore_say_what_they_found(cli: Cli, mark: Path, tmp_path: Path) -> None:
+    config(cli.folder, "core.fsmonitor", str(mark))
+    assert f"git setting core.fsmonitor = {mark}" in cli("init", ".")
+    cli("backup", str(tmp_path / "b.tar.gz"))
+    assert f"git setting core.fsmonitor = {mark}" in cli("restore", str(tmp_path / "b.tar.gz"), str(tmp_path / "new"))
+    assert not mark.with_name("ran").exists()

@@ -1,0 +1,236 @@
+"""A remote that force-adds what it should not, and a vault that must not send what it should not."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.services.sync.conftest import Machine, git
+from vault_memory.core import layout
+from vault_memory.errors import HistoryError
+from vault_memory.services.admin.doctor import doctor
+from vault_memory.services.admin.status import status
+from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.sync.check_staged import check_staged
+from vault_memory.services.sync.sync import sync
+from vault_memory.services.turns.record import record_turn
+from vault_memory.services.vault import open_vault
+
+pytestmark = pytest.mark.slow
+
+PLUGIN = ".obsidian/plugins/evil/main.js"
+PRIVATE = (
+    ".vault-memory/token",
+    ".vault-memory/tokens/alice",
+    ".VAULT-MEMORY/token",
+    "memory/alice/index.db",
+    "memory/alice/conversations/2026-01-29.jsonl",
+    "memory/alice/archive/conversations/2025-01-29.jsonl",
+)
+
+
+@pytest.fixture
+def remote(tmp_path: Path, one: Machine) -> Machine:
+    """A clone that only plain git works in: what a hostile or careless machine pushes."""
+    git(tmp_path, "clone", "-q", "hub.git", "remote")
+    return Machine(open_vault(tmp_path / "remote"))
+
+
+def push(machine: Machine, **contents: str | bytes) -> None:
+    for name, text in contents.items():
+        machine.write(name, text)
+    git(machine.root, "add", "-f", *contents)
+    git(machine.root, "commit", "-qm", "sent")
+    git(machine.root, "push", "-q")
+
+
+def test_private_files_of_the_remote_are_not_taken_in_and_leave_it(remote: Machine, one: Machine) -> None:
+    conversation = next((one.root / "memory/alice/conversations").iterdir())
+    mine = {path: path.read_bytes() for path in (one.root / ".vault-memory/token", conversation)}
+    force_added = {**dict.fromkeys(PRIVATE, "theirs\n"), conversation.relative_to(one.root).as_posix(): "theirs\n"}
+    push(remote, **force_added, **{"note.md": "# a note\n"})
+    done = one.sync()
+    assert one.read("note.md") == "# a note\n"
+    assert {path: path.read_bytes() for path in mine} == mine
+    assert not any((one.root / name).exists() for name in PRIVATE[1:] if name != "memory/alice/index.db")
+    assert b"theirs" not in (one.root / "memory/alice/index.db").read_bytes()
+    (line,) = done.notes
+    assert "7 files" in line and "private" in line and "history" in line
+    one.assert_clean()
+    assert not any(layout.is_private(PurePosixPath(name)) for name in git(one.root, "ls-files").splitlines())
+    assert one.sync().notes == ()
+
+
+def test_a_first_sync_of_an_empty_branch_refuses_too(remote: Machine, tmp_path: Path) -> None:
+    push(remote, **{PRIVATE[0]: "theirs\n", PLUGIN: "run()\n"})
+    (tmp_path / "new").mkdir()
+    git(tmp_path / "new", "init", "-q", "-b", "main")
+    git(tmp_path / "new", "remote", "add", "origin", str(tmp_path / "hub.git"))
+    (tmp_path / "new/vault-memory.toml").write_text("format = 1\n")
+    (tmp_path / "new/.git/info/exclude").write_text("vault-memory.toml\n")
+    done = sync(open_vault(tmp_path / "new"))
+    assert len(done.notes) == 3 and (tmp_path / "new/Home.md").exists()
+    assert not (tmp_path / "new/.vault-memory/token").exists() and not (tmp_path / "new" / PLUGIN).exists()
+    assert git(tmp_path / "new", "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("rules", ["", "!conversations/\n!.vault-memory/\n!index.db*\n"])
+def test_an_emptied_gitignore_sends_nothing_private(one: Machine, hub: Path, rules: str) -> None:
+    one.write(".gitignore", rules)
+    record_turn(one.vault, "alice", "我喜歡暗色主題", "好" * 120)
+    one.vault.index("alice")
+    commit_person_edits(one.vault, None)
+    private = [
+        path.relative_to(one.root) for path in one.root.rglob("*") if layout.is_private(path.relative_to(one.root))
+    ]
+    commit_person_edits(one.vault, None, [PurePosixPath(path) for path in private if (one.root / path).is_file()])
+    one.sync()
+    names = git(hub, "ls-tree", "-r", "--name-only", "main").splitlines()
+    assert ".gitignore" in names and not any(layout.is_private(PurePosixPath(name)) for name in names)
+
+
+def test_what_a_person_committed_by_force_is_not_sent_and_the_next_step_works(one: Machine, hub: Path) -> None:
+    conversation = next((one.root / "memory/alice/conversations").iterdir()).relative_to(one.root).as_posix()
+    git(one.root, "add", "-f", conversation)
+    assert "must stay on this machine" in check_staged(one.root)[0]
+    git(one.root, "commit", "-q", "--no-verify", "-m", "by hand")
+    before = git(hub, "rev-parse", "main")
+    with pytest.raises(HistoryError, match="never leaves this machine") as refused:
+        one.sync()
+    assert git(hub, "rev-parse", "main") == before
+    assert any(conversation in line for line in status(one.vault).unhealthy)
+    finding = next(finding for finding in doctor(one.vault) if finding.name == "private files")
+    assert not finding.ok and conversation in finding.message and "git rm -r --cached" in finding.next_step
+    git(one.root, *str(refused.value).split("`")[1].split()[1:])
+    git(one.root, "rm", "-q", "-r", "--cached", conversation)
+    git(one.root, "commit", "-q", "--allow-empty", "-m", "without")
+    one.sync()
+    assert (
+        conversation not in git(hub, "log", "--format=", "--name-only", "main") and (one.root / conversation).exists()
+    )
+
+
+def test_programs_of_obsidian_stay_in_git_until_asked_for(remote: Machine, one: Machine) -> None:
+    push(remote, **{PLUGIN: "run()\n", ".obsidian/community-plugins.json": '["evil"]\n', "note.md": "# a note\n"})
+    (line,) = one.sync().notes
+    assert "2 files" in line and "--plugins" in line
+    assert one.read("note.md") and not (one.root / PLUGIN).exists()
+    one.assert_clean()
+    push(remote, **{PLUGIN: "run(2)\n"})
+    one.sync()
+    one.write("note.md", "# mine\n")
+    one.sync()
+    commit_person_edits(one.vault, None, [PurePosixPath(PLUGIN)])
+    one.assert_clean()
+    assert git(one.root, "show", f"HEAD:{PLUGIN}") == "run(2)\n", "the other machine's copy is not deleted"
+    assert sync(one.vault, plugins=True).notes == ()
+    assert one.read(PLUGIN) == "run(2)\n"
+    one.assert_clean()
+    one.write(PLUGIN, "mine()\n")
+    (line,) = one.sync().notes
+    assert PLUGIN in line and "--plugins" in line
+    assert git(one.root, "show", f"HEAD:{PLUGIN}") == "run(2)\n", "an update does not travel by itself"
+    sync(one.vault, plugins=True)
+    assert git(one.root, "show", f"HEAD:{PLUGIN}") == "mine()\n"
+    push_again = git(remote.root, "pull", "-q", "--no-rebase")
+    push(remote, **{PLUGIN: "run(3)\n"})
+    one.sync()
+    assert push_again == "" and one.read(PLUGIN) == "mine()\n"
+    (line,) = sync(one.vault, plugins=True).notes
+    assert one.read(PLUGIN) == "run(3)\n" and one.read(".obsidian/plugins/evil/main (set aside).js") == "mine()\n"
+    assert "set aside" in line
+    one.assert_clean()
+
+
+def test_a_file_that_goes_through_a_filter_is_merged_by_the_person(remote: Machine, one: Machine) -> None:
+    """Its bytes in git are not those on disk: writing them there would lose the person's text."""
+    git(one.root, "config", "--global", "filter.rot.clean", "tr a-z n-za-m")
+    one.write(".gitattributes", "secret.md filter=rot\n")
+    one.write("secret.md", "hello\n")
+    one.sync()
+    git(remote.root, "pull", "-q")
+    push(remote, **{"secret.md": "other\n"})
+    with pytest.raises(HistoryError, match=r"secret\.md goes through the git filter rot"):
+        one.sync()
+    assert one.read("secret.md") == "hello\n"
+
+
+def test_an_ignored_file_here_is_not_overwritten_and_not_sent(remote: Machine, one: Machine) -> None:
+    one.write(".git/info/exclude", "secret.env\n")
+    one.write("secret.env", "mine\n")
+    push(remote, **{"secret.env": "theirs\n", ".DS_Store": "x"})
+    (line,) = one.sync().notes
+    assert "secret.env" in line and one.read("secret.env") == "mine\n" and one.read(".DS_Store") == "x"
+    commit_person_edits(one.vault, None, [PurePosixPath("secret.env")])
+    commit_person_edits(one.vault, None)
+    one.sync()
+    one.assert_clean()
+    assert git(one.root, "show", "HEAD:secret.env") == "theirs\n"
+    git(remote.root, "pull", "-q", "--no-rebase")
+    git(remote.root, "rm", "-q", "secret.env")
+    push(remote, **{"note.md": "# x\n"})
+    one.sync()
+    assert one.read("secret.env") == "mine\n"
+    one.assert_clean()
+
+
+@pytest.mark.parametrize("text", ["format = \n", "nonsense = 1\n", "format = 99\n", "a = " + "[" * 50_000, b"\xff"])
+@pytest.mark.parametrize("changed_here", [False, True])
+def test_settings_that_cannot_be_read_leave_ours_in_force(
+    remote: Machine,
+    one: Machine,
+    text: str | bytes,
+    changed_here: bool,
+) -> None:
+    if changed_here:
+        one.write("vault-memory.toml", "format = 1\nlocale = 'en'\n")
+    ours = one.read("vault-memory.toml")
+    push(remote, **{"vault-memory.toml": text, "note.md": "# a note\n"})
+    (line,) = one.sync().notes
+    assert "vault-memory.toml of origin" in line and "conflict" in line and len(line) < 500
+    assert one.read("vault-memory.toml") == ours and one.read("note.md") == "# a note\n"
+    (copy,) = one.root.glob("vault-memory (conflict *).toml")
+    assert copy.read_bytes() == (text if isinstance(text, bytes) else text.encode())
+    open_vault(one.root)
+    one.write("other.md", "# more\n")
+    assert one.sync().sent == 1
+    one.assert_clean()
+    git(remote.root, "pull", "-q", "--no-rebase")
+    open_vault(remote.root)
+
+
+@pytest.mark.parametrize(
+    ("path", "private", "program"),
+    [
+        (".vault-memory/token", True, False),
+        (".vault-memory", True, False),
+        ("inner/.vault-memory/x", True, False),
+        (".Vault-Memory./x", True, False),
+        (".vault-memory:x/y", True, False),
+        (".vault-mem\u200cory/x", True, False),
+        ("VAULT-~1/token", True, False),
+        (".git/hooks/pre-commit", True, False),
+        (".GIT\u200d/config", True, False),
+        ("git~1/config", True, False),
+        ("../x", True, False),
+        ("memory/alice/Index.DB-wal", True, False),
+        ("memory/alice/conversations/2026-01-30.jsonl", True, False),
+        ("memory/alice/Conversations /2026-01-30.jsonl", True, False),
+        ("memory/alice/archive/conversations/2026-01-30.jsonl", True, False),
+        ("memory/alice/notes/conversations.md", False, False),
+        ("memory/alice/notes/conversations/a.md", False, False),
+        ("work/conversations/a.md", False, False),
+        (".gitignore", False, False),
+        (".obsidian/app.json", False, False),
+        (".obsidian/plugins/a/main.js", False, True),
+        (".Obsidian/Plugins/a/data.json", False, True),
+        (".obsidian-mobile/snippets/a.css", False, True),
+        (".obsidian/community-plugins.json", False, True),
+        ("work/.obsidian/themes/a/theme.css", False, True),
+        ("plugins/a.md", False, False),
+    ],
+)
+def test_what_each_path_is(path: str, private: bool, program: bool) -> None:
+    assert layout.is_private(PurePosixPath(path)) is private
+    assert layout.is_program(PurePosixPath(path)) is program

@@ -1,0 +1,120 @@
+"""What sync does not let through, whatever `.gitignore` says: private files in both directions, and into this vault
+programs, files over an ignored one of the person's, and settings that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from vault_memory.adapters import files
+from vault_memory.adapters.git import CommitLog, FileDifference, TreeEntry
+from vault_memory.config import Config
+from vault_memory.core import layout
+from vault_memory.errors import ConfigError, HistoryError
+from vault_memory.services.vault import Vault
+
+_PRIVATE_NOTE = (
+    "private, so they are not taken in; this merge takes them out of the remote's files, not out of its history"
+)
+_PROGRAM_NOTE = "run by Obsidian, so they stay in git and are not put on disk: `vault-memory sync --plugins` takes them"
+_COVERED_NOTE = "ignored here or left out by git, so your own files stay as they are"
+_MAX_NAMED = 3
+_MAX_SETTINGS_BYTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Refusals:
+    """What a merge does not put on disk: the entry that its tree gets for each path (None: none), and a line for each
+    reason."""
+
+    entries: dict[PurePosixPath, TreeEntry | None]
+    notes: tuple[str, ...]
+
+
+def refusals(vault: Vault, theirs: str, differences: Sequence[FileDifference], *, programs: bool) -> Refusals:
+    """Which files that the commit `theirs` changed must not reach the disk.
+
+    Private ones leave the tree. The others keep the remote's entry in the tree, so that no push deletes them there, and
+    are marked as not on this disk (git's skip-worktree). An entry that this vault has changed too stays ours.
+    """
+    history = vault.history
+    private = [each for each in differences if layout.is_private(each.path)]
+    open_to_all = [each for each in differences if not layout.is_private(each.path)]
+    left_out = history.left_out([each.path for each in open_to_all])
+    run = {each.path for each in open_to_all if layout.is_program(each.path) and not programs}
+    untracked = _untracked(vault, (each for each in open_to_all if each.path not in run))
+    covered = {path for path in untracked if history.ignored(path)}
+    entries: dict[PurePosixPath, TreeEntry | None] = {
+        each.path: None for each in private if each.new or history.entry(each.path)
+    }
+    for each in open_to_all:
+        if each.path in left_out | covered | run:
+            ours = history.entry(each.path)
+            is_ours_changed = (ours.id if ours else None) != each.old and each.path not in left_out
+            entries[each.path] = ours if is_ours_changed else history.entry(each.path, theirs)
+    notes = (
+        *_note([each.path for each in private if each.new], _PRIVATE_NOTE),
+        *_note([each.path for each in open_to_all if each.path in run and each.new], _PROGRAM_NOTE),
+        *_note(sorted((covered | left_out) - run), _COVERED_NOTE),
+    )
+    return Refusals(entries, notes)
+
+
+def settings_problem(content: bytes) -> str:
+    """Why a text cannot be this vault's settings; "" if it can."""
+    if len(content) > _MAX_SETTINGS_BYTES:
+        return f"it has more than {_MAX_SETTINGS_BYTES:,} bytes"
+    try:
+        Config.parse(content.decode("utf-8"), Path(layout.SETTINGS_FILE), {})
+    except (ConfigError, UnicodeDecodeError) as error:
+        return "; ".join(str(error).splitlines())
+    return ""
+
+
+def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
+    """Raise `HistoryError` if a push of `head` would send a private file that the remote, at `theirs`, lacks."""
+    commits = CommitLog(vault.history.root)
+    path = next((path for path in commits.new_paths(theirs, head) if layout.is_private(path)), None)
+    if path is None:
+        return
+    back = f"git reset --soft {theirs[:10]}" if theirs else "git update-ref -d HEAD"
+    raise HistoryError(
+        f"{path} is private and never leaves this machine, and a commit that the remote does not have yet holds it: "
+        f"nothing was sent. Take it out of git, the file itself stays: `{back}`, then `git rm -r --cached '{path}'`, "
+        "then `git commit`; then sync again"
+    )
+
+
+def private_in_git(vault: Vault) -> str:
+    """The private files that git tracks, in one line with the next step; "" when there are none."""
+    private = [path for path in vault.history.tracked() if layout.is_private(path)]
+    if not private:
+        return ""
+    names = ", ".join(f"'{path}'" for path in private[:_MAX_NAMED])
+    return (
+        f"git tracks {_count(private)} that must stay on this machine ({names}): `git rm -r --cached` and their "
+        "names, then `git commit`; if a remote has them, its history keeps them"
+    )
+
+
+def _untracked(vault: Vault, differences: Iterable[FileDifference]) -> list[PurePosixPath]:
+    """The changed files that are on this disk and not in git here."""
+    return [
+        each.path
+        for each in differences
+        if each.new
+        and vault.history.entry(each.path) is None
+        and files.read(files.contained(vault.history.root, each.path)) is not None
+    ]
+
+
+def _note(paths: Sequence[PurePosixPath], why: str) -> list[str]:
+    if not paths:
+        return []
+    names = ", ".join(map(str, paths[:_MAX_NAMED]))
+    return [f"{_count(paths)} of the remote ({names}{', …' if len(paths) > _MAX_NAMED else ''}): {why}"]
+
+
+def _count(paths: Sequence[PurePosixPath]) -> str:
+    return f"{len(paths):,} file{'' if len(paths) == 1 else 's'}"
