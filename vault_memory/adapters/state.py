@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 
 LOCK_TIMEOUT_S = 5.0
 
@@ -27,7 +27,7 @@ class StateFile:
     def read(self) -> dict[str, Any]:
         """The object; empty when the file is missing, damaged or holds something else."""
         try:
-            state = json.loads(files.read(self.path) or b"{}")
+            state = reading.json_value(files.read(self.path) or b"{}")
         except ValueError:
             return {}
         return state if isinstance(state, dict) else {}

@@ -11,6 +11,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
+from vault_memory.core import reading
 from vault_memory.errors import NotFound
 
 _ADOPTED_FILES = (".gitignore", ".gitattributes", "vault-memory.toml", "context/SOUL.md", "context/AGENTS.md")
@@ -61,8 +62,8 @@ def lay_out(root: Path, *, adopt: bool = False) -> list[PurePosixPath]:
 
 def _with_rules(own: bytes, ours: bytes) -> bytes:
     """`own` with the missing rules of `ours` above it; `own` itself when none is missing."""
-    present = {line.strip() for line in own.splitlines()}
-    missing = [line for line in ours.splitlines() if line.strip() and not line.startswith(b"#") and line not in present]
+    present = {line.strip() for line in reading.lines(own)}
+    missing = [line for line in reading.lines(ours) if line.strip() and not line.startswith(b"#") and line not in present]
     if not missing:
         return own
     return b"\n".join([b"# vault-memory", *missing, b"", own])

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from vault_memory.adapters import files
 from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.history.model import Author, Draft, FileChange
+from vault_memory.core import reading
 from vault_memory.errors import Changed, HistoryError, VaultMemoryError
 
 _INTENT_NAME = re.compile(r"(\d{8})\.(staged|written)")
@@ -215,7 +216,7 @@ def _dump(intent: Intent) -> bytes:
 
 def _load(path: Path) -> Intent:
     try:
-        record = json.loads(path.read_bytes())
+        record = reading.json_value(path.read_bytes())
         contents = [zlib.decompress(base64.b64decode(content)) for content in record["contents"]]
 
         def content(number: int | None) -> bytes | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.watcher import Watcher
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.profile import Profile
 from vault_memory.errors import IndexUnusable
 from vault_memory.services import starter
@@ -44,7 +44,7 @@ def _vault(vault: Vault) -> CheckResult:
     missing = [name for name in _REQUIRED_FILES if not (vault.root / name).is_file()]
     if missing:
         return f"{vault.root} lacks {', '.join(missing)}", "`vault-memory doctor --fix` puts them back"
-    ignored = (files.read(vault.root / ".gitignore") or b"").splitlines()
+    ignored = reading.lines(files.read(vault.root / ".gitignore") or b"")
     if b"index.db*" not in ignored or b".vault-memory/" not in ignored:
         return ".gitignore lacks our rules: the index would be committed", "`vault-memory doctor --fix` adds them"
     count = len(vault.user_ids())
