@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import vault_memory
 from vault_memory.core.reading import MAX_KEY_PARTS, MAX_NESTING, json_value, lines, toml_table
 
 NO_ENDS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -19,6 +21,12 @@ def test_a_line_ends_at_a_line_feed_only() -> None:
     assert lines(b"a\r\nb\rc\n\n") == [b"a", b"b\rc", b""]
     assert (lines(""), lines("\n"), lines("a\n")) == ([], [""], ["a"])
     assert lines("a\r\nb", keep_ends=True) == ["a\r\n", "b"]
+
+
+def test_no_other_function_of_ours_says_where_a_line_ends() -> None:
+    package = Path(vault_memory.__file__).parent
+    files = [path for path in package.rglob("*.py") if path.name != "reading.py"]
+    assert [path.name for path in files if ".splitlines(" in path.read_text(encoding="utf-8")] == []
 
 
 @given(st.text(st.sampled_from("a\r\n\u2028"), max_size=12))
