@@ -1,7 +1,7 @@
 """Reading what others wrote: where its lines end, and JSON and TOML that cannot exhaust the reader.
 
-A line ends at `\\n`, or at `\\r\\n`, which counts as one. `str.splitlines` also ends lines at ten other characters, such as
-U+2028, which JSON leaves as they are inside a text: they would tear a record apart.
+A line ends at `\\n`, or at `\\r\\n`, which counts as one. `str.splitlines` also ends lines at ten other characters.
+JSON leaves some of them, such as U+2028, as they are inside a text: a record would be torn apart.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def _lines(text: AnyStr, line_feed: AnyStr, carriage_return: AnyStr, keep_ends: 
         found = [line + line_feed for line in found]
     elif carriage_return in text:
         found = [line.removesuffix(carriage_return) for line in found]
-    return [*found, last] if last else found
+    if last:
+        found.append(last)
+    return found
 
 
 def json_value(text: str | bytes) -> Any:

@@ -63,7 +63,9 @@ def lay_out(root: Path, *, adopt: bool = False) -> list[PurePosixPath]:
 def _with_rules(own: bytes, ours: bytes) -> bytes:
     """`own` with the missing rules of `ours` above it; `own` itself when none is missing."""
     present = {line.strip() for line in reading.lines(own)}
-    missing = [line for line in reading.lines(ours) if line.strip() and not line.startswith(b"#") and line not in present]
+    missing = [
+        line for line in reading.lines(ours) if line.strip() and not line.startswith(b"#") and line not in present
+    ]
     if not missing:
         return own
     return b"\n".join([b"# vault-memory", *missing, b"", own])

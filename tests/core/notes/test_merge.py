@@ -184,8 +184,10 @@ def test_bytes_that_are_no_utf_8_pass_through() -> None:
 
 
 def test_a_record_is_one_line_whatever_characters_it_holds() -> None:
-    """U+2028 and its like end a line for `str.splitlines`, and stand as they are in JSON: a merge tore records apart."""
-    torn = "".join(json.dumps({"user_message": f"a{end}b"}, ensure_ascii=False) + "\n" for end in "\x85\u2028\u2029\x7f")
+    """U+2028 and others end a line for `str.splitlines`, and stand as they are in JSON: a merge tore them apart."""
+    torn = "".join(
+        json.dumps({"user_message": f"a{end}b"}, ensure_ascii=False) + "\n" for end in "\x85\u2028\u2029\x7f"
+    )
     merged = merge_jsonl(row(1), row(1) + torn, row(1).replace("\n", "\r\n") + row(5))
     assert merged.text.split("\n") == [*(row(1) + torn).split("\n")[:-1], row(5)[:-1], ""]
     base = "x\u2028y\nz\n"

@@ -50,13 +50,16 @@ def test_what_is_beyond_the_bounds_stays_as_text() -> None:
     assert is_end_kept
 
     long = "- 工具：" + "a" * MAX_LINE_CHARS
-    assert Profile.parse(long).get("tools") == []
+    assert Profile.parse(long).get("tools") == [] and "line 1 is longer than" in Profile.parse(long).problems()[0]
     assert Profile.parse(long).put("tools", "Docker").text.startswith(long)
 
     many = "".join(f"- 工具：t{n}\n" for n in range(MAX_VALUES + 5))
     read = Profile.parse(many)
     assert len(read.get("tools") or []) == MAX_VALUES
-    assert "t504" in read.without("tools").text, "what was not read is not removed either"
+    assert f"t{MAX_VALUES + 4}" in read.without("tools").text, "what was not read is not removed either"
+    assert read.problems() == [
+        f"line {MAX_VALUES + 1}: tools has more than 2,000 values: those from here on are not read"
+    ]
 
 
 def test_the_mark_of_a_strong_preference() -> None:

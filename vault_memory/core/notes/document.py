@@ -29,8 +29,8 @@ MAX_JOINED_TOKENS = 240
 """Up to this size neighbouring sections share a chunk: a day of chat has a heading per minute."""
 MAX_FILE_BYTES = 4_000_000
 """How much of a file is read; a bigger one is hardly a note, and must not delay the others."""
-MAX_BLOCK_CHARS = 1_000
-"""Of each line this much decides whether it begins a block, and names a heading; its words are all read."""
+MAX_BLOCK_CHARS, MAX_BLOCK_LINES = 1_000, 50_000
+"""So much of each line decides whether it begins a block, and names a heading, in so many lines; all words are read."""
 MAX_SEGMENT_CHARS = 400
 """A longer line is cut at its sentences (Chinese: a third of that, since it says as much in fewer characters)."""
 
@@ -85,7 +85,7 @@ def read(source: str, kind: str, data: bytes) -> Document:
     problems: list[str] = []
     if len(data) > MAX_FILE_BYTES:
         problems.append(f"only the first {MAX_FILE_BYTES:,} bytes are indexed: divide the file")
-        data = data[: data.rfind(b"\n", 0, MAX_FILE_BYTES) + 1 or MAX_FILE_BYTES]
+        data = data[: _end_of_read(data)]
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -96,6 +96,12 @@ def read(source: str, kind: str, data: bytes) -> Document:
     if source.endswith(".jsonl"):
         return _conversation(source, kind, text, problems)
     return _markdown(source, kind, text, problems)
+
+
+def _end_of_read(data: bytes) -> int:
+    """Where to cut a file that is too long: behind a line, or behind a character if there is only one line."""
+    end = data.rfind(b"\n", 0, MAX_FILE_BYTES) + 1 or MAX_FILE_BYTES
+    return next((at for at in range(end, end - 4, -1) if data[at] & 0xC0 != 0x80), end)
 
 
 def _markdown(source: str, kind: str, text: str, problems: list[str]) -> Document:
@@ -311,7 +317,7 @@ def _sections(lines: Sequence[str]) -> list[_Section]:
             level = path[-1][0] if path else 0
             found.append(_Section(start, after, end, level, tuple(text for _, text in path), tuple(cuts)))
 
-    parsed = _blocks("\n".join(row[:MAX_BLOCK_CHARS] for row in lines))
+    parsed = _blocks("\n".join(row[:MAX_BLOCK_CHARS] for row in lines[:MAX_BLOCK_LINES]))
     for at, token in enumerate(parsed):
         if token.map is None:
             continue

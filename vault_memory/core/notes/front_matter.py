@@ -1,7 +1,7 @@
 """The front matter of a note: the only place where YAML is read.
 
-Anybody may have written it. So it is looked through event by event, which takes little memory, before the library builds
-anything of it: 60,000 brackets end its parser with a fault of the whole process, and 500 bytes of aliases take gigabytes.
+Anybody may have written it. So it is looked through event by event, which takes little memory, before the library
+builds anything of it: 60,000 brackets end the whole process with a fault, and 500 bytes of aliases take gigabytes.
 """
 
 from __future__ import annotations
@@ -73,13 +73,14 @@ def _check(yaml: str) -> None:
             count += isinstance(event, NodeEvent)
             depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
             if isinstance(event, AliasEvent):
-                raise ValueError(f"it has an alias (*{event.anchor[:40]}), which is not read: write the value out")
+                raise ValueError(f"it has an alias (*{str(event.anchor)[:40]}), which is not read: write the value out")
             if depth > MAX_DEPTH or count > MAX_VALUES:
                 raise ValueError(f"it has more than {MAX_VALUES:,} values or {MAX_DEPTH} levels")
             if (tag := getattr(event, "tag", None)) is not None and tag not in _TEXT_TAGS:
                 raise ValueError(f"it has a tag ({tag[:40]}), which is not read")
             if isinstance(event, ScalarEvent) and len(event.value) > MAX_NUMBER_CHARS and tag is None:
-                if loader.resolve(ScalarNode, event.value, event.implicit) in _NUMBER_TAGS:
+                kind = loader.resolve(ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call]
+                if kind in _NUMBER_TAGS:
                     raise ValueError(f"it has a number of more than {MAX_NUMBER_CHARS} characters")
     finally:
         loader.dispose()

@@ -43,7 +43,7 @@ def ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
 def _inside(one: Sequence[str], other: Sequence[str], rounds: int) -> Iterator[Match]:
     if len(one) * len(other) <= MAX_PAIRS:
         blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
-        yield from (tuple(block) for block in blocks if block.size)
+        yield from ((block.a, block.b, block.size) for block in blocks if block.size)
         return
     anchors = _anchors(one, other) if rounds else []
     if not anchors:

@@ -35,7 +35,7 @@ from vault_memory.core.reading import lines as lines_of
 MAX_READ_CHARS = 100_000
 """Fields are looked for in so much of a file. What is beyond any of these bounds is text: it stays, but is no field."""
 MAX_LINE_CHARS = 50_000
-MAX_VALUES = 500
+MAX_VALUES = 2_000
 """Of one field, in all its lines."""
 MAX_LABEL_CHARS = 60
 
@@ -122,6 +122,15 @@ class Profile:
         messages: list[str] = []
         if len(self.text) > MAX_READ_CHARS:
             messages.append(f"only the first {MAX_READ_CHARS:,} characters are read for fields: make the file shorter")
+        messages += [
+            f"line {index + 1} is longer than {MAX_LINE_CHARS:,} characters: it is not read as a field"
+            for index, line in enumerate(self._read_lines)
+            if len(line) > MAX_LINE_CHARS
+        ]
+        messages += [
+            f"line {index + 1}: {key} has more than {MAX_VALUES:,} values: those from here on are not read"
+            for key, index in self._parsed[1].items()
+        ]
         for key, lines in self._field_lines.items():
             row, first = FIELDS[key], lines[0].index + 1
             if row.form == "scalar":
@@ -200,7 +209,13 @@ class Profile:
 
     @cached_property
     def _field_lines(self) -> dict[str, list[_Line]]:
+        return self._parsed[0]
+
+    @cached_property
+    def _parsed(self) -> tuple[dict[str, list[_Line]], dict[str, int]]:
+        """The lines of each field, and of a field with too many values the index of the first line that is not read."""
         lines: dict[str, list[_Line]] = {}
+        beyond: dict[str, int] = {}
         counts: Counter[str] = Counter()
         for index, section, line in self._content():
             bullet = _BULLET.match(line.rstrip("\r\n"))
@@ -215,9 +230,11 @@ class Profile:
                 prefix = bullet[1] + bullet[2][: len(bullet[2]) - len(value)]
                 found = _Line(index, prefix, _parse_items(key, value) if key else ())
             counts[key] += len(found.items)
-            if key and counts[key] <= MAX_VALUES:
+            if key and counts[key] > MAX_VALUES:
+                beyond.setdefault(key, index)
+            elif key:
                 lines.setdefault(key, []).append(found)
-        return lines
+        return lines, beyond
 
     def _content(self) -> Iterator[tuple[int, str, str]]:
         """(index, section, line) of each line that can hold a field: those outside front matter and code fences."""

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Literal
 
 MAX_MARKS = 30
-"""Combining marks on one letter, as in Unicode's Stream-Safe Text Format (UAX 15); no language needs a third of them."""
+"""Combining marks on one letter, as in Unicode's Stream-Safe Text Format (UAX 15); no language needs ten."""
 
 
 def simplify(text: str) -> str:

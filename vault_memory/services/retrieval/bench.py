@@ -8,7 +8,6 @@ gold file and touches its lines. The notes are indexed by the product's own code
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import tempfile
 import time
