@@ -144,7 +144,7 @@ def test_importing_the_settings_loads_no_heavy_module() -> None:
     code = "import sys, vault_memory.config; print(*sorted(n for n in sys.modules if n.startswith('vault_memory.')))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     ours = {"vault_memory.config", "vault_memory.core", "vault_memory.core.layout"}
-    ours |= {"vault_memory.core.record_kinds", "vault_memory.errors", "vault_memory.lazy"}
+    ours |= {"vault_memory.core.reading", "vault_memory.core.record_kinds", "vault_memory.errors", "vault_memory.lazy"}
     assert set(run.stdout.split()) == ours
 
 
@@ -224,3 +224,24 @@ def test_flags_and_the_environment_are_the_persons_own(tmp_path: Path) -> None:
     )
     assert (config.llm_base_url, config.llm_enabled, config.git_remote) == ("http://mine.example/v1", True, "mine")
     assert not {"llm.base_url", "git.remote"} & {value.key for value in config.waiting}
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 50_000, "x = " + "{a=" * 50_000, "a." * 100_000 + "a = 1"])
+def test_settings_nested_without_end_are_an_error_like_any_other(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match="vault-memory.toml is not valid TOML"):
+        load(tmp_path, text)
+
+
+def test_the_error_about_many_wrong_settings_is_short(tmp_path: Path) -> None:
+    text = "".join(f"key{number} = {number}\n" for number in range(20_000)) + "k" * 100_000 + " = 1\n"
+    with pytest.raises(ConfigError, match="and 19981 more") as caught:
+        load(tmp_path, text)
+    assert len(str(caught.value)) < 30_000
+    with pytest.raises(ConfigError, match="vault-memory.toml:2: locale must be"):
+        load(tmp_path, f"\nlocale = '{'x' * 100_000}'\n")
+
+
+def test_a_pattern_that_cannot_be_compiled_is_named(tmp_path: Path) -> None:
+    for pattern in ("(", "(" * 5_000, "a{1,99999999999}"):
+        with pytest.raises(ConfigError, match="vault-memory.toml:2: proxy.housekeeping must be regular"):
+            load(tmp_path, f"[proxy]\nhousekeeping = ['{pattern}']\n")

@@ -13,7 +13,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +20,15 @@ from typing import Any, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
+from vault_memory.core import reading
 from vault_memory.core.layout import FORMAT, SETTINGS_FILE, check_user_id
 from vault_memory.errors import ConfigError, InvalidId
 
 ENV_PREFIX = "VAULT_MEMORY_"
+MAX_PROBLEMS, MAX_PROBLEM_CHARS = 20, 1_000
+"""How much one error shows: a file may hold any number of wrong settings, and anybody may have written it."""
+MAX_SUGGESTED_CHARS = 60
+"""A longer unknown key is no misspelt setting."""
 
 
 def _field(
@@ -106,7 +110,7 @@ def _check_patterns(patterns: list[str]) -> str | None:
     for pattern in patterns:
         try:
             re.compile(pattern)
-        except re.error as error:
+        except (re.error, RecursionError, OverflowError) as error:
             return f"must be regular expressions: {pattern!r} is not one ({error})"
     return None
 
@@ -333,9 +337,10 @@ class Config:
         """Settings as `load` gives them, from a text that the file holds or is to hold."""
         problems: list[str] = []
         values: dict[str, Any] = {}
+        lines = _lines_of(text)
         for key, value in _flatten(_parse(text, file)).items():
             name = key.replace(".", "_")
-            where = f"{file.name}:{_line_of(text, key)}"
+            where = f"{file.name}:{lines.get(key, 1)}"
             if key in _FORMER_KEYS:
                 continue
             if name not in _FIELDS or key != _KEYS[name]:
@@ -360,7 +365,9 @@ class Config:
         waiting = _take_out_doubted(values, in_file, doubts)
         config = cls(**values, waiting=waiting)
         if problems := problems or _check_together(config):
-            raise ConfigError("\n".join(problems))
+            more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
+            shown = (problem[:MAX_PROBLEM_CHARS] for problem in problems[:MAX_PROBLEMS])
+            raise ConfigError("\n".join([*shown, *more]))
         return config
 
     def waits(self) -> list[str]:
@@ -410,11 +417,9 @@ def _read(file: Path) -> str:
 
 def _parse(text: str, file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return reading.toml_table(text)
+    except ValueError as error:
         raise ConfigError(f"{file} is not valid TOML: {error}") from error
-    except RecursionError as error:
-        raise ConfigError(f"{file} is not valid TOML: its lists or tables are nested too deeply") from error
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -428,25 +433,25 @@ def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _line_of(text: str, key: str) -> int:
-    """1-based line of a key in the file: the first `name =` after its table's header."""
-    table, _, name = key.rpartition(".")
-    inside = not table
-    for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", line)
-        if header:
-            inside = header[1] == table
-            if header[1].split(".")[0] == key:
-                return number
-        if inside and re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*=", line):
-            return number
-    return 1
+def _lines_of(text: str) -> dict[str, int]:
+    """Key → its 1-based line in the file; of a table, the line of its header."""
+    found: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(reading.lines(text), 1):
+        bare = line.strip()
+        name, sign, _ = bare.partition("=")
+        if bare.startswith("["):
+            table = bare.lstrip("[").partition("]")[0].strip()
+            found.setdefault(table.partition(".")[0], number)
+        elif sign:
+            found.setdefault(".".join(filter(None, (table, name.strip().strip("\"'")))), number)
+    return found
 
 
 def _suggest(key: str) -> str:
     import difflib
 
-    near = difflib.get_close_matches(key, _KEYS.values(), n=1)
+    near = difflib.get_close_matches(key, _KEYS.values(), n=1) if len(key) <= MAX_SUGGESTED_CHARS else ()
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
@@ -459,7 +464,7 @@ def _from_text(name: str, text: str) -> Any:
         if kind in (int, float):
             return kind(text)
         if kind is not str:
-            return tomllib.loads(f"value = {text}")["value"]
+            return reading.toml_table(f"value = {text}")["value"]
     except (KeyError, ValueError):
         pass
     return text

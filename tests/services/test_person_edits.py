@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import PurePosixPath
 
 import pytest
@@ -53,6 +54,29 @@ def at_step(vault: Vault, name: str, act: object, times: int = 1) -> None:
             left.pop()()  # type: ignore[operator]
 
     vault.__dict__["history"] = History(vault.root, step=step)
+
+
+def test_an_edit_of_very_many_preferences_is_one_commit(vault: Vault) -> None:
+    """Each commit holds the whole file: 50,000 notes in one edit once took the memory of the machine."""
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    before = len(subjects(vault))
+    save(vault, USER, read(vault, USER) + "".join(f"- note {n}\n" for n in range(60)))
+    commit_person_edits(vault, "alice")
+    assert len(subjects(vault)) == before + 1 and "USER.md" in subjects(vault)[0]
+    save(vault, USER, read(vault, USER) + "- one\n- two\n")
+    commit_person_edits(vault, "alice")
+    assert [s.partition(" ")[0] for s in subjects(vault)[:2]] == ["USER.md:", "USER.md:"]
+
+
+def test_the_title_of_a_hostile_note_is_found_at_once(vault: Vault) -> None:
+    started = time.process_time()
+    for line in ("# " * 40_000 + "x", "#" + " " * 65_000 + "x", "# " + "\t" * 65_000):
+        save(vault, NOTE, f"{line}\n")
+        commit_person_edits(vault, "alice")
+    assert time.process_time() - started < 5
+    save(vault, NOTE, "#  tea #\n")
+    commit_person_edits(vault, "alice")
+    assert subjects(vault)[0] == f"edit tea ({NOTE})"
 
 
 def test_a_note_is_named_by_its_title(vault: Vault) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import refuse_tracked
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 
 LOCK_TIMEOUT_S = 5.0
 
@@ -33,7 +33,7 @@ class StateFile:
         if content is not None:
             refuse_tracked(self._root, self.path)
         try:
-            state = json.loads(content or b"{}")
+            state = reading.json_value(content or b"{}")
         except ValueError:
             return {}
         return state if isinstance(state, dict) else {}

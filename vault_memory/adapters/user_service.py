@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vault_memory.adapters import files
+from vault_memory.core import reading
 from vault_memory.errors import Unsupervised, UsageError
 
 _COMMAND_TIMEOUT_S = 30
@@ -164,8 +165,8 @@ class Launchd(Supervisor):
 
     def state(self, name: str) -> str:
         printed = self._run("print", f"{self._domain()}/{name}", check=False)
-        lines = (line.strip() for line in printed.splitlines())
-        return next((line.removeprefix("state = ") for line in lines if line.startswith("state = ")), "not loaded")
+        rows = (line.strip() for line in reading.lines(printed))
+        return next((line.removeprefix("state = ") for line in rows if line.startswith("state = ")), "not loaded")
 
     def _domain(self) -> str:
         return f"gui/{os.getuid()}"

@@ -43,6 +43,8 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver, ObservedWatch
 
+from vault_memory.core import reading
+
 
 class Hint(NamedTuple):
     """A vault-relative path to look at; for a folder, everything below it."""
@@ -244,11 +246,11 @@ def _kernel_watches() -> set[int] | None:
 def _remote_file_system(root: Path) -> str:
     """The type of the network file system that holds `root`; "" when it is a local or unknown one."""
     try:
-        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        rows = reading.lines(Path("/proc/self/mountinfo").read_bytes().decode("utf-8", "surrogateescape"))
     except OSError:
         return ""
     mounts: dict[str, str] = {}
-    for line in lines:
+    for line in rows:
         left, _, right = line.partition(" - ")
         mount_point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), left.split()[4])
         mounts[mount_point] = right.split()[0]

@@ -18,9 +18,12 @@ from vault_memory.services.vault import Vault
 MAX_ATTEMPTS = 20
 """The files are read this often when an editor keeps saving them."""
 _MAX_LISTED_FILES = 20
+_MAX_PREFERENCES = 50
+"""Changed by one edit of a profile, each with a commit of its own."""
 _MAX_SEARCHED_BYTES = 65_536
 """The title of a note is looked for in this many of its first bytes."""
-_MAX_TITLE_CHARS = 80
+_MAX_TITLE_CHARS, _MAX_SEARCHED_TITLE_CHARS = 80, 400
+"""A title is cut after its secrets are replaced: half a secret would not be recognised."""
 
 
 def commit_person_edits(
@@ -65,11 +68,15 @@ def commit_edits(vault: Vault, edits: Sequence[FileChange]) -> Flushed:
 def edit_drafts(
     vault: Vault, author: Author, path: PurePosixPath, before: bytes | None, after: bytes | None
 ) -> list[Draft]:
-    """One draft per preference that differs in an edited USER.md, the last with exactly `after`; else none."""
+    """One draft per preference that differs in an edited USER.md, the last with exactly `after`; else none.
+
+    None either for more than `_MAX_PREFERENCES`: that is a new profile, and a commit like that of any other file.
+    """
     user_id = layout.scope_of(path)
     if not before or not after or not user_id or path != layout.user_dir(user_id) / layout.PROFILE:
         return []
-    changes = changes_between(Profile.decode(before, vault.config.locale), Profile.decode(after, vault.config.locale))
+    old, new = (Profile.decode(data, vault.config.locale) for data in (before, after))
+    changes = changes_between(old, new, _MAX_PREFERENCES)
     drafts, previous = [], before
     for number, change in enumerate(changes, 1):
         content = after if number == len(changes) else change.profile.encode()
@@ -116,8 +123,9 @@ def _name(change: FileChange) -> str:
         return str(change.path)
     data = change.after if change.after is not None else change.before or b""
     parsed = note.parse(data[:_MAX_SEARCHED_BYTES].decode("utf-8", "replace"))
-    heading = re.search(r"^# +(.+?)[ #]*$", parsed.body, re.MULTILINE)
-    title = trailers.single_line(secrets.redact(parsed.title or (heading[1] if heading else "")).text)
+    heading = re.search(r"^# +(\S.*)$", parsed.body, re.MULTILINE)
+    title = parsed.title or (heading[1].rstrip(" #") if heading else "")
+    title = trailers.single_line(secrets.redact(title[:_MAX_SEARCHED_TITLE_CHARS]).text)
     return f"{title[:_MAX_TITLE_CHARS]} ({change.path})" if title else str(change.path)
 
 

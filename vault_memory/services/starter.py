@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
+from vault_memory.core import reading
 from vault_memory.errors import NotFound
 
 _ADOPTED_FILES = (".gitignore", ".gitattributes", "vault-memory.toml", "context/SOUL.md", "context/AGENTS.md")
@@ -73,7 +74,7 @@ def missing(
     new = []
     for source, before, content in _planned(root, True, ignored):
         if source.name in _GIT_RULES:
-            added = content.removesuffix(before or b"").decode("utf-8", "replace").splitlines()
+            added = content.removesuffix(before or b"").decode("utf-8", "replace").split("\n")
             rules |= {source: tuple(line for line in added if line)} if content != before else {}
         elif before is None:
             new.append(source)
@@ -103,8 +104,8 @@ def _with_rules(own: bytes, ours: bytes, more: Sequence[bytes] = ()) -> bytes:
 
     Of `ours` only rules for our own files and folders are taken: nobody else's files are ignored or merged by them.
     """
-    present = {line.strip() for line in own.splitlines()}
-    rules = [_ANCHORED.get(line, line) for line in ours.splitlines()]
+    present = {line.strip() for line in reading.lines(own)}
+    rules = [_ANCHORED.get(line, line) for line in reading.lines(ours)]
     rules = [line for line in rules if line.startswith(b"/") or line == _OWN_TEMPORARY]
     lacking = [line for line in (*more, *rules) if line not in present and _FORMER.get(line) not in present]
     if not lacking:

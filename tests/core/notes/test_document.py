@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import date
 
 import pytest
@@ -156,3 +157,33 @@ def test_a_profiles_own_headings_say_nothing() -> None:
         for kind in ("profile", "note")
     }
     assert segments == {"profile": [4], "note": [4, 6]}
+
+
+@pytest.mark.slow
+def test_a_list_without_end_is_read_in_seconds() -> None:
+    started = time.process_time()
+    found = document.read("notes/a.md", "note", b"# top\n" + b"- a\n" * 100_000 + b"# far\nthe end\n")
+    assert time.process_time() - started < 20
+    last = found.chunks[-1]
+    assert last.end == 100_003 and "the end" in last.text and last.heading == "top", (
+        "beyond the bound no heading is read"
+    )
+
+
+def test_a_heading_of_any_length_has_a_name() -> None:
+    found = document.read("notes/a.md", "note", b"# " + b"ab " * 100_000 + b"\ntext\n")
+    assert len(found.title) <= document.MAX_BLOCK_CHARS and len(found.chunks[0].text) > 300_000
+
+
+def test_a_file_that_is_cut_is_cut_between_characters() -> None:
+    found = document.read("notes/a.md", "note", "我".encode() * (document.MAX_FILE_BYTES // 3 + 100))
+    assert [problem.partition(" bytes")[0] for problem in found.problems] == ["only the first 4,000,000"]
+
+
+@pytest.mark.parametrize("end", "\r\x0b\x0c\x1c\x85\u2028\u2029")
+def test_only_a_line_feed_ends_a_line(end: str) -> None:
+    found = document.read("notes/a.md", "note", f"a{end}b\r\nc\n".encode())
+    assert found.chunks[0].text == f"a{end}b\nc" and found.chunks[0].end == 2
+    said = json.dumps({"user_message": f"x{end}y"}, ensure_ascii=False).encode()
+    read = document.read("conversations/2026-01-30.jsonl", "conversation", said + b"\n{}\n")
+    assert read.chunks[0].end == 2 and not read.problems

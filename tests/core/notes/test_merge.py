@@ -181,3 +181,19 @@ def test_bytes_that_are_no_utf_8_pass_through() -> None:
     merged = merge_file(PurePosixPath("a.md"), b"\xff\nx\n", b"\xff\nx\ny\n", b"\xfe\nx\n")
     assert merged is not None
     assert merged.text.encode("utf-8", "surrogateescape") == b"\xfe\nx\ny\n"
+
+
+def test_a_record_is_one_line_whatever_characters_it_holds() -> None:
+    """U+2028 and others end a line for `str.splitlines`, and stand as they are in JSON: a merge tore them apart."""
+    torn = "".join(
+        json.dumps({"user_message": f"a{end}b"}, ensure_ascii=False) + "\n" for end in "\x85\u2028\u2029\x7f"
+    )
+    merged = merge_jsonl(row(1), row(1) + torn, row(1).replace("\n", "\r\n") + row(5))
+    assert merged.text.split("\n") == [*(row(1) + torn).split("\n")[:-1], row(5)[:-1], ""]
+    base = "x\u2028y\nz\n"
+    assert merge_lines(base, base + "1\x0b2\n", "0\x0c\n" + base).text == "0\x0c\n" + base + "1\x0b2\n"
+
+
+def test_times_that_no_calendar_holds_keep_their_place() -> None:
+    odd = '{"created_at": "0001-01-01T00:00:00+14:00"}\n' + '{"created_at": ' + "[" * 200 + "]" * 200 + "}\n"
+    assert merge_jsonl("", odd, row(5)).text == odd + row(5)

@@ -14,6 +14,7 @@ import uvicorn
 
 from tests.conftest import wait_until
 from tests.interfaces.http.conftest import Caller, Server
+from tests.vaults import write
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.interfaces.http.problem import without_folders
 from vault_memory.interfaces.http.server import BoundedHttpProtocol, listen
@@ -95,6 +96,22 @@ def test_an_invalid_profile_is_refused_whole(server: Server, alice: Caller) -> N
         if status == 400:
             alice("PUT", USER, 400, json={"preferences": {"display_name": "x"} | body["preferences"]})
         assert alice("GET", USER) == before
+
+
+def test_a_profile_whose_front_matter_is_hostile_is_refused(server: Server, alice: Caller) -> None:
+    """Each of these once took the server down or filled its memory, and again at every start."""
+    etag = alice.raw("GET", USER).headers["etag"]
+    anchors = "a: &a [x, x, x, x, x, x, x, x]\n" + "".join(
+        f"{name}: &{name} [{', '.join([f'*{before}'] * 8)}]\n"
+        for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+    )
+    for yaml in ("x: " + "[" * 60_000, anchors, "title: [unclosed", "x: !!python/object/apply:os.getpid []"):
+        told = alice("PUT", USER, 400, headers={"If-Match": etag}, json={"content": f"---\n{yaml}\n---\n# me\n"})
+        assert told["detail"].startswith("front matter (lines 1-") and "nothing was written" in told["detail"]
+    assert alice.raw("GET", USER).headers["etag"] == etag
+    write(server.vault, "alice", "notes/hostile.md", "---\nx: " + "[" * 60_000 + "\n---\na cup of oolong\n")
+    (hit,) = alice("POST", f"{MEMORY}/search", json={"query": "oolong"})["hits"]
+    assert hit["source"] == "notes/hostile.md"
 
 
 def test_an_if_match_that_matches_no_version(server: Server, alice: Caller) -> None:

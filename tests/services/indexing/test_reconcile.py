@@ -55,6 +55,15 @@ def test_new_changed_and_deleted_files(bare_vault: Vault) -> None:
     assert texts(bare_vault) == {"a.md": "另一句"}
 
 
+def test_hostile_front_matter_is_reported_and_the_rest_is_indexed(bare_vault: Vault) -> None:
+    write(bare_vault, "alice", "a.md", NOTE)
+    write(bare_vault, "alice", "b.md", "---\nx: " + "[" * 60_000 + "\n---\n烏龍茶\n")
+    report = reconcile(bare_vault, "alice")
+    assert set(report.indexed) == {"a.md", "b.md"} and [*report.failed] == ["b.md"]
+    assert "front matter (lines 1-3) is not valid YAML" in report.failed["b.md"]
+    assert texts(bare_vault)["b.md"] == "烏龍茶"
+
+
 def test_only_the_sources_asked_for(bare_vault: Vault) -> None:
     for name in ("a.md", "b.md"):
         write(bare_vault, "alice", name, NOTE)

@@ -47,5 +47,6 @@ def test_a_turn_is_found_by_its_line_alone(talked: Vault) -> None:
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
     turn = turn_at(talked, "alice", f"{DAY}:2")
     assert turn is not None and turn["user_message"] == "two"
-    for source in (f"{DAY}:0", f"{DAY}:9", DAY, f"{DAY}:x", "USER.md:1", "", f"../alice/{DAY}:1"):
+    numbers = [f"{DAY}:{number}" for number in ("0", "9", "x", "²", "9" * 5_000)]
+    for source in (*numbers, DAY, "USER.md:1", "", f"../alice/{DAY}:1"):
         assert turn_at(talked, "alice", source) is None, source

@@ -108,3 +108,13 @@ def test_an_issue_returns_three_times_and_stays_out_once_taken_out(vault: Vault)
     assert compute_interaction(vault, "alice") == []
     unset_preference(vault, "alice", "common_issues")
     assert compute_interaction(vault, "alice") == []
+
+
+def test_evidence_nested_without_end_is_passed_over(vault: Vault) -> None:
+    talk(vault, 12, skill="coding-agent", days=-1)
+    file = vault.path("alice", "feedback.jsonl")
+    deep = '{"key": "theme", "created_at": ' + "[" * 50_000 + "]" * 50_000 + "}\n"
+    file.write_text((file.read_text() if file.exists() else "") + deep)
+    assert [change.key for change in compute_interaction(vault, "alice")]
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    assert values(vault, "theme") == ["dark"]

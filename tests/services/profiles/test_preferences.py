@@ -19,6 +19,7 @@ from vault_memory.services.profiles.preferences import (
     blame,
     commit_at,
     list_preferences,
+    replace_preferences,
     restore_preference,
     set_preference,
     undo,
@@ -367,3 +368,9 @@ class TestBadInput:
         record_turn(vault, "alice", "改成暗色主題")
         assert Preference("theme", "dark", True) in list_preferences(vault, "alice")
         assert b"broken" in path.read_bytes()
+
+
+def test_more_values_than_a_person_has_are_refused_at_once(vault: Vault) -> None:
+    with pytest.raises(UsageError, match="300 changes, more than 200"):
+        replace_preferences(vault, "alice", {"tools": [f"tool {n}" for n in range(300)]})
+    assert not vault.path("alice", "USER.md").exists()

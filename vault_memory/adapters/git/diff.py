@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.objects import EMPTY_TREE
+from vault_memory.core import reading
 from vault_memory.errors import HistoryError
 
 _COMMIT_TIMEOUT_S = 120.0
@@ -100,7 +101,7 @@ def _ancestry(root: Path, path: PurePosixPath) -> str:
     if first:
         true = git.run(root, "log", "--no-walk=unsorted", "--format=%H %P", "--stdin", stdin="\n".join(first).encode())
         history = [commits for commits in history if len(commits) > 1]
-        history += [row.split() for row in true.decode().splitlines()]
+        history += [row.split() for row in reading.lines(true.decode())]
     newest = rows[0].split()[:1]
     head = git.run(root, "rev-parse", "HEAD").decode().split()
     return "".join(" ".join(commits) + "\n" for commits in ([head + newest] if head != newest else []) + history)

@@ -22,6 +22,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.git import TreeEntry
 from vault_memory.adapters.history.model import Author, Draft, FileChange
+from vault_memory.core import reading
 from vault_memory.errors import Changed, HistoryError, UsageError, VaultMemoryError
 
 _INTENT_NAME = re.compile(r"(\d{8})\.(staged|written)")
@@ -239,7 +240,7 @@ def _dump(intent: Intent) -> bytes:
 
 def _load(path: Path) -> Intent:
     try:
-        record = json.loads(path.read_bytes())
+        record = reading.json_value(path.read_bytes())
         contents = [zlib.decompress(base64.b64decode(content)) for content in record["contents"]]
 
         def content(number: int | None) -> bytes | None:

@@ -18,6 +18,7 @@ from vault_memory.adapters.git import FILE_MODES, Filters, Objects, Repository, 
 from vault_memory.adapters.history.intents import IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
+from vault_memory.core import reading
 from vault_memory.errors import Changed
 
 OUR_MOVE = "vault-memory: "
@@ -161,7 +162,7 @@ class Rewind:
         try:
             with log.open("rb") as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - _REFLOG_TAIL_BYTES))
-                rows = file.read().decode("utf-8", "replace").splitlines()
+                rows = reading.lines(file.read().decode("utf-8", "replace"))
         except FileNotFoundError:
             return
         for row in reversed(rows):

@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
+from vault_memory.core import reading
 from vault_memory.core.text import fold, phrases
 
 CATEGORIES = ("languages", "frameworks", "tools")
@@ -202,7 +203,7 @@ def longest(names: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]
 
 
 def _lines(text: str) -> Iterator[str]:
-    return (line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#"))
+    return (line.strip() for line in reading.lines(text) if line.strip() and not line.startswith("#"))
 
 
 def _aliases(line: str) -> list[str]:

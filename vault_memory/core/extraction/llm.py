@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from vault_memory.core import reading
 from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon
 from vault_memory.core.extraction.speech import HEAD_CHARS, TAIL_CHARS, Message, gives_orders_to_the_system, read
@@ -125,11 +126,10 @@ def is_worth_asking(user_msg: str) -> bool:
 
 def parse(response: str) -> list[Signal]:
     """The signals of a response that follows `SCHEMA`, with or without a Markdown fence; else `ValueError`."""
-    fenced = re.fullmatch(r"\s*```(?:json)?\s*(.*?)\s*```\s*", response, re.DOTALL)
-    try:
-        data = json.loads(fenced[1] if fenced else response)
-    except RecursionError:
-        raise ValueError("the response is nested too deeply") from None
+    bare = response.strip()
+    if bare.startswith("```") and bare.endswith("```") and len(bare) >= 6:
+        bare = bare[3:-3].removeprefix("json")
+    data = reading.json_value(bare)
     if not isinstance(data, dict) or set(data) != {"changes"} or not isinstance(data["changes"], list):
         raise ValueError("the response must be an object with one list, 'changes'")
     if len(data["changes"]) > MAX_CHANGES:

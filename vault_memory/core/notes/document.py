@@ -7,7 +7,6 @@ everywhere.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.notes import note
 from vault_memory.core.text import tokens
 
@@ -30,6 +29,8 @@ MAX_JOINED_TOKENS = 240
 """Up to this size neighbouring sections share a chunk: a day of chat has a heading per minute."""
 MAX_FILE_BYTES = 4_000_000
 """How much of a file is read; a bigger one is hardly a note, and must not delay the others."""
+MAX_BLOCK_CHARS, MAX_BLOCK_LINES = 1_000, 50_000
+"""So much of each line decides whether it begins a block, and names a heading, in so many lines; all words are read."""
 MAX_SEGMENT_CHARS = 400
 """A longer line is cut at its sentences (Chinese: a third of that, since it says as much in fewer characters)."""
 
@@ -84,34 +85,38 @@ def read(source: str, kind: str, data: bytes) -> Document:
     problems: list[str] = []
     if len(data) > MAX_FILE_BYTES:
         problems.append(f"only the first {MAX_FILE_BYTES:,} bytes are indexed: divide the file")
-        data = data[: data.rfind(b"\n", 0, MAX_FILE_BYTES) + 1 or MAX_FILE_BYTES]
+        data = data[: _end_of_read(data)]
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         text = data.decode("utf-8", "replace")
         line = data.count(b"\n", 0, error.start) + 1
         problems.append(f"line {line} is not valid UTF-8: indexed with the bad characters replaced")
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\r\n", "\n")
     if source.endswith(".jsonl"):
         return _conversation(source, kind, text, problems)
     return _markdown(source, kind, text, problems)
+
+
+def _end_of_read(data: bytes) -> int:
+    """Where to cut a file that is too long: behind a line, or behind a character if there is only one line."""
+    end = data.rfind(b"\n", 0, MAX_FILE_BYTES) + 1 or MAX_FILE_BYTES
+    return next((at for at in range(end, end - 4, -1) if data[at] & 0xC0 != 0x80), end)
 
 
 def _markdown(source: str, kind: str, text: str, problems: list[str]) -> Document:
     parsed = note.parse(text)
     problems.extend(parsed.problems)
     problems.extend(note.conflict_problems(text))
-    lines = parsed.body.split("\n")
-    if lines[-1] == "":
-        lines.pop()  # a file's last newline ends its last line and begins no other
-    spans = _spans(parsed.body, lines)
+    lines = reading.lines(parsed.body)
+    spans = _spans(lines)
     offset = parsed.body_line
     chunks = []
     for at, span in enumerate(spans):
         first = 1 if at == 0 else span.start + offset  # front matter belongs to the first chunk
         chunks.append(_chunk(first, span.end + offset - 1, span.heading, list(_rows(kind, span, lines, offset))))
     if not chunks and text:  # nothing but front matter
-        chunks.append(Chunk(1, text.count("\n") + (not text.endswith("\n")), "", "", ()))
+        chunks.append(Chunk(1, len(reading.lines(text)), "", "", ()))
     title = (
         parsed.title
         or next((span.sections[0].heading[0] for span in spans if span.sections[0].heading), "")
@@ -122,9 +127,7 @@ def _markdown(source: str, kind: str, text: str, problems: list[str]) -> Documen
 
 def _conversation(source: str, kind: str, text: str, problems: list[str]) -> Document:
     """A record of turns: the segments of line n are the sentences of what was said in record n."""
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
+    lines = reading.lines(text)
     chunks: list[Chunk] = []
     rows: list[_Row] = []
     start, size, bad = 1, 0, []
@@ -163,13 +166,18 @@ def _rows(kind: str, span: _Span, lines: list[str], offset: int) -> Iterator[_Ro
     same in all vaults), and a field without a value (`- Name:`)."""
     for section in span.sections:
         start, end = max(span.start, section.start), min(span.end, section.end)
-        stands_alone = kind != "profile" and not any(line.strip() for line in lines[section.body : section.end])
+        has_heading = start < min(section.body, end)
+        stands_alone = has_heading and kind != "profile" and not _has_text(lines, section.body, section.end)
         for n in range(start, end):
             if n < section.body:
                 yield _Row(n + offset, lines[n], section.heading[:-1], stands_alone)
             else:
                 is_empty = _EMPTY_FIELD.fullmatch(lines[n]) and not _is_deeper(lines[n], lines[n + 1 : n + 2])
                 yield _Row(n + offset, lines[n], section.heading, not is_empty)
+
+
+def _has_text(lines: Sequence[str], start: int, end: int) -> bool:
+    return any(lines[n].strip() for n in range(start, end))
 
 
 def _is_deeper(line: str, following: list[str]) -> bool:
@@ -201,8 +209,8 @@ def _said(line: str) -> list[str] | None:
     if not line.strip():
         return []
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
+        record = reading.json_value(line)
+    except ValueError:
         return None
     if not isinstance(record, dict):
         return None
@@ -217,7 +225,8 @@ def _day(source: str, meta: Any) -> date | None:
     """The day of a file: from its name, else from its front matter's `date`, `created_at` or `created`."""
     day = layout.day_of(source)
     for key in ("date", "created_at", "created"):
-        if day is None and (match := re.match(r"\d{4}-\d{2}-\d{2}", str(meta.get(key, "")))):
+        value = meta.get(key)
+        if day is None and isinstance(value, str) and (match := re.match(r"\d{4}-\d{2}-\d{2}", value)):
             try:
                 day = date.fromisoformat(match[0])
             except ValueError:
@@ -278,12 +287,12 @@ class _Span:
         return tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False)))
 
 
-def _spans(body: str, lines: Sequence[str]) -> list[_Span]:
-    """The chunks of a body, whose lines are `lines`: they cover all lines once, in order."""
+def _spans(lines: Sequence[str]) -> list[_Span]:
+    """The chunks of a body: they cover all its lines once, in order."""
     sizes = [tokens.count(line) for line in lines]
     found: list[_Span] = []
     size = 0
-    for section in _sections(body, lines):
+    for section in _sections(lines):
         section_size = sum(sizes[section.start : section.end])
         if found and size + section_size <= MAX_JOINED_TOKENS and _joins(found[-1], section):
             found[-1] = _Span(found[-1].start, section.end, (*found[-1].sections, section))
@@ -295,7 +304,7 @@ def _spans(body: str, lines: Sequence[str]) -> list[_Span]:
     return found
 
 
-def _sections(body: str, lines: Sequence[str]) -> list[_Section]:
+def _sections(lines: Sequence[str]) -> list[_Section]:
     """The body's sections in order; they cover all lines once. A heading without text of its own before its first child
     belongs to the child."""
     found: list[_Section] = []
@@ -308,7 +317,7 @@ def _sections(body: str, lines: Sequence[str]) -> list[_Section]:
             level = path[-1][0] if path else 0
             found.append(_Section(start, after, end, level, tuple(text for _, text in path), tuple(cuts)))
 
-    parsed = _blocks(body)
+    parsed = _blocks("\n".join(row[:MAX_BLOCK_CHARS] for row in lines[:MAX_BLOCK_LINES]))
     for at, token in enumerate(parsed):
         if token.map is None:
             continue
@@ -316,7 +325,7 @@ def _sections(body: str, lines: Sequence[str]) -> list[_Section]:
         if token.type == "heading_open" and token.level == 0:
             level = int(token.tag[1:])
             is_sibling = bool(path) and level <= path[-1][0]
-            if is_sibling or any(row.strip() for row in lines[after:line]):
+            if is_sibling or _has_text(lines, after, line):
                 close(line)
                 start = line
             path = [(depth, text) for depth, text in path if depth < level]
@@ -353,7 +362,8 @@ def _cut_section(section: _Section, sizes: Sequence[int]) -> Iterator[tuple[int,
 
 
 def _blocks(body: str) -> list[Token]:
-    """markdown-it's block tokens; inline marks are not parsed: no cut depends on them."""
+    """markdown-it's block tokens. Inline marks are not parsed: no cut depends on them. Nor are tables: their rows are
+    lines anyway, and two kilobytes of empty cells take half a second."""
     parser = _parser()
     found: list[Token] = []
     parser.block.parse(body, parser, {}, found)
@@ -364,4 +374,4 @@ def _blocks(body: str) -> list[Token]:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").enable("table")
+    return MarkdownIt("commonmark")

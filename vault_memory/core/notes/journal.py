@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from vault_memory.core import reading
 from vault_memory.core.profile import LOCALES, one_line
 
 MAX_QUOTED_CHARS = 150
@@ -72,7 +73,7 @@ def parse_line(line: str) -> dict[str, Any]:
 
     Raises `ValueError` for what is not a JSON object.
     """
-    row = json.loads(line)
+    row = reading.json_value(line)
     if not isinstance(row, dict):
         raise ValueError("a turn must be a JSON object")
     for old, new in (("timestamp", "created_at"), ("user", "user_message"), ("assistant", "assistant_message")):

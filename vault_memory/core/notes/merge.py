@@ -7,16 +7,15 @@ block that a person understands (`note.conflict_block`).
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 from typing import Literal
 
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.notes import note
+from vault_memory.core.notes.matching import ends, matches
 from vault_memory.core.profile import FIELDS, Item, Profile, comparable
 
 Side = Literal["ours", "theirs"]
@@ -95,7 +94,7 @@ def merge_jsonl(base: str | None, ours: str, theirs: str) -> Merged:
         return Merged(ours)
     if ours == base:
         return Merged(theirs)
-    old, one, other = (text.splitlines() for text in (base or "", ours, theirs))
+    old, one, other = (reading.lines(text) for text in (base or "", ours, theirs))
     removed = Counter(old) - Counter(other)
     kept = []
     for line in one:
@@ -104,7 +103,8 @@ def merge_jsonl(base: str | None, ours: str, theirs: str) -> Merged:
         else:
             kept.append(line)
     known = set(old)
-    added = [line for line in other if line not in known and line not in set(one)]
+    here = known.union(one)
+    added = [line for line in other if line not in here]
     end = max((at for at, line in enumerate(kept) if line in known), default=-1) + 1
     tail = kept[end:] + added
     times = [_created_at(line) for line in tail]
@@ -148,20 +148,12 @@ def _lines(text: str) -> list[str]:
 
 def _common(ours: list[str], theirs: list[str]) -> list[str]:
     """The lines that both texts share, in place of a common ancestor."""
-    return [line for start, _, size in _matches(ours, theirs) for line in ours[start : start + size]]
-
-
-def _matches(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int, int]]:
-    """Runs of equal lines: (start in one, start in the other, length). Equal ends are taken off first, for speed."""
-    head, tail = _ends(one, other)
-    middle = SequenceMatcher(None, one[head : len(one) - tail], other[head : len(other) - tail], autojunk=False)
-    found = [(a + head, b + head, size) for a, b, size in middle.get_matching_blocks() if size]
-    return [(0, 0, head), *found, (len(one) - tail, len(other) - tail, tail)]
+    return [line for start, _, size in matches(ours, theirs) for line in ours[start : start + size]]
 
 
 def _regions(base: list[str], ours: list[str], theirs: list[str]) -> Iterator[tuple[list[str], list[str], list[str]]]:
     """Cut the three texts at the lines that all of them share; the pieces, in order, make up each text."""
-    mine, yours = _matches(base, ours), _matches(base, theirs)
+    mine, yours = list(matches(base, ours)), list(matches(base, theirs))
     at = (0, 0, 0)
     i = j = 0
     while i < len(mine) and j < len(yours):
@@ -192,7 +184,7 @@ def _settle(base: list[str], ours: list[str], theirs: list[str], journal: bool) 
         return [line for lines, _ in parts for line in lines], sum(count for _, count in parts)
     if journal and not base:
         return _by_heading(ours, theirs), 0
-    head, tail = _ends(ours, theirs)
+    head, tail = ends(ours, theirs)
     first, last = ours[:head], ours[len(ours) - tail :]
     ours, theirs = ours[head : len(ours) - tail], theirs[head : len(theirs) - tail]
     if not base:
@@ -200,17 +192,9 @@ def _settle(base: list[str], ours: list[str], theirs: list[str], journal: bool) 
     return [*first, *note.conflict_block(ours, theirs), *last], 1
 
 
-def _ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
-    """How many lines two texts share at their beginning, and then at their end."""
-    shortest = min(len(one), len(other))
-    head = next((at for at in range(shortest) if one[at] != other[at]), shortest)
-    tail = next((at for at in range(shortest - head) if one[-1 - at] != other[-1 - at]), shortest - head)
-    return head, tail
-
-
 def _by_heading(ours: list[str], theirs: list[str]) -> list[str]:
     """The entries of both sides in the order of their headings (`## 14:05`, `## 2026-01-30 14:05`), equal ones once."""
-    lead: list[str] = []
+    lead: dict[str, None] = {}
     entries: list[list[str]] = []
     for lines in (ours, theirs):
         before: list[str] = []
@@ -220,7 +204,7 @@ def _by_heading(ours: list[str], theirs: list[str]) -> list[str]:
                 current = []
                 entries.append(current)
             current.append(line)
-        lead += [line for line in before if line not in lead]
+        lead |= dict.fromkeys(before)
     tail = "\n" if entries and (ours[-1], theirs[-1]).count("\n") else ""
     ordered = sorted({"".join(entry).rstrip("\n") + "\n" for entry in entries})
     return [*lead, *_lines("\n".join(ordered) + tail)]
@@ -231,9 +215,9 @@ def _created_at(line: str) -> str:
     from datetime import UTC, datetime
 
     try:
-        moment = datetime.fromisoformat(json.loads(line)["created_at"])
+        moment = datetime.fromisoformat(reading.json_value(line)["created_at"])
         return moment.astimezone(UTC).isoformat(timespec="microseconds")
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError):  # the year 0001 has no time before it
         return ""
 
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-MAX_FRONT_MATTER_CHARS = 64_000
-"""Longer front matter is a mistake: a file that opens with a horizontal rule."""
+from vault_memory.core.notes import front_matter
 
 CONFLICT_OPEN = (
     "<<<<<<< 兩邊都改了這幾行：留下對的，再刪去三行記號"
@@ -49,13 +48,13 @@ class Note:
 def parse(text: str) -> Note:
     """Split a note into front matter and body. `problems` names broken front matter; the body is complete even then."""
     text = text.removeprefix("\ufeff")
-    block = _front_matter(text)
+    block = front_matter.split(text)
     if block is None:
         return Note(body=text)
     yaml, body = block
     body_line = text[: len(text) - len(body)].count("\n") + 1
     try:
-        meta = _load(yaml)
+        meta = front_matter.load(yaml)
     except ValueError as error:
         return Note({}, body, body_line, (f"front matter (lines 1-{body_line - 1}) is not valid YAML: {error}",))
     return Note(meta, body, body_line)
@@ -98,31 +97,3 @@ def conflict_problems(text: str) -> list[str]:
         f"{CONFLICT_PROBLEM}lines {first}-{last} hold two texts: keep what is right and delete the three marks"
         for first, last in conflicts_in(text)
     ]
-
-
-def _front_matter(text: str) -> tuple[str, str] | None:
-    """(YAML, body) when the first line is `---` and a later line closes it."""
-    first, newline, rest = text.partition("\n")
-    if first.rstrip() != "---" or not newline:
-        return None
-    position = 0
-    for line in rest[:MAX_FRONT_MATTER_CHARS].splitlines(keepends=True):
-        if line.rstrip() in ("---", "..."):
-            return rest[:position], rest[position + len(line) :]
-        position += len(line)
-    return None
-
-
-def _load(yaml: str) -> dict[str, Any]:
-    """The mapping of a YAML text, by python-frontmatter's safe loader. Raises ValueError with YAML's own reason."""
-    from frontmatter.default_handlers import YAMLHandler
-
-    try:
-        values = YAMLHandler().load(yaml)
-    except Exception as error:  # PyYAML raises its own errors and, on odd dates and deep nesting, several of Python's
-        raise ValueError(" ".join(str(error).split())[:200]) from error
-    if values is None:
-        return {}
-    if not isinstance(values, dict):
-        raise ValueError("it is not a list of `name: value` lines")
-    return {str(key): value for key, value in values.items()}

@@ -32,7 +32,7 @@ MAX_BRIEF_TOKENS, MIN_DETAILED_TOKENS = 20, 60
 MIN_ISSUE_TURNS, MIN_ISSUE_DAYS = 3, 2
 
 _CODE = re.compile(
-    r"```|^(?: {4}|\t)\S|[;{]\s*$|^\s*(?:def|class|import|from|return|function|const|let|#include)\b", re.M
+    r"```|^(?: {4}|\t)\S|[;{][ \t]*$|^[ \t]*(?:def|class|import|from|return|function|const|let|#include)\b", re.M
 )
 
 

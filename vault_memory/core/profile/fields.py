@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
-from vault_memory.core.text import simplify
+from vault_memory.core.text import normalize, simplify
 
 LOCALES = ("zh-TW", "zh-CN", "en")
 Form = Literal["scalar", "list", "text"]
@@ -96,7 +96,6 @@ FIELDS: dict[str, Field] = {row.key: row for row in _ROWS}
 
 STRONG_MARKS = ("強偏好", "强偏好", "strong")
 """The mark of a strong preference, per locale: `dark（強偏好）`, `dark (strong)`."""
-STRONG_MARK_END = re.compile(rf"\s*[（(]\s*(?:{'|'.join(STRONG_MARKS)})\s*[）)]\s*\Z", re.IGNORECASE)
 SEPARATORS = re.compile(r"[、,，;；]")
 """The characters between the members of a list."""
 
@@ -108,13 +107,22 @@ def same(a: str, b: str) -> bool:
 
 def comparable(value: str) -> str:
     """The value without the differences that `same` ignores."""
-    return "".join(simplify(unicodedata.normalize("NFKC", value).casefold()).split())
+    return "".join(simplify(normalize("NFKC", value).casefold()).split())
 
 
 def one_line(text: str) -> str:
     """The text on one line: each run of blanks becomes one blank; control and format characters are removed."""
     kept = (" " if char.isspace() else char for char in text if char.isspace() or unicodedata.category(char)[0] != "C")
     return " ".join("".join(kept).split())
+
+
+def split_mark(text: str) -> tuple[str, bool]:
+    """A value without the mark of a strong preference at its end, and whether it had one: `dark（強偏好）`."""
+    bare = text.rstrip()
+    opening = max(bare.rfind("（"), bare.rfind("("))
+    if opening < 0 or bare[-1] not in "）)" or bare[opening + 1 : -1].strip().lower() not in STRONG_MARKS:
+        return text, False
+    return bare[:opening].rstrip(), True
 
 
 def clean(value: str, form: Form = "scalar") -> str:
@@ -125,8 +133,9 @@ def clean(value: str, form: Form = "scalar") -> str:
     if form != "scalar":
         value = SEPARATORS.sub(" ", value)
     value = one_line(value)[:MAX_VALUE_CHARS].strip()
-    while STRONG_MARK_END.search(value):
-        value = STRONG_MARK_END.sub("", value)
+    has_mark = True
+    while has_mark:
+        value, has_mark = split_mark(value)
     return value
 
 

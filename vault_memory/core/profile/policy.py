@@ -127,12 +127,21 @@ def merge(
     return changes, evidence
 
 
-def changes_between(old: Profile, new: Profile) -> list[Change]:
-    """A manual change for each preference that differs between two states of a profile, in the order of the fields."""
+def changes_between(old: Profile, new: Profile, most: int | None = None) -> list[Change]:
+    """A manual change for each preference that differs between two states of a profile, in the order of the fields.
+
+    Each holds a whole profile, so a caller may name how many there may be at `most`: if there are more, it gets none.
+    """
     changes: list[Change] = []
     state = old
-    for key, row in FIELDS.items():
-        for op, before, after in _value_changes(old.items(key), new.items(key), scalar=row.form == "scalar"):
+    differences = {
+        key: list(_value_changes(old.items(key), new.items(key), scalar=row.form == "scalar"))
+        for key, row in FIELDS.items()
+    }
+    if most is not None and sum(map(len, differences.values())) > most:
+        return []
+    for key, rows in differences.items():
+        for op, before, after in rows:
             others = [item for item in state.items(key) if item != before]
             state = state.with_items(key, [*others, after] if after else others)
             old_value, new_value = (item.value if item else "" for item in (before, after))

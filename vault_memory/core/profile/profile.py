@@ -8,6 +8,7 @@ English, with `：` or `:`; new lines are written in the language that the file 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,17 +22,25 @@ from vault_memory.core.profile.fields import (
     SECTION_OF_LABEL,
     SECTIONS,
     SEPARATORS,
-    STRONG_MARK_END,
     STRONG_MARKS,
     TITLES,
     Field,
     clean,
     comparable,
     same,
+    split_mark,
 )
+from vault_memory.core.reading import lines as lines_of
+
+MAX_READ_CHARS = 100_000
+"""Fields are looked for in so much of a file. What is beyond any of these bounds is text: it stays, but is no field."""
+MAX_LINE_CHARS = 50_000
+MAX_VALUES = 2_000
+"""Of one field, in all its lines."""
+MAX_LABEL_CHARS = 60
 
 _BULLET = re.compile(r"(\s*[-*+][ \t]+)(.*)", re.DOTALL)
-_HEADING = re.compile(r"\s{0,3}(#{1,6})[ \t]+(.*?)[ \t#]*\Z", re.DOTALL)
+_HEADING = re.compile(r"\s{0,3}#{1,6}[ \t]+(.*)", re.DOTALL)
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 
 
@@ -45,8 +54,8 @@ class Item:
     @classmethod
     def parse(cls, text: str) -> Item:
         """Read `dark（強偏好）` or `dark`."""
-        bare = STRONG_MARK_END.sub("", text)
-        return cls(bare.strip(), strong=bare != text)
+        value, strong = split_mark(text)
+        return cls(value.strip(), strong)
 
     def render(self, locale: str) -> str:
         """Write it in a language: `dark（強偏好）`, `dark (strong)`."""
@@ -111,6 +120,17 @@ class Profile:
     def problems(self) -> list[str]:
         """What a person may want to correct: duplicated fields and invalid values, each with its line."""
         messages: list[str] = []
+        if len(self.text) > MAX_READ_CHARS:
+            messages.append(f"only the first {MAX_READ_CHARS:,} characters are read for fields: make the file shorter")
+        messages += [
+            f"line {index + 1} is longer than {MAX_LINE_CHARS:,} characters: it is not read as a field"
+            for index, line in enumerate(self._read_lines)
+            if len(line) > MAX_LINE_CHARS
+        ]
+        messages += [
+            f"line {index + 1}: {key} has more than {MAX_VALUES:,} values: those from here on are not read"
+            for key, index in self._parsed[1].items()
+        ]
         for key, lines in self._field_lines.items():
             row, first = FIELDS[key], lines[0].index + 1
             if row.form == "scalar":
@@ -165,13 +185,19 @@ class Profile:
 
     @cached_property
     def _lines(self) -> list[str]:
-        # Not splitlines(): it also splits at form feeds and Unicode separators, which do not end a line in Markdown.
-        return re.findall(r"[^\n]*\n|[^\n]+", self.text)
+        return lines_of(self.text, keep_ends=True)
+
+    @cached_property
+    def _read_lines(self) -> list[str]:
+        """The lines in which fields are looked for."""
+        if len(self.text) <= MAX_READ_CHARS:
+            return self._lines
+        return self._lines[: self.text.count("\n", 0, MAX_READ_CHARS)]
 
     @cached_property
     def locale(self) -> str:
         """The language whose labels the file uses most."""
-        words = {label for line in self._lines for label in _words_of(line)}
+        words = {label for line in self._read_lines for label in _words_of(line)}
         counts = [sum(labels[i] in words for labels in ALL_LABELS) for i in range(len(LOCALES))]
         best = max(counts)
         candidates = [locale for locale, count in zip(LOCALES, counts, strict=True) if count == best]
@@ -183,38 +209,52 @@ class Profile:
 
     @cached_property
     def _field_lines(self) -> dict[str, list[_Line]]:
+        return self._parsed[0]
+
+    @cached_property
+    def _parsed(self) -> tuple[dict[str, list[_Line]], dict[str, int]]:
+        """The lines of each field, and of a field with too many values the index of the first line that is not read."""
         lines: dict[str, list[_Line]] = {}
+        beyond: dict[str, int] = {}
+        counts: Counter[str] = Counter()
         for index, section, line in self._content():
             bullet = _BULLET.match(line.rstrip("\r\n"))
             if not bullet:
                 continue
             if section == "other":
                 item = Item(bullet[2].strip())
-                lines.setdefault(NOTE, []).append(_Line(index, bullet[1], (item,) if item.value else ()))
-                continue
-            label, colon, value = _split_label(bullet[2])
-            if key := KEY_OF_LABEL.get(comparable(label)):
+                key, found = NOTE, _Line(index, bullet[1], (item,) if item.value else ())
+            else:
+                label, colon, value = _split_label(bullet[2])
+                key = KEY_OF_LABEL.get(comparable(label), "") if len(label) <= MAX_LABEL_CHARS else ""
                 prefix = bullet[1] + bullet[2][: len(bullet[2]) - len(value)]
-                lines.setdefault(key, []).append(_Line(index, prefix, _parse_items(key, value)))
-        return lines
+                found = _Line(index, prefix, _parse_items(key, value) if key else ())
+            counts[key] += len(found.items)
+            if key and counts[key] > MAX_VALUES:
+                beyond.setdefault(key, index)
+            elif key:
+                lines.setdefault(key, []).append(found)
+        return lines, beyond
 
     def _content(self) -> Iterator[tuple[int, str, str]]:
         """(index, section, line) of each line that can hold a field: those outside front matter and code fences."""
         section = ""
-        for index, line in enumerate(self._lines):
+        for index, line in enumerate(self._read_lines):
             if index in self._fenced_lines:
                 continue
-            if heading := _HEADING.match(line.rstrip("\r\n")):
-                section = SECTION_OF_LABEL.get(comparable(heading[2]), "")
-            yield index, section, line
+            heading = _heading(line)
+            if heading is not None:
+                section = SECTION_OF_LABEL.get(comparable(heading), "")
+            if len(line) <= MAX_LINE_CHARS:
+                yield index, section, line
 
     @cached_property
     def _fenced_lines(self) -> set[int]:
         """Indices of the lines in front matter and code fences; a block that is never closed does not count."""
         inside: set[int] = set()
-        rules = [index for index, line in enumerate(self._lines) if line.rstrip() == "---"]
+        rules = [index for index, line in enumerate(self._read_lines) if line.rstrip() == "---"]
         start, fence = (0, "---") if len(rules) > 1 and rules[0] == 0 else (-1, "")
-        for index, line in enumerate(self._lines):
+        for index, line in enumerate(self._read_lines):
             mark = _FENCE.match(line)
             if fence == "---":
                 closes = index > 0 and line.rstrip() == "---"
@@ -247,28 +287,35 @@ class Profile:
 
     def _write_notes(self, notes: list[str]) -> Profile:
         known = self._field_lines.get(NOTE, [])
-        kept = {line.index for line in known if not line.items or line.items[0].value in notes}
-        gone = {line.index for line in known} - kept
+        wanted, present = set(notes), {line.items[0].value for line in known if line.items}
+        gone = {line.index for line in known if line.items and line.items[0].value not in wanted}
         profile = self._with([line for index, line in enumerate(self._lines) if index not in gone])
         for note in notes:
-            if note not in [line.items[0].value for line in known if line.items]:
+            if note not in present:
                 profile = profile._insert("other", f"- {note}")
         return profile
 
     def _insert(self, section: str, text: str) -> Profile:
-        """Add a line at the end of its section; a missing section is added at the end of the file."""
+        """Add a line at the end of its section; a missing section is added at the end of the file.
+
+        In a file that is not read to its end both are added further up, where they are found again.
+        """
         lines = list(self._lines)
         if lines and not lines[-1].endswith("\n"):
             lines[-1] += self._newline
-        inside = [index for index, name, _ in self._content() if name == section]
-        if not inside:
-            if lines and lines[-1].strip():
-                lines.append(self._newline)
-            lines.append(f"## {SECTIONS[section][LOCALES.index(self.locale)]}{self._newline}")
-            inside = [len(lines) - 1]
-        last = max(index for index in inside if lines[index].strip())
-        lines.insert(last + 1, text + self._newline)
-        return self._with(lines)
+        limit = len(lines) if len(self.text) <= MAX_READ_CHARS else self.text.count("\n", 0, MAX_READ_CHARS // 2)
+        places = [(index, name) for index, name, _ in self._content() if index < limit]
+        inside = [index for index, name in places if name == section and lines[index].strip()]
+        added = [text + self._newline]
+        if inside:
+            at = inside[-1] + 1
+        else:
+            headings = [index for index, _ in places if _heading(lines[index]) is not None]
+            last = headings[-1] if headings else places[-1][0] + 1 if places else 0
+            at = len(lines) if limit == len(lines) else last
+            gap = [self._newline] if at and lines[at - 1].strip() else []
+            added = [*gap, f"## {SECTIONS[section][LOCALES.index(self.locale)]}{self._newline}", *added]
+        return self._with([*lines[:at], *added, *lines[at:]])
 
     def _line_ending(self, line: str) -> str:
         return line[len(line.rstrip("\r\n")) :]
@@ -296,6 +343,12 @@ def _row(key: str) -> Field:
     return FIELDS[key]
 
 
+def _heading(line: str) -> str | None:
+    """The text of a heading; None for any other line."""
+    match = _HEADING.match(line.rstrip("\r\n"))
+    return match[1].rstrip(" \t#") if match else None
+
+
 def _split_label(text: str) -> tuple[str, str, str]:
     """`**主題偏好**：dark` → (`主題偏好`, `：`, `dark`), also `**Theme:** dark`. Without a colon all is label."""
     match = re.match(r"([^：:]*)([：:])\s*(.*)", text, re.DOTALL)
@@ -317,7 +370,9 @@ def _parse_items(key: str, value: str) -> tuple[Item, ...]:
 
 
 def _words_of(line: str) -> Iterator[str]:
-    if heading := _HEADING.match(line.rstrip("\r\n")):
-        yield heading[2]
+    if len(line) > MAX_LINE_CHARS:
+        return
+    if (heading := _heading(line)) is not None:
+        yield heading
     elif bullet := _BULLET.match(line.rstrip("\r\n")):
         yield _split_label(bullet[2])[0]

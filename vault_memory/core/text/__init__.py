@@ -9,7 +9,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.text import phrases, tokens
-    from vault_memory.core.text.fold import fold, simplify
+    from vault_memory.core.text.fold import fold, normalize, simplify
     from vault_memory.core.text.phrases import Matcher, lazily
     from vault_memory.core.text.tokens import QueryTerms
 
@@ -18,6 +18,7 @@ __all__ = [
     "QueryTerms",
     "fold",
     "lazily",
+    "normalize",
     "phrases",
     "simplify",
     "tokens",
@@ -30,6 +31,7 @@ __getattr__ = lazy_exports(
         "QueryTerms": "tokens",
         "fold": "fold",
         "lazily": "phrases",
+        "normalize": "fold",
         "simplify": "fold",
     },
 )

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
+from vault_memory.core import reading
 from vault_memory.core.text.fold import fold
 
 GAP = r"[^,;。!?\n]{0,16}?"
@@ -35,8 +36,8 @@ _MEANING = {
 
 def split(text: str) -> list[str]:
     """The phrases of one list, folded, in order. A comma inside brackets does not end a phrase."""
-    lines = (line for line in fold(text).splitlines() if not line.lstrip().startswith("#"))
-    pieces = (piece for line in lines for piece in (_pieces(line) if "(" in line else line.split(",")))
+    kept = (line for line in reading.lines(fold(text)) if not line.lstrip().startswith("#"))
+    pieces = (piece for line in kept for piece in (_pieces(line) if "(" in line else line.split(",")))
     return [phrase for piece in pieces if (phrase := piece.strip())]
 
 

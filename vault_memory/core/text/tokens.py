@@ -8,12 +8,11 @@ nothing inside running Chinese (unicode61) or miss its two-character words (trig
 from __future__ import annotations
 
 import re
-import unicodedata
 from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.core.text.fold import simplify
+from vault_memory.core.text.fold import normalize, simplify
 
 VERSION = 1
 """Changes when a text's tokens change; an index of another version is built anew."""
@@ -49,8 +48,8 @@ def fold(text: str) -> str:
     """The text in one form (NFKC), in lower case, without accents, in Simplified characters."""
     if text.isascii():
         return text.lower()
-    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", text.casefold()))
-    return simplify(unicodedata.normalize("NFC", bare))
+    bare = _ACCENT.sub("", normalize("NFKD", text.casefold()))
+    return simplify(normalize("NFC", bare))
 
 
 def stems(text: str) -> str:
@@ -281,9 +280,9 @@ _DATE_FORMS: list[tuple[re.Pattern[str], tuple[int, int, int]]] = [
     (re.compile(r"(?<!\d)((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)"), (1, 2, 3)),
     (re.compile(r"((?:19|20)\d\d)\s*年\s*(\d{1,2})\s*月(?:\s*(\d{1,2})\s*[日号號])?"), (1, 2, 3)),
     (re.compile(r"(?<![\d年])(\d{1,2})\s*月\s*(\d{1,2})\s*[日号號]?"), (0, 1, 2)),
-    (re.compile(rf"\b{_MONTH_NAME}\s+(?:the\s+)?{_DAY}(?!:)(?:\s*,?\s*{_YEAR})?", re.I), (3, 1, 2)),
-    (re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH_NAME}(?:\s*,?\s*{_YEAR})?", re.I), (3, 2, 1)),
-    (re.compile(rf"\b{_MONTH_NAME}\s*,?\s*(?:of\s+)?{_YEAR}", re.I), (2, 1, 0)),
+    (re.compile(rf"\b{_MONTH_NAME}\s+(?:the\s+)?{_DAY}(?!:)(?:\s*(?:,\s*)?{_YEAR})?", re.I), (3, 1, 2)),
+    (re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH_NAME}(?:\s*(?:,\s*)?{_YEAR})?", re.I), (3, 2, 1)),
+    (re.compile(rf"\b{_MONTH_NAME}\s*(?:,\s*)?(?:of\s+)?{_YEAR}", re.I), (2, 1, 0)),
     (re.compile(r"\b[io]n (" + "|".join(name.title() for name in _MONTHS if name != "sep") + r")\b"), (0, 1, 0)),
     (re.compile(r"(?<![\d年个個])(\d{1,2})\s*月(?![\d\s]*[\d日号號])"), (0, 1, 0)),
 ]
@@ -300,14 +299,14 @@ def date_terms(text: str) -> list[str]:
     """The terms of the dates that a text names, each once, the most exact of each mention first."""
     forms = _DATE_FORMS if _DIGIT.search(text) else _FORMS_WITHOUT_DIGITS
     found: dict[str, None] = {}
-    taken: list[tuple[int, int]] = []
+    taken = bytearray(len(text))
     for pattern, (year, month, day) in forms:
         for match in pattern.finditer(text):
-            if any(match.start() < end and start < match.end() for start, end in taken):
+            if taken.find(1, *match.span()) >= 0:
                 continue
             terms = _date_terms_of(*(_month_or_number(match[group]) if group else 0 for group in (year, month, day)))
             if terms:
-                taken.append(match.span())
+                taken[slice(*match.span())] = b"\1" * len(match[0])
                 found.update(dict.fromkeys(terms))
     return list(found)
 

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import print_json, print_table
 from vault_memory.services.vault import Vault
@@ -115,7 +115,7 @@ def diff(context: Context, since: str, until: str, path: str) -> None:
     from vault_memory.services.notes import file_diff
 
     vault = context.open()
-    for line in file_diff(vault, vault_path(vault, path), since, until).splitlines():
+    for line in reading.lines(file_diff(vault, vault_path(vault, path), since, until)):
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1]) if line[:3] not in ("+++", "---") else None
         click.secho(line, fg=colour)
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import click
 
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.errors import NotAVault
 from vault_memory.interfaces.cli import Context, pass_context
@@ -97,7 +97,7 @@ def search(
         first, last = hit.line_range
         location = f"{hit.source}:{first}" + (f"-{last}" if last != first else "")
         click.secho(f"{location}  {hit.score:.3f}", bold=True)
-        click.echo("\n".join(f"  {line}" for line in hit.content.splitlines()))
+        click.echo("\n".join(f"  {line}" for line in reading.lines(hit.content)))
         if explain:
             parts = {key: value for key, value in hit.explain.items() if key != "collapsed"}
             click.echo("  " + "  ".join(f"{key}={value}" for key, value in parts.items()))

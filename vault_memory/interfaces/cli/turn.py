@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from vault_memory.core import reading
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.output import plural, print_waits
@@ -114,7 +115,7 @@ def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
         data = stream.read()
     except OSError as error:
         raise UsageError(f"cannot read {name}: {error.strerror}") from error
-    for number, raw in enumerate(data.split(b"\n"), 1):
+    for number, raw in enumerate(reading.lines(data), 1):
         if not raw.strip():
             continue
         try:
@@ -130,7 +131,7 @@ def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
                 "backend": row.get("backend"),
                 "exit_code": row.get("exit_code"),
             }
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:  # a time in the year 0001 has no time zone
             raise UsageError(f"{name}:{number} is not a turn ({error}); nothing was recorded") from error
         for key, value in fields.items():
             kind, described = _FIELD_TYPES.get(key, (str, "text"))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.notes import parse_line
 from vault_memory.services.vault import Vault
 
@@ -14,9 +15,9 @@ from vault_memory.services.vault import Vault
 def turn_at(vault: Vault, user_id: str, source: str) -> dict[str, Any] | None:
     """The record on a line, `conversations/2026-01-30.jsonl:12`; None if there is none on that line."""
     name, _, number = source.rpartition(":")
-    if not (name.startswith("conversations/") and layout.day_of(name) and number.isdecimal()):
+    if not (name.startswith("conversations/") and layout.day_of(name) and re.fullmatch(r"[0-9]{1,9}", number)):
         return None  # a trailer may hold any text; it must not lead into another user's folder
-    lines = (files.read(vault.path(user_id, name)) or b"").split(b"\n")
+    lines = reading.lines(files.read(vault.path(user_id, name)) or b"")
     return _turn(lines[int(number) - 1]) if 0 < int(number) <= len(lines) else None
 
 
@@ -31,7 +32,7 @@ def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> It
     for name in (f"conversations/{day}" for day in days if layout.day_of(f"conversations/{day}")):
         if before and name > last_day:
             continue
-        lines = (files.read(vault.path(user_id, name)) or b"").split(b"\n")
+        lines = reading.lines(files.read(vault.path(user_id, name)) or b"")
         end = min(len(lines), int(last) - 1) if name == last_day else len(lines)
         for number in range(end, 0, -1):
             if limit and (turn := _turn(lines[number - 1])):
@@ -44,5 +45,5 @@ def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> It
 def _turn(line: bytes) -> dict[str, Any] | None:
     try:
         return parse_line(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
+    except ValueError:
         return None

@@ -7,14 +7,13 @@ changes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
 from vault_memory.adapters import files
 from vault_memory.adapters.history import ASSISTANT
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.profile import FIELDS, Change, PastTurn, Profile, TopicMention, same
 from vault_memory.core.profile import computed as interaction
 from vault_memory.services.notes import newest_turns
@@ -115,9 +114,9 @@ def _last_change(vault: Vault, user_id: str, key: str, *, is_manual: bool) -> Pr
 
 def _rows(vault: Vault, user_id: str) -> Iterator[_EvidenceRow]:
     """The evidence of feedback.jsonl, oldest first; broken lines are skipped."""
-    for line in (files.read(vault.path(user_id, layout.FEEDBACK)) or b"").splitlines():
+    for line in reading.lines(files.read(vault.path(user_id, layout.FEEDBACK)) or b""):
         try:
-            row = json.loads(line)
+            row = reading.json_value(line)
             at = _time_in(row["created_at"])
             if at and row["op"] != "remove":
                 source, key, strength, value = (str(row[name]) for name in ("source", "key", "strength", "value"))

@@ -13,14 +13,27 @@ from datetime import datetime
 from vault_memory.adapters import files
 from vault_memory.core import layout
 from vault_memory.core.privacy import PRIVATE
-from vault_memory.core.profile import FIELDS, NOTE, Change, Evidence, Profile, Signal, changes_between, clean, same
+from vault_memory.core.profile import (
+    FIELDS,
+    NOTE,
+    Change,
+    Evidence,
+    Profile,
+    Signal,
+    changes_between,
+    clean,
+    comparable,
+    same,
+)
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.notes import turn_at
 from vault_memory.services.profiles.history import PreferenceChange, history, profile_at
 from vault_memory.services.profiles.profile_files import ProfileFiles, change_profile
 from vault_memory.services.vault import Vault
 
-_MAX_CHANGES = 1000
+MAX_CHANGES = 200
+"""Of values by one call; each is a commit of the whole profile."""
+_MAX_LOOKED_AT = 1000
 """`undo` and `blame` look at this many of the newest changes."""
 
 
@@ -76,10 +89,15 @@ def replace_preferences(
         needed: list[Signal] = []
         for key, members in wanted.items():
             current = [item.value for item in state.profile.items(key)]
+            kept, present = set(map(comparable, members)), set(map(comparable, current))
             if FIELDS[key].form != "scalar" or not members:
-                gone = [value for value in current if not any(same(value, member) for member in members)]
+                gone = [value for value in current if comparable(value) not in kept]
                 needed += [Signal(key, "remove", value, "manual") for value in gone]
-            needed += [s for s in signals[key] if not any(same(s.value, value) for value in current)]
+            needed += [signal for signal in signals[key] if comparable(signal.value) not in present]
+        if len(needed) > MAX_CHANGES:
+            raise UsageError(
+                f"that makes {len(needed)} changes, more than {MAX_CHANGES} at once: put the whole text of the profile"
+            )
         return state.merge(needed)
 
     return change_profile(vault, vault.new_user(user_id), decide, vault.history.person()).result
@@ -118,7 +136,7 @@ def commit_at(vault: Vault, user_id: str, moment: datetime) -> str:
 def undo(vault: Vault, user_id: str) -> list[Change]:
     """Take back the assistant's newest change that is not taken back yet. Raises `NotFound` if none is left."""
     undone: set[str] = set()
-    for change in history(vault, user_id, limit=_MAX_CHANGES):
+    for change in history(vault, user_id, limit=_MAX_LOOKED_AT):
         if change.op == "restore" and change.undoes:
             undone.add(change.undoes)
         elif change.strength != "manual" and change.commit not in undone:
@@ -130,7 +148,7 @@ def undo(vault: Vault, user_id: str) -> list[Change]:
 
 def blame(vault: Vault, user_id: str, key: str) -> list[BlamedValue]:
     """The origin of each current value of a key; a value that no commit set is left out."""
-    entries = history(vault, user_id, _checked_key(key), limit=_MAX_CHANGES)
+    entries = history(vault, user_id, _checked_key(key), limit=_MAX_LOOKED_AT)
     origins = []
     for preference in list_preferences(vault, user_id):
         if preference.key == key:

@@ -12,7 +12,7 @@ from typing import Any
 from vault_memory.adapters import files
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import Author, Draft, FileChange
-from vault_memory.core import layout, trailers
+from vault_memory.core import layout, reading, trailers
 from vault_memory.core.privacy import without_private
 from vault_memory.core.profile import Change, Evidence, Profile, Signal, counts_in, merge, new_profile
 from vault_memory.core.trailers import Trailers
@@ -131,10 +131,10 @@ def _timezone_in(profile: Profile) -> str | None:
 
 def _rows_newest_first(data: bytes, *needles: bytes) -> Iterator[Mapping[str, Any]]:
     """The rows of evidence whose line contains one of `needles`, newest first; a line that is not JSON is skipped."""
-    for line in reversed(data.splitlines()) if needles else ():
+    for line in reversed(reading.lines(data)) if needles else ():
         if any(needle in line for needle in needles):
             try:
-                row = json.loads(line)
+                row = reading.json_value(line)
             except ValueError:
                 continue
             if isinstance(row, dict):

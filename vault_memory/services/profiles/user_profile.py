@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from vault_memory.adapters import files
 from vault_memory.core import layout, trailers
+from vault_memory.core.notes import note
 from vault_memory.core.privacy import redact
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import Changed, NotFound, Stale
+from vault_memory.errors import Changed, NotFound, Stale, UsageError
 from vault_memory.services.notes import save_note
 from vault_memory.services.profiles.preferences import replace_preferences
 from vault_memory.services.vault import Vault
@@ -44,8 +45,11 @@ def user_profile(vault: Vault, user_id: str) -> UserProfile:
 def put_content(vault: Vault, user_id: str, content: str, version: str) -> UserProfile:
     """Make `content` the whole of USER.md, as the person's edit; secrets are redacted. Raises `Stale`.
 
-    `version` is the version to replace (`NO_PROFILE`: there is no USER.md yet).
+    `version` is the version to replace (`NO_PROFILE`: there is no USER.md yet). Raises `UsageError` for front matter
+    that cannot be read.
     """
+    if problems := note.parse(content).problems:
+        raise UsageError(f"{problems[0]}; correct it and send it again: nothing was written")
     path = layout.user_dir(vault.new_user(user_id)) / layout.PROFILE
     stored = files.read(vault.path(user_id, layout.PROFILE))
     _require_version(stored, version)

@@ -8,7 +8,6 @@ gold file and touches its lines. The notes are indexed by the product's own code
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import tempfile
 import time
@@ -20,7 +19,7 @@ from typing import Any
 from vault_memory.adapters.embedding import Embedder
 from vault_memory.adapters.index import FileState, Index, SqliteIndex
 from vault_memory.config import Config
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.notes import document
 from vault_memory.core.ranking import Trust
 from vault_memory.errors import UsageError
@@ -181,7 +180,7 @@ class _Vault:
 def _read_queries(folder: Path, name: str) -> list[dict[str, Any]]:
     path = folder / name
     try:
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+        rows = [reading.json_value(line) for line in reading.lines(path.read_bytes()) if line.strip()]
     except OSError as error:
         raise UsageError(f"{folder} is not a dataset: {path} cannot be read ({error.strerror})") from error
     except ValueError as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.adapters.embedding import OFFLINE
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.chat import Cut, Section, prompt
 from vault_memory.core.profile import Profile
 from vault_memory.core.ranking import Candidates, rank
@@ -146,10 +146,10 @@ class _Builder:
             return
         language = Profile.decode(stored, self._vault.config.locale).get("language")
         self._language = language if isinstance(language, str) else self._language
-        lines = stored.decode("utf-8", "replace").strip().splitlines()
+        rows = reading.lines(stored.decode("utf-8", "replace").strip())
         filled: list[str] = []
         below = _HEADING
-        for line in reversed(lines):
+        for line in reversed(rows):
             if _EMPTY_FIELD.fullmatch(line.strip()) or (line.startswith(_HEADING) and below.startswith(_HEADING)):
                 continue
             if line.strip():
@@ -158,7 +158,7 @@ class _Builder:
                 continue  # one blank line is enough
             filled.append(line)
         self._add(
-            "user-profile", [prompt.escape(line) for line in reversed(filled)], [(layout.PROFILE, 1, len(lines), None)]
+            "user-profile", [prompt.escape(line) for line in reversed(filled)], [(layout.PROFILE, 1, len(rows), None)]
         )
 
     def add_activity(self) -> None:
@@ -207,12 +207,12 @@ class _Builder:
         """SOUL and AGENTS, the vault's own words."""
         for name, source in _CONTEXT:
             text = (files.read(self._vault.path(layout.SHARED, source)) or b"").decode("utf-8", "replace").strip()
-            self._sections.append(Section(name, tuple(text.splitlines())))  # type: ignore[arg-type]
+            self._sections.append(Section(name, tuple(reading.lines(text))))  # type: ignore[arg-type]
 
     def add_skill(self, name: str) -> None:
         """How this kind of work is done here."""
         found = skill_named(self._vault, name)
-        self._sections.append(Section("active-skill", tuple(found.content.splitlines()), found.name))
+        self._sections.append(Section("active-skill", tuple(reading.lines(found.content)), found.name))
 
     def build(self, budget: int) -> Prompt:
         """The request and all sections, within `budget` tokens."""

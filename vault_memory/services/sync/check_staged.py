@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import git
 from vault_memory.adapters.git import EMPTY_TREE
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.notes import note
 from vault_memory.core.privacy import secrets
 from vault_memory.core.profile import Profile
@@ -74,7 +74,7 @@ def _problems(source: PurePosixPath, before: bytes, after: bytes) -> Iterator[st
     place = layout.place_of(source)
     if place and layout.kind_of(place) == "profile":
         yield from (f": {problem}" for problem in Profile.parse(text).problems())
-    known = set(before.decode("utf-8", "replace").splitlines())
-    added = "\n".join(line for line in text.splitlines() if line not in known)
+    known = set(reading.lines(before.decode("utf-8", "replace")))
+    added = "\n".join(line for line in reading.lines(text) if line not in known)
     for kind, count in secrets.redact(added).counts.items():
         yield f": holds {count} of kind {kind}: take it out: git keeps what is committed"

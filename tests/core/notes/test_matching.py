@@ -1,0 +1,57 @@
+"""Common lines: difflib's for short texts, found in long ones too, and never in the square of their length."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.core.notes.matching import matches
+from vault_memory.core.notes.merge import merge_jsonl, merge_lines
+
+texts = st.lists(st.sampled_from("abcdefgh"), max_size=40) | st.lists(st.integers(0, 300).map(str), max_size=300)
+
+
+@given(texts, texts)
+def test_the_runs_are_equal_and_in_order(one: list[str], other: list[str]) -> None:
+    i = j = 0
+    for start, twin, size in matches(one, other):
+        assert size and start >= i and twin >= j
+        assert one[start : start + size] == other[twin : twin + size]
+        i, j = start + size, twin + size
+    assert i <= len(one) and j <= len(other)
+
+
+def test_a_moved_part_of_a_long_text_leaves_the_rest_in_common() -> None:
+    lines = [f"line {number}" for number in range(2_000)]
+    other = [*lines[:300], "new", *lines[310:900], *lines[1_000:1_500], *lines[900:1_000], *lines[1_500:]]
+    assert sum(size for _, _, size in matches(lines, other)) == 2_000 - 10 - 100
+
+
+def test_repeated_lines_between_unique_ones_are_found() -> None:
+    entries = [f"## {n // 60:02}:{n % 60:02}\n- 模組：coding-agent\n\n" for n in range(1_000)]
+    base = "".join(entries)
+    ours, theirs = base.replace("## 03:00\n", "## 03:00\n- mine\n"), base.replace("## 09:00\n", "## 09:00\n- yours\n")
+    merged = merge_lines(base, ours, theirs)
+    assert merged.text == ours.replace("## 09:00\n", "## 09:00\n- yours\n") and not merged.conflicts
+
+
+HOSTILE = {
+    "nothing in common": ("a\n" * 60_000, "b\n" * 60_000),
+    "every other line": ("a\n" * 60_000, "a\nb\n" * 30_000),
+    "backwards": ("".join(f"{n}\n" for n in range(60_000)), "".join(f"{n}\n" for n in range(60_000, 0, -1))),
+}
+
+
+@pytest.mark.parametrize(("ours", "theirs"), HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.slow
+def test_a_hostile_text_is_merged_in_seconds_and_loses_nothing(ours: str, theirs: str) -> None:
+    started = time.process_time()
+    for base in ("x\n" + ours[: len(ours) // 2] + theirs[: len(theirs) // 2], None):
+        merged = merge_lines(base, ours, theirs).text
+        assert set(ours.split("\n")) | set(theirs.split("\n")) <= set(merged.split("\n"))
+        merge_lines(base, ours, theirs, journal=True)
+    merge_jsonl(theirs, ours, ours[2:] + theirs)
+    assert time.process_time() - started < 10

@@ -1,0 +1,76 @@
+"""A USER.md of any size and kind is read in time, and nothing of it is lost when a value is written."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from vault_memory.core.profile import Profile, changes_between, clean
+from vault_memory.core.profile.fields import split_mark
+from vault_memory.core.profile.profile import MAX_LINE_CHARS, MAX_READ_CHARS, MAX_VALUES
+
+LONG = 120_000
+HOSTILE = {
+    "blanks": "# " + " " * LONG + "x",
+    "hashes": "# " * (LONG // 2) + "x",
+    "blanks in a value": "- 主題偏好：dark" + " " * LONG + "x",
+    "brackets": "- 主題偏好：" + "( " * (LONG // 2),
+    "colons": "- " + "：" * LONG,
+    "members": "- 工具：" + "a," * (LONG // 2),
+    "bullets": "- a\n" * (LONG // 4),
+    "notes": "## 其他記憶\n" + "- a\n" * (LONG // 4),
+    "fences": "```\n~~~\n" * (LONG // 8),
+    "headings": "## 使用偏好\n- 主題偏好：dark\n" * (LONG // 20),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_profile_takes_a_moment(text: str) -> None:
+    """A line of 120,000 blanks once froze the server for 107 seconds, at every reading."""
+    started = time.process_time()
+    profile = Profile.parse(text)
+    assert profile.values() is not None and profile.problems() is not None
+    changed = profile.put("level", "beginner").put("display_name", "安")
+    assert (changed.get("level"), changed.get("display_name")) == ("beginner", "安")
+    after = iter(changed.text.split("\n"))
+    is_kept = all(line in after for line in text.split("\n"))  # each of the old lines, in order
+    assert is_kept
+    assert len(clean(text)) <= 200
+    assert time.process_time() - started < 3
+
+
+def test_what_is_beyond_the_bounds_stays_as_text() -> None:
+    far = "x\n" * (MAX_READ_CHARS // 2) + "- 主題偏好：dark\n"
+    profile = Profile.parse(far)
+    assert profile.get("theme") is None and "only the first" in profile.problems()[0]
+    again = profile.put("theme", "light").put("theme", "dark").put("tools", "Docker")
+    assert (again.get("theme"), again.get("tools")) == ("dark", ["Docker"])
+    is_end_kept = again.text.endswith(far[-1_000:])
+    assert is_end_kept
+
+    long = "- 工具：" + "a" * MAX_LINE_CHARS
+    assert Profile.parse(long).get("tools") == [] and "line 1 is longer than" in Profile.parse(long).problems()[0]
+    assert Profile.parse(long).put("tools", "Docker").text.startswith(long)
+
+    many = "".join(f"- 工具：t{n}\n" for n in range(MAX_VALUES + 5))
+    read = Profile.parse(many)
+    assert len(read.get("tools") or []) == MAX_VALUES
+    assert f"t{MAX_VALUES + 4}" in read.without("tools").text, "what was not read is not removed either"
+    assert read.problems() == [
+        f"line {MAX_VALUES + 1}: tools has more than 2,000 values: those from here on are not read"
+    ]
+
+
+def test_the_mark_of_a_strong_preference() -> None:
+    for text in ("dark（強偏好）", "dark (strong)", "dark ( STRONG )  ", "dark（强偏好)"):
+        assert split_mark(text) == ("dark", True)
+    for text in ("dark", "dark (strongly)", "(strong) dark", "dark strong)", "", "  ", "dark (a (strong)"):
+        assert split_mark(text)[1] is (text == "dark (a (strong)")
+    assert clean("dark (strong)（強偏好）") == "dark"
+
+
+def test_a_profile_that_differs_in_many_places_is_no_list_of_changes() -> None:
+    old, new = Profile.parse(""), Profile.parse("".join(f"- 工具：t{n}\n" for n in range(40)))
+    assert len(changes_between(old, new)) == len(changes_between(old, new, 40)) == 40
+    assert changes_between(old, new, 39) == []

@@ -1,0 +1,64 @@
+"""Lines end where JSON and git say they do; JSON and TOML of others are read within bounds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import vault_memory
+from vault_memory.core.reading import MAX_KEY_PARTS, MAX_NESTING, json_value, lines, toml_table
+
+NO_ENDS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+"""What `str.splitlines` takes for the end of a line, and JSON for a part of a text."""
+
+
+def test_a_line_ends_at_a_line_feed_only() -> None:
+    assert lines(f"a{NO_ENDS}b\nc\r\nd\re") == [f"a{NO_ENDS}b", "c", "d\re"]
+    assert lines(b"a\r\nb\rc\n\n") == [b"a", b"b\rc", b""]
+    assert (lines(""), lines("\n"), lines("a\n")) == ([], [""], ["a"])
+    assert lines("a\r\nb", keep_ends=True) == ["a\r\n", "b"]
+
+
+def test_no_other_function_of_ours_says_where_a_line_ends() -> None:
+    package = Path(vault_memory.__file__).parent
+    files = [path for path in package.rglob("*.py") if path.name != "reading.py"]
+    assert [path.name for path in files if ".splitlines(" in path.read_text(encoding="utf-8")] == []
+
+
+@given(st.text(st.sampled_from("a\r\n\u2028"), max_size=12))
+def test_nothing_of_a_text_is_lost(text: str) -> None:
+    assert "".join(lines(text, keep_ends=True)) == text
+    assert lines(text.encode()) == [line.encode() for line in lines(text)]
+
+
+def test_deep_json_is_a_value_error() -> None:
+    deep = "[" * MAX_NESTING + "]" * MAX_NESTING
+    assert json_value(deep) == json.loads(deep)
+    assert json_value("[" + "[],{}," * 200 + "0]")[-1] == 0, "many are not deep"
+    for text in (f"[{deep}]", '{"a":' * 500 + "0" + "}" * 500, "[" * 100_000):
+        with pytest.raises(ValueError, match="nested"):
+            json_value(text)
+        with pytest.raises(ValueError, match="nested"):
+            json_value(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text", ["x = " + "[" * 5_000, "x = " + "{a=" * 5_000, "a." * 50_000 + "a = 1", "[" + "a." * 50_000 + "a]"]
+)
+def test_deep_toml_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match="nested|parts"):
+        toml_table(text)
+
+
+@pytest.mark.parametrize("quote", ['"', "'", '"""', "'''"])
+def test_what_stands_in_a_text_or_comment_is_not_counted(quote: str) -> None:
+    inside = "[{." * 100
+    table = toml_table(f"# it's {inside}\nx = {quote}{inside}{quote}  # {inside}\n[a.b]\ny = [[1]]\n")
+    assert table == {"x": inside, "a": {"b": {"y": [[1]]}}}
+    with pytest.raises(ValueError):
+        toml_table(f"x = {quote}{inside}")
+    assert toml_table(".".join("k" * MAX_KEY_PARTS) + " = 1")

@@ -1,0 +1,86 @@
+"""Reading what others wrote: where its lines end, and JSON and TOML that cannot exhaust the reader.
+
+A line ends at `\\n`, or at `\\r\\n`, which counts as one. `str.splitlines` also ends lines at ten other characters.
+JSON leaves some of them, such as U+2028, as they are inside a text: a record would be torn apart.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import Any, AnyStr
+
+MAX_NESTING = 100
+"""Lists and objects inside each other; more than any record of ours has, and far below Python's own limit."""
+MAX_TOML_CHARS = 1_000_000
+MAX_TOML_NESTING = 20
+MAX_KEY_PARTS = 20
+"""Parts of a dotted key of TOML: tomllib's time and memory grow with their square."""
+
+
+def lines(text: AnyStr, *, keep_ends: bool = False) -> list[AnyStr]:
+    """The lines of a text or of bytes, in order; the line break at the end of the text begins no further line."""
+    if isinstance(text, str):
+        return _lines(text, "\n", "\r", keep_ends)
+    return _lines(text, b"\n", b"\r", keep_ends)
+
+
+def _lines(text: AnyStr, line_feed: AnyStr, carriage_return: AnyStr, keep_ends: bool) -> list[AnyStr]:
+    found = text.split(line_feed)
+    last = found.pop()
+    if keep_ends:
+        found = [line + line_feed for line in found]
+    elif carriage_return in text:
+        found = [line.removesuffix(carriage_return) for line in found]
+    if last:
+        found.append(last)
+    return found
+
+
+def json_value(text: str | bytes) -> Any:
+    """The value of a JSON text. Raises `ValueError` for what is not JSON, and for more nesting than `MAX_NESTING`."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise _too_deep(MAX_NESTING) from None
+    openings = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
+    if openings > MAX_NESTING and _is_deep(value):
+        raise _too_deep(MAX_NESTING)
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_NESTING):
+        parts = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [inner for part in parts for inner in part if isinstance(inner, (dict, list))]
+        if not level:
+            return False
+    return True
+
+
+_TOML_TEXT = re.compile(
+    r'"""(?>[^"\\]+|\\.|"(?!""))*+"""|\'\'\'(?>[^\']+|\'(?!\'\'))*+\'\'\'|"(?>[^"\\\n]+|\\.)*+"|\'[^\'\n]*+\'|#[^\n]*+',
+    re.DOTALL,
+)
+_TOML_MARK = re.compile(r"[\[\]{}]")
+
+
+def toml_table(text: str) -> dict[str, Any]:
+    """The table of a TOML text. Raises `ValueError` for what is not TOML, too long, too deep or has endless keys."""
+    if len(text) > MAX_TOML_CHARS:
+        raise ValueError(f"it is longer than {MAX_TOML_CHARS:,} characters")
+    bare = _TOML_TEXT.sub('""', text)
+    depth = 0
+    for mark in _TOML_MARK.findall(bare):
+        depth += 1 if mark in "[{" else -1
+        if depth > MAX_TOML_NESTING:
+            raise _too_deep(MAX_TOML_NESTING)
+    if any(part.count(".") >= MAX_KEY_PARTS for part in re.split(r"[=,\n\[\]{}]", bare)):
+        raise ValueError(f"a key has more than {MAX_KEY_PARTS} parts")
+    return tomllib.loads(text)
+
+
+def _too_deep(limit: int) -> ValueError:
+    return ValueError(f"it is nested more than {limit} levels deep")
