@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 
 from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import InvalidId
@@ -30,6 +30,7 @@ SHARED = ""
 """The scope of the Markdown outside `memory/`; every other scope is a user id."""
 
 _USER_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+_FOLDERS = re.compile(r"(?<![\w./:])/(?:[^\s/'\"`:]+/)+")
 _DAY_FILE = re.compile(r"(?:daily|conversations)/(\d{4}-\d{2}-\d{2})\.(?:md|jsonl)")
 
 # Windows cannot make folders of these names, with any ending; a vault must open on all three systems.
@@ -144,3 +145,8 @@ def day_of(source: str) -> date | None:
         return date.fromisoformat(match[1]) if match else None
     except ValueError:
         return None
+
+
+def without_folders(text: str, root: PurePath) -> str:
+    """The text without folders of this machine: paths inside the vault stay relative, of others the name remains."""
+    return _FOLDERS.sub("", text.replace(f"{root}/", "").replace(str(root), "the vault"))

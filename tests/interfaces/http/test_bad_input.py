@@ -14,8 +14,8 @@ import uvicorn
 
 from tests.conftest import wait_until
 from tests.interfaces.http.conftest import Caller, Server
+from vault_memory.core.layout import without_folders
 from vault_memory.interfaces.http.app import create_app
-from vault_memory.interfaces.http.problem import without_folders
 from vault_memory.interfaces.http.server import BoundedHttpProtocol, listen
 from vault_memory.services.admin.access import own_token
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record

@@ -12,7 +12,6 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from typing import Any
-from urllib.parse import unquote
 
 import httpx
 from fastapi import APIRouter, FastAPI, Request
@@ -20,7 +19,7 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
-from vault_memory.errors import EndpointError, NotFound, UsageError
+from vault_memory.errors import EndpointError, UsageError
 from vault_memory.interfaces.http.guard import acting_for, identify
 from vault_memory.services.proxy import BROKE_OFF, Prepared, Provider, Relay, RelayedResponse
 from vault_memory.services.vault import Vault
@@ -31,6 +30,7 @@ MAX_CONVERSATION_ID_CHARS = 200
 SWITCH_INTERVAL_S = 0.0005
 """How long a computing thread (a search, a commit) may delay the thread that hands responses on. Python's default of 5
 ms adds up: each part of each stream waits again."""
+_PREFIX = "/v1"
 _NO_RECORD = ("off", "no", "false", "0")
 _CLIENT_CLOSED_REQUEST = 499
 
@@ -45,7 +45,7 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
         yield
         await relay.close()
 
-    router = APIRouter(prefix="/v1", include_in_schema=False, lifespan=lifespan)
+    router = APIRouter(prefix=_PREFIX, include_in_schema=False, lifespan=lifespan)
 
     @router.post("/chat/completions")
     async def chat_completions(request: Request) -> Response:
@@ -185,10 +185,9 @@ def _parsed(body: bytes) -> Any:
 
 
 def _path(request: Request) -> str:
-    """The path below `/v1`, undecoded, with its query. Raises `NotFound` for a path that leads up with `..`."""
-    raw: bytes = request.scope["raw_path"]
-    path = raw.decode("latin-1").partition("?")[0]
-    if ".." in unquote(path).replace("\\", "/").split("/"):
-        raise NotFound("there is no such path")
+    """The path below `/v1` and the query, as the client sent them. Raises `UsageError` for a path written otherwise."""
+    path = request.scope["raw_path"].decode("latin-1").partition("?")[0]
+    if not path.startswith(_PREFIX + "/"):  # the router has decoded it, but a provider may read it as it was sent
+        raise UsageError(f"the path must begin with {_PREFIX}/, without encoded characters there")
     query: str = request.scope["query_string"].decode("latin-1")
-    return path.removeprefix("/v1") + (f"?{query}" if query else "")
+    return path.removeprefix(_PREFIX) + (f"?{query}" if query else "")

@@ -16,10 +16,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 from vault_memory.adapters.models import Upstream, UpstreamResponse, end_to_end
 from vault_memory.core.chat import conversation_id, inject, read_request, read_response
+from vault_memory.core.layout import without_folders
 from vault_memory.errors import UsageError
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, RecordedTurn, TurnRecorder, UserRequest
@@ -137,7 +138,7 @@ class Relay:
         try:
             user_request = await asyncio.to_thread(self._read, request, user_id, conversation)
         except RecursionError:
-            return Prepared(body, _degraded("the request is nested too deeply to be read"))
+            return Prepared(body, self._degraded("the request is nested too deeply to be read"))
         if user_request is None:
             return Prepared(body, "off; the request holds no words of a person")
         if user_request.chat.is_housekeeping:
@@ -151,9 +152,9 @@ class Relay:
         try:
             body, memory = await asyncio.wait_for(asyncio.wrap_future(work), limit_s)
         except TimeoutError:
-            return Prepared(body, _degraded(f"memory took longer than {limit_s:g} s"), to_record)
+            return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), to_record)
         except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
-            return Prepared(body, _degraded(f"{type(error).__name__}: {error}"), to_record)
+            return Prepared(body, self._degraded(f"{type(error).__name__}: {error}"), to_record)
         return Prepared(body, self._memory_status(memory, user_id), to_record)
 
     async def send(
@@ -168,10 +169,11 @@ class Relay:
         """Send a request to a provider and wait for the head of the response, whatever its status.
 
         `path` begins with a slash and may have a query; `headers` are the client's; `own_key` replaces the configured
-        key. Raises `UsageError` for a vault token in the query, and the `EndpointError`s of `Upstream.send`.
+        key. Raises `UsageError` for a vault token in one of these, and the errors of `Upstream.send`.
         """
-        if _TOKEN.search(unquote(path.partition("?")[2]).encode("latin-1", "replace")):
-            raise UsageError("a vault token must not stand in the address: the provider would get it")
+        for place, text in (("the address", path), ("X-Upstream-Authorization", own_key or "")):
+            if _holds_token(text.encode("utf-8", "replace")):
+                raise UsageError(f"a vault token must not stand in {place}: the provider would get it")
         response = await self._upstreams[provider].send(method, path, _for_provider(headers), prepared.body, own_key)
         return RelayedResponse(self, prepared, response)
 
@@ -244,8 +246,13 @@ class Relay:
         with self._lock:
             earlier = self._problems.pop(user_id, "")
         if problems := [*memory.degraded, *([earlier] if earlier else [])]:
-            return _degraded("; ".join(problems))
+            return self._degraded("; ".join(problems))
         return f"injected; passages={len(memory.passages)}" if memory.text else "off; no memory bears on this request"
+
+    def _degraded(self, why: str) -> str:
+        """The reason as a header value, without folders of this machine."""
+        shown = without_folders(why, self.vault.root).encode("ascii", "replace").decode()
+        return "degraded; " + " ".join(shown.split())[:300]
 
     def _record_response(self, request: UserRequest, media_type: str, data: bytes, problem: str) -> None:
         with self._memory_done:  # a person who waits for a response comes first
@@ -291,11 +298,16 @@ def _for_provider(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, b
     kept = [
         (name, value)
         for name, value in end_to_end(headers)
-        if name not in _REQUEST_HEADERS_LEFT_OUT and not name.startswith(_OUR_HEADERS) and not _TOKEN.search(value)
+        if name not in _REQUEST_HEADERS_LEFT_OUT
+        and not name.startswith(_OUR_HEADERS)
+        and not _holds_token(name + b" " + value)
     ]
     return [*kept, (b"accept-encoding", b"identity")]  # a compressed response could not be read for the turn
 
 
-def _degraded(why: str) -> str:
-    """The reason as a header value."""
-    return "degraded; " + " ".join(why.encode("ascii", "replace").decode().split())[:300]
+def _holds_token(text: bytes) -> bool:
+    """Whether a vault token is in the text, also percent-encoded, however often."""
+    decoded = unquote_to_bytes(text)
+    while decoded != text:
+        text, decoded = decoded, unquote_to_bytes(decoded)
+    return _TOKEN.search(text) is not None
