@@ -259,17 +259,6 @@ def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(vault: 
         assert said.startswith("HTTP/1.1 413")
 
 
-def test_too_many_connections_get_503_with_retry_after(vault: Vault) -> None:
-    whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    with listening(vault, Crowded) as address, contextlib.ExitStack() as open_ones:
-        for _ in range(Crowded.max_connections):
-            open_ones.enter_context(socket.create_connection(address, timeout=30))
-        refused = wait_until(lambda: (said := exchange(address, b"")).startswith("HTTP/1.1 503") and said, "it is full")
-        assert "application/problem+json" in refused and "retry-after: 1" in refused.lower()
-        open_ones.close()
-        wait_until(lambda: exchange(address, whole).startswith("HTTP/1.1 200"), "there is room again")
-
-
 def test_a_client_that_disconnects_halfway_harms_no_other(server: Server, alice: Caller) -> None:
     host, port = server.address.removeprefix("http://").split(":")
     for _ in range(3):

@@ -271,7 +271,8 @@ def test_no_path_leads_to_another_host_than_the_providers(proxy: Proxy, proxied:
         with proxying(bare) as url:
             for path in (
                 f"/v1%2Fresponses%2F@127.0.0.1:{port}/x", f"/v1/responses/@127.0.0.1:{port}/x", "/v1/responses//x",
-                f"/v1%2Fmodels%2F.127.0.0.1.nip.io:{port}/x", f"/v1/responses/%40127.0.0.1:{port}", "/v1/responses/a%2Fb",
+                f"/v1%2Fmodels%2F.127.0.0.1.nip.io:{port}/x", f"/v1/responses/%40127.0.0.1:{port}",
+                "/v1/responses/a%2Fb",
                 "/v1/responses/a%5cb", "/v1/responses/a%09b", "/v1/responses/%252e%252e/x", "/v1/models/%c0%af",
                 f"/v1%2Fresponses%2F:{port}/x", "/v1/models/%E2%80%AE",
             ):  # fmt: skip

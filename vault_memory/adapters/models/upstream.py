@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Headers = list[tuple[bytes, bytes]]
 CONNECT_TIMEOUT_S = 10.0
+PART_BYTES = 256 << 10
 MAX_CONNECTIONS = 1_000
 MAX_IDLE_CONNECTIONS = 100
 _PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+)+/?")
@@ -66,6 +67,14 @@ def _is_plain(path: str) -> bool:
     """Whether the encoded characters of a path are text, and none of them can divide a path or an address."""
     decoded = unquote(path, errors="replace")
     return decoded.isprintable() and "\ufffd" not in decoded and not _ENCODED_DELIMITER.search(path)
+
+
+async def _in_parts(content: bytes, sent: Callable[[], None]) -> AsyncIterator[bytes]:
+    """The content in parts, so that a slow provider does not make the connection keep a second copy of it."""
+    for at in range(0, len(content), PART_BYTES):
+        yield content[at : at + PART_BYTES]
+    del content
+    sent()
 
 
 class UpstreamResponse:
@@ -126,9 +135,17 @@ class Upstream:
     _client: httpx.AsyncClient | None = field(default=None, init=False, repr=False)
 
     async def send(
-        self, method: str, path: str, headers: Headers, content: bytes, own_key: str | None = None
+        self,
+        method: str,
+        path: str,
+        headers: Headers,
+        content: bytes,
+        own_key: str | None = None,
+        sent: Callable[[], None] = lambda: None,
     ) -> UpstreamResponse:
         """Send a request and wait for the head of the response, whatever its status.
+
+        `sent` is called when the content has left; it is not kept any longer than that.
 
         `path` begins with a slash and may have a query; `own_key` replaces the configured key. Raises `UsageError` for
         a path that leads elsewhere, `EndpointError` if the provider cannot be reached or redirects, `EndpointSlow` if
@@ -140,12 +157,16 @@ class Upstream:
             raise EndpointError(f"the proxy has no provider: set {self.setting} in vault-memory.toml")
         key = self._key() if own_key is None else own_key
         timeout = httpx.Timeout(self.timeout_s, connect=min(CONNECT_TIMEOUT_S, self.timeout_s))
+        has_body = bool(content) or method == "POST"
+        length = [(b"content-length", b"%d" % len(content))] if has_body else []
+        parts = _in_parts(content, sent)
+        del content
         try:
             request = httpx.Request(
                 method,
                 address_below(self.base_url, path),
-                headers=[*headers, *self._authorization(key)],
-                content=content if content or method == "POST" else None,
+                headers=[*headers, *self._authorization(key), *length],
+                content=parts if has_body else None,
                 extensions={"timeout": timeout.as_dict()},
             )
             response = await self._opened_client().send(request, stream=True)
