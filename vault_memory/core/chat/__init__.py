@@ -9,6 +9,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.chat import prompt
+    from vault_memory.core.chat.escaping import escape, escape_line
     from vault_memory.core.chat.prompt import Cut, Section, without_injected
     from vault_memory.core.chat.request import ChatRequest, conversation_id, inject, injection, read_request
     from vault_memory.core.chat.response import ChatResponse, read_response
@@ -22,6 +23,8 @@ __all__ = [
     "Section",
     "Shortened",
     "conversation_id",
+    "escape",
+    "escape_line",
     "inject",
     "injection",
     "prompt",
@@ -41,6 +44,8 @@ __getattr__ = lazy_exports(
         "Section": "prompt",
         "Shortened": "shortened",
         "conversation_id": "request",
+        "escape": "escaping",
+        "escape_line": "escaping",
         "inject": "request",
         "injection": "request",
         "read_request": "request",

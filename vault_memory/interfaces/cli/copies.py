@@ -8,7 +8,7 @@ import click
 
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural
+from vault_memory.interfaces.cli.output import echo, plural
 
 
 @click.command()
@@ -19,8 +19,8 @@ def backup(context: Context, file: Path) -> None:
     from vault_memory.services.admin import backup as write_backup
 
     for line in write_backup(context.open(), file):
-        click.echo(f"left out: {line}", err=True)
-    click.echo(f"{file}: {file.stat().st_size:,} bytes. Keep it safe: it holds every conversation")
+        echo(f"left out: {line}", err=True)
+    echo(f"{file}: {file.stat().st_size:,} bytes. Keep it safe: it holds every conversation")
 
 
 @click.command()
@@ -49,7 +49,7 @@ def restore(context: Context, commit: str | None, date: str | None, what: str, f
 def _restore_backup(archive: Path, folder: Path) -> None:
     from vault_memory.services.admin import restore as restore_backup
 
-    click.echo(f"{restore_backup(archive, folder)} is restored")
+    echo(f"{restore_backup(archive, folder)} is restored")
 
 
 def _restore_file(context: Context, text: str, when: str) -> None:
@@ -59,9 +59,9 @@ def _restore_file(context: Context, text: str, when: str) -> None:
     vault = context.open()
     path = vault_path(vault, text)
     if not restore_file(vault, path, when):
-        click.echo(f"{path} is the same already; nothing is changed")
+        echo(f"{path} is the same already; nothing is changed")
         return
-    click.echo(f"{path} is restored to {when}; `vault-memory log {path}` lists its other versions")
+    echo(f"{path} is restored to {when}; `vault-memory log {path}` lists its other versions")
 
 
 @click.command()
@@ -76,6 +76,6 @@ def sync(context: Context, remote: str) -> None:
     from vault_memory.services.sync import sync as run_sync
 
     done = run_sync(context.open(), remote)
-    click.echo(f"received {plural(done.received, 'commit')}, sent {done.sent:,}")
+    echo(f"received {plural(done.received, 'commit')}, sent {done.sent:,}")
     for note in done.notes:
-        click.echo(f"  {note}")
+        echo(f"  {note}")

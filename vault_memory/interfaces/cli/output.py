@@ -1,17 +1,43 @@
-"""How the commands print: lines, tables, and JSON whose characters are not escaped."""
+"""How the commands print: lines, tables, and JSON whose characters are not escaped.
+
+Everything that a command prints goes through `echo` or `print_json`, which send no control character of a note, a path
+or a message to the terminal: they are shown instead, in a pipe and a file too.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
+from vault_memory.core.text import escape_controls_in_json, show_controls
+
+
+def echo(
+    text: object = "", *, err: bool = False, nl: bool = True, fg: str | None = None, bold: bool | None = None
+) -> None:
+    """Print a text, its control characters shown, to standard output or standard error."""
+    click.secho(show_controls(str(text)), err=err, nl=nl, fg=fg, bold=bold)
+
 
 def print_json(value: Any) -> None:
     """Print one JSON value, indented, without escaping its characters."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    print_json_text(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+def print_json_text(text: str) -> None:
+    """Print a text that is JSON already."""
+    click.echo(escape_controls_in_json(text))
+
+
+def print_usage_error(error: click.ClickException) -> None:
+    """Print what was wrong with a call, which may repeat what was typed."""
+    shown = io.StringIO()
+    error.show(shown)
+    echo(shown.getvalue(), err=True, nl=False)
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -24,7 +50,7 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for number, heading in enumerate(headings):
         table.add_column(heading, overflow="fold", no_wrap=number == 0)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(show_controls(cell)) for cell in row))
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)  # a pipe has no width, and 80 columns would split what a person searches with grep

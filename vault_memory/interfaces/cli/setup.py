@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from vault_memory.interfaces.cli.output import plural
+from vault_memory.interfaces.cli.output import echo, plural
 
 
 @click.command()
@@ -21,11 +21,11 @@ def init(folder: Path, adopt: bool) -> None:
 
     created = create_vault(folder, adopt=adopt)
     for path in created.written:
-        click.echo(f"  wrote {path}")
+        echo(f"  wrote {path}")
     for line in created.hooks:
-        click.echo(f"  hook {line}")
+        echo(f"  hook {line}")
     changed = created.written or created.hooks
-    click.echo(f"{created.root} is a vault{'' if changed else ' already'}; {plural(created.indexed, 'note')} indexed")
+    echo(f"{created.root} is a vault{'' if changed else ' already'}; {plural(created.indexed, 'note')} indexed")
 
 
 @click.group()
@@ -39,7 +39,7 @@ def pre_commit() -> None:
     from vault_memory.services.sync import check_staged
 
     if reasons := check_staged(Path.cwd()):
-        click.echo("\n".join(reasons))
+        echo("\n".join(reasons))
         raise SystemExit(1)
 
 
@@ -53,5 +53,5 @@ def merge_driver(base: Path, ours: Path, theirs: Path, name: str) -> None:
     from vault_memory.services.sync import merge_driver as merge
 
     if conflicts := merge(base, ours, theirs, PurePosixPath(name)):
-        click.echo("\n".join(conflicts), err=True)
+        echo("\n".join(conflicts), err=True)
         raise SystemExit(1)
