@@ -25,7 +25,7 @@ from pathlib import Path
 
 from vault_memory.config import Config
 from vault_memory.core import reading, trailers
-from vault_memory.core.chat import inject, prompt, read_request, read_response
+from vault_memory.core.chat import escape, inject, prompt, read_request, read_response
 from vault_memory.core.extraction import extract, llm
 from vault_memory.core.notes import document, merge, note, parse_line
 from vault_memory.core.privacy import redact, without_private
@@ -75,7 +75,7 @@ def _response(text: str) -> None:
 
 
 def _prompt(text: str) -> None:
-    section = prompt.Section("relevant-memories", tuple(reading.lines(prompt.escape(text))))
+    section = prompt.Section("relevant-memories", tuple(reading.lines(escape(text))))
     prompt.fit([section], 1_000)
     prompt.without_injected(text)
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from tests.conftest import TAIPEI
 from vault_memory.config import Config
 from vault_memory.core import layout, reading, timing, trailers
-from vault_memory.core.chat import inject, prompt, read_request, read_response
+from vault_memory.core.chat import escape, inject, prompt, read_request, read_response
 from vault_memory.core.extraction import extract, llm, load_lexicon
 from vault_memory.core.notes import Turn, document, journal, merge, note, parse_line
 from vault_memory.core.privacy import redact, without_private
@@ -186,7 +186,7 @@ def a_response(text: str) -> None:
 
 
 def a_prompt(text: str) -> None:
-    sections = [prompt.Section("relevant-memories", (prompt.escape(text),)), prompt.Section("user-request", (text,))]
+    sections = [prompt.Section("relevant-memories", (escape(text),)), prompt.Section("user-request", (text,))]
     kept, _ = prompt.fit(sections, 50)
     block = prompt.as_block(kept, "en")
     prompt.without_injected(f"{block}\n{text}")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 
 from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import InvalidId
@@ -40,6 +40,7 @@ _PROGRAM = re.compile(r"(?:^|/)(?:\.[^/]+|obsidi~\d)/(?:(?:plugins|themes|snippe
 # What a disk may ignore in a name: case; on macOS some invisible characters; on Windows dots and blanks at the end, and
 # what follows a colon. Windows also knows a file by a short name with a `~`.
 _IGNORED_IN_NAMES = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|:[^/]*|[. ]+(?=/|$)")
+_FOLDERS = re.compile(r"(?<![\w./:])/(?:[^\s/'\"`:]+/)+")
 _DAY_FILE = re.compile(r"(?:daily|conversations)/(\d{4}-\d{2}-\d{2})\.(?:md|jsonl)")
 
 # Windows cannot make folders of these names, with any ending; a vault must open on all three systems.
@@ -178,3 +179,8 @@ def day_of(source: str) -> date | None:
         return date.fromisoformat(match[1]) if match else None
     except ValueError:
         return None
+
+
+def without_folders(text: str, root: PurePath) -> str:
+    """The text without folders of this machine: paths inside the vault stay relative, of others the name remains."""
+    return _FOLDERS.sub("", text.replace(f"{root}/", "").replace(str(root), "the vault"))

@@ -7,12 +7,15 @@ import gzip
 import json
 import zlib
 from collections.abc import AsyncIterator, Callable
+from urllib.parse import unquote, urlsplit
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from vault_memory.adapters.models.upstream import Upstream, end_to_end
-from vault_memory.errors import EndpointError, EndpointSlow
+from vault_memory.adapters.models.upstream import Upstream, address_below, end_to_end
+from vault_memory.errors import EndpointError, EndpointSlow, UsageError
 
 ADDRESS = "http://model.test/v1"
 
@@ -108,3 +111,77 @@ async def _raw(data: bytes) -> AsyncIterator[bytes]:
 def test_headers_of_one_connection_stay_there() -> None:
     given = [(b"Connection", b"close, X-Hop"), (b"x-hop", b"1"), (b"TE", b"trailers"), (b"X-Kept", b"1")]
     assert end_to_end(given) == [(b"x-kept", b"1")]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/models", "/models/", "/models/gpt-4o", "/models/ft:gpt-4o:acme::x1", "/models/org/model-1.5", "/models/a%20b",
+        "/models/%E6%A8%A1", "/responses/resp_1/input_items?limit=2&after=a%2Fb&include[]=x", "/models?key=a@b/../c?d",
+        "/models/.hidden/..x", "/a;b=c,d",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("base", ["http://model.test", "https://model.test:8443/v1", "http://[::1]:1/a/v1/"])
+def test_a_path_stands_below_the_providers_address_as_it_was_sent(base: str, path: str) -> None:
+    assert str(address_below(base, path)) == base.rstrip("/") + path
+
+
+BASES = ("http://model.test", "https://model.test:8443/v1", "http://[::1]:1/a/v1/", "http://10.0.0.1/")
+PIECES = [
+    *(
+        "/",
+        "//",
+        "@",
+        "%40",
+        "%2f",
+        "%2F",
+        "%252f",
+        "..",
+        ".",
+        "%2e",
+        "%2E%2e",
+        "\\",
+        "%5c",
+        ":",
+        ":80",
+        "#",
+        "%23",
+        "?",
+    ),
+    *(
+        "127.0.0.1",
+        "evil.test",
+        "[::1]",
+        "models",
+        "\r\n",
+        "\t",
+        " ",
+        "\x00",
+        "%00",
+        "%0d%0a",
+        "http:",
+        "http://",
+        "％",
+    ),
+    *("／", "．", "%ef%bc%8f", "\u202e", "%c0%af", "%", "%2", "&", "=", ";", "a"),
+]
+
+
+@given(
+    st.sampled_from(BASES),
+    st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)),
+    st.sampled_from(["", "/"]),
+)
+def test_no_path_leaves_the_provider(base: str, path: str, first: str) -> None:
+    """Whatever a client sends, it is refused, or stays below the provider's address however often it is decoded."""
+    try:
+        address = address_below(base, first + path)
+    except UsageError:
+        return
+    told, wanted = urlsplit(str(address)), urlsplit(base)
+    assert (told.scheme, told.netloc) == (wanted.scheme, wanted.netloc)
+    sent = urlsplit(str(address)).path
+    for _ in range(4):
+        assert sent.startswith(wanted.path.rstrip("/") + "/") and not {"", ".", ".."} & {*sent.strip("/").split("/")}
+        assert "//" not in sent and "\\" not in sent and "@" not in sent and sent.isprintable()
+        sent = unquote(sent)

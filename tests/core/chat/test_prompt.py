@@ -7,13 +7,13 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_memory.core.chat.escaping import escape
 from vault_memory.core.chat.prompt import (
     ORDER,
     Section,
     as_messages,
     as_text,
     closing,
-    escape,
     fit,
     tokens,
     without_injected,

@@ -15,8 +15,8 @@ import uvicorn
 from tests.conftest import wait_until
 from tests.interfaces.http.conftest import Caller, Server
 from tests.vaults import write
+from vault_memory.core.layout import without_folders
 from vault_memory.interfaces.http.app import create_app
-from vault_memory.interfaces.http.problem import without_folders
 from vault_memory.interfaces.http.server import BoundedHttpProtocol, listen
 from vault_memory.services.admin.access import own_token
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
@@ -274,17 +274,6 @@ def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(vault: 
         head = f"POST {MEMORY}/search HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {own_token(vault.root)}\r\n"
         said = exchange(address, f"{head}Expect: 100-continue\r\nContent-Length: 999999999\r\n\r\n".encode())
         assert said.startswith("HTTP/1.1 413")
-
-
-def test_too_many_connections_get_503_with_retry_after(vault: Vault) -> None:
-    whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    with listening(vault, Crowded) as address, contextlib.ExitStack() as open_ones:
-        for _ in range(Crowded.max_connections):
-            open_ones.enter_context(socket.create_connection(address, timeout=30))
-        refused = wait_until(lambda: (said := exchange(address, b"")).startswith("HTTP/1.1 503") and said, "it is full")
-        assert "application/problem+json" in refused and "retry-after: 1" in refused.lower()
-        open_ones.close()
-        wait_until(lambda: exchange(address, whole).startswith("HTTP/1.1 200"), "there is room again")
 
 
 def test_a_client_that_disconnects_halfway_harms_no_other(server: Server, alice: Caller) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 from typing import Any
 
 import httpx
@@ -189,6 +190,19 @@ def test_memory_that_fails_lets_the_chat_through_unchanged_and_says_so(proxied: 
         assert proxy.turn()["assistant_message"] == "ok", "the turn itself needs no index"
 
 
+def test_the_memory_status_names_no_folder_of_this_machine(proxied: Vault, chat: ScriptedServer) -> None:
+    chat.will_say(completion("ok"))
+    (proxied.root / "memory" / "alice" / "USER.md").unlink()
+    (proxied.root / "memory" / "alice" / "USER.md").mkdir()
+    with proxying(proxied) as url:
+        told = Proxy(url, proxied, new_user_token(proxied, "alice"), chat).post(
+            "/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": QUESTION}]}
+        )
+    status = told.headers["X-Vault-Memory"]
+    assert status.startswith("degraded; ") and "USER.md" in status
+    assert str(proxied.root) not in status and str(proxied.root.parent) not in status
+
+
 def test_only_the_vaults_own_token_may_name_a_user(proxy: Proxy) -> None:
     """A15: the settings map outside names to users; a user's token is that user's, whatever else is named."""
     proxy.provider.will_say(completion("ok"))
@@ -239,10 +253,46 @@ def test_other_endpoints_are_passed_through(proxy: Proxy) -> None:
     ]  # fmt: skip
     assert proxy.provider.received[1].body == body
     seen = len(proxy.provider.received)
-    for path in ("/v1/models/..%2f..%2fadmin", "/v1/models/%2e%2e/x", "/v1/other"):
-        assert httpx.get(proxy.url + path, headers={"Authorization": f"Bearer {proxy.token}"}).status_code == 404
+    for path, status in (("/v1/models/..%2f..%2fadmin", 400), ("/v1/models/%2e%2e/x", 400), ("/v1/other", 404)):
+        assert httpx.get(proxy.url + path, headers={"Authorization": f"Bearer {proxy.token}"}).status_code == status
     assert httpx.get(proxy.url + "/v1/models").status_code == 401
     assert len(proxy.provider.received) == seen
+
+
+def test_no_path_leads_to_another_host_than_the_providers(proxy: Proxy, proxied: Vault, chat: ScriptedServer) -> None:
+    """The provider's key went to 127.0.0.1 for `/v1%2Fresponses%2F@127.0.0.1:PORT/x` when its address had no path."""
+    proxy.provider.will_say(completion("ok"))
+    with ScriptedServer() as victim:
+        port = victim.url.rpartition(":")[2].split("/")[0]
+        bare = open_vault(
+            proxied.root, now=proxied.now, environ={"MY_KEY": "sk-upstream"}, upstream_key_env="MY_KEY",
+            upstream_base_url=chat.url.removesuffix("/v1"),
+        )  # fmt: skip
+        with proxying(bare) as url:
+            for path in (
+                f"/v1%2Fresponses%2F@127.0.0.1:{port}/x", f"/v1/responses/@127.0.0.1:{port}/x", "/v1/responses//x",
+                f"/v1%2Fmodels%2F.127.0.0.1.nip.io:{port}/x", f"/v1/responses/%40127.0.0.1:{port}",
+                "/v1/responses/a%2Fb",
+                "/v1/responses/a%5cb", "/v1/responses/a%09b", "/v1/responses/%252e%252e/x", "/v1/models/%c0%af",
+                f"/v1%2Fresponses%2F:{port}/x", "/v1/models/%E2%80%AE",
+            ):  # fmt: skip
+                answer = _raw_get(url, path, proxy.token)
+                assert answer.startswith("HTTP/1.1 400") and "application/problem+json" in answer, (path, answer)
+            assert _raw_get(url, "/v1/responses/a%0d%0aHost:x", proxy.token).startswith("HTTP/1.1 404")
+            assert _raw_get(url, "/v1/models/ft:gpt-4o:acme::x1%20y?limit=2", proxy.token).startswith("HTTP/1.1 200")
+        assert not victim.received and [r.path for r in chat.received] == ["/models/ft:gpt-4o:acme::x1%20y?limit=2"]
+
+
+def _raw_get(url: str, path: str, token: str) -> str:
+    """The response to a GET of a path that is sent as it is written here."""
+    host, _, port = url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        connection.sendall(head.encode())
+        parts = []
+        while part := connection.recv(65_536):
+            parts.append(part)
+    return b"".join(parts).decode()
 
 
 def test_injected_memory_is_not_learned_from(proxy: Proxy) -> None:
@@ -271,15 +321,22 @@ def test_no_vault_token_reaches_the_provider(proxy: Proxy) -> None:
         "api_key": proxy.token,
         "X_Goog_Api_Key": f"Key {proxy.token}",
         "Cookie": proxy.token,
+        "X_Encoded": proxy.token.replace("_", "%5f"),
         "X_Kept": "vault_alice",
     }
     for path in ("/v1/chat/completions", "/v1/messages"):
         assert proxy.post(path, hello, X_Api_Key=proxy.token, **also).status_code == 200
         received = proxy.provider.received[-1]
-        assert proxy.token not in str(received.headers) and received.header("x-kept") == "vault_alice"
+        assert proxy.token[-64:] not in str(received.headers) and received.header("x-kept") == "vault_alice"
     seen = len(proxy.provider.received)
-    refused = httpx.get(f"{proxy.url}/v1/models?key={proxy.token}", headers={"x-api-key": proxy.token})
-    assert refused.status_code == 400 and proxy.token not in refused.text
+    encoded = proxy.token.replace("_", "%5F")
+    for path, own_key in (
+        (f"?key={proxy.token}", ""), (f"?key={encoded.replace('%', '%25')}", ""), (f"/{proxy.token}", ""),
+        (f"/a/{encoded}/b", ""), ("", f"Bearer {proxy.token}"), ("", encoded),
+    ):  # fmt: skip
+        more = {"X-Upstream-Authorization": own_key} if own_key else {}
+        refused = httpx.get(f"{proxy.url}/v1/models{path}", headers={"x-api-key": proxy.token} | more)
+        assert refused.status_code == 400 and proxy.token not in refused.text, path
     assert len(proxy.provider.received) == seen
 
 

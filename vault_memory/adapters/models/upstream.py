@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import zlib
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from vault_memory.errors import EndpointError, EndpointSlow
+from vault_memory.errors import EndpointError, EndpointSlow, UsageError
 
 if TYPE_CHECKING:
     import httpx
 
 Headers = list[tuple[bytes, bytes]]
 CONNECT_TIMEOUT_S = 10.0
+PART_BYTES = 256 << 10
 MAX_CONNECTIONS = 1_000
 MAX_IDLE_CONNECTIONS = 100
+_PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+)+/?")
+_QUERY = re.compile(r"[!\"$-~]*")  # printable ASCII without #
+_ENCODED_DELIMITER = re.compile(r"%(?:2[ef35]|5c|40|3f)", re.IGNORECASE)
+"""Encoded dots, slashes, backslashes, `@`, `#`, `?` and `%`: somebody behind us may decode them into another path."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 _GZIP_OR_DEFLATE = zlib.MAX_WBITS | 32
 """zlib recognises which of the two it is."""
@@ -32,6 +38,43 @@ def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
     lowered = [(name.lower(), value) for name, value in headers]
     listed = {each.strip().lower() for name, value in lowered if name == b"connection" for each in value.split(b",")}
     return [(name, value) for name, value in lowered if name not in _HOP_BY_HOP | listed]
+
+
+def address_below(base_url: str, path: str) -> httpx.URL:
+    """The address of `path` below a provider's `base_url`: the same scheme, host and port, and a longer path.
+
+    `path` comes from a client: it begins with a slash and may have a query. Raises `UsageError` for one that another
+    program could read as a different host or path.
+    """
+    import httpx
+
+    below, mark, query = path.partition("?")
+    if not (_PATH.fullmatch(below) and _is_plain(below) and _QUERY.fullmatch(query)):
+        raise UsageError(
+            "the provider's path must not have `//`, `@`, `.` or `..` alone, control characters, or encoded slashes, "
+            "backslashes and dots: send it as the provider documents it"
+        )
+    base = httpx.URL(base_url)
+    root = base.raw_path.partition(b"?")[0].rstrip(b"/")
+    address = base.copy_with(raw_path=root + f"{below}{mark}{query}".encode("ascii"))
+    has_same_origin = (address.scheme, address.raw_host, address.port) == (base.scheme, base.raw_host, base.port)
+    if not (has_same_origin and address.userinfo == base.userinfo and address.raw_path.startswith(root + b"/")):
+        raise UsageError("that path leads away from the provider: send it as the provider documents it")
+    return address
+
+
+def _is_plain(path: str) -> bool:
+    """Whether the encoded characters of a path are text, and none of them can divide a path or an address."""
+    decoded = unquote(path, errors="replace")
+    return decoded.isprintable() and "\ufffd" not in decoded and not _ENCODED_DELIMITER.search(path)
+
+
+async def _in_parts(content: bytes, sent: Callable[[], None]) -> AsyncIterator[bytes]:
+    """The content in parts, so that a slow provider does not make the connection keep a second copy of it."""
+    for at in range(0, len(content), PART_BYTES):
+        yield content[at : at + PART_BYTES]
+    del content
+    sent()
 
 
 class UpstreamResponse:
@@ -92,13 +135,21 @@ class Upstream:
     _client: httpx.AsyncClient | None = field(default=None, init=False, repr=False)
 
     async def send(
-        self, method: str, path: str, headers: Headers, content: bytes, own_key: str | None = None
+        self,
+        method: str,
+        path: str,
+        headers: Headers,
+        content: bytes,
+        own_key: str | None = None,
+        sent: Callable[[], None] = lambda: None,
     ) -> UpstreamResponse:
         """Send a request and wait for the head of the response, whatever its status.
 
-        `path` begins with a slash and may have a query; `own_key` replaces the configured key. Raises `EndpointError`
-        if the provider cannot be reached or redirects, `EndpointSlow` if it sends nothing in time. No message holds a
-        key, and no key is sent to the target of a redirect.
+        `sent` is called when the content has left; it is not kept any longer than that.
+
+        `path` begins with a slash and may have a query; `own_key` replaces the configured key. Raises `UsageError` for
+        a path that leads elsewhere, `EndpointError` if the provider cannot be reached or redirects, `EndpointSlow` if
+        it sends nothing in time. No message holds a key, and no key is sent to the target of a redirect.
         """
         import httpx
 
@@ -109,12 +160,16 @@ class Upstream:
             )
         key = self._key() if own_key is None else own_key
         timeout = httpx.Timeout(self.timeout_s, connect=min(CONNECT_TIMEOUT_S, self.timeout_s))
+        has_body = bool(content) or method == "POST"
+        length = [(b"content-length", b"%d" % len(content))] if has_body else []
+        parts = _in_parts(content, sent)
+        del content
         try:
             request = httpx.Request(
                 method,
-                self.base_url.rstrip("/") + path,
-                headers=[*headers, *self._authorization(key)],
-                content=content if content or method == "POST" else None,
+                address_below(self.base_url, path),
+                headers=[*headers, *self._authorization(key), *length],
+                content=parts if has_body else None,
                 extensions={"timeout": timeout.as_dict()},
             )
             response = await self._opened_client().send(request, stream=True)
@@ -150,7 +205,7 @@ class Upstream:
 
         if self._client is None:
             limits = httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE_CONNECTIONS)
-            self._client = httpx.AsyncClient(transport=self.transport, limits=limits)
+            self._client = httpx.AsyncClient(transport=self.transport, limits=limits, follow_redirects=False)
         return self._client
 
     def _key(self) -> str:

@@ -9,20 +9,28 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.chat import prompt
+    from vault_memory.core.chat.escaping import escape, escape_line
     from vault_memory.core.chat.prompt import Cut, Section, without_injected
-    from vault_memory.core.chat.request import ChatRequest, conversation_id, inject, read_request
+    from vault_memory.core.chat.request import ChatRequest, conversation_id, inject, injection, read_request
     from vault_memory.core.chat.response import ChatResponse, read_response
+    from vault_memory.core.chat.shortened import MAX_READ_BYTES, Shortened, shorten
 
 __all__ = [
+    "MAX_READ_BYTES",
     "ChatRequest",
     "ChatResponse",
     "Cut",
     "Section",
+    "Shortened",
     "conversation_id",
+    "escape",
+    "escape_line",
     "inject",
+    "injection",
     "prompt",
     "read_request",
     "read_response",
+    "shorten",
     "without_injected",
 ]
 
@@ -32,11 +40,17 @@ __getattr__ = lazy_exports(
         "ChatRequest": "request",
         "ChatResponse": "response",
         "Cut": "prompt",
+        "MAX_READ_BYTES": "shortened",
         "Section": "prompt",
+        "Shortened": "shortened",
         "conversation_id": "request",
+        "escape": "escaping",
+        "escape_line": "escaping",
         "inject": "request",
+        "injection": "request",
         "read_request": "request",
         "read_response": "response",
+        "shorten": "shortened",
         "without_injected": "prompt",
     },
 )

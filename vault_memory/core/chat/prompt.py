@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from vault_memory.core.chat.escaping import escape_line
 from vault_memory.core.profile import LOCALES
 
 Name = Literal[
@@ -52,12 +53,6 @@ _CLOSING = (
     "请根据以上信息，使用简体中文回应学员的请求。如果学员有偏好设置，请优先遵循。",
     "Using the above, answer the user's request in {}. Where the user has preferences, follow them first.",
 )
-_TAG_NAMES = (
-    *(name for name in ORDER if name not in _UNTAGGED),
-    *(MEMORY_TAG, "system", "user", "human", "assistant", "tool", "instruction", "instructions"),
-)
-_TAG_START = re.compile(rf"[<＜](?=[\s/／]*(?:\||(?:{'|'.join(_TAG_NAMES)})(?![\w-])))", re.IGNORECASE)
-_SPEAKER = re.compile(r"^([ \t]*)(?=(?:Human|Assistant|System|User)[ \t]*[:：])", re.IGNORECASE | re.MULTILINE)
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _INJECTED_NAMES = "|".join([MEMORY_TAG, *(name for name in ORDER if name not in (*_UNTAGGED, "user-request"))])
 _INJECTED_TAG = re.compile(rf"<({_INJECTED_NAMES})(?: name=\"[^\"\n]*\")?>(?=\n)")
@@ -66,7 +61,8 @@ _SPACE = re.compile(r"\s*")
 
 @dataclass(frozen=True)
 class Section:
-    """One section: its pieces in reading order, already escaped. `attribute` is the name in its tag, as of a skill."""
+    """One section: its pieces in reading order, already escaped. `attribute` is the name in its tag, as of a skill; it
+    is escaped here."""
 
     name: Name
     pieces: tuple[str, ...]
@@ -78,7 +74,7 @@ class Section:
         body = "\n".join(self.pieces)
         if self.name in _UNTAGGED:
             return body
-        name = f' name="{self.attribute}"' if self.attribute else ""
+        name = f' name="{escape_line(self.attribute)}"' if self.attribute else ""
         return f"<{self.name}{name}>\n{body}\n</{self.name}>"
 
 
@@ -89,11 +85,6 @@ class Cut:
     name: Name
     pieces: int
     tokens: int
-
-
-def escape(text: str) -> str:
-    """The text changed where it would open or close one of our tags, or look like a speaker's turn or a chat marker."""
-    return _SPEAKER.sub(r"\1| ", _TAG_START.sub("&lt;", text))
 
 
 def tokens(text: str) -> int:

@@ -151,16 +151,22 @@ def inject(request_json: str, text: str, message_index: int, part_index: int = 0
     The content of that message must be a text, or a list that has a part `part_index`. Raises `ValueError`, `KeyError`
     or `StopIteration` for JSON that is not a request of that form.
     """
+    at, inserted = injection(request_json, text, message_index, part_index)
+    return request_json[:at] + inserted + request_json[at:]
+
+
+def injection(request_json: str, text: str, message_index: int, part_index: int = 0) -> tuple[int, str]:
+    """(position, JSON): what `inject` puts into the request, and where. Raises the same."""
     messages = dict(_members(request_json, _skip_blank(request_json, 0)))["messages"]
     message = next(itertools.islice(_elements(request_json, messages), message_index, None))
     at = dict(_members(request_json, message))["content"]
     quoted = json.dumps(text + "\n\n")
     if request_json[at] == '"':
-        return request_json[: at + 1] + quoted[1:-1] + request_json[at + 1 :]
+        return at + 1, quoted[1:-1]
     if request_json[at] != "[":
         raise ValueError("the content is neither a text nor a list")
     at = next(itertools.islice(_elements(request_json, at), part_index, None))
-    return f'{request_json[:at]}{{"type": "text", "text": {quoted}}}, {request_json[at:]}'
+    return at, f'{{"type": "text", "text": {quoted}}}, '
 
 
 def _texts(content: Any) -> list[str]:

@@ -16,6 +16,7 @@ import click
 
 from vault_memory import __version__
 from vault_memory.errors import VaultMemoryError
+from vault_memory.interfaces.cli.output import echo, print_usage_error
 from vault_memory.services.vault import Vault, open_vault
 
 __all__ = ["Context", "cli", "main", "pass_context"]
@@ -132,12 +133,12 @@ def main(serve: Callable[..., None] | None = None) -> None:
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:
-        error.show()
+        print_usage_error(error)
         sys.exit(error.exit_code)
     except VaultMemoryError as error:
         if debug:
             raise
-        click.echo(f"vault-memory: {error}", err=True)
+        echo(f"vault-memory: {error}", err=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -148,11 +149,11 @@ def main(serve: Callable[..., None] | None = None) -> None:
         if debug:
             raise
         name = f"{error.filename}: " if error.filename else ""
-        click.echo(f"vault-memory: {name}{error.strerror or error}; --debug shows the traceback", err=True)
+        echo(f"vault-memory: {name}{error.strerror or error}; --debug shows the traceback", err=True)
         sys.exit(1)
     except Exception as error:
         if debug:
             raise
         message = f"unexpected error ({type(error).__name__}: {error}); --debug shows the traceback"
-        click.echo(f"vault-memory: {message}", err=True)
+        echo(f"vault-memory: {message}", err=True)
         sys.exit(1)

@@ -8,7 +8,7 @@ import click
 
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural, print_waits, show_programs
+from vault_memory.interfaces.cli.output import echo, plural, print_waits, show_programs
 
 
 @click.command()
@@ -19,8 +19,8 @@ def backup(context: Context, file: Path) -> None:
     from vault_memory.services.admin import backup as write_backup
 
     for line in write_backup(context.open(), file):
-        click.echo(f"left out: {line}", err=True)
-    click.echo(f"{file}: {file.stat().st_size:,} bytes. Keep it safe: it holds every conversation")
+        echo(f"left out: {line}", err=True)
+    echo(f"{file}: {file.stat().st_size:,} bytes. Keep it safe: it holds every conversation")
 
 
 @click.command()
@@ -50,8 +50,8 @@ def _restore_backup(archive: Path, folder: Path) -> None:
     from vault_memory.services.admin import restore as restore_backup
     from vault_memory.services.vault import open_vault
 
-    root = restore_backup(archive, folder, on_left_out=lambda line: click.echo(f"left out: {line}", err=True))
-    click.echo(f"{root} is restored; its tokens are made anew: `vault-memory token`")
+    root = restore_backup(archive, folder, on_left_out=lambda line: echo(f"left out: {line}", err=True))
+    echo(f"{root} is restored; its tokens are made anew: `vault-memory token`")
     print_waits(open_vault(root).config)
     show_programs(root)
 
@@ -63,9 +63,9 @@ def _restore_file(context: Context, text: str, when: str) -> None:
     vault = context.open()
     path = vault_path(vault, text)
     if not restore_file(vault, path, when):
-        click.echo(f"{path} is the same already; nothing is changed")
+        echo(f"{path} is the same already; nothing is changed")
         return
-    click.echo(f"{path} is restored to {when}; `vault-memory log {path}` lists its other versions")
+    echo(f"{path} is restored to {when}; `vault-memory log {path}` lists its other versions")
 
 
 @click.command()
@@ -83,6 +83,6 @@ def sync(context: Context, remote: str, plugins: bool) -> None:
     from vault_memory.services.sync import sync as run_sync
 
     done = run_sync(context.open(), remote, plugins=plugins)
-    click.echo(f"received {plural(done.received, 'commit')}, sent {done.sent:,}")
+    echo(f"received {plural(done.received, 'commit')}, sent {done.sent:,}")
     for note in done.notes:
-        click.echo(f"  {note}")
+        echo(f"  {note}")

@@ -14,7 +14,7 @@ import click
 from vault_memory.core import layout
 from vault_memory.errors import Unsupervised, UsageError, VaultMemoryError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import print_waits
+from vault_memory.interfaces.cli.output import echo, print_json_text, print_waits
 from vault_memory.services.daemon import Daemon, Event, Service, install_service, service_status, uninstall_service
 from vault_memory.services.vault import Vault
 
@@ -47,18 +47,18 @@ def watch(context: Context, log_json: bool) -> None:
             try:
                 vault = context.open()
             except VaultMemoryError as error:
-                click.echo(f"the old settings stay: {error}", err=True)
+                echo(f"the old settings stay: {error}", err=True)
 
 
 def print_event(event: Event) -> None:
     """One line for each event of the daemon; errors go to standard error."""
     line = f"{event.time:%H:%M:%S}  {event.kind:<9} {event.where}: {event.message}"
-    click.echo(line, err=event.kind in ("trouble", "failed"))
+    echo(line, err=event.kind in ("trouble", "failed"))
     sys.stdout.flush()
 
 
 def _print_json(event: Event) -> None:
-    click.echo(event.json())
+    print_json_text(event.json())
     sys.stdout.flush()
 
 
@@ -74,10 +74,10 @@ def install(context: Context, only_print: bool) -> None:
     """Install the service and start it."""
     if only_print:
         planned = service_status(context.open())
-        click.echo(f"# {planned.path}\n{planned.text}", nl=False)
+        echo(f"# {planned.path}\n{planned.text}", nl=False)
         return
     installed = install_service(context.open())
-    click.echo(f"{installed.path} is written")
+    echo(f"{installed.path} is written")
     _print_state(installed)
 
 
@@ -86,7 +86,7 @@ def install(context: Context, only_print: bool) -> None:
 def uninstall(context: Context) -> None:
     """Stop the service and delete its file."""
     removed = uninstall_service(context.open())
-    click.echo(f"{removed.path} is deleted")
+    echo(f"{removed.path} is deleted")
     _print_state(removed)
 
 
@@ -95,13 +95,13 @@ def uninstall(context: Context) -> None:
 def status(context: Context) -> None:
     """Show whether the service is installed, and its state."""
     current = service_status(context.open())
-    click.echo(f"{current.path}: {'installed' if current.installed else 'not installed'}")
+    echo(f"{current.path}: {'installed' if current.installed else 'not installed'}")
     _print_state(current)
 
 
 def _print_state(shown: Service) -> None:
     if shown.state:
-        click.echo(f"{shown.name} is {shown.state}")
+        echo(f"{shown.name} is {shown.state}")
     if shown.problem:
         raise Unsupervised(shown.problem)
 
@@ -127,13 +127,13 @@ def serve(context: Context, host: str, port: int | None, public: bool) -> None:
     _secure_tokens(vault)
 
     def started(address: str) -> None:
-        click.echo(f"serving {vault.root} at {address}; Ctrl-C stops it")
+        echo(f"serving {vault.root} at {address}; Ctrl-C stops it")
         if not public:  # behind TLS, callers use another address
             users = vault.user_ids()
             path = f"user/{users[0]}" if users else "users"
             token = shlex.quote(str(vault.root / layout.STATE_DIR / "token"))
-            click.echo("To try it, paste this into another terminal:")
-            click.echo(f"  curl -w '\\n' -H \"Authorization: Bearer $(cat {token})\" {address}/api/v1/{path}")
+            echo("To try it, paste this into another terminal:")
+            echo(f"  curl -w '\\n' -H \"Authorization: Bearer $(cat {token})\" {address}/api/v1/{path}")
 
     context.serve(vault, host, public=public, tell=print_event, started=started)
 
@@ -151,16 +151,16 @@ def token(context: Context, user_id: str | None, revoke: bool) -> None:
     if user_id is None:
         if revoke:
             raise UsageError("--revoke needs --user ID; to replace the vault's own token, delete .vault-memory/token")
-        click.echo(own_token(vault.root))
+        echo(own_token(vault.root))
     elif revoke:
         revoke_user_token(vault, user_id)
-        click.echo(f"the token of {user_id} is revoked")
+        echo(f"the token of {user_id} is revoked")
     else:
-        click.echo(new_user_token(vault, user_id))
+        echo(new_user_token(vault, user_id))
 
 
 def _secure_tokens(vault: Vault) -> None:
     from vault_memory.services.admin import secure_tokens
 
     for line in secure_tokens(vault.root):
-        click.echo(f"tokens: {line}", err=True)
+        echo(f"tokens: {line}", err=True)

@@ -9,7 +9,7 @@ import click
 
 from vault_memory.core import layout
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural, print_json
+from vault_memory.interfaces.cli.output import echo, plural, print_json
 
 if TYPE_CHECKING:
     from vault_memory.services.admin import Status
@@ -33,39 +33,39 @@ def status(context: Context, user_id: str | None, as_json: bool) -> None:
 
 
 def _print_status(current: Status) -> None:
-    click.echo(f"vault    {current.root}")
+    echo(f"vault    {current.root}")
     record = current.daemon.record
     running = (
         f"{record.state}, process {record.pid}, since {record.started}" if current.daemon.running and record else ""
     )
-    click.echo(f"daemon   {running or ('starting' if current.daemon.running else 'not running')}")
+    echo(f"daemon   {running or ('starting' if current.daemon.running else 'not running')}")
     git = f"branch {current.history.branch or '(detached)'}, commit {(current.history.head or 'none')[:8]}"
-    click.echo(
+    echo(
         f"git      {git}"
         + (f", {plural(current.history.waiting, 'commit')} waiting" if current.history.waiting else "")
     )
     size = current.growth
-    click.echo(f"history  {size.bytes / 1e6:.1f} MB, {size.loose:,} loose objects, {plural(size.packs, 'pack')}")
+    echo(f"history  {size.bytes / 1e6:.1f} MB, {size.loose:,} loose objects, {plural(size.packs, 'pack')}")
     for scope in current.scopes:
         parts = [f"{scope.indexed:,} indexed"]
         parts += [f"{len(scope.pending):,} pending"] if scope.pending else []
         parts += [f"{len(scope.failed):,} failed"] if scope.failed else []
         parts += [f"{scope.vectors_pending:,} without vector"] if scope.vectors_pending else []
-        click.echo(f"{scope.scope or '(shared)':<8} {', '.join(parts)}; index {scope.index_bytes / 1e6:.1f} MB")
+        echo(f"{scope.scope or '(shared)':<8} {', '.join(parts)}; index {scope.index_bytes / 1e6:.1f} MB")
         if scope.redactions:
             kinds = ", ".join(f"{category} {count:,}" for category, count in scope.redactions.items())
-            click.echo(f"         redacted: {kinds}")
+            echo(f"         redacted: {kinds}")
         for source, problem in scope.failed.items():
-            click.echo(f"         failed: {source}: {problem}")
+            echo(f"         failed: {source}: {problem}")
     for job in current.jobs:
         if job.last:
-            click.echo(f"job      {job.name} ({job.when}): {job.last.said}, {job.last.started:%Y-%m-%d %H:%M}")
+            echo(f"job      {job.name} ({job.when}): {job.last.said}, {job.last.started:%Y-%m-%d %H:%M}")
     for line in current.decided:
-        click.echo(f"decided  {line}")
+        echo(f"decided  {line}")
     for line in current.degraded:
-        click.echo(f"degraded {line}")
+        echo(f"degraded {line}")
     for line in current.unhealthy:
-        click.secho(f"unhealthy {line}", fg="red")
+        echo(f"unhealthy {line}", fg="red")
 
 
 @click.command()
@@ -81,10 +81,10 @@ def doctor(context: Context, fix: bool, as_json: bool) -> None:
         print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            click.echo(f"{'ok   ' if finding.ok else 'WRONG'} {finding.name}: {finding.message}")
+            echo(f"{'ok   ' if finding.ok else 'WRONG'} {finding.name}: {finding.message}")
             if not finding.ok:
                 hint = " (`vault-memory doctor --fix` does it)" if finding.fixable and not fix else ""
-                click.echo(f"      → {finding.next_step}{hint}")
+                echo(f"      → {finding.next_step}{hint}")
     if not all(finding.ok for finding in findings):
         raise SystemExit(1)
 
@@ -99,9 +99,9 @@ def heartbeat(context: Context, force: bool, job: str | None) -> None:
 
     outcomes = run_due_jobs(context.open(), job, force=force)
     for outcome in outcomes:
-        click.echo(f"{'ok   ' if outcome.ok else 'WRONG'} {outcome.job}: {outcome.said}")
+        echo(f"{'ok   ' if outcome.ok else 'WRONG'} {outcome.job}: {outcome.said}")
     if not outcomes:
-        click.echo("no job is due")
+        echo("no job is due")
     if not all(outcome.ok for outcome in outcomes):
         raise SystemExit(1)
 
@@ -113,4 +113,4 @@ def resume(context: Context) -> None:
     from vault_memory.services.indexing import confirm_deletions
 
     for scope, removed in confirm_deletions(context.open()).items():
-        click.echo(f"{layout.label(scope)}: {plural(len(removed), 'file')} removed")
+        echo(f"{layout.label(scope)}: {plural(len(removed), 'file')} removed")

@@ -10,7 +10,7 @@ import click
 
 from vault_memory.core import layout, reading
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import print_json, print_table
+from vault_memory.interfaces.cli.output import echo, print_json, print_table
 from vault_memory.services.vault import Vault
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -39,7 +39,7 @@ def history(context: Context, user_id: str, limit: int, as_json: bool, key: str 
         print_json([asdict(entry) | {"at": entry.at.astimezone(zone).isoformat()} for entry in entries])
         return
     if not entries:
-        click.echo("no preference has changed yet")
+        echo("no preference has changed yet")
         return
     rows = []
     for e in entries:
@@ -117,7 +117,7 @@ def diff(context: Context, since: str, until: str, path: str) -> None:
     vault = context.open()
     for line in reading.lines(file_diff(vault, vault_path(vault, path), since, until)):
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1]) if line[:3] not in ("+++", "---") else None
-        click.secho(line, fg=colour)
+        echo(line, fg=colour)
 
 
 def vault_path(vault: Vault, text: str) -> PurePosixPath:

@@ -11,7 +11,7 @@ from vault_memory.core.profile import Change
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
 from vault_memory.interfaces.cli.history import history
-from vault_memory.interfaces.cli.output import print_json
+from vault_memory.interfaces.cli.output import echo, print_json
 from vault_memory.services import profiles
 
 _user = click.option("--user", "user_id", metavar="ID", required=True, help="Whose preferences.")
@@ -37,7 +37,7 @@ def list_(context: Context, user_id: str, as_json: bool) -> None:
         print_json([{"key": p.key, "value": p.value, "suggested_default": p.strong} for p in found])
         return
     for p in found:
-        click.echo(f"{p.key} = {p.value}{' (strong)' if p.strong else ''}")
+        echo(f"{p.key} = {p.value}{' (strong)' if p.strong else ''}")
 
 
 @pref.command("set")
@@ -79,14 +79,14 @@ def blame(context: Context, user_id: str, as_json: bool, key: str) -> None:
         return
     for b in found:
         when = f"{b.change.at.astimezone(zone):%Y-%m-%d %H:%M}"
-        click.echo(f"{key} = {b.change.new}")
-        click.echo(f"  {b.change.author}, {when}, commit {b.change.commit[:8]} ({b.change.strength})")
+        echo(f"{key} = {b.change.new}")
+        echo(f"  {b.change.author}, {when}, commit {b.change.commit[:8]} ({b.change.strength})")
         if b.message is not None:
-            click.echo(f"  {b.change.source}: 「{b.message}」")
+            echo(f"  {b.change.source}: 「{b.message}」")
         elif b.change.reason:
-            click.echo(f"  {b.change.reason}")
+            echo(f"  {b.change.reason}")
     if not found:
-        click.echo(f"{key}: no commit set its value")
+        echo(f"{key}: no commit set its value")
 
 
 @pref.command()
@@ -127,6 +127,6 @@ def undo(context: Context, user_id: str) -> None:
 
 def _show(changes: list[Change]) -> None:
     for change in changes:
-        click.echo(change.summary())
+        echo(change.summary())
     if not changes:
-        click.echo("nothing to change: the value is the same already")
+        echo("nothing to change: the value is the same already")

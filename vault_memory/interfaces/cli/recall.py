@@ -14,7 +14,7 @@ from vault_memory.core import layout, reading
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.errors import NotAVault
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural, print_json, print_table, print_waits
+from vault_memory.interfaces.cli.output import echo, plural, print_json, print_table, print_waits
 
 if TYPE_CHECKING:
     from vault_memory.services.retrieval import Mode, Scope
@@ -96,19 +96,19 @@ def search(
     for hit in result.hits:
         first, last = hit.line_range
         location = f"{hit.source}:{first}" + (f"-{last}" if last != first else "")
-        click.secho(f"{location}  {hit.score:.3f}", bold=True)
-        click.echo("\n".join(f"  {line}" for line in reading.lines(hit.content)))
+        echo(f"{location}  {hit.score:.3f}", bold=True)
+        echo("\n".join(f"  {line}" for line in reading.lines(hit.content)))
         if explain:
             parts = {key: value for key, value in hit.explain.items() if key != "collapsed"}
-            click.echo("  " + "  ".join(f"{key}={value}" for key, value in parts.items()))
+            echo("  " + "  ".join(f"{key}={value}" for key, value in parts.items()))
             if hit.evidence.repeated_at:
-                click.echo(f"  the same text is also at {', '.join(hit.evidence.repeated_at)}")
+                echo(f"  the same text is also at {', '.join(hit.evidence.repeated_at)}")
     if not result.hits:
-        click.echo("nothing found")
+        echo("nothing found")
     if repeats and not explain:
-        click.echo(f"({plural(repeats, 'repeated passage')} left out; --explain shows where they are)", err=True)
+        echo(f"({plural(repeats, 'repeated passage')} left out; --explain shows where they are)", err=True)
     for reason in result.degraded:
-        click.echo(f"degraded: {reason}", err=True)
+        echo(f"degraded: {reason}", err=True)
 
 
 def _paths(path: Path) -> dict[str, str | None]:
@@ -128,9 +128,9 @@ def reindex(context: Context, user_id: str | None) -> None:
     scopes = [vault.known_user(user_id)] if user_id else vault.scopes()
     for scope in scopes:
         report = rebuild(vault, scope)
-        click.echo(f"{layout.label(scope)}: {plural(len(report.indexed), 'file')} indexed")
+        echo(f"{layout.label(scope)}: {plural(len(report.indexed), 'file')} indexed")
         for source, problem in report.failed.items():
-            click.echo(f"  {source}: {problem}", err=True)
+            echo(f"  {source}: {problem}", err=True)
 
 
 @click.command()
@@ -162,16 +162,16 @@ def prompt(
     if as_json:
         print_json(asdict(built))
         return
-    click.echo(built.text)
+    echo(built.text)
     if explain:
         for passage in built.passages:
             score = "" if passage.score is None else f"  {passage.score:.3f}"
-            click.echo(f"{passage.section:<22}{passage.place}{score}", err=True)
+            echo(f"{passage.section:<22}{passage.place}{score}", err=True)
         for cut in built.cut:
-            click.echo(f"cut to fit the budget: {plural(cut.pieces, 'piece')} of {cut.name}", err=True)
-        click.echo(f"about {built.tokens} tokens", err=True)
+            echo(f"cut to fit the budget: {plural(cut.pieces, 'piece')} of {cut.name}", err=True)
+        echo(f"about {built.tokens} tokens", err=True)
     for problem in built.degraded:
-        click.echo(f"degraded: {problem}", err=True)
+        echo(f"degraded: {problem}", err=True)
 
 
 @click.command()

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from vault_memory.interfaces.cli.output import plural, show_programs
+from vault_memory.interfaces.cli.output import echo, plural, show_programs
 
 _MAX_NAMED = 20
 """Files that `init --adopt` leaves untracked and names."""
@@ -33,14 +33,14 @@ def init(folder: Path, adopt: bool, track: str | None) -> None:
     track_all = _ask_to_adopt(folder, track) if is_foreign else False
     created = create_vault(folder, adopt=adopt, track_all=track_all)
     for path in created.written:
-        click.echo(f"  wrote {path}")
+        echo(f"  wrote {path}")
     for line in created.hooks:
-        click.echo(f"  hook {line}")
+        echo(f"  hook {line}")
     for line in created.notes:
-        click.echo(f"  note {line}")
+        echo(f"  note {line}")
     show_programs(created.root)
     changed = created.written or created.hooks
-    click.echo(f"{created.root} is a vault{'' if changed else ' already'}; {plural(created.indexed, 'note')} indexed")
+    echo(f"{created.root} is a vault{'' if changed else ' already'}; {plural(created.indexed, 'note')} indexed")
 
 
 def _ask_to_adopt(folder: Path, track: str | None) -> bool:
@@ -48,27 +48,25 @@ def _ask_to_adopt(folder: Path, track: str | None) -> bool:
     from vault_memory.services.admin import plan_adoption
 
     planned = plan_adoption(folder, track_all=track == "everything")
-    click.echo(f"{planned.root} will get:")
+    echo(f"{planned.root} will get:")
     for path in planned.files:
-        click.echo(f"  {path}")
+        echo(f"  {path}")
     for path, lines in planned.rules.items():
-        click.echo(f"  in {path}, above your own lines:")
+        echo(f"  in {path}, above your own lines:")
         for line in lines:
-            click.echo(f"    {line}")
-    click.echo("  git hooks; your own hooks keep running")
+            echo(f"    {line}")
+    echo("  git hooks; your own hooks keep running")
     if planned.has_git:
-        click.echo("Git goes on to track what your own .gitignore says.")
+        echo("Git goes on to track what your own .gitignore says.")
     else:
-        click.echo(
-            f"Git will track {plural(planned.tracked, 'file')}, and leave {plural(len(planned.left), 'file')} alone."
-        )
+        echo(f"Git will track {plural(planned.tracked, 'file')}, and leave {plural(len(planned.left), 'file')} alone.")
         for path, size in planned.left[:_MAX_NAMED]:
-            click.echo(f"  left: {path} ({size:,} bytes)")
+            echo(f"  left: {path} ({size:,} bytes)")
         if len(planned.left) > _MAX_NAMED:
-            click.echo(f"  left: {len(planned.left) - _MAX_NAMED:,} more, which are smaller")
+            echo(f"  left: {len(planned.left) - _MAX_NAMED:,} more, which are smaller")
     if not sys.stdin.isatty():
         if not planned.has_git and track is None:
-            click.echo("No terminal to ask at: Markdown only. `--track everything` tracks all files.")
+            echo("No terminal to ask at: Markdown only. `--track everything` tracks all files.")
     elif planned.has_git or track:
         click.confirm("Go on, and make the first commit of these?", default=True, abort=True)
     else:
@@ -90,7 +88,7 @@ def pre_commit() -> None:
     from vault_memory.services.sync import check_staged
 
     if reasons := check_staged(Path.cwd()):
-        click.echo("\n".join(reasons))
+        echo("\n".join(reasons))
         raise SystemExit(1)
 
 
@@ -104,5 +102,5 @@ def merge_driver(base: Path, ours: Path, theirs: Path, name: str) -> None:
     from vault_memory.services.sync import merge_driver as merge
 
     if conflicts := merge(base, ours, theirs, PurePosixPath(name)):
-        click.echo("\n".join(conflicts), err=True)
+        echo("\n".join(conflicts), err=True)
         raise SystemExit(1)

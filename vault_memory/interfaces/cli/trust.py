@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural
+from vault_memory.interfaces.cli.output import echo, one_line, plural
 
 if TYPE_CHECKING:
     from vault_memory.config import Waiting
@@ -32,32 +32,27 @@ def trust(context: Context, yes: bool) -> None:
     vault = context.open()
     waiting = to_trust(vault)
     if not waiting:
-        click.echo("nothing waits: every setting in the file is in force")
+        echo("nothing waits: every setting in the file is in force")
         return
-    click.echo(f"{visible(str(vault.root))}: {plural(len(waiting), 'value')} may have come from elsewhere")
+    echo(f"{vault.root}: {plural(len(waiting), 'value')} may have come from elsewhere")
     for value in waiting:
         _show(value)
     if not (yes or _is_agreed()):
-        click.echo("nothing was changed; `vault-memory trust --yes` says yes to these values", err=True)
+        echo("nothing was changed; `vault-memory trust --yes` says yes to these values", err=True)
         raise SystemExit(1)
     say_yes(vault, waiting)
-    click.echo(f"this machine said yes to {plural(len(waiting), 'value')}")
+    echo(f"this machine said yes to {plural(len(waiting), 'value')}")
     if is_running(vault.root):
-        click.echo("`watch` and `serve` read settings when they start: start the running one again")
-
-
-def visible(text: str) -> str:
-    """The text with the characters that a terminal would obey, or would not show, as escapes."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+        echo("`watch` and `serve` read settings when they start: start the running one again")
 
 
 def _show(value: Waiting) -> None:
-    click.echo(f"\n  {value.key}")
+    echo(f"\n  {value.key}")
     for line in _lines(value.value):
         look_alike = "" if line.isascii() else f"   (in ASCII: {ascii(line)[1:-1]})"  # а is not a
-        click.echo(f"      {visible(line)}{look_alike}")
-    click.echo(f"      {visible(value.effect)}")
-    click.echo(f"      why it waits: {visible(value.why)}")
+        echo(f"      {one_line(line)}{look_alike}")
+    echo(f"      {one_line(value.effect)}")
+    echo(f"      why it waits: {one_line(value.why)}")
 
 
 def _lines(value: Any) -> list[str]:

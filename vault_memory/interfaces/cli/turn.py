@@ -13,7 +13,7 @@ import click
 from vault_memory.core import reading
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural, print_waits
+from vault_memory.interfaces.cli.output import echo, plural, print_waits
 from vault_memory.services.turns import Recorded, record_turn, record_turns
 from vault_memory.services.vault import Vault
 
@@ -76,24 +76,24 @@ def _look_again(vault: Vault, user_id: str, source: str) -> None:
 
     look = second_look(vault, user_id, source)
     for change in look.changes:
-        click.echo(f"  {change.summary()}  「{change.quote}」 (second look)")
+        echo(f"  {change.summary()}  「{change.quote}」 (second look)")
     for reason in look.degraded:
-        click.echo(f"degraded: {reason}", err=True)
+        echo(f"degraded: {reason}", err=True)
 
 
 def _show(user_id: str, recorded: Recorded) -> None:
     if not recorded.source:
-        click.echo("off the record: nothing was kept")
+        echo("off the record: nothing was kept")
         return
-    click.echo(f"kept in memory/{user_id}/{recorded.source}")
+    echo(f"kept in memory/{user_id}/{recorded.source}")
     for change in recorded.changes:
-        click.echo(f"  {change.summary()}" + (f"  「{change.quote}」" if change.quote else ""))
+        echo(f"  {change.summary()}" + (f"  「{change.quote}」" if change.quote else ""))
     for category, count in recorded.redactions.items():
-        click.echo(f"  redacted: {category} ({count})")
+        echo(f"  redacted: {category} ({count})")
     if recorded.paused:
-        click.echo(f"written, not committed yet: {recorded.paused}", err=True)
+        echo(f"written, not committed yet: {recorded.paused}", err=True)
     for reason in recorded.degraded:
-        click.echo(f"degraded: {reason}", err=True)
+        echo(f"degraded: {reason}", err=True)
 
 
 def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> None:
@@ -101,7 +101,7 @@ def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> N
     recorded = record_turns(vault, ({**fields, "record": record} for fields in turns))
     with click.progressbar(recorded, length=len(turns), label="turns", file=sys.stderr) as bar:
         learned = sum(len(each.changes) for each in bar)
-    click.echo(f"{plural(len(turns), 'turn')} replayed, {plural(learned, 'change')} of preferences")
+    echo(f"{plural(len(turns), 'turn')} replayed, {plural(learned, 'change')} of preferences")
     print_waits(vault.config)
 
 

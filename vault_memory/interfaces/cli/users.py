@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import plural, print_json
+from vault_memory.interfaces.cli.output import echo, plural, print_json
 
 
 @click.group()
@@ -27,7 +27,7 @@ def list_users(context: Context, as_json: bool) -> None:
         print_json([{"user_id": one.user_id, "display_name": one.display_name or None} for one in found])
     else:
         for one in found:
-            click.echo(f"{one.user_id}  {one.display_name}".rstrip())
+            echo(f"{one.user_id}  {one.display_name}".rstrip())
 
 
 @user.command()
@@ -39,7 +39,7 @@ def rename(context: Context, old: str, new: str) -> None:
     from vault_memory.services.admin import rename_user
 
     rename_user(context.open(), old, new)
-    click.echo(f"{old} is now {new}")
+    echo(f"{old} is now {new}")
 
 
 @click.command()
@@ -50,4 +50,4 @@ def export(context: Context, user_id: str, folder: Path) -> None:
     """Copy one user's files, with conversations, into the new folder DIR."""
     from vault_memory.services.admin import export as copy
 
-    click.echo(f"{plural(copy(context.open(), user_id, folder), 'file')} copied to {folder}")
+    echo(f"{plural(copy(context.open(), user_id, folder), 'file')} copied to {folder}")

@@ -1,29 +1,30 @@
 """Who may call, and which user's data a call may open.
 
 `Guard` checks every request, to a known path or not: Host and Origin, the token, the rate, and only then reads the
-body, up to a limit. It is plain ASGI, so streams pass unbuffered. The endpoints get the caller, the vault and the user
-id from the dependencies `TheCaller`, `TheAdmin`, `TheVault` and `TheUser`.
+body, up to a limit, and as far as there is memory for it. It is plain ASGI, so streams pass unbuffered. The endpoints
+get the caller, the vault and the user id from the dependencies `TheCaller`, `TheAdmin`, `TheVault` and `TheUser`.
 """
 
 from __future__ import annotations
 
-import asyncio
 import math
 import re
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import Depends, Path, Request
 from fastapi.security import HTTPBearer
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vault_memory.core.layout import resolve_user
 from vault_memory.core.timing import TokenBucket
 from vault_memory.errors import Forbidden, InvalidId, Unauthenticated
 from vault_memory.interfaces.http import problem
+from vault_memory.interfaces.http.body import Body
+from vault_memory.interfaces.http.budget import Budget, Share
 from vault_memory.services.admin import Caller, caller_of
 from vault_memory.services.vault import Vault
 
@@ -32,9 +33,15 @@ PUBLIC_PATHS = ("/healthz",)
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 MAX_API_BODY_BYTES = 2_000_000
 """For our own endpoints; the limit for the chat proxy (`/v1/`) is a setting."""
-MAX_DRAINED_BYTES = 64_000_000
-"""How much of a body that is too large is still read: many clients read our response only after sending all."""
-BODY_TIMEOUT_S = 30.0
+MEMORY_PER_PARSED_BYTE = 24
+"""JSON of empty objects takes this many times its size when it is parsed."""
+MEMORY_PER_RELAYED_BYTE = 2
+"""The body, and the same body with memory in it."""
+MIN_CALLER_BYTES = 64_000_000
+"""Memory that the bodies of one caller may take at least; all callers together get twice as much as one."""
+MAX_REQUESTS_PER_CALLER = 300
+MAX_REQUESTS = 380
+"""Being answered at once. What is left of the connections is for /healthz, and to refuse further requests."""
 BURST_S = 2.0
 """A caller who was quiet may send the requests of this many seconds at once."""
 MAX_TRACKED_CALLERS = 10_000
@@ -43,13 +50,19 @@ _SINGLE_HEADERS = (b"host", b"origin", b"authorization", b"x-api-key")
 
 
 class Guard:
-    """Wraps an app. Every HTTP request that it lets through has `scope["caller"]`, except to the public paths."""
+    """Wraps an app. Every HTTP request that it lets through has `scope["caller"]`, except to the public paths.
+
+    `request.state.share` is the memory that its body takes: who has sent the body on gives it back early.
+    """
 
     def __init__(self, app: ASGIApp, vault: Vault) -> None:
         self._app = app
         self._vault = vault
         self._hosts = {name.lower() for name in (*LOCAL_HOSTS, *vault.config.serve_hosts)}
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
+        self._in_flight: Counter[str] = Counter()
+        caller_bytes = max(MIN_CALLER_BYTES, MEMORY_PER_RELAYED_BYTE * 1_000_000 * vault.config.serve_body_mb)
+        self._budget = Budget(2 * caller_bytes, caller_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -60,13 +73,40 @@ class Guard:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         refusal = _refuse_ambiguous(scope) or self._refuse_foreign(headers) or self._refuse_caller(scope, headers)
         if refusal is None:
-            body = await _read_body(receive, headers, self._max_body_bytes(scope["path"]))
-            if isinstance(body, Response):
-                refusal = body
-            else:
-                await self._app(scope, _replay(body, receive), send)
-                return
-        await refusal(scope, receive, send)
+            refusal = await self._answer(scope, headers, receive, send)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+
+    async def _answer(self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send) -> Response | None:
+        """Read the body and let the app answer; or the response that refuses the request."""
+        who, connection = _who(scope), scope.setdefault("state", {}).get("connection")
+        if connection is not None:
+            connection.caller = who
+        body = Body(receive, headers, self._max_body_bytes(scope["path"]))
+        share = scope["state"]["share"] = Share(self._budget, who, 0)
+        try:
+            refusal = await body.read(self._budget, share, _memory_per_byte(scope["path"]))
+            refusal = refusal or (None if scope["path"] in PUBLIC_PATHS else self._refuse_crowd(who))
+            if refusal is not None:
+                return refusal
+            if connection is not None:
+                connection.is_busy = True
+            self._in_flight[who] += 1
+            try:
+                await self._app(scope, body.receive, send)
+            finally:
+                self._in_flight -= Counter({who: 1})
+            return None
+        finally:
+            share.release()
+
+    def _refuse_crowd(self, who: str) -> Response | None:
+        """Refuse one more request when its caller, or all callers together, have as many as can be answered at once."""
+        if self._in_flight[who] < MAX_REQUESTS_PER_CALLER and self._in_flight.total() < MAX_REQUESTS:
+            return None
+        return problem.response(
+            503, "busy", "too many requests are being answered: try again", headers={"Retry-After": "1"}
+        )
 
     def _refuse_foreign(self, headers: Mapping[str, str]) -> Response | None:
         """Refuse a browser that came here by a foreign host name (DNS rebinding) or from a foreign page."""
@@ -93,7 +133,7 @@ class Guard:
         except Unauthenticated as error:
             return self._refuse_too_many(f"from {_address(scope)}") or problem.of(error, self._vault.root)
         scope["caller"] = caller
-        return self._refuse_too_many("admin" if caller.admin else f"user {caller.user_id}")
+        return self._refuse_too_many(_who(scope))
 
     def _refuse_too_many(self, who: str) -> Response | None:
         now, rate = time.monotonic(), self._vault.config.serve_rate
@@ -174,50 +214,16 @@ TheCaller = Annotated[Caller, Depends(identify)]
 TheAdmin = Annotated[Caller, Depends(administrate)]
 
 
-async def _read_body(receive: Receive, headers: Mapping[str, str], max_bytes: int) -> bytes | Response:
-    """The whole body, or the response that refuses it."""
-    length = headers.get("content-length", "0")
-    is_too_large = not length.isdecimal() or int(length) > max_bytes
-    if is_too_large and "expect" in headers:
-        return _too_large(max_bytes)  # this client waits for our permission and has sent nothing yet
-    parts: list[bytes] = []
-    size = 0
-    try:
-        async with asyncio.timeout(BODY_TIMEOUT_S):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return Response(status_code=400)  # nobody is left to read it
-                size += len(message.get("body", b""))
-                is_too_large = is_too_large or size > max_bytes
-                if is_too_large and (size > MAX_DRAINED_BYTES or not message.get("more_body")):
-                    return _too_large(max_bytes)
-                if not is_too_large:
-                    parts.append(message.get("body", b""))
-                    if not message.get("more_body"):
-                        return b"".join(parts)
-    except TimeoutError:
-        return problem.response(408, "body-too-slow", f"the body did not come within {BODY_TIMEOUT_S:g} s")
+def _memory_per_byte(path: str) -> int:
+    return MEMORY_PER_RELAYED_BYTE if path.startswith("/v1/") else MEMORY_PER_PARSED_BYTE
 
 
-def _too_large(max_bytes: int) -> Response:
-    return problem.response(
-        413, "body-too-large", f"the body is larger than {max_bytes} bytes", headers={"Connection": "close"}
-    )
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that first gives the body that was read, then whatever comes next: that the client disconnects."""
-    is_given = False
-
-    async def receive_again() -> Message:
-        nonlocal is_given
-        if is_given:
-            return await receive()
-        is_given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive_again
+def _who(scope: Scope) -> str:
+    """Whose request it is: a user's, the administrator's, or that of somebody without a token, by their address."""
+    caller = scope.get("caller")
+    if caller is None:
+        return f"from {_address(scope)}"
+    return "admin" if caller.admin else f"user {caller.user_id}"
 
 
 def _token(headers: Mapping[str, str]) -> str:

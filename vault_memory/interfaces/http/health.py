@@ -10,9 +10,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.encoders import jsonable_encoder
 from pydantic import BaseModel, Field
 
+from vault_memory.core.layout import without_folders
 from vault_memory.errors import VaultMemoryError
 from vault_memory.interfaces.http.guard import TheAdmin, TheCaller, TheVault
-from vault_memory.interfaces.http.problem import responses, without_folders
+from vault_memory.interfaces.http.problem import responses
 from vault_memory.services.admin import status
 
 router = APIRouter(tags=["health"])

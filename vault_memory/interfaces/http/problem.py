@@ -18,6 +18,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from vault_memory.core.layout import without_folders
 from vault_memory.errors import Busy, Unauthenticated, VaultMemoryError
 
 MEDIA_TYPE = "application/problem+json"
@@ -73,7 +74,6 @@ _NEXT_STEPS = {
 }
 _MAX_FIELD_PROBLEMS = 20
 _MAX_FIELD_NAME_CHARS = 200
-_FOLDERS = re.compile(r"(?<![\w./:])/(?:[^\s/'\"`:]+/)+")
 
 
 def responses(*statuses: int, every_endpoint: bool = True) -> dict[int | str, dict[str, Any]]:
@@ -112,11 +112,6 @@ def of(error: VaultMemoryError, root: Path) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthenticated) else {}
     headers |= {"Retry-After": "1"} if isinstance(error, Busy) else {}
     return response(error.http_status, _kebab(type(error).__name__), without_folders(str(error), root), headers=headers)
-
-
-def without_folders(text: str, root: Path) -> str:
-    """The text without folders of this machine: paths inside the vault stay relative, of others the name remains."""
-    return _FOLDERS.sub("", text.replace(f"{root}/", "").replace(str(root), "the vault"))
 
 
 def install(app: FastAPI) -> None:

@@ -8,29 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import sys
 from collections.abc import AsyncIterator
-from typing import Any
-from urllib.parse import unquote
+from functools import partial
 
 import httpx
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
-from vault_memory.errors import EndpointError, NotFound, UsageError
+from vault_memory.errors import EndpointError, UsageError
 from vault_memory.interfaces.http.guard import acting_for, identify
 from vault_memory.services.proxy import BROKE_OFF, Prepared, Provider, Relay, RelayedResponse
 from vault_memory.services.vault import Vault
 
 RESPONSE_TIMEOUT_S = 3_600.0
 """Longest time for one response, however slowly the provider sends it or the client reads it."""
+MAX_BYTES_PER_CHARACTER = 4
 MAX_CONVERSATION_ID_CHARS = 200
 SWITCH_INTERVAL_S = 0.0005
 """How long a computing thread (a search, a commit) may delay the thread that hands responses on. Python's default of 5
 ms adds up: each part of each stream waits again."""
+_PREFIX = "/v1"
 _NO_RECORD = ("off", "no", "false", "0")
 _CLIENT_CLOSED_REQUEST = 499
 
@@ -45,7 +44,7 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
         yield
         await relay.close()
 
-    router = APIRouter(prefix="/v1", include_in_schema=False, lifespan=lifespan)
+    router = APIRouter(prefix=_PREFIX, include_in_schema=False, lifespan=lifespan)
 
     @router.post("/chat/completions")
     async def chat_completions(request: Request) -> Response:
@@ -74,27 +73,37 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
 
 
 async def _with_memory(request: Request, relay: Relay, provider: Provider) -> Response:
-    body = await request.body()
-    fields = await run_in_threadpool(_parsed, body)
-    user_id = await _user(request, relay.vault, fields)
+    prepared = await _prepared(request, relay)
+    kept = 0 if prepared.user_request is None else len(prepared.user_request.chat.words)
+    return await _send(request, relay, provider, prepared, kept * MAX_BYTES_PER_CHARACTER)
+
+
+async def _prepared(request: Request, relay: Relay) -> Prepared:
+    body = await _body(request)
+    read = await relay.read(body)
+    user_id = await _user(request, relay.vault, read.user)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
     record = _header(request, "X-Vault-Record").lower() not in _NO_RECORD
-    prepared = await relay.prepare(body, fields, user_id, conversation, record=record)
-    return await _send(request, relay, provider, prepared)
+    return await relay.prepare(body, read, user_id, conversation, record=record)
 
 
 async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Response:
     await identify(request)
-    return await _send(request, relay, provider, Prepared(await request.body(), "off; passed through"))
+    return await _send(request, relay, provider, Prepared(await _body(request), "off; passed through"))
 
 
-async def _user(request: Request, vault: Vault, fields: Any) -> str:
+async def _body(request: Request) -> bytes:
+    """The body, which the guard hands over in one piece. `request.body()` would keep it until the response ends."""
+    return b"".join([part async for part in request.stream() if part])
+
+
+async def _user(request: Request, vault: Vault, named: str | None) -> str:
     """The token's user; with the vault's own token, the user named in X-Vault-User or in the body's `user`."""
     caller = await identify(request)
     if caller.user_id is not None:
         return caller.user_id
-    name = _header(request, "X-Vault-User") or (fields.get("user") if isinstance(fields, dict) else None)
-    if not isinstance(name, str) or not name:
+    name = _header(request, "X-Vault-User") or named
+    if not name:
         raise UsageError("the vault's own token has no user: name one in X-Vault-User, or use a user's token")
     return acting_for(vault, caller, name)
 
@@ -108,11 +117,26 @@ def _header(request: Request, name: str) -> str:
         return value
 
 
-async def _send(request: Request, relay: Relay, provider: Provider, prepared: Prepared) -> Response:
-    """The provider's response, not yet read; 499 when the client disconnects before it begins."""
+async def _send(
+    request: Request, relay: Relay, provider: Provider, prepared: Prepared, kept_bytes: int = 0
+) -> Response:
+    """The provider's response, not yet read; 499 when the client disconnects before it begins.
+
+    When the body has left, the request gives back the memory that it takes, but for `kept_bytes`.
+    """
     path, own_key = _path(request), request.headers.get("X-Upstream-Authorization")
     disconnected = asyncio.ensure_future(_until_disconnected(request.receive))
-    sending = asyncio.ensure_future(relay.send(prepared, provider, request.method, path, request.headers.raw, own_key))
+    sending = asyncio.ensure_future(
+        relay.send(
+            prepared,
+            provider,
+            request.method,
+            path,
+            request.headers.raw,
+            own_key,
+            partial(request.state.share.keep, kept_bytes),
+        )
+    )
     try:
         await asyncio.wait({sending, disconnected}, return_when=asyncio.FIRST_COMPLETED)
         if not sending.done():
@@ -176,19 +200,11 @@ async def _until_disconnected(receive: Receive) -> None:
         pass
 
 
-def _parsed(body: bytes) -> Any:
-    """The parsed JSON of the body, None if it is not JSON: the provider then says so to the client itself."""
-    try:
-        return json.loads(body.decode())
-    except (ValueError, RecursionError):
-        return None
-
-
 def _path(request: Request) -> str:
-    """The path below `/v1`, undecoded, with its query. Raises `NotFound` for a path that leads up with `..`."""
+    """The path below `/v1` and the query, as the client sent them. Raises `UsageError` for a path written otherwise."""
     raw: bytes = request.scope["raw_path"]
     path = raw.decode("latin-1").partition("?")[0]
-    if ".." in unquote(path).replace("\\", "/").split("/"):
-        raise NotFound("there is no such path")
+    if not path.startswith(_PREFIX + "/"):  # the router has decoded it, but a provider may read it as it was sent
+        raise UsageError(f"the path must begin with {_PREFIX}/, without encoded characters there")
     query: str = request.scope["query_string"].decode("latin-1")
-    return path.removeprefix("/v1") + (f"?{query}" if query else "")
+    return path.removeprefix(_PREFIX) + (f"?{query}" if query else "")

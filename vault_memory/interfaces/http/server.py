@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import signal
 import socket
 import threading
 from collections.abc import Callable
-from http import HTTPStatus
-from typing import Any
 
 import uvicorn
-from starlette.responses import Response
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from vault_memory.errors import Busy, UsageError
-from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.app import create_app
+from vault_memory.interfaces.http.connections import BoundedHttpProtocol
 from vault_memory.services.admin import own_token
 from vault_memory.services.daemon import Daemon, Event, is_running, read_record
 from vault_memory.services.retrieval import SearchProcess
@@ -25,13 +20,8 @@ from vault_memory.services.vault import Vault
 
 DAEMON_RETRY_S = 10.0
 """How often a server tries to start its daemon while another process watches the vault."""
-HEAD_TIMEOUT_S = 20.0
-"""For the head of a request: from the connection or the request's first byte to the last byte of its headers."""
-MAX_HEAD_BYTES = 128 << 10
 SHUTDOWN_GRACE_S = 5
 """How long unfinished responses may take after the server was told to stop."""
-MAX_CONNECTIONS = 400
-"""Each may need a second connection to a provider, and a process often has no more than 1,024 open files."""
 
 
 def serve(
@@ -84,59 +74,6 @@ def serve(
         if search_process is not None:
             search_process.close()
         listening.close()
-
-
-class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """Limits the number of connections, and the time and size of a request's head: idle callers cannot use up all."""
-
-    head_timeout_s = HEAD_TIMEOUT_S
-    max_connections = MAX_CONNECTIONS
-    cycle: Any
-    connections: set[Any]
-    loop: asyncio.AbstractEventLoop
-    transport: asyncio.Transport
-    _head_deadline: asyncio.TimerHandle | None = None
-    _head_bytes = 0
-
-    def connection_made(self, transport: asyncio.Transport) -> None:
-        super().connection_made(transport)
-        if len(self.connections) > self.max_connections:
-            self._refuse(problem.response(503, "busy", "too many connections: try again", headers={"Retry-After": "1"}))
-        else:
-            self._head_deadline = self.loop.call_later(self.head_timeout_s, transport.close)
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        is_head_complete = self.cycle is not None and not self.cycle.response_complete
-        if is_head_complete:  # the body has limits of its own
-            self._end_head()
-            return
-        self._head_bytes += len(data)
-        if self._head_bytes > MAX_HEAD_BYTES:
-            self.transport.close()
-        elif self._head_deadline is None:
-            self._head_deadline = self.loop.call_later(self.head_timeout_s, self.transport.close)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._end_head()
-        super().connection_lost(exc)
-
-    def _end_head(self) -> None:
-        self._head_bytes = 0
-        if self._head_deadline is not None:
-            self._head_deadline.cancel()
-            self._head_deadline = None
-
-    def send_400_response(self, msg: str) -> None:
-        self._refuse(problem.response(400, "bad-request", msg))
-
-    def _refuse(self, response: Response) -> None:
-        """Send a problem to a caller that never reaches the app, and close the connection."""
-        status = b"%d %b" % (response.status_code, HTTPStatus(response.status_code).phrase.encode())
-        headers = b"".join(b"%b: %b\r\n" % header for header in response.raw_headers)
-        body = bytes(response.body)
-        self.transport.write(b"HTTP/1.1 %b\r\nconnection: close\r\n%b\r\n%b" % (status, headers, body))
-        self.transport.close()
 
 
 class _DaemonThread(threading.Thread):

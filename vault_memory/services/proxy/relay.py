@@ -7,19 +7,30 @@ turn that could not be recorded is reported with the same user's next response. 
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import unquote_to_bytes
 
 from vault_memory.adapters.models import Upstream, UpstreamResponse, end_to_end
-from vault_memory.core.chat import conversation_id, inject, read_request, read_response
+from vault_memory.core.chat import (
+    MAX_READ_BYTES,
+    ChatRequest,
+    Shortened,
+    conversation_id,
+    injection,
+    read_request,
+    read_response,
+    shorten,
+)
+from vault_memory.core.layout import without_folders
 from vault_memory.errors import UsageError
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, RecordedTurn, TurnRecorder, UserRequest
@@ -32,6 +43,8 @@ if TYPE_CHECKING:
 
 MEMORY_THREADS = 4
 """How many requests get their memory at the same time."""
+LARGE_BYTES = 1_000_000
+"""Larger requests are read in a thread of their own."""
 RECORD_WAIT_S = 0.5
 """How long the recording of a turn waits at most while requests are getting their memory."""
 SAME_MEMORY_S = 60.0
@@ -39,6 +52,7 @@ SAME_MEMORY_S = 60.0
 MAX_KEPT_MEMORIES = 1_000
 MAX_KEPT_BYTES = 32 << 20
 """How much of a response is kept for the turn; the client still gets all of it."""
+_TOO_LARGE = "the request is too large or has too many values to be read"
 _OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _REQUEST_HEADERS_LEFT_OUT = {
     *(b"host", b"content-length", b"authorization", b"x-api-key", b"cookie", b"accept-encoding", b"expect"),
@@ -50,6 +64,20 @@ Provider = Literal["openai", "anthropic"]
 
 
 @dataclass(frozen=True)
+class ReadRequest:
+    """What was read in a request's body: the chat in it (None: no words of a person), its model, and the `user` field.
+
+    `problem` says why a body was not read, though it may hold a chat; "" if it was.
+    """
+
+    chat: ChatRequest | None = None
+    shortened: Shortened = Shortened(b"")
+    model: str | None = None
+    user: str | None = None
+    problem: str = ""
+
+
+@dataclass
 class Prepared:
     """A request ready to be sent on. `memory` reports what became of its memory, as a header value: ASCII, one line.
 
@@ -59,6 +87,11 @@ class Prepared:
     body: bytes
     memory: str
     user_request: UserRequest | None = None
+
+    def take_body(self) -> bytes:
+        """The body, which is not kept here any longer: a response may take an hour, and bodies are large."""
+        body, self.body = self.body, b""
+        return body
 
 
 class RelayedResponse:
@@ -78,7 +111,7 @@ class RelayedResponse:
         size = 0
         async for part in self._response.parts():
             size += len(part)
-            if size <= MAX_KEPT_BYTES:
+            if size <= MAX_KEPT_BYTES and self._prepared.user_request is not None:
                 self._kept.append(part)
             yield part
 
@@ -119,6 +152,8 @@ class Relay:
         }
         self._clock = clock
         self._recorder = TurnRecorder(vault, clock)
+        self._read_thread = ThreadPoolExecutor(1, "read")
+        self._large_read_thread = ThreadPoolExecutor(1, "read-large")  # so that others do not wait for it
         self._memory_threads = ThreadPoolExecutor(MEMORY_THREADS, "memory")
         self._record_thread = ThreadPoolExecutor(1, "record")  # one at a time: a person's turns stay in order
         self._second_look_thread = ThreadPoolExecutor(1, "second-look")
@@ -130,31 +165,36 @@ class Relay:
         self._sources_to_index: dict[str, set[str]] = {}
         self._problems: dict[str, str] = {}
 
+    async def read(self, body: bytes) -> ReadRequest:
+        """Read a request, one after the other: what is parsed takes many times the size of the body."""
+        thread = self._read_thread if len(body) <= LARGE_BYTES else self._large_read_thread
+        return await asyncio.wrap_future(thread.submit(self._read, body))
+
     async def prepare(
-        self, body: bytes, request: Any, user_id: str, conversation: str | None = None, *, record: bool = True
+        self, body: bytes, read: ReadRequest, user_id: str, conversation: str | None = None, *, record: bool = True
     ) -> Prepared:
-        """The request with the user's memory in it. `request` is the parsed JSON of `body`, None if it is not JSON."""
-        try:
-            user_request = await asyncio.to_thread(self._read, request, user_id, conversation)
-        except RecursionError:
-            return Prepared(body, _degraded("the request is nested too deeply to be read"))
+        """The request with the user's memory in it. `read` is what `read` has found in `body`."""
+        if read.problem:
+            return Prepared(body, self._degraded(read.problem))
+        user_request = self._user_request(read, user_id, conversation)
         if user_request is None:
             return Prepared(body, "off; the request holds no words of a person")
         if user_request.chat.is_housekeeping:
             return Prepared(body, "off; the client made this request on its own")
-        to_record = user_request if record else None
+        without_text = replace(user_request, chat=replace(user_request.chat, text=""))  # only the memory needs it
+        to_record = without_text if record else None
         with self._lock:
             self._memories_in_progress += 1
-        work = self._memory_threads.submit(self._with_memory, body, user_request)
+        work = self._memory_threads.submit(self._with_memory, body, read.shortened, user_request)
         work.add_done_callback(self._end_memory)
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
-            body, memory = await asyncio.wait_for(asyncio.wrap_future(work), limit_s)
+            changed, memory = await asyncio.wait_for(asyncio.wrap_future(work), limit_s)
         except TimeoutError:
-            return Prepared(body, _degraded(f"memory took longer than {limit_s:g} s"), to_record)
+            return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), to_record)
         except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
-            return Prepared(body, _degraded(f"{type(error).__name__}: {error}"), to_record)
-        return Prepared(body, self._memory_status(memory, user_id), to_record)
+            return Prepared(body, self._degraded(f"{type(error).__name__}: {error}"), to_record)
+        return Prepared(changed, self._memory_status(memory, user_id), to_record)
 
     async def send(
         self,
@@ -164,15 +204,21 @@ class Relay:
         path: str,
         headers: Iterable[tuple[bytes, bytes]],
         own_key: str | None = None,
+        sent: Callable[[], None] = lambda: None,
     ) -> RelayedResponse:
         """Send a request to a provider and wait for the head of the response, whatever its status.
 
+        `sent` is called when the body has left; nothing here keeps it any longer.
+
         `path` begins with a slash and may have a query; `headers` are the client's; `own_key` replaces the configured
-        key. Raises `UsageError` for a vault token in the query, and the `EndpointError`s of `Upstream.send`.
+        key. Raises `UsageError` for a vault token in one of these, and the errors of `Upstream.send`.
         """
-        if _TOKEN.search(unquote(path.partition("?")[2]).encode("latin-1", "replace")):
-            raise UsageError("a vault token must not stand in the address: the provider would get it")
-        response = await self._upstreams[provider].send(method, path, _for_provider(headers), prepared.body, own_key)
+        for place, text in (("the address", path), ("X-Upstream-Authorization", own_key or "")):
+            if _holds_token(text.encode("utf-8", "replace")):
+                raise UsageError(f"a vault token must not stand in {place}: the provider would get it")
+        response = await self._upstreams[provider].send(
+            method, path, _for_provider(headers), prepared.take_body(), own_key, sent
+        )
         return RelayedResponse(self, prepared, response)
 
     def record(self, prepared: Prepared, media_type: str, data: bytes, problem: str = "") -> None:
@@ -196,25 +242,40 @@ class Relay:
         for upstream in self._upstreams.values():
             await upstream.close()
 
-    def _read(self, request: Any, user_id: str, conversation: str | None) -> UserRequest | None:
-        chat = read_request(request, self.vault.config.proxy_housekeeping)
+    def _read(self, body: bytes) -> ReadRequest:
+        shortened = shorten(body)
+        if not shortened.is_readable:
+            return ReadRequest(problem=_TOO_LARGE)
+        try:
+            fields = json.loads(shortened.short.decode())
+            chat = read_request(fields, self.vault.config.proxy_housekeeping)
+        except RecursionError:
+            return ReadRequest(problem="the request is nested too deeply to be read")
+        except ValueError:
+            return ReadRequest()  # no JSON: the provider says so to the client itself
+        if not isinstance(fields, dict):
+            return ReadRequest()
+        if chat is not None:
+            chat = replace(chat, words=shortened.restored(chat.words, body))
+            if len(chat.words) > MAX_READ_BYTES:
+                return ReadRequest(problem=_TOO_LARGE)
+        model, user = (value if isinstance(value := fields.get(name), str) else None for name in ("model", "user"))
+        return ReadRequest(chat, shortened, model, user)
+
+    def _user_request(self, read: ReadRequest, user_id: str, conversation: str | None) -> UserRequest | None:
+        chat = read.chat
         if chat is None:
             return None
-        model = request.get("model")
-        return UserRequest(
-            chat,
-            user_id,
-            conversation or conversation_id(user_id, chat.opening),
-            self.vault.now(),
-            model if isinstance(model, str) else None,
-        )
+        conversation = conversation or conversation_id(user_id, chat.opening)
+        return UserRequest(chat, user_id, conversation, self.vault.now(), read.model)
 
-    def _with_memory(self, body: bytes, request: UserRequest) -> tuple[bytes, Memory]:
+    def _with_memory(self, body: bytes, shortened: Shortened, request: UserRequest) -> tuple[bytes, Memory]:
         """The request's body with the memory in it, and the memory."""
         memory = self._memory(request)
         if memory.text:
-            chat = request.chat
-            body = inject(body.decode(), memory.text, chat.message_index, chat.part_index).encode()
+            chat, text = request.chat, shortened.short.decode()
+            at, inserted = injection(text, memory.text, chat.message_index, chat.part_index)
+            body = shortened.inserted(body, len(text[:at].encode()), inserted.encode())
         return body, memory
 
     def _memory(self, request: UserRequest) -> Memory:
@@ -244,8 +305,13 @@ class Relay:
         with self._lock:
             earlier = self._problems.pop(user_id, "")
         if problems := [*memory.degraded, *([earlier] if earlier else [])]:
-            return _degraded("; ".join(problems))
+            return self._degraded("; ".join(problems))
         return f"injected; passages={len(memory.passages)}" if memory.text else "off; no memory bears on this request"
+
+    def _degraded(self, why: str) -> str:
+        """The reason as a header value, without folders of this machine."""
+        shown = without_folders(why, self.vault.root).encode("ascii", "replace").decode()
+        return "degraded; " + " ".join(shown.split())[:300]
 
     def _record_response(self, request: UserRequest, media_type: str, data: bytes, problem: str) -> None:
         with self._memory_done:  # a person who waits for a response comes first
@@ -271,6 +337,8 @@ class Relay:
                 self._report(user_id, "an earlier turn cannot be searched yet", error)
 
     def _finish_recording(self) -> None:
+        self._read_thread.shutdown()
+        self._large_read_thread.shutdown()
         self._memory_threads.shutdown()
         self._record_thread.submit(lambda: self._after_turns(self._recorder.finish()))
         self._record_thread.shutdown()
@@ -291,11 +359,16 @@ def _for_provider(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, b
     kept = [
         (name, value)
         for name, value in end_to_end(headers)
-        if name not in _REQUEST_HEADERS_LEFT_OUT and not name.startswith(_OUR_HEADERS) and not _TOKEN.search(value)
+        if name not in _REQUEST_HEADERS_LEFT_OUT
+        and not name.startswith(_OUR_HEADERS)
+        and not _holds_token(name + b" " + value)
     ]
     return [*kept, (b"accept-encoding", b"identity")]  # a compressed response could not be read for the turn
 
 
-def _degraded(why: str) -> str:
-    """The reason as a header value."""
-    return "degraded; " + " ".join(why.encode("ascii", "replace").decode().split())[:300]
+def _holds_token(text: bytes) -> bool:
+    """Whether a vault token is in the text, also percent-encoded, however often."""
+    decoded = unquote_to_bytes(text)
+    while decoded != text:
+        text, decoded = decoded, unquote_to_bytes(decoded)
+    return _TOKEN.search(text) is not None

@@ -13,7 +13,7 @@ from typing import Any
 from vault_memory.adapters import files
 from vault_memory.adapters.embedding import OFFLINE
 from vault_memory.core import layout, reading
-from vault_memory.core.chat import Cut, Section, prompt
+from vault_memory.core.chat import Cut, Section, escape, escape_line, prompt
 from vault_memory.core.profile import Profile
 from vault_memory.core.ranking import Candidates, rank
 from vault_memory.core.text import tokens
@@ -157,9 +157,8 @@ class _Builder:
             elif filled[-1:] in ([], [""]):
                 continue  # one blank line is enough
             filled.append(line)
-        self._add(
-            "user-profile", [prompt.escape(line) for line in reversed(filled)], [(layout.PROFILE, 1, len(rows), None)]
-        )
+        shown = reading.lines(escape("\n".join(reversed(filled))))  # a tag may reach over two lines
+        self._add("user-profile", shown, [(layout.PROFILE, 1, len(rows), None)])
 
     def add_activity(self) -> None:
         """The daily logs of yesterday and today, entry by entry."""
@@ -169,7 +168,7 @@ class _Builder:
             source = layout.daily_source(day)
             text = (files.read(self._vault.path(self._user, source)) or b"").decode("utf-8", "replace").strip()
             if text:
-                pieces += [prompt.escape(entry.strip()) for entry in re.split(r"\n(?=## )", text)]
+                pieces += [escape(entry.strip()) for entry in re.split(r"\n(?=## )", text)]
                 places.append((source, 1, text.count("\n") + 1, None))
                 self._present.add(source)
         self._add("recent-activity", pieces, places)
@@ -181,9 +180,10 @@ class _Builder:
         for source, turn in turns:
             person, reply = str(turn.get("user_message") or ""), str(turn.get("assistant_message") or "")
             reply = reply[:MAX_REPLY_CHARS] + ("…" if len(reply) > MAX_REPLY_CHARS else "")
+            person, reply = escape(person), escape(reply)
             self._turns.append((person, reply))
-            answered = f"\nAssistant: {prompt.escape(reply)}" if reply else ""
-            pieces.append(f"Human: {prompt.escape(person)}{answered}")
+            answered = f"\nAssistant: {reply}" if reply else ""
+            pieces.append(f"Human: {person}{answered}")
             name, _, line = source.rpartition(":")
             places.append((name, int(line), int(line), None))
             self._present.add(source)
@@ -199,7 +199,8 @@ class _Builder:
         hits = [hit for hit in result.hits if self._bears(hit, asked) and not self._is_present(hit)][:MAX_MEMORIES]
         places = [(hit.source, *hit.line_range, hit) for hit in hits]
         pieces = [
-            f"[{self._place(*place)}] {prompt.escape(hit.content)}" for hit, place in zip(hits, places, strict=True)
+            f"[{escape_line(self._place(*place))}] {escape(hit.content)}"
+            for hit, place in zip(hits, places, strict=True)
         ]
         self._add("relevant-memories", pieces, places)
 
@@ -207,16 +208,16 @@ class _Builder:
         """SOUL and AGENTS, the vault's own words."""
         for name, source in _CONTEXT:
             text = (files.read(self._vault.path(layout.SHARED, source)) or b"").decode("utf-8", "replace").strip()
-            self._sections.append(Section(name, tuple(reading.lines(text))))  # type: ignore[arg-type]
+            self._sections.append(Section(name, tuple(reading.lines(escape(text)))))  # type: ignore[arg-type]
 
     def add_skill(self, name: str) -> None:
         """How this kind of work is done here."""
         found = skill_named(self._vault, name)
-        self._sections.append(Section("active-skill", tuple(reading.lines(found.content)), found.name))
+        self._sections.append(Section("active-skill", tuple(reading.lines(escape(found.content))), found.name))
 
     def build(self, budget: int) -> Prompt:
         """The request and all sections, within `budget` tokens."""
-        request = Section("user-request", (prompt.escape(self._request),))
+        request = Section("user-request", (escape(self._request),))
         sections, cut = prompt.fit([*self._sections, request], budget)
         kept: dict[str, int] = {section.name: len(section.pieces) for section in sections}
         sections = [self._introduced(section) for section in sections]

@@ -1,0 +1,68 @@
+"""The short form of a large request: what is read in it and put into it is the same as in the whole one."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.core.chat.request import inject, injection, read_request
+from vault_memory.core.chat.shortened import MAX_READ_BYTES, MAX_VALUES, MIN_RUN_BYTES, shorten
+
+LONG = st.integers(MIN_RUN_BYTES - 2, 3 * MIN_RUN_BYTES).map(lambda size: ("iVBOR/0+" * size)[:size])
+TEXT = st.lists(st.one_of(LONG, st.text(max_size=9), st.sampled_from(["茶 🍵 ", '"', "\\", "run-"])), max_size=5).map(
+    "".join
+)
+
+
+@pytest.mark.slow
+@given(st.lists(TEXT, min_size=1, max_size=4), TEXT, st.booleans())
+def test_memory_goes_to_the_same_place_in_the_short_and_the_whole_form(
+    texts: list[str], words: str, is_ascii: bool
+) -> None:
+    parts: list[Any] = [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{text}"}} for text in texts]
+    content = [*parts, {"type": "text", "text": f"tea {words}"}]
+    whole = json.dumps({"messages": [{"role": "user", "content": content}]}, ensure_ascii=is_ascii).encode(
+        "utf-8", "replace"
+    )
+    short = shorten(whole)
+    in_short, in_whole = (read_request(json.loads(text)) for text in (short.short, whole))
+    assert in_short and in_whole and short.is_readable
+    assert short.restored(in_short.words, whole) == in_whole.words
+    assert (in_short.message_index, in_short.part_index) == (in_whole.message_index, in_whole.part_index)
+    text = short.short.decode()
+    at, inserted = injection(text, "<m>", in_short.message_index, in_short.part_index)
+    changed = short.inserted(whole, len(text[:at].encode()), inserted.encode())
+    assert changed.decode() == inject(whole.decode(), "<m>", in_whole.message_index, in_whole.part_index)
+    assert len(short.short) < 2 * MIN_RUN_BYTES + len(short.runs) * 100 + whole.count(b"\\") * 20 + 90_000
+
+
+@pytest.mark.slow
+def test_a_picture_is_taken_out_and_text_stays() -> None:
+    whole = b'{"a": "%b", "b": "%b"}' % (b"x" * 31_000_000, b"I like tea. " * 1_000)
+    short = shorten(whole)
+    assert len(short.short) < 20_000 and b"I like tea. I like tea." in short.short
+    assert shorten(b'{"a": "x"}').short == b'{"a": "x"}'
+    one, other = (shorten(b'{"a": "%b"}' % (letter * 10_000)).short for letter in (b"a", b"b"))
+    assert one != other, "two pictures stay two"
+
+
+@pytest.mark.slow
+def test_what_would_take_too_much_memory_is_not_parsed() -> None:
+    assert not shorten(b'"' + b"I like tea. " * (MAX_READ_BYTES // 12 + 1) + b'"').is_readable
+    for piece in (b"[],", b"{},", b'{"":0},', b'"",', b"0,"):
+        assert not shorten(b"[" + piece * (MAX_VALUES + 1) + b"0]").is_readable
+    assert shorten(b'["' + b"a, b, [c] {d} " * 800_000 + b'"]').is_readable, "marks inside of a text are no values"
+    assert shorten(b'["' + b'\\"' * 5_000_000 + b",,,," * 200_000).is_readable, "nor in one that never ends"
+
+
+@pytest.mark.slow
+def test_texts_of_any_form_are_read_in_one_pass() -> None:
+    for piece in (b"a" * (MIN_RUN_BYTES - 1) + b" ", b"a" * MIN_RUN_BYTES + b" ", b'"\\"', b'\\"', b"[", b"x "):
+        began = time.process_time()
+        short = shorten(piece * (12_000_000 // len(piece)))
+        assert short.is_readable in (True, False) and time.process_time() - began < 5

@@ -1,0 +1,152 @@
+"""Connections that only wait make room for others, and neither heads nor bodies take more memory than there is."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import wait_until
+from tests.interfaces.http.test_bad_input import Crowded, exchange, listening
+from tests.scripted_http import ScriptedServer, completion
+from vault_memory.interfaces.http.connections import MAX_HEADERS, MAX_PIPELINED, BoundedHttpProtocol
+from vault_memory.services.admin import new_user_token
+from vault_memory.services.vault import Vault
+
+pytestmark = pytest.mark.slow
+
+HEALTHZ = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+Address = tuple[str, int]
+
+
+def chat(token: str, words: str = "hi", announced: int = 0) -> bytes:
+    """A chat request; `announced` is the length of a body that is longer than what is sent."""
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": words}]}).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
+    return f"{head}Connection: close\r\nContent-Length: {announced or len(body)}\r\n\r\n".encode() + body
+
+
+def open_and_send(stack: contextlib.ExitStack, address: Address, sent: bytes) -> socket.socket:
+    connection = stack.enter_context(socket.create_connection(address, timeout=30))
+    connection.sendall(sent)
+    return connection
+
+
+def is_closed(connection: socket.socket) -> bool:
+    connection.settimeout(0)
+    try:
+        return not connection.recv(1)
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\n"])
+def test_connections_without_a_whole_head_make_room(vault: Vault, sent: bytes) -> None:
+    with listening(vault, Crowded) as address, contextlib.ExitStack() as open_ones:
+        held = [open_and_send(open_ones, address, sent) for _ in range(Crowded.max_connections * 10)]
+        for _ in range(5):
+            wait_until(lambda: exchange(address, HEALTHZ).startswith("HTTP/1.1 200"), "another caller gets an answer")
+        wait_until(lambda: sum(map(is_closed, held)) >= Crowded.max_connections * 9, "those too many are closed")
+
+
+def test_bodies_that_do_not_end_make_room_and_harm_only_their_own_caller(
+    proxied: Vault, chat_provider: ScriptedServer
+) -> None:
+    mallory, alice = new_user_token(proxied, "mallory"), new_user_token(proxied, "alice")
+    with listening(proxied, Crowded) as address, contextlib.ExitStack() as open_ones:
+        slow = open_and_send(open_ones, address, chat(alice, announced=10_000))
+        for _ in range(20):
+            open_and_send(open_ones, address, chat(mallory, announced=31_000_000))
+        for _ in range(5):
+            wait_until(lambda: exchange(address, chat(alice)).startswith("HTTP/1.1 200"), "alice gets her answer")
+        assert not is_closed(slow), "one body that comes slowly is no crowd"
+
+
+def test_requests_that_are_being_answered_are_not_cut_off(proxied: Vault, chat_provider: ScriptedServer) -> None:
+    """And when they take all connections, others are told to come again."""
+    reply = completion("ok")
+    reply.hold = True
+    chat_provider.will_say(reply)
+    alice = new_user_token(proxied, "alice")
+    with listening(proxied, Crowded) as address, contextlib.ExitStack() as open_ones:
+        busy = []
+        for number in range(Crowded.max_connections):
+            busy.append(open_and_send(open_ones, address, chat(alice)))
+            wait_until(lambda: len(chat_provider.received) == number + 1, "it is being answered")  # noqa: B023
+        refused = wait_until(lambda: (said := exchange(address, b"")).startswith("HTTP/1.1 503") and said, "it is full")
+        assert "application/problem+json" in refused and "retry-after: 1" in refused.lower()
+        chat_provider.released.set()
+        for connection in busy:
+            connection.settimeout(30)
+            assert connection.recv(12) == b"HTTP/1.1 200"
+        open_ones.close()
+        wait_until(lambda: exchange(address, HEALTHZ).startswith("HTTP/1.1 200"), "there is room again")
+
+
+def test_one_client_may_have_240_responses_at_once(proxied: Vault, chat_provider: ScriptedServer) -> None:
+    reply = completion("ok")
+    reply.hold = True
+    chat_provider.will_say(reply)
+    alice = new_user_token(proxied, "alice")
+    with listening(proxied, BoundedHttpProtocol) as address, contextlib.ExitStack() as open_ones:
+        streams = [open_and_send(open_ones, address, chat(alice, f"hi {number}")) for number in range(240)]
+        wait_until(lambda: len(chat_provider.received) == 240, "all of them are being answered", 60)
+        assert exchange(address, HEALTHZ).startswith("HTTP/1.1 200")
+        chat_provider.released.set()
+        assert all(stream.recv(12) == b"HTTP/1.1 200" for stream in streams)
+
+
+def test_large_bodies_of_one_caller_wait_for_memory_and_are_all_sent_on(
+    proxied: Vault, chat_provider: ScriptedServer
+) -> None:
+    """As soon as one has left for the provider, however long the response takes, there is memory for the next."""
+    reply = completion("ok")
+    reply.hold = True
+    chat_provider.will_say(reply)
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "iVBO" * 7_500_000}}
+    content = [{"type": "text", "text": "What is it? 🍵"}, picture]
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": content}]}).encode()
+    head, _, _ = chat(new_user_token(proxied, "alice")).partition(b"Content-Length")
+    with listening(proxied, BoundedHttpProtocol) as address, contextlib.ExitStack() as open_ones:
+        sent = head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+        streams = [open_and_send(open_ones, address, sent) for _ in range(3)]
+        wait_until(lambda: len(chat_provider.received) == 3, "all are sent on", 60)
+        chat_provider.released.set()
+        assert all(stream.recv(12) == b"HTTP/1.1 200" for stream in streams)
+    for received in chat_provider.received:
+        assert received.fields["messages"][0]["content"][-2:] == content and b"<vault-memory>" in received.body
+
+
+def test_too_many_headers_or_requests_ahead_end_the_connection(vault: Vault) -> None:
+    start = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+    with listening(vault, BoundedHttpProtocol) as address:
+        few = b"".join(b"X-%d: a\r\n" % number for number in range(MAX_HEADERS - 10))
+        assert exchange(address, start + few + b"Connection: close\r\n\r\n").startswith("HTTP/1.1 200")
+        assert exchange(address, start + b"a:\r\n" * (2 * MAX_HEADERS)) == ""
+        several = (start + b"\r\n") * (MAX_PIPELINED - 2) + HEALTHZ
+        assert exchange(address, several).count("HTTP/1.1 200") == MAX_PIPELINED - 1
+        assert exchange(address, (start + b"\r\n") * 1_000).count("HTTP/1.1 200") < 1_000
+
+
+@pytest.fixture
+def chat_provider(chat: ScriptedServer) -> ScriptedServer:
+    chat.will_say(completion("ok"))
+    return chat
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads the memory from /proc")
+def test_the_attacks_cost_little_and_others_get_their_answers() -> None:
+    """Four bodies of 31 MB took 4.1 GB; 400 slow connections meant 503 for all for 30 s."""
+    script = Path(__file__).parents[3] / "benchmarks" / "http_attacks.py"
+    ran = subprocess.run(
+        [sys.executable, script, "--seconds", "5"], capture_output=True, text=True, timeout=300, check=True
+    )
+    told = json.loads(ran.stdout.splitlines()[-1])
+    assert told["rss_mb"] <= 400 and told["healthz_p95_s"] <= 1 and told["failed"] <= 2, ran.stdout

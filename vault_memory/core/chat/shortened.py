@@ -1,0 +1,108 @@
+"""A request's JSON without the bulk of its images and files, so that a large request is read in little memory.
+
+A picture of 30 MB is one run of base64 in a string. Each long run is replaced by its digest; what was read in the short
+form is put back into the whole one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MIN_RUN_BYTES = 8_192
+ESCAPE_BYTES = 8
+"""A run may begin with the rest of an escape such as `\\u001f`: so much of it stays."""
+MAX_READ_BYTES = 12_000_000
+"""The short form is read up to this size: some three million tokens, more than models take."""
+MAX_VALUES = 400_000
+"""JSON with more texts, members and elements takes too much memory when it is parsed: each may take 100 bytes."""
+_RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-"
+_RUN = re.compile(rb"[A-Za-z0-9+/=_-]+")
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)  # also one that never ends: linear
+_STRUCTURE = b",[{"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A long run: where it stands in the whole text (bytes), and the mark that stands for it in the short one."""
+
+    start: int
+    end: int
+    mark: bytes
+
+
+@dataclass(frozen=True)
+class Shortened:
+    """The short form of a request's JSON, and the runs that were replaced, in order."""
+
+    short: bytes
+    runs: tuple[Run, ...] = ()
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the short form may be parsed: it is not too large and has not too many values."""
+        if len(self.short) > MAX_READ_BYTES:
+            return False
+        return _count(self.short) <= MAX_VALUES or _count_outside_strings(self.short) <= MAX_VALUES
+
+    def restored(self, text: str, whole: bytes) -> str:
+        """A text that was read in the short form, as it is in the `whole` one."""
+        for run in self.runs:
+            mark = run.mark.decode()
+            if mark in text:
+                text = text.replace(mark, whole[run.start : run.end].decode())
+        return text
+
+    def inserted(self, whole: bytes, at: int, text: bytes) -> bytes:
+        """The whole JSON with `text` put in at position `at` (bytes) of the short one."""
+        for run in self.runs:
+            if run.start >= at:  # `at` is already counted in the whole text up to here
+                break
+            at += run.end - run.start - len(run.mark)
+        view = memoryview(whole)
+        return b"".join((view[:at], text, view[at:]))
+
+
+def shorten(whole: bytes) -> Shortened:
+    """The short form of a request's JSON."""
+    pieces: list[bytes] = []
+    runs: list[Run] = []
+    end = 0
+    for start, run_end in _long_runs(whole):
+        mark = b"run-" + hashlib.sha256(memoryview(whole)[start:run_end]).hexdigest().encode()
+        pieces += (whole[end:start], mark)
+        end = run_end
+        runs.append(Run(start, end, mark))
+    return Shortened(b"".join([*pieces, whole[end:]]), tuple(runs)) if runs else Shortened(whole)
+
+
+def _long_runs(whole: bytes) -> Iterator[tuple[int, int]]:
+    """(start, end) of each long run. Looks at one byte of each half a run's length, and further only inside a run."""
+    step = MIN_RUN_BYTES // 2
+    at = step - 1
+    while at < len(whole):
+        if found := _RUN.match(whole, at):
+            before = whole[max(0, at - step) : at]
+            start = at - (len(before) - len(before.rstrip(_RUN_BYTES)))
+            if found.end() - start >= MIN_RUN_BYTES:
+                yield start + ESCAPE_BYTES, found.end()
+                at = found.end()
+        at += step
+
+
+def _count(text: bytes) -> int:
+    """How many members and elements the JSON has at most."""
+    return len(text) - len(text.translate(None, _STRUCTURE))
+
+
+def _count_outside_strings(text: bytes) -> int:
+    """How many texts, members and elements the JSON has; stops counting above the limit."""
+    count = end = 0
+    for string in _STRING.finditer(text):
+        count += 1 + _count(text[end : string.start()])
+        end = string.end()
+        if count > MAX_VALUES:
+            return count
+    return count + _count(text[end:])

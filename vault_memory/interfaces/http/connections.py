@@ -1,0 +1,125 @@
+"""The connections of the server: how many there may be, who makes room when there are too many, and how long and large
+the head of a request may be.
+
+A connection *waits* while the server waits for its caller: for the rest of a head or body, or for the next request. It
+is *busy* from the end of a request to the end of its response. Waiting costs an attacker nothing, so a waiting
+connection makes room for a new one: the oldest of the caller who has the most of them, and if that one has just begun,
+any of them. A busy one is never cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import Counter
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from vault_memory.interfaces.http import problem
+
+HEAD_TIMEOUT_S = 20.0
+"""For the head of a request: from the connection or the request's first byte to the last byte of its headers."""
+MAX_HEAD_BYTES = 128 << 10
+MAX_HEADERS = 200
+MAX_PIPELINED = 16
+"""Requests that a caller may send on one connection before the first of them is answered."""
+MIN_WAIT_S = 1.0
+MAX_CONNECTIONS = 400
+"""Each may need a second connection to a provider, and a process often has no more than 1,024 open files."""
+
+
+class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """One connection. The app finds it in `scope["state"]["connection"]`, and says who calls and when it is busy."""
+
+    head_timeout_s = HEAD_TIMEOUT_S
+    max_connections = MAX_CONNECTIONS
+    caller = ""
+    is_busy = False
+    app_state: dict[str, Any]
+    cycle: Any
+    client: tuple[str, int] | None
+    connections: set[Any]
+    headers: list[tuple[bytes, bytes]] | None
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
+    _head_deadline: asyncio.TimerHandle | None = None
+    _head_bytes = 0
+    _waits_since = 0.0
+    _is_dropped = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "connection": self}
+        self.caller = f"from {(self.client or ['?'])[0]}"
+        self._waits_since = self.loop.time()
+        if len(self.connections) > self.max_connections and not self._make_room():
+            self._refuse(problem.response(503, "busy", "too many connections: try again", headers={"Retry-After": "1"}))
+        else:
+            self._head_deadline = self.loop.call_later(self.head_timeout_s, transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        is_ahead = self._is_answering() and not self.cycle.more_body  # what comes now belongs to a later request
+        super().data_received(data)
+        if len(self.headers or ()) > MAX_HEADERS or len(getattr(self, "pipeline", ())) > MAX_PIPELINED:
+            self.transport.abort()
+        elif self._is_answering() and not is_ahead:  # the body has limits of its own
+            self._end_head()
+        else:
+            self._count_head(len(data), is_ahead)
+
+    def on_response_complete(self) -> None:
+        self.is_busy, self._waits_since = False, self.loop.time()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_head()
+        super().connection_lost(exc)
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _count_head(self, size: int, is_ahead: bool) -> None:
+        self._head_bytes += size
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self.transport.abort()
+        elif self._head_deadline is None and not is_ahead:
+            self._head_deadline = self.loop.call_later(self.head_timeout_s, self.transport.abort)
+
+    def _end_head(self) -> None:
+        self._head_bytes = 0
+        if self._head_deadline is not None:
+            self._head_deadline.cancel()
+            self._head_deadline = None
+
+    def _make_room(self) -> bool:
+        """Drop a waiting connection, if there are too many; whether this one may stay."""
+        present = [each for each in self.connections if not each._is_dropped]
+        if len(present) <= self.max_connections:
+            return True
+        waiting = [each for each in present if not each.is_busy]
+        held = Counter(each.caller for each in waiting)
+        most = max(held.values(), default=0)
+        crowd = [each for each in waiting if held[each.caller] == most]
+        dropped = min(crowd, key=lambda each: each._waits_since)
+        if self.loop.time() - dropped._waits_since < MIN_WAIT_S:
+            dropped = secrets.choice(crowd)  # in a rush nobody has had the time to send anything
+        if dropped is self:
+            return False
+        dropped._is_dropped = True
+        dropped.transport.abort()
+        return True
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(problem.response(400, "bad-request", msg))
+
+    def _refuse(self, response: Response) -> None:
+        """Send a problem to a caller that never reaches the app, and close the connection."""
+        self._is_dropped = True
+        status = b"%d %b" % (response.status_code, HTTPStatus(response.status_code).phrase.encode())
+        headers = b"".join(b"%b: %b\r\n" % header for header in response.raw_headers)
+        body = bytes(response.body)
+        self.transport.write(b"HTTP/1.1 %b\r\nconnection: close\r\n%b\r\n%b" % (status, headers, body))
+        self.transport.close()
