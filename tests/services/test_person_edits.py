@@ -33,8 +33,10 @@ def save(vault: Vault, path: PurePosixPath, text: str) -> None:
 
 
 def git(vault: Vault, *words: str) -> str:
-    """As the person runs it."""
-    return subprocess.run(["git", *words], cwd=vault.root, check=True, capture_output=True, text=True).stdout
+    identity = ("-c", "user.name=Alice", "-c", "user.email=alice@example.org")
+    return subprocess.run(
+        ["git", *identity, *words], cwd=vault.root, check=True, capture_output=True, timeout=60, encoding="utf-8"
+    ).stdout
 
 
 def read(vault: Vault, path: PurePosixPath) -> str:
@@ -220,3 +222,85 @@ def test_a_program_stays_a_program(vault: Vault) -> None:
     rows = git(vault, "ls-tree", "HEAD", "data.csv", "run.sh").splitlines()
     assert [row.split()[0] for row in rows] == ["100644", "100755"]
     assert git(vault, "status", "--porcelain") == ""
+
+
+# --- secrets ----------------------------------------------------------------------------------------------------------
+
+SECRET = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+PLUGIN = PurePosixPath(".obsidian/plugins/sync/data.json")
+
+
+def committed(vault: Vault) -> str:
+    """Everything that any commit says or changes."""
+    return git(vault, "log", "--all", "--patch", "--text")
+
+
+def test_a_file_with_a_secret_is_withheld_alone_and_named(vault: Vault) -> None:
+    """The daemon committed what our own pre-commit hook refuses."""
+    save(vault, NOTE, f"# keys\n\nthe key: {SECRET}\n")
+    save(vault, PLUGIN, f'{{"token": "{SECRET}"}}\n')
+    save(vault, PurePosixPath("memory/alice/notes/tea.md"), "green\n")
+    assert commit_person_edits(vault, None) == 1
+    assert SECRET not in committed(vault) and "green" in committed(vault)
+    current = status(vault)
+    assert {(w.path, w.line, w.kind) for w in current.withheld} == {(str(NOTE), 3, "token"), (str(PLUGIN), 1, "token")}
+    told = [line for line in current.unhealthy if str(NOTE) in line]
+    assert len(told) == 1 and "line 3" in told[0] and "--no-verify" in told[0] and SECRET not in str(current)
+    assert [w.path for w in status(vault, "alice").withheld] == [str(NOTE)]
+
+
+def test_a_withheld_file_is_committed_when_the_secret_is_gone(vault: Vault) -> None:
+    save(vault, NOTE, f"key {SECRET}\nmore\n")
+    assert commit_person_edits(vault, "alice") == 0
+    save(vault, NOTE, "key: in the safe\nmore\n")
+    assert status(vault).withheld == ()
+    assert commit_person_edits(vault, "alice") == 1
+    assert vault.history.blob(NOTE) == b"key: in the safe\nmore\n" and SECRET not in committed(vault)
+
+
+def test_a_secret_committed_on_purpose_with_git_is_no_longer_held_against_the_file(vault: Vault) -> None:
+    save(vault, NOTE, f"key {SECRET}\n")
+    assert commit_person_edits(vault, "alice") == 0
+    git(vault, "add", str(NOTE))
+    git(vault, "commit", "--no-verify", "-m", "on purpose")
+    assert status(vault).withheld == ()
+    save(vault, NOTE, f"key {SECRET}\nmore\n")
+    assert commit_person_edits(vault, "alice") == 1
+    (vault.root / NOTE).rename(vault.root / NOTE.with_name("keys.md"))
+    assert commit_person_edits(vault, "alice") == 2 and vault.history.state().waiting == 0
+
+
+def test_the_assistants_changes_of_a_withheld_file_wait_and_are_committed_once_it_is_mended(vault: Vault) -> None:
+    record_turn(vault, "alice", "我喜歡暗色主題", "好的")
+    with_secret = read(vault, USER) + f"\n## Keys\n- mine: {SECRET}\n"
+    save(vault, USER, with_secret)
+    recorded = record_turn(vault, "alice", "以後都用繁體中文回答，簡短一點", "好的")
+    assert recorded.paused and "USER.md" in recorded.paused and SECRET not in recorded.paused
+    assert vault.history.state().waiting and SECRET in read(vault, USER) and SECRET not in committed(vault)
+    assert "concise" in read(vault, USER)
+
+    # other files go on meanwhile, and so does the assistant in this one
+    save(vault, NOTE, "tea\n")
+    assert commit_person_edits(vault, None, [NOTE]) == 1
+    record_turn(vault, "alice", "我喜歡 Vue", "好")
+    assert SECRET not in committed(vault)
+
+    mended = read(vault, USER).replace(SECRET, "in the safe")
+    save(vault, USER, mended)
+    commit_person_edits(vault, "alice")
+    assert vault.history.flush().waiting == 0
+    assert vault.history.uncommitted() == [] and status(vault).withheld == ()
+    assert vault.history.blob(USER) == mended.encode() and SECRET not in committed(vault)
+    keys = [entry.key for entry in history(vault, "alice")]
+    assert "response_style" in keys
+
+
+def test_a_note_that_the_assistant_saves_with_a_secret_waits_too(vault: Vault) -> None:
+    author = vault.history.person()
+    save_note(vault, NOTE, None, f"key {SECRET}\n".encode(), "add a note", author)
+    assert SECRET in read(vault, NOTE) and SECRET not in committed(vault)
+    assert vault.history.state().waiting == 1
+    save(vault, NOTE, "key: in the safe\n")
+    commit_person_edits(vault, "alice")
+    assert vault.history.flush().waiting == 0 and vault.history.blob(NOTE) == b"key: in the safe\n"
+    assert SECRET not in committed(vault)

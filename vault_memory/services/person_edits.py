@@ -1,15 +1,23 @@
-"""Commit a person's edits under the person's name, before anything else changes the files."""
+"""Commit a person's edits under the person's name, before anything else changes the files.
+
+A file with a secret that no commit holds yet is withheld: it alone waits, and `withheld` names it, until the person has
+taken the secret out or has committed it with git.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
+from vault_memory.adapters import files
 from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
+from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout, trailers
 from vault_memory.core.notes import note
-from vault_memory.core.privacy import secrets
+from vault_memory.core.privacy import Finding, redact, secrets_added
 from vault_memory.core.profile import Change, Profile, changes_between
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Changed
@@ -43,26 +51,83 @@ def commit_person_edits(
     for attempt in range(MAX_ATTEMPTS):
         edits = [edit for edit in vault.history.uncommitted(paths) if scope in (None, layout.scope_of(edit.path))]
         try:
-            flushed = commit_edits(vault, edits)
+            cleared = _cleared(vault, edits)
+            flushed = _commit(vault, cleared)
         except Changed:
             if attempt == MAX_ATTEMPTS - 1:
                 raise
             vault.history.wait_for_git()
             continue
-        waiting = {edit.path for edit in edits} & flushed.waiting_paths
+        waiting = {edit.path for edit in cleared} & flushed.waiting_paths
         if waiting and flushed.paused:
             on_waiting(flushed.paused)
-        return len(edits) - len(waiting)
+        return len(cleared) - len(waiting)
     raise AssertionError("the loop returns or raises")
 
 
 def commit_edits(vault: Vault, edits: Sequence[FileChange]) -> Flushed:
     """Commit these edits as the person's: one commit per preference of a profile, one for all other files of a scope.
 
-    A file that the person has staged gets a commit of its own, which waits: the others do not wait with it. The caller
-    holds the locks. Raises `Changed` when a file was saved again since.
+    A file with a new secret is withheld. One that the person has staged gets a commit of its own, which waits: the
+    others do not wait with it. The caller holds the locks. Raises `Changed` when a file was saved again since.
     """
-    return vault.history.commit(_drafts(vault, edits), is_on_disk=True) if edits else Flushed()
+    return _commit(vault, _cleared(vault, edits))
+
+
+def _commit(vault: Vault, cleared: Sequence[FileChange]) -> Flushed:
+    return vault.history.commit(_drafts(vault, cleared), is_on_disk=True) if cleared else Flushed()
+
+
+# --- what is withheld -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """A file that is kept out of commits: a secret of this kind is in this line (1-based), and what to do about it."""
+
+    path: str
+    line: int
+    kind: str
+    next_step: str
+
+
+def withheld(vault: Vault) -> tuple[Withheld, ...]:
+    """The secrets in files that were withheld from a commit and still would be."""
+    return tuple(
+        Withheld(
+            name,
+            finding.line,
+            finding.kind,
+            f"take it out and save the file; or commit it on purpose: `git add {name}`, `git commit --no-verify`",
+        )
+        for name in _record(vault).read()
+        for finding in _findings(vault, name)
+    )
+
+
+def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
+    """The edits without those that bring in a secret, which are recorded."""
+    moved = {edit.before for edit in edits if edit.after is None}  # a file under a new name brings nothing in
+    cleared = [edit for edit in edits if edit.after in moved or not secrets_added([edit.before], edit.after)]
+    held = [str(edit.path) for edit in edits if edit not in cleared] if len(cleared) < len(edits) else []
+    record = _record(vault)
+    if held or record.read():
+
+        def renewed(state: dict[str, Any]) -> Mapping[str, Any]:
+            return {name: True for name in (*state, *held) if _findings(vault, name)}
+
+        record.update(renewed)
+    return cleared
+
+
+def _findings(vault: Vault, name: str) -> list[Finding]:
+    path = PurePosixPath(name)
+    return secrets_added([vault.history.blob(path)], files.read(files.contained(vault.root, path)))
+
+
+def _record(vault: Vault) -> StateFile:
+    """The paths of withheld files. When it is lost, the next look at all files makes it again."""
+    return StateFile(vault.root, "withheld")
 
 
 def edit_drafts(
@@ -125,7 +190,7 @@ def _name(change: FileChange) -> str:
     parsed = note.parse(data[:_MAX_SEARCHED_BYTES].decode("utf-8", "replace"))
     heading = re.search(r"^# +(\S.*)$", parsed.body, re.MULTILINE)
     title = parsed.title or (heading[1].rstrip(" #") if heading else "")
-    title = trailers.single_line(secrets.redact(title[:_MAX_SEARCHED_TITLE_CHARS]).text)
+    title = trailers.single_line(redact(title[:_MAX_SEARCHED_TITLE_CHARS]).text)
     return f"{title[:_MAX_TITLE_CHARS]} ({change.path})" if title else str(change.path)
 
 

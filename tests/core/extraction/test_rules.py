@@ -247,3 +247,24 @@ def test_the_tuning_turns_stay_as_good_as_they_were() -> None:
             wrong += bool(found)
     assert right / (right + missed) > 0.8
     assert wrong <= 6
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "remember my phone is 5551234",
+        "remember bob@example.org is my contact",
+        "remember my mail: bob (at) example.org",
+        "remember (555) 123 4567 is the office",
+        "remember my WhatsApp: 85298765432",
+        "記住客服信箱是 help@shop.tw",
+        "记住，有事打 010-12345678",
+    ],
+)
+def test_mail_addresses_and_telephone_numbers_are_no_notes(message: str) -> None:
+    assert [signal for signal in extract(message) if signal.key == "note"] == []
+
+
+@pytest.mark.parametrize("message", ["remember that the exam is on 2026-03-04", "記住我週五交報告"])
+def test_a_date_is_no_telephone_number(message: str) -> None:
+    assert [signal.key for signal in extract(message)] == ["note"]

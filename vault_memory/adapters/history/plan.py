@@ -26,11 +26,13 @@ from vault_memory.adapters.git import (
 from vault_memory.adapters.history.intents import Intent, check_path
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
+from vault_memory.core.privacy import places, secrets_added
 from vault_memory.errors import HistoryError
 
 _FORBIDDEN_IN_NAMES = str.maketrans("\n\r\0", "   ", "<>")
 _SIGN_TIMEOUT_S = 120.0
 _Fingerprint = tuple[str, str, str, str]
+_Secret = tuple[FileChange, list[bytes | None]]
 
 
 class CannotCommit(Exception):
@@ -79,7 +81,8 @@ class Planner:
                     continue
                 paths = [self._repository.prefix / change.path for change in draft.changes]
                 paths += self._tree_only(draft)
-                reasons = [plan.blocked[path] for path in paths if path in plan.blocked]
+                secrets = self._secrets(draft, tree)
+                reasons = [plan.blocked[path] for path in paths if path in plan.blocked] or self._unmended(secrets)
                 if reasons:  # later drafts on the same files must wait, too
                     plan.blocked.update(dict.fromkeys(paths, reasons[0]))
                     left.append(draft)
@@ -92,7 +95,8 @@ class Planner:
                 if draft.merges and self._is_behind(tip, draft.merges, plan.head) and self._is_as_merged(draft):
                     tree, tip = self._objects.tree_of(draft.merges), draft.merges
                 else:
-                    tree = self._objects.put(self._applied(tree, draft.changes), self._tree_only(draft))
+                    tree = self._applied(tree, self._mended(draft, secrets, tree))
+                    tree = self._objects.put(tree, self._tree_only(draft))
                     tip = self._commit(tree, tip, draft.author, intent.when, draft.message, draft.merges)
                 plan.commits.append(tip)
                 touched.update(paths)
@@ -176,6 +180,37 @@ class Planner:
         rows = (fields[at : at + 4] for at in range(0, len(fields) - 3, 4))
         return Counter((name, email, at, message.strip()) for name, email, at, message in rows)
 
+    # Secrets --------------------------------------------------------------------------------------------------------
+
+    def _secrets(self, draft: Draft, tree: str) -> list[_Secret]:
+        """The changes that bring in a secret, each with what history has of its file: in HEAD and in what is merged."""
+        moved = {change.before for change in draft.changes if change.after is None}
+        found = []
+        for change in draft.changes:
+            held = self._blob_in(tree, change.path)
+            known = [change.before if held == self._blob(change.path, change.before) else self._content(held)]
+            if draft.merges:
+                known.append(self._content(self._blob_in(self._objects.tree_of(draft.merges), change.path)))
+            if change.after not in moved and secrets_added(known, change.after):
+                found.append((change, known))
+        return found
+
+    def _unmended(self, secrets: list[_Secret]) -> list[str]:
+        """Why a draft must wait: a secret that it brings in is still in the file on disk."""
+        reasons = []
+        for change, known in secrets:
+            if found := secrets_added(known, files.read(self._repository.root / change.path)):
+                reasons.append(f"{change.path} holds a secret, {places(found)}: its commits wait until it is taken out")
+        return reasons
+
+    def _mended(self, draft: Draft, secrets: list[_Secret], tree: str) -> list[FileChange]:
+        """The changes of a draft without the secrets that the person has taken out of the files since."""
+        clean = {change.path: change for change in draft.changes}
+        for change, known in secrets:
+            merged = self._merged(change, self._blob_in(tree, change.path))
+            clean[change.path] = change._replace(after=known[0] if secrets_added(known, merged) else merged)
+        return list(clean.values())
+
     # The commits ----------------------------------------------------------------------------------------------------
 
     def _edits_before(self, draft: Draft, intent: Intent, tree: str) -> tuple[str, tuple[FileChange, ...]] | None:
@@ -184,7 +219,9 @@ class Planner:
         for change in draft.changes:
             base = intent.bases.get(change.path)
             if base == self._blob_in(tree, change.path) != self._blob(change.path, change.before):
-                edits.append(FileChange(change.path, self._content(base), change.before))
+                edit = FileChange(change.path, self._content(base), change.before)
+                if not secrets_added([edit.before], edit.after):
+                    edits.append(edit)
         return ("edit " + ", ".join(str(edit.path) for edit in edits), tuple(edits)) if edits else None
 
     def _applied(self, tree: str, changes: Iterable[FileChange]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, Technology
 from vault_memory.core.extraction.speech import Message
-from vault_memory.core.privacy import is_private
+from vault_memory.core.privacy import is_private, names_a_contact
 from vault_memory.core.profile import Signal
 from vault_memory.core.text import lazily
 
@@ -289,6 +289,7 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon, has_signals
     if (
         len(content) < 4
         or is_private(message.written[first.start : end])
+        or names_a_contact(message.written[first.start : end])
         or _CLAIM.search(text)
         or lexicon.words("subjects.remember.private").search(text)
         or not _STATEMENT.search(text[asked.end() :])

@@ -11,24 +11,33 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.privacy import private, secrets
-    from vault_memory.core.privacy.private import PRIVATE, is_private, without_private
+    from vault_memory.core.privacy.gate import Finding, places, secrets_added
+    from vault_memory.core.privacy.private import PRIVATE, is_private, names_a_contact, without_private
     from vault_memory.core.privacy.secrets import redact
 
 __all__ = [
+    "Finding",
     "PRIVATE",
     "is_private",
+    "names_a_contact",
+    "places",
     "private",
     "redact",
     "secrets",
+    "secrets_added",
     "without_private",
 ]
 
 __getattr__ = lazy_exports(
     __name__,
     {
+        "Finding": "gate",
         "PRIVATE": "private",
         "is_private": "private",
+        "names_a_contact": "private",
+        "places": "gate",
         "redact": "secrets",
+        "secrets_added": "gate",
         "without_private": "private",
     },
 )

@@ -34,6 +34,21 @@ def is_private(clause: str) -> bool:
     return bool(private_spans(clause))
 
 
+def names_a_contact(text: str) -> bool:
+    """Whether an e-mail address or a telephone number, anybody's, stands in the text."""
+    folded = fold(text)
+    return bool(_EMAIL.search(folded)) or any(
+        sum(char.isdigit() for char in match[0]) >= _MIN_PHONE_DIGITS and not _DATE.fullmatch(match[0])
+        for match in _NUMBER.finditer(folded)
+    )
+
+
+_EMAIL = lazily(r"[\w.+\-]{1,64} ?(?:@|[(\[]at[)\]]) ?[\w\-]{1,64}(?:\.| ?[(\[]dot[)\]] ?)[a-z]{2,}")
+_NUMBER = lazily(r"(?<![\w.])\+?\(?\d[\d()\- ]{5,24}\d(?![\d.])")
+_DATE = lazily(r"(?:19|20)\d\d[\- ]\d{1,2}[\- ]\d{1,2}(?: \d{1,2})?")
+_MIN_PHONE_DIGITS = 7
+
+
 def without_private(text: str) -> tuple[str, Mapping[str, int]]:
     """The text with each private sentence replaced by `[private]`, and their number in each category."""
     counts: Counter[str] = Counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from vault_memory.adapters import scan
 from vault_memory.adapters.git import NEXT_STEP, Growth, growth
@@ -15,6 +16,7 @@ from vault_memory.core.notes import note
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, is_mass_deletion, spaces
+from vault_memory.services.person_edits import Withheld, withheld
 from vault_memory.services.sync import decided_conflicts, open_conflicts, private_in_git
 from vault_memory.services.turns import Tally, redactions, tally
 from vault_memory.services.vault import Vault
@@ -74,6 +76,7 @@ class Status:
 
     `vectors_by` is what compares vectors: `sqlite-vec`, or `numpy` where that cannot be loaded. `growth` is the size of
     git's history. `conflicts` wait for a person's decision; `decided` are those in which a sync kept the newer value.
+    `withheld` files hold a secret and are left out of commits.
     """
 
     root: str
@@ -85,6 +88,7 @@ class Status:
     growth: Growth
     conflicts: tuple[str, ...]
     decided: tuple[str, ...]
+    withheld: tuple[Withheld, ...]
     degraded: tuple[str, ...]
     unhealthy: tuple[str, ...]
 
@@ -103,6 +107,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         if note.CONFLICT_PROBLEM in scope.failed.get(source, note.CONFLICT_PROBLEM)
     ]
     conflicts = tuple(open_conflicts(vault, to_search))
+    held_back = tuple(w for w in withheld(vault) if user_id in (None, layout.scope_of(PurePosixPath(w.path))))
     unhealthy = _unhealthy(scope_statuses, daemon, history, jobs)
     unhealthy += filter(None, [private_in_git(vault)])
     return Status(
@@ -115,8 +120,13 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         growth=growth(vault.history.git_dir),
         conflicts=conflicts,
         decided=tuple(decided_conflicts(vault)),
+        withheld=held_back,
         degraded=(*vault.config.waits(), *_degraded(scope_statuses, daemon, tally(vault)), *_refused_settings(vault)),
-        unhealthy=(*unhealthy, *(f"conflict: {line}" for line in conflicts)),
+        unhealthy=(
+            *unhealthy,
+            *(f"conflict: {line}" for line in conflicts),
+            *(f"withheld from commits: {w.path}, line {w.line} holds a {w.kind}: {w.next_step}" for w in held_back),
+        ),
     )
 
 

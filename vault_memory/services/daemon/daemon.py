@@ -29,7 +29,7 @@ from vault_memory.services.daemon.heartbeat import heartbeat
 from vault_memory.services.daemon.index_worker import MAX_BACK_OFF_S, MIN_BACK_OFF_S, TICK_S, IndexWorker, take_hints
 from vault_memory.services.daemon.jobs import JOBS, VECTORS
 from vault_memory.services.daemon.vector_worker import VectorWorker
-from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.person_edits import Withheld, commit_person_edits, withheld
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import locked
 
@@ -60,6 +60,7 @@ class Daemon:
         self._events = DaemonEvents(vault, on_event)
         self._stop = threading.Event()
         self._to_commit: queue.SimpleQueue[Hint] = queue.SimpleQueue()
+        self._withheld: set[Withheld] = set()
         quiet = threading.Event()
         self._vectors = VectorWorker(vault, self._events, quiet)
         self._index = IndexWorker(
@@ -174,6 +175,11 @@ class Daemon:
             if count:
                 files = "file" if count == 1 else "files"
                 self._events.publish("committed", layout.label(scope), f"{count} edited {files}, as the person's")
+        held_back = set(withheld(self.vault))
+        for found in sorted(held_back - self._withheld, key=lambda found: (found.path, found.line)):
+            what = f"line {found.line} holds a {found.kind}, so the file is in no commit: {found.next_step}"
+            self._events.publish("withheld", found.path, what)
+        self._withheld = held_back
 
     def _embed(self) -> None:
         self._wait_until_ready()

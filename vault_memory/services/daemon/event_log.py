@@ -19,7 +19,8 @@ from vault_memory.services.vault import Vault
 @dataclass(frozen=True)
 class Event:
     """One line of the log. `kind` is started, watching, polling, indexed, removed, failed, held, committed, waiting,
-    vectors, job, trouble, well or stopped; `where` is a worker's name or a scope's label."""
+    withheld, vectors, job, trouble, well or stopped; `where` is a worker's name, a scope's label or (withheld) a
+    path."""
 
     time: datetime
     kind: str

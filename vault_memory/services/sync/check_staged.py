@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import git
 from vault_memory.adapters.git import EMPTY_TREE
-from vault_memory.core import layout, reading
+from vault_memory.core import layout
 from vault_memory.core.notes import note
-from vault_memory.core.privacy import secrets
+from vault_memory.core.privacy import secrets_added
 from vault_memory.core.profile import Profile
 
 _MAX_FILE_BYTES = 4_000_000
@@ -74,7 +74,8 @@ def _problems(source: PurePosixPath, before: bytes, after: bytes) -> Iterator[st
     place = layout.place_of(source)
     if place and layout.kind_of(place) == "profile":
         yield from (f": {problem}" for problem in Profile.parse(text).problems())
-    known = set(reading.lines(before.decode("utf-8", "replace")))
-    added = "\n".join(line for line in reading.lines(text) if line not in known)
-    for kind, count in secrets.redact(added).counts.items():
-        yield f": holds {count} of kind {kind}: take it out: git keeps what is committed"
+    lines: dict[str, list[str]] = {}
+    for finding in secrets_added([before], after):
+        lines.setdefault(finding.kind, []).append(str(finding.line))
+    for kind, where in lines.items():
+        yield f": holds {len(where)} of kind {kind} (line {', '.join(where)}): take it out: git keeps what is committed"

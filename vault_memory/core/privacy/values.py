@@ -1,0 +1,231 @@
+"""Whether a value after a name («password», `API_KEY`) is a secret, or a type, code, a placeholder or a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from vault_memory.core.privacy.formats import is_basic
+from vault_memory.core.text import fold, lazily
+
+
+class Said(NamedTuple):
+    """A value and how it is written.
+
+    `how` is the sign before it: direct (`=`, `:`), env (`NAME=`), word (is), han (是), cell (a table's), pair
+    (`value=`), tag, call (`(`), dash, space.
+    `rest` is what follows it on its line, at most forty characters.
+    """
+
+    value: str
+    how: str
+    is_quoted: bool
+    rest: str
+
+
+def is_secret(kind: str, said: Said) -> bool:
+    """Whether a value announced as this kind is one."""
+    return "[redacted" not in said.value and "redacted:" not in said.value and _CHECKS[kind](said)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value stands for another: `$PASSWORD`, `<your-key>`, `****`, changeme."""
+    folded = fold(value[:_MARKED_CHARS])
+    return bool(_VARIABLE.match(value) or _STANDS_FOR.search(folded) or _WORDS.fullmatch(folded))
+
+
+_MARKED_CHARS = 80
+"""A placeholder says so in its first characters."""
+_VARIABLE = lazily(
+    r"[?+\-]?[A-Z]+(?:_[A-Z]+)+$|\$(?:\{|\(|[A-Za-z_]\w*(?:\W|$)|env:)|\$\$|\{\{|\{[\w.:!\-]*(?:\}|$)"
+    r"|<[^>]*>?$|<%|%\(|%[sdvq](?![A-Za-z0-9])|%\w+%$|#\{"
+    r"|\[\^|\[[^\]]*\]?$|:[a-z_]\w*$|@[a-z_]\w*$|\(|\?$|!\w+ |&[a-z]|\\[({]|\*+$|\.{2,}|-+$|_+$|…"
+)
+_STANDS_FOR = lazily(
+    r"\*{3}|x{4}|\.{3}|…|•{2}|●{2}|#{3}|<[a-z_\- ]+>|(?:^|[_\-. ])your(?:[_\-. ]|[a-z]*(?:key|token|secret"
+    r"|pass))|placeholder|change[_\-]?me"
+    r"|change[_\-]?this|replace[_\-]?(?:me|with|this)|insert[_\-]|example|\bdummy|\bfake"
+    r"|not[_\-]?a[_\-]?real|redacted|todo|fixme"
+    r"|goes[_\-]?here|here$|^(?:my|the|some|a|an|new|old|test|user|db|demo|sample|default|mock|any|invalid"
+    r"|wrong|bad|good|no)?[_\-. ]?"
+    r"(?:api|access|secret|auth|private|client|session)?[_\-. ]?(?:password|passwd|passphrase|pass|pwd"
+    r"|secret|token|key|pw)(?:[_\-. ]?(?:here|value|\d))?$"
+)
+_WORDS = lazily(
+    r"(?:string|str|none|null|nil|true|false|yes|no|undefined|required?|optional|varchar|text|char|int|integer|number"
+    r"|numeric|bytes?|boolean|bool|any|object|array|password|passwords|passwd|pwd|pass|secret|secrets|token"
+    r"|tokens|input|hash(?:ed)?|salt|wrong|invalid"
+    r"|incorrect|correct|missing|empty|weak|strong|medium|expired|reset|hidden|visible|encrypted|plain"
+    r"|plaintext|stored|saved|always|still|same"
+    r"|different|example|yours?|self|this|that|process|os|env|environ|environment|config|configuration"
+    r"|settings|request|req|user|username|getenv"
+    r"|data|form|body|params?|args?|props?|state|document|value|values|default|generated|random|prompt|ask"
+    r"|keychain|vault|file|stdin|basic|bearer|digest"
+    r"|disabled|enabled|allowed|denied|forbidden|revoked|active|inactive|pending|valid|unknown|unset|set"
+    r"|unchanged|changed|needed|protected|locked"
+    r"|and|or|the|not|for|with|from|are|was|too|very|only|also|must|should|can|cannot|will|when|which|what"
+    r"|how|why|where"
+    r"|n/a|tbd|login|logout|admin|root|guest|test|tests|testing|demo|sample|public|private|internal"
+    r"|external|manager|field|column|label|icon|type|error"
+    r"|confirm(?:ation)?|forgot(?:ten)?|recovery|policy|strength|length|rules?|short|long|unique|primary"
+    r"|foreign|auto|manual|inherit|email|phone|name"
+    r"|masked|shared|rotated|leaked|compromised|omitted|below|above|follows?|following|attached|separately"
+    r"|postgres|mysql|redis|sha-?\d+|md5"
+    r"|base64|utf-?8|oauth2?|argon2(?:id?)?|pbkdf2|bcrypt|scrypt|hs256|rs256|es256|aes-?\d+|x509|pkcs\d+"
+    r"|ed25519|[mt]fa|2fa|mfa|totp|u2f|fido2"
+    r"|http2|python3|ipv[46]|sqlite3|ascii|unicode|ntlm|pam|ldap|saml|sso|jwt|rsa|dsa|hmac)"
+)
+_CODE = lazily(
+    r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+(?:[(\[{;!].*)?|[A-Za-z_$][\w$.:>\-]*[(\[{].*"
+    r"|[A-Za-z]+(?:_[A-Za-z]+)+"
+    r"|(?:\.{0,2}|~)/(?:(?:Users)?/.*|[a-z0-9_.\-/${}]*)|https?:.*|[a-z]+://.*|[A-Z]:\\.*"
+    r"|.*(?:=>|\|\||&&|\?\?|[=!]==? ?[\w'\"]|\)\.|\(\)).*"
+    r"|[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)+"
+    r"|:.*|new [A-Z].*|await .*|lambda.*|!?(?:true|false|null).*|[\w\-]+\.(?:py|js|ts|tsx|json|ya?ml|toml"
+    r"|txt|md|pem|key|env|html|php|rb|go|java|cfg|ini|crt)"
+)
+_MEASURE = lazily(
+    r"top\d+|[$€£¥]\d[\d.,]*[kmb]?|\d+x\d+|v?\d+(?:\.\d+)+[a-z0-9\-]*|\d{4}[\-/]\d{1,2}[\-/]\d{1,2}.*"
+    r"|\d{1,2}:\d\d.*|[<>~≥≤+\-]?\d[\d,.]*\+?(?:[\-~–]\d+)?"
+    r"(?:ms|s|sec|px|em|rem|kb|mb|gb|k|m|b|x|th|st|nd|rd|min|mins|h|hrs?|hours?|days?|d|weeks?|months?"
+    r"|years?|%|chars?|characters?|bits?|bytes?|tokens?)?"
+)
+_HAN = lazily(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
+_SLUG = lazily(r"[a-z]+(?:[-_.:/][a-z]+)*(?:[-_.:/]v?\d{1,4}(?:[-_.:/][a-z]+)*)?|[a-z]+\d?(?:[-_.][a-z]+\d?)+")
+_DIGIT = lazily(r"[0-9]")
+_FUNCTION_WORDS = re.compile(
+    r"(?:an?|the|your?|is|are|was|must|to|and|or|for|at|least|please|enter|of|not?|in|on|with|from|be|has"
+    r"|have|it|this"
+    r"|that|if|when|we|will|can|should|may|than|my|i|as|by|after|before|use)[.,!?]*",
+    re.IGNORECASE,
+)
+
+
+def _is_strong(value: str) -> bool:
+    """Letters with digits, or either with other characters."""
+    letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
+    others = any(not c.isalnum() and c not in " _-.,:;/'\"" for c in value)
+    return (letters and digits) or (others and (letters or digits))
+
+
+def _is_code(said: Said) -> bool:
+    return bool(_CODE.fullmatch(said.value)) and not (said.is_quoted and "(" in said.value and _is_strong(said.value))
+
+
+def _password(said: Said) -> bool:
+    value = said.value
+    if said.how == "space" and not _DIGIT.search(value):
+        return False
+    if not 4 <= len(value) <= 200 or is_placeholder(value) or not value.isprintable():
+        return False
+    core = value.rstrip(".!?")
+    if (
+        _WORDS.fullmatch(fold(core))
+        or _MEASURE.fullmatch(core.lower())
+        and not _is_plain_number(said)
+        or _is_code(said)
+    ):
+        return False
+    if _HAN.search(value):
+        return False
+    if " " in value:
+        return _is_phrase(said)
+    if _is_strong(core):
+        return said.how != "space" or (
+            len(core) >= 6 and any(c.isdigit() for c in core) and core[0] not in "-(=|" and "=" not in core
+        )
+    if core.isdigit():
+        return _is_plain_number(said)
+    return _is_lone_word(said, core)
+
+
+def _is_plain_number(said: Said) -> bool:
+    """«password: 20394857»; not «password: 8 characters»."""
+    return (
+        said.value.rstrip(".!?").isdigit()
+        and len(said.value) >= 6
+        and said.how in ("direct", "env", "han", "word", "pair", "tag", "cell")
+        and not re.match(r" ?[A-Za-z%]", said.rest)
+    )
+
+
+def _is_phrase(said: Said) -> bool:
+    """A quoted passphrase of four words and more, or one odd word among two: not a sentence."""
+    words = said.value.split()
+    if not said.is_quoted or said.how not in ("direct", "env", "pair", "word", "han") or len(words) < 2:
+        return False
+    if any(_FUNCTION_WORDS.fullmatch(word) for word in words):
+        return False
+    if len(words) >= 4:
+        return all(word.isalpha() and word.islower() and len(word) <= 9 for word in words)
+    return any(_is_strong(word) and any(c.isdigit() for c in word) and len(word) >= 5 for word in words)
+
+
+def _is_lone_word(said: Said, core: str) -> bool:
+    """A word without digits: only where a setting or a quoted value holds nothing else."""
+    if len(core) < 6 or not core.isascii() or said.how not in ("direct", "env", "pair", "tag"):
+        return False
+    if not core.isalpha():
+        return said.is_quoted and not _SLUG.fullmatch(core) and any(c.isupper() for c in core) and len(core) >= 10
+    turns = sum(a.isupper() != b.isupper() for a, b in zip(core[1:], core[2:], strict=False))
+    if turns >= 3:
+        return True
+    return core.islower() and (said.is_quoted or said.how != "direct" or not said.rest.strip())
+
+
+def _key(said: Said) -> bool:
+    """A key or token: letters and digits, twelve or more, no name of something."""
+    value = said.value
+    if not 12 <= len(value) <= 300 or " " in value or value.isalpha() or value.isdigit() or _HAN.search(value):
+        return False
+    if not _DIGIT.search(value) or is_placeholder(value):
+        return False
+    if said.how == "space" and not (_is_dense(value) and len(value) >= 16):
+        return False
+    if _is_code(said) or _MEASURE.fullmatch(value.lower()) or _SLUG.fullmatch(value.lower()) or value.startswith("-"):
+        return False
+    return any(c.isalpha() for c in value)
+
+
+def _is_dense(value: str) -> bool:
+    return sum(c.isdigit() for c in value) >= 2 and any(c.isalpha() for c in value)
+
+
+def _authorization(said: Said) -> bool:
+    value = said.value.rstrip(".,")
+    if (
+        len(value) < 8
+        or said.how not in ("direct", "env", "pair")
+        or is_placeholder(value)
+        or " " in value
+        or _is_code(said)
+    ):
+        return False
+    return is_basic(value) or (_is_strong(value) and _is_dense(value) and not _SLUG.fullmatch(value.lower()))
+
+
+def _auth(said: Said) -> bool:
+    return is_basic(said.value) or (said.how in ("direct", "env") and _key(said) and len(said.value) >= 20)
+
+
+def _pin(said: Said) -> bool:
+    return bool(re.fullmatch(r"\d{3,8}[.!?]?", said.value)) and not re.match(
+        r" ?(?:[A-Za-z%]|位|个|次|秒|分)", said.rest
+    )
+
+
+def _digits(said: Said) -> bool:
+    return sum(c.isdigit() for c in said.value) >= 6 and not set(said.value) & set("*") and len(set(said.value)) > 2
+
+
+_CHECKS: dict[str, Callable[[Said], bool]] = {
+    "password": _password,
+    "pin": _pin,
+    "api-key": _key,
+    "token": _key,
+    "authorization": _authorization,
+    "auth": _auth,
+    "id-number": _digits,
+    "bank-account": _digits,
+}
