@@ -222,7 +222,7 @@ def test_a_megabyte_is_redacted_in_linear_time(piece: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("piece", [*REPEATED, "token=token=", "%41", "`password` ", "\u200b", "a1\n", "| a |\n|---|\n"])
+@pytest.mark.parametrize("piece", ["password ", "eyJaaaaaaaaaaaa.", "%41", "\u200b", "a1\n", "密碼是"])
 def test_twice_the_text_takes_about_twice_the_time(piece: str) -> None:
     """Up to 4 MB, the largest text that is searched. CPU time; the best of two runs."""
     times = []
