@@ -48,6 +48,16 @@ class MachineRecord:
         why = problem or NO_YES
         return {name: why for name, value in values.items() if name not in trusted or trusted[name] != value}
 
+    def agreed(self, prefix: str) -> dict[str, Any]:
+        """The values with a yes whose names begin with `prefix`, without it."""
+        vaults, _ = _read()
+        entry = vaults.get(str(self._root))
+        named = entry.get("values") if isinstance(entry, dict) else None
+        if not isinstance(named, dict) or not any(name.startswith(prefix) for name in named):
+            return {}  # the usual case: the vault's own id is not read
+        values = self._own(vaults).get("values", {})
+        return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
+
     def say_yes(self, values: Mapping[str, Any]) -> None:
         """Note the person's yes to exactly these values. Raises `Unwritable` or `Busy`."""
         self._update(lambda own: {**own, "values": {**own.get("values", {}), **values}})

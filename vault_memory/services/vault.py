@@ -36,6 +36,10 @@ def _local_now() -> datetime:
     return datetime.now().astimezone()
 
 
+GIT_CONFIG = "git config "
+"""The beginning of the name under which a setting of the repository waits for this machine's yes."""
+
+
 @dataclass(frozen=True)
 class Vault:
     """An open vault: its root, its settings and the adapters that the services use. Threads may share it.
@@ -69,9 +73,11 @@ class Vault:
         )
 
     def _allowed_git_settings(self) -> tuple[Setting, ...]:
-        """Of the settings in the repository's own config that start programs, those that this machine has said yes to:
-        none. A person sets them in their own git settings instead."""
-        return ()
+        """Those settings of the repository's own config that this machine has said yes to (see `trust`)."""
+        from vault_memory.adapters.git import Setting
+
+        agreed = MachineRecord(self.root).agreed(GIT_CONFIG)
+        return tuple(Setting(key, value) for key, values in agreed.items() for value in values)
 
     @cached_property
     def embedder(self) -> Embedder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -11,8 +11,9 @@ from tests.conftest import Cli
 from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.admin.foreign import repository_programs
 from vault_memory.services.admin.status import status
+from vault_memory.services.admin.trust import to_trust, trust
 from vault_memory.services.person_edits import commit_person_edits
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 
 def config(root: Path, key: str, value: str) -> None:
@@ -80,3 +81,19 @@ def test_init_and_restore_say_what_they_found(cli: Cli, mark: Path, tmp_path: Pa
     cli("backup", str(tmp_path / "b.tar.gz"))
     assert f"git setting core.fsmonitor = {mark}" in cli("restore", str(tmp_path / "b.tar.gz"), str(tmp_path / "new"))
     assert not mark.with_name("ran").exists()
+
+
+def test_with_a_yes_a_filter_runs_and_the_file_is_committed(vault: Vault, mark: Path) -> None:
+    """A person's own git-lfs or git-crypt in an adopted repository: one question, and everything is committed."""
+    config(vault.root, "filter.crypt.clean", str(mark))
+    (vault.root / ".gitattributes").write_text("secret.md filter=crypt\n")
+    (vault.root / "secret.md").write_text("# hidden\n")
+    assert commit_person_edits(vault, None) == 1
+    [waiting] = to_trust(vault)
+    assert (waiting.key, waiting.value) == ("git config filter.crypt.clean", [str(mark)])
+    trust(vault, [waiting])
+    again = open_vault(vault.root)
+    assert to_trust(again) == () and commit_person_edits(again, None) == 1
+    assert again.history.blob(PurePosixPath("secret.md")) == b"# hidden\n" and mark.with_name("ran").exists()
+    config(vault.root, "filter.crypt.clean", f"{mark} --other")
+    assert [value.key for value in to_trust(open_vault(vault.root))] == ["git config filter.crypt.clean"]

@@ -19,7 +19,7 @@ from vault_memory.errors import IndexUnusable
 from vault_memory.services import starter
 from vault_memory.services.admin.access import close_to_others, foreign_tokens, readable_by_others
 from vault_memory.services.admin.create_vault import complete_vault
-from vault_memory.services.admin.private_files import close_files, foreign_files, open_files
+from vault_memory.services.admin.foreign import close_files, foreign_files, open_files
 from vault_memory.services.admin.status import LARGE_USER_BYTES, status, vectors_by
 from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.indexing import embed, rebuild, reconcile

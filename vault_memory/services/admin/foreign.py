@@ -1,14 +1,20 @@
-"""What a repository that came from elsewhere would run: programs in its own git config, and its hooks."""
+"""What in a vault may have come from elsewhere, and what others can read of it: programs that its repository names,
+files that somebody planted in the place of ours, private files with open modes."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from vault_memory.adapters import files
-from vault_memory.adapters.git import Repository, settings_of
+from vault_memory.adapters.git import Repository, settings_of, tracked_state
+from vault_memory.core import layout
 from vault_memory.services import starter
 from vault_memory.services.sync import is_our_setting
+from vault_memory.services.vault import Vault
 
 
 def repository_programs(root: Path) -> list[str]:
@@ -23,3 +29,38 @@ def repository_programs(root: Path) -> list[str]:
         for path in hooks
         if path.suffix != ".sample" and os.access(path, os.X_OK) and not starter.is_our_hook(files.read(path) or b"")
     ]
+
+
+def foreign_files(vault: Vault) -> list[str]:
+    """What somebody may have planted: links where private files should be, and state that git tracks; each in words."""
+    links = [path for path, status in _private(vault) if stat.S_ISLNK(status.st_mode)]
+    tracked = sorted(tracked_state(vault.root))
+    return [f"{path.relative_to(vault.root)} is a link to {os.readlink(path)}" for path in links] + [
+        f"{name} is tracked by git" for name in tracked
+    ]
+
+
+def open_files(vault: Vault) -> list[Path]:
+    """Private files and folders that other users of this machine can read."""
+    if os.name == "nt":
+        return []
+    return [path for path, status in _private(vault) if status.st_mode & 0o077 and not stat.S_ISLNK(status.st_mode)]
+
+
+def close_files(vault: Vault) -> None:
+    """Make them readable by their owner only."""
+    for path in open_files(vault):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def _private(vault: Vault) -> Iterator[tuple[Path, os.stat_result]]:
+    """Every private file and folder, and its `lstat`; links too, which are not followed."""
+    homes = [vault.root / layout.user_dir(user_id) for user_id in vault.user_ids()]
+    tops = [vault.root / layout.STATE_DIR, *(home / layout.CONVERSATIONS_DIR for home in homes)]
+    tops += [path for home in homes for path in sorted(home.glob(f"{layout.INDEX_FILE}*"))]
+    for top in tops:
+        inside = [] if top.is_symlink() else os.walk(top)
+        below = [Path(folder, name) for folder, folders, names in inside for name in (*folders, *names)]
+        for path in [top, *below]:
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                yield path, path.lstat()

@@ -1,24 +1,45 @@
 """Say yes, on this machine, to what may have come with a vault from elsewhere: the sensitive settings of its file (see
-`config.py` for which these are), and its tokens."""
+`config.py` for which these are), programs in its repository's own git config, and its tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from vault_memory.adapters.git import settings_of
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Waiting
 from vault_memory.services.admin.access import unknown_tokens
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import GIT_CONFIG, Vault
 
 _TOKENS = "tokens"
 
 
 def to_trust(vault: Vault) -> tuple[Waiting, ...]:
-    """What a person may say yes to: settings that are not in force, and tokens of which nobody knows who made them."""
+    """What a person may say yes to: settings that are not in force, what the repository's own git config would start,
+    and tokens of which nobody knows who made them."""
+    return (*(_with_address(vault, value) for value in vault.config.waiting), *_git_settings(vault), *_tokens(vault))
+
+
+def _with_address(vault: Vault, value: Waiting) -> Waiting:
+    """A remote is named in our file, and its address in git's: both are shown."""
+    address = settings_of(vault.root).values.get(f"remote.{value.value}.url") if value.key == "git.remote" else None
+    return replace(value, effect=f"{value.effect}; it is {address}") if address else value
+
+
+def _git_settings(vault: Vault) -> list[Waiting]:
+    values: dict[str, list[str]] = {}
+    for key, value in vault.history.refused_settings():
+        values.setdefault(key, []).append(value)
+    effect, why = "git starts it, or goes where it says, when vault-memory calls git", "it stands in .git/config"
+    return [Waiting(GIT_CONFIG + key, value, effect, why) for key, value in values.items()]
+
+
+def _tokens(vault: Vault) -> list[Waiting]:
     tokens = unknown_tokens(vault.root)
     effect = "they open this vault over HTTP to whoever has them; `vault-memory init` ends them"
     why = "this machine does not know that it made them"
-    return (*vault.config.waiting, *([Waiting(_TOKENS, tokens, effect, why)] if tokens else []))
+    return [Waiting(_TOKENS, tokens, effect, why)] if tokens else []
 
 
 def trust(vault: Vault, values: Iterable[Waiting]) -> None:
