@@ -109,6 +109,7 @@ def test_what_is_changed_stays_readable() -> None:
     assert escape_line('a\nb"]') == "a␊b&quot;&#93;"
 
 
+@pytest.mark.slow
 def test_hostile_text_takes_one_pass() -> None:
     for piece in (
         "<",

@@ -44,9 +44,9 @@ def test_no_command_sends_them_to_the_terminal(cli: Cli) -> None:
     cli("turn", "--user", "alice", "--message", f"我喜歡暗色主題 {HOSTILE}", "--reply", HOSTILE)
     vault = open_vault(cli.folder)
     write(vault, "alice", f"notes/tea{COPY}.md", f"# Tea {HOSTILE}\n\nGreen tea {HOSTILE} wants 80 degrees.\n")
-    cli.git(
-        "-c", f"user.name=Eve{COPY}", "-c", "user.email=e@x.org", "commit", "--allow-empty", "-m", f"subject {HOSTILE}"
-    )
+    cli.git("add", "memory")
+    eve = ("-c", f"user.name=Eve{COPY}", "-c", "user.email=e@x.org")
+    cli.git(*eve, "commit", "--no-verify", "-m", f"subject {HOSTILE}")
     cli("reindex")
     path = f"memory/alice/notes/tea{COPY}.md"
     for words in (
