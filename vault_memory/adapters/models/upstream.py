@@ -24,6 +24,8 @@ _PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9
 _QUERY = re.compile(r"[!\"$-~]*")  # printable ASCII without #
 _ENCODED_DELIMITER = re.compile(r"%(?:2[ef35]|5c|40|3f)", re.IGNORECASE)
 """Encoded dots, slashes, backslashes, `@`, `#`, `?` and `%`: somebody behind us may decode them into another path."""
+_MODEL_SLASH = re.compile(r"%2f", re.IGNORECASE)
+"""Clients encode the slash of a model's name, such as `vendor/model`; it is checked like one that divides a path."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 _GZIP_OR_DEFLATE = zlib.MAX_WBITS | 32
 """zlib recognises which of the two it is."""
@@ -49,7 +51,8 @@ def address_below(base_url: str, path: str) -> httpx.URL:
     import httpx
 
     below, mark, query = path.partition("?")
-    if not (_PATH.fullmatch(below) and _is_plain(below) and _QUERY.fullmatch(query)):
+    read = _MODEL_SLASH.sub("/", below) if below.startswith("/models/") else below
+    if not (_PATH.fullmatch(read) and _is_plain(read) and _QUERY.fullmatch(query)):
         raise UsageError(
             "the provider's path must not have `//`, `@`, `.` or `..` alone, control characters, or encoded slashes, "
             "backslashes and dots: send it as the provider documents it"
