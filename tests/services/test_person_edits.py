@@ -227,6 +227,7 @@ def test_a_program_stays_a_program(vault: Vault) -> None:
 # --- secrets ----------------------------------------------------------------------------------------------------------
 
 SECRET = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+OTHER = PurePosixPath(".obsidian/sync.json")
 PLUGIN = PurePosixPath(".obsidian/plugins/sync/data.json")
 
 
@@ -238,12 +239,13 @@ def committed(vault: Vault) -> str:
 def test_a_file_with_a_secret_is_withheld_alone_and_named(vault: Vault) -> None:
     """The daemon committed what our own pre-commit hook refuses."""
     save(vault, NOTE, f"# keys\n\nthe key: {SECRET}\n")
-    save(vault, PLUGIN, f'{{"token": "{SECRET}"}}\n')
+    for path in (OTHER, PLUGIN):  # a plugin's files are in no automatic commit at all
+        save(vault, path, f'{{"token": "{SECRET}"}}\n')
     save(vault, PurePosixPath("memory/alice/notes/tea.md"), "green\n")
     assert commit_person_edits(vault, None) == 1
     assert SECRET not in committed(vault) and "green" in committed(vault)
     current = status(vault)
-    assert {(w.path, w.line, w.kind) for w in current.withheld} == {(str(NOTE), 3, "token"), (str(PLUGIN), 1, "token")}
+    assert {(w.path, w.line, w.kind) for w in current.withheld} == {(str(NOTE), 3, "token"), (str(OTHER), 1, "token")}
     told = [line for line in current.unhealthy if str(NOTE) in line]
     assert len(told) == 1 and "line 3" in told[0] and "--no-verify" in told[0] and SECRET not in str(current)
     assert [w.path for w in status(vault, "alice").withheld] == [str(NOTE)]

@@ -232,6 +232,7 @@ def test_hooks_state_and_pointers_of_the_archive_are_left_out(tmp_path: Path, pl
         ".git/commondir",
         ".git/hooks/post-commit",
         ".git/hooks/post-rewrite.local",
+        ".git/hooks/pre-commit",
         ".git/hooks/pre-commit.local",
         ".git/modules/sub/hooks/post-checkout",
         ".vault-memory/token",

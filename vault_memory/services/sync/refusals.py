@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from vault_memory.adapters import files
 from vault_memory.adapters.git import CommitLog, FileDifference, TreeEntry
 from vault_memory.config import Config
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.errors import ConfigError, HistoryError
 from vault_memory.services.vault import Vault
 
@@ -68,7 +68,7 @@ def settings_problem(content: bytes) -> str:
     try:
         Config.parse(content.decode("utf-8"), Path(layout.SETTINGS_FILE), {})
     except (ConfigError, UnicodeDecodeError) as error:
-        return "; ".join(str(error).splitlines())
+        return "; ".join(reading.lines(str(error)))
     return ""
 
 
