@@ -131,7 +131,8 @@ def folder_of(path: Path, below: Path | None = None, *, make: bool = False) -> I
     """
     trusted = below or path.parent
     if make:
-        trusted.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # pathlib says so of a folder that is deleted at this moment
+            trusted.mkdir(parents=True, exist_ok=True)
     if not _HAS_DESCRIPTORS:
         yield PrivateFolder(_checked_by_name(trusted, path.parent, make=make), None)
         return

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_CHUNK_TOKENS = 400
+MAX_HEADING_CHARS = 200
+"""A longer heading is a paragraph that somebody has underlined: nothing would be left of a chunk beside it."""
 MAX_JOINED_TOKENS = 240
 """Up to this size neighbouring sections share a chunk: a day of chat has a heading per minute."""
 MAX_FILE_BYTES = 4_000_000
@@ -322,7 +324,7 @@ def _sections(lines: Sequence[str]) -> list[_Section]:
         if token.map is None:
             continue
         line = min(token.map[0], line_count)
-        if token.type == "heading_open" and token.level == 0:
+        if token.type == "heading_open" and token.level == 0 and len(parsed[at + 1].content) <= MAX_HEADING_CHARS:
             level = int(token.tag[1:])
             is_sibling = bool(path) and level <= path[-1][0]
             if is_sibling or _has_text(lines, after, line):

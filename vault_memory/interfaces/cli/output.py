@@ -28,8 +28,8 @@ def echo(
 
 
 def one_line(text: str) -> str:
-    """The text with its line breaks shown, so that a value cannot look like a line of ours."""
-    return text.replace("\n", "␊")
+    """A foreign value on one line, with everything shown that is no visible character: it cannot look like another."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def print_json(value: Any) -> None:

@@ -59,7 +59,7 @@ def new_user_token(vault: Vault, user_id: str) -> str:
     where git tracks its file."""
     token = _new_token(vault.new_user(user_id))
     path = _token_path(vault.root, user_id)
-    refuse_tracked(vault.root, path)
+    _refuse_foreign(vault.root, path)
     files.write_private(path, _digest(token).encode() + b"\n", vault.root)
     return token
 
