@@ -168,6 +168,8 @@ base_url = "http://up.example/v1"
 key_env = "A"
 anthropic_url = "http://anthropic.example/v1"
 anthropic_key_env = "B"
+[proxy]
+housekeeping = ["^(a|a)*$"]
 """
 """Every value of a file that sends, runs or writes somewhere; a new sensitive setting gets a line."""
 
@@ -177,6 +179,7 @@ def test_no_sensitive_value_of_the_file_is_in_force_before_a_yes(tmp_path: Path)
     assert [value.key for value in config.waiting] == [
         *("index_dir", "git.remote", "llm.base_url", "llm.key_env", "embedding.model", "embedding.endpoints"),
         *("upstream.base_url", "upstream.key_env", "upstream.anthropic_url", "upstream.anthropic_key_env"),
+        "proxy.housekeeping",
     ]
     bare = Config()
     assert {**vars(config), "waiting": ()} == {**vars(bare)}, "as if the file had not named them"

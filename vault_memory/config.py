@@ -306,6 +306,7 @@ class Config:
         [],
         "regular expressions for more requests that a client makes on its own, such as titles",
         check=_check_patterns,
+        sensitive="they are matched against every request, and a hostile one never ends",
     )
 
     search_weight: str = _field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from typing import Any
@@ -66,3 +67,15 @@ def test_texts_of_any_form_are_read_in_one_pass() -> None:
         began = time.process_time()
         short = shorten(piece * (12_000_000 // len(piece)))
         assert short.is_readable in (True, False) and time.process_time() - began < 5
+
+
+def test_a_sender_cannot_write_the_mark_of_a_run() -> None:
+    """A mark that is repeated in a message would be replaced by a whole run each time: gigabytes from a megabyte."""
+    run = b"A" * 100_000
+    whole = b'{"x":"' + run + b'"}'
+    found = shorten(whole)
+    [mark] = [each.mark for each in found.runs]
+    guesses = {hashlib.sha256(run[cut:]).hexdigest() for cut in range(40)}
+    assert mark.removeprefix(b"run-").decode() not in guesses
+    text = " ".join(f"run-{guess}" for guess in guesses)
+    assert found.restored(text, whole) == text

@@ -308,3 +308,9 @@ def test_a_caller_that_guesses_tokens_is_slowed_down(vault: Vault, server: Serve
     assert {answer.status_code for answer in answers} == {401, 429}
     assert server.client.get("/healthz").status_code == 200
     assert server.admin.raw("GET", USER).status_code == 200
+
+
+def test_healthz_takes_no_body(server: Server) -> None:
+    """Whoever has no token must not hold memory that a body would need."""
+    for content in (b"x", iter([b"x"])):
+        assert server.client.post("/healthz", content=content).status_code == 413

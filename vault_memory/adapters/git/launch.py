@@ -27,7 +27,11 @@ _FIXED_VARIABLES = {
     "GIT_EDITOR": ":",
     "GIT_SEQUENCE_EDITOR": ":",
     "GIT_PAGER": "cat",
+    "GIT_NO_LAZY_FETCH": "1",  # a missing object is no reason to ask an address that the repository names
 }
+# Folders named `objects` and `refs` with a `config` beside them are a bare repository to git, and may lie among the
+# notes of a stranger. Git would then obey that config; only `.git` is the vault's.
+_FIXED_OPTIONS = ("-c", "safe.bareRepository=explicit")
 
 
 def launch(
@@ -44,7 +48,7 @@ def launch(
     command = " ".join(["git", *args[:2]])
     try:
         process = subprocess.Popen(
-            ["git", *options, *args],
+            ["git", *_FIXED_OPTIONS, *options, *args],
             cwd=folder,
             env=_environment(extra),
             stdin=subprocess.PIPE,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.settings import NETWORK, NEXT_STEP, settings_of
+from vault_memory.core import reading
 from vault_memory.errors import HistoryError
 
 _TIMEOUT_S = 120.0
@@ -74,6 +75,25 @@ class Remote:
                 f"the config of this repository sets {refused.key} = {refused.value}, which may start a program or "
                 f"lead elsewhere, so no remote is asked: {NEXT_STEP}"
             )
+        for address in self._addresses():
+            if self._is_inside(address):
+                raise HistoryError(
+                    f"the remote {self._name} is {address}, a repository inside the vault, whose hooks git would run: "
+                    "put it elsewhere"
+                )
         ssh = settings.values.get("core.sshcommand") or "ssh"
         ssh = os.environ.get("GIT_SSH_COMMAND") or f"{ssh} -o BatchMode=yes -o ConnectTimeout=20"
         return git.run(self._root, *_SLOW_LIMITS, *args, extra={"GIT_SSH_COMMAND": ssh}, timeout_s=_TIMEOUT_S)
+
+    def _addresses(self) -> list[str]:
+        """Where the remote is fetched from and pushed to; a name that is no remote's is an address."""
+        found = []
+        for way in ((), ("--push",)):
+            out = git.run(self._root, "remote", "get-url", "--all", *way, "--", self._name, ok=(0, 2, 128))
+            found += reading.lines(out.decode("utf-8", "replace"))
+        return found or [self._name]
+
+    def _is_inside(self, address: str) -> bool:
+        """Whether an address is a folder in the vault: it may have come with the vault's own."""
+        path = address.removeprefix("file://") if address.startswith("file://") else address
+        return "://" not in path and (self._root / path).resolve().is_relative_to(self._root.resolve())

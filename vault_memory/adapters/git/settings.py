@@ -56,8 +56,8 @@ class Settings:
 
 NETWORK = re.compile(
     r"core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand)|credential\.(?:.+\.)?helper|protocol\.(?:.+\.)?allow"
-    r"|remote\..+\.(?:uploadpack|receivepack|vcs|proxy)|url\..*\.(?:insteadof|pushinsteadof)"
-    r"|http\.(?:.+\.)?(?:proxy|sslverify|sslcainfo|sslcapath|curloptresolve)",
+    r"|remote\..+\.(?:uploadpack|receivepack|vcs|proxy|pushurl)|url\..*\.(?:insteadof|pushinsteadof)"
+    r"|http\.(?:.+\.)?(?!(?:postbuffer|version|useragent|maxrequests|lowspeedlimit|lowspeedtime)\Z)[^.]+",
     re.DOTALL,
 )
 """Keys that decide which program talks to a remote, which remote that is, or who may listen."""

@@ -22,7 +22,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.git import TreeEntry
 from vault_memory.adapters.history.model import Author, Draft, FileChange
-from vault_memory.core import reading
+from vault_memory.core import layout, reading
 from vault_memory.errors import Changed, HistoryError, UsageError, VaultMemoryError
 
 _INTENT_NAME = re.compile(r"(\d{8})\.(staged|written)")
@@ -258,7 +258,9 @@ def _draft(row: Mapping[str, Any], content: Callable[[int | None], bytes | None]
         FileChange(PurePosixPath(p), content(before), content(after)) for p, before, after in row["changes"]
     )
     for change in changes:
-        if not _is_inside(change.path):  # we never wrote this: it came with an adopted folder or a backup
+        if not _is_inside(change.path) or layout.is_private(
+            change.path
+        ):  # we never wrote this: it came with an adopted folder or a backup
             raise ValueError(f"{str(change.path)!r} is not a path inside the vault")
     tree_only = tuple(
         (PurePosixPath(p), TreeEntry(mode.encode(), name) if name else None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -22,6 +23,10 @@ _RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=
 _RUN = re.compile(rb"[A-Za-z0-9+/=_-]+")
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)  # also one that never ends: linear
 _STRUCTURE = b",[{"
+
+_KEY = secrets.token_bytes(32)
+"""Nobody who sends a text can write a mark: each one that they repeat would be replaced by a whole run."""
+_MARK = re.compile(r"run-[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,13 @@ class Shortened:
 
     def restored(self, text: str, whole: bytes) -> str:
         """A text that was read in the short form, as it is in the `whole` one."""
-        for run in self.runs:
-            mark = run.mark.decode()
-            if mark in text:
-                text = text.replace(mark, whole[run.start : run.end].decode())
-        return text
+        runs = {run.mark.decode(): run for run in self.runs}
+
+        def whole_run(found: re.Match[str]) -> str:
+            run = runs.get(found[0])
+            return whole[run.start : run.end].decode() if run else found[0]
+
+        return _MARK.sub(whole_run, text) if runs else text
 
     def inserted(self, whole: bytes, at: int, text: bytes) -> bytes:
         """The whole JSON with `text` put in at position `at` (bytes) of the short one."""
@@ -71,7 +78,9 @@ def shorten(whole: bytes) -> Shortened:
     runs: list[Run] = []
     end = 0
     for start, run_end in _long_runs(whole):
-        mark = b"run-" + hashlib.sha256(memoryview(whole)[start:run_end]).hexdigest().encode()
+        mark = (
+            b"run-" + hashlib.blake2b(memoryview(whole)[start:run_end], key=_KEY, digest_size=32).hexdigest().encode()
+        )
         pieces += (whole[end:start], mark)
         end = run_end
         runs.append(Run(start, end, mark))

@@ -126,6 +126,11 @@ class Guard:
     def _refuse_caller(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
         """Put the caller into the scope. Refuse one without a valid token, and one that calls too often."""
         if scope["path"] in PUBLIC_PATHS:
+            if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
+                # A body that never comes would hold memory of those who have a token.
+                return problem.response(
+                    413, "body-too-large", "this address takes no body", headers={"Connection": "close"}
+                )
             return self._refuse_too_many(f"open {_address(scope)}")
         try:
             # It reads two small files, which takes less time than handing the work to a thread.

@@ -367,8 +367,15 @@ def _for_provider(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, b
 
 
 def _holds_token(text: bytes) -> bool:
-    """Whether a vault token is in the text, also percent-encoded, however often."""
-    decoded = unquote_to_bytes(text)
-    while decoded != text:
-        text, decoded = decoded, unquote_to_bytes(decoded)
-    return _TOKEN.search(text) is not None
+    """Whether a vault token is in the text, also percent-encoded, however often; or the text cannot be decoded."""
+    for _ in range(_MAX_DECODINGS):
+        decoded = unquote_to_bytes(_ENCODED_PERCENTS.sub(b"%", text))
+        if decoded == text:
+            return _TOKEN.search(text) is not None
+        text = decoded
+    return True
+
+
+_ENCODED_PERCENTS = re.compile(rb"%(?:25)+")
+_MAX_DECODINGS = 4
+"""Honest texts are encoded once or twice; each round of `%25` on `%25` takes the whole text once more."""

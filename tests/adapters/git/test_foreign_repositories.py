@@ -1,0 +1,67 @@
+"""Repositories that lie in a folder of notes: git must neither obey their config nor run their hooks."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from vault_memory.adapters import git
+from vault_memory.adapters.git import Remote
+from vault_memory.errors import HistoryError
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """A repository with one commit."""
+    root = tmp_path / "top"
+    git_init(root)
+    (root / "a.md").write_text("a\n")
+    commands = (["add", "a.md"], ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "a"])
+    for command in commands:
+        subprocess.run(["git", *command], cwd=root, check=True, timeout=30)
+    return root
+
+
+def git_init(root: Path, *options: str) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "main", *options, str(root)], check=True, timeout=30)
+
+
+@pytest.mark.parametrize("has_git_above", [True, False])
+def test_a_bare_repository_among_the_notes_is_not_obeyed(top: Path, tmp_path: Path, has_git_above: bool) -> None:
+    vault = (top if has_git_above else tmp_path) / "vault"
+    for name in ("objects", "refs/heads"):
+        (vault / name).mkdir(parents=True)
+    (vault / "HEAD").write_text("ref: refs/heads/main\n")
+    program = f'"touch {tmp_path}/ran; false"'
+    (vault / "config").write_text(f"[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = {program}\n")
+    with pytest.raises(HistoryError, match="safe.bareRepository"):
+        git.run(vault, "status", "--porcelain")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("address", ["./hub", "hub", "{top}/.git/hub", "file://{top}/hub"])
+def test_a_remote_inside_the_vault_is_refused(top: Path, address: str, tmp_path: Path) -> None:
+    """Git would run the hooks of that repository, which came with the folder."""
+    for hub in (top / "hub", top / ".git" / "hub"):
+        git_init(hub, "--bare")
+        (hub / "hooks").mkdir(exist_ok=True)
+        (hub / "hooks" / "pre-receive").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (hub / "hooks" / "pre-receive").chmod(0o755)
+    written = address.format(top=top)
+    subprocess.run(["git", "remote", "add", "origin", written], cwd=top, check=True, timeout=30)
+    for name in ("origin", written):
+        with pytest.raises(HistoryError, match="inside the vault"):
+            Remote(top, name).push("main", git.run(top, "rev-parse", "HEAD").decode().strip())
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("key", ["http.cookieFile", "http.https://example.org/.saveCookies", "remote.origin.pushurl"])
+def test_what_writes_a_file_or_pushes_elsewhere_waits_for_a_yes(top: Path, tmp_path: Path, key: str) -> None:
+    git_init(tmp_path / "hub.git", "--bare")
+    subprocess.run(["git", "remote", "add", "origin", str(tmp_path / "hub.git")], cwd=top, check=True, timeout=30)
+    assert Remote(top, "origin").tip("main") is None
+    subprocess.run(["git", "config", key, str(tmp_path / "x")], cwd=top, check=True, timeout=30)
+    with pytest.raises(HistoryError, match="vault-memory trust"):
+        Remote(top, "origin").tip("main")
