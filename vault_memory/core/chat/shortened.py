@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -24,8 +23,6 @@ _RUN = re.compile(rb"[A-Za-z0-9+/=_-]+")
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)  # also one that never ends: linear
 _STRUCTURE = b",[{"
 
-_KEY = secrets.token_bytes(32)
-"""Nobody who sends a text can write a mark: each one that they repeat would be replaced by a whole run."""
 _MARK = re.compile(r"run-[0-9a-f]{64}")
 
 
@@ -72,15 +69,14 @@ class Shortened:
         return b"".join((view[:at], text, view[at:]))
 
 
-def shorten(whole: bytes) -> Shortened:
-    """The short form of a request's JSON."""
+def shorten(whole: bytes, key: bytes = b"") -> Shortened:
+    """The short form of a request's JSON. With a secret `key` (up to 64 bytes) nobody who sends a text can write the
+    mark of a run, which `restored` would replace by the whole run each time."""
     pieces: list[bytes] = []
     runs: list[Run] = []
     end = 0
     for start, run_end in _long_runs(whole):
-        mark = (
-            b"run-" + hashlib.blake2b(memoryview(whole)[start:run_end], key=_KEY, digest_size=32).hexdigest().encode()
-        )
+        mark = b"run-" + hashlib.blake2b(memoryview(whole)[start:run_end], key=key, digest_size=32).hexdigest().encode()
         pieces += (whole[end:start], mark)
         end = run_end
         runs.append(Run(start, end, mark))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import secrets
 import threading
 import time
 from collections import OrderedDict
@@ -243,7 +244,7 @@ class Relay:
             await upstream.close()
 
     def _read(self, body: bytes) -> ReadRequest:
-        shortened = shorten(body)
+        shortened = shorten(body, _MARK_KEY)
         if not shortened.is_readable:
             return ReadRequest(problem=_TOO_LARGE)
         try:
@@ -376,6 +377,7 @@ def _holds_token(text: bytes) -> bool:
     return True
 
 
+_MARK_KEY = secrets.token_bytes(32)
 _ENCODED_PERCENTS = re.compile(rb"%(?:25)+")
 _MAX_DECODINGS = 4
 """Honest texts are encoded once or twice; each round of `%25` on `%25` takes the whole text once more."""
