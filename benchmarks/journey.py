@@ -31,6 +31,7 @@ from watchdog.observers import Observer
 PACKAGE = Path(__file__).parent.parent / "vault_memory"
 CO_OPTIMIZED = 1
 """Set on the code of functions, not on that of modules and classes."""
+COMPREHENSIONS = ("<dictcomp>", "<listcomp>", "<setcomp>", "<genexpr>")
 LIMITS = {"turn_files": 45, "turn_profile_reads": 3, "search_files": 24, "chat_files": 65}
 TIMEOUT_S = 60.0
 
@@ -45,10 +46,18 @@ class Trace:
         sys.setprofile(self._called)
 
     def _called(self, frame: FrameType, event: str, _: object) -> None:
-        if self.on and event == "call" and frame.f_code.co_flags & CO_OPTIMIZED:
+        if self.on and event == "call" and _is_function(frame):
             file = frame.f_code.co_filename
             if file.startswith(str(PACKAGE)):
                 self.files.add(str(Path(file).relative_to(PACKAGE)))
+
+
+def _is_function(frame: FrameType) -> bool:
+    """Whether it is a function's call: no module, no class, and no comprehension in one (Python 3.12 has no frame for
+    it)."""
+    if frame.f_code.co_name in COMPREHENSIONS and frame.f_back:
+        frame = frame.f_back
+    return bool(frame.f_code.co_flags & CO_OPTIMIZED)
 
 
 def command_line(words: list[str]) -> list[str]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from vault_memory.core.profile.fields import FIELDS, comparable
+from vault_memory.core.profile.fields import FIELDS
+from vault_memory.core.text import comparable
 
 # key → value → how the student says so for good, in three scripts
 SAYS: dict[str, dict[str, tuple[str, ...]]] = {

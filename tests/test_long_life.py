@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.student import Said, life
-from vault_memory.core.profile.fields import FIELDS, comparable
+from vault_memory.core.profile.fields import FIELDS
 from vault_memory.core.profile.profile import Profile
+from vault_memory.core.text import comparable
 from vault_memory.services.profiles.history import history
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from vault_memory.core.notes import document, front_matter, note
+from vault_memory.core.notes import document, note
 
 DEEP = "[" * 60_000
 ALIASES = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -53,7 +53,7 @@ def test_it_takes_the_reader_neither_down_nor_long(yaml: str) -> None:
 
 
 def test_ordinary_front_matter() -> None:
-    values = front_matter.load(
+    values = note.load_yaml(
         "title: 2026-01-30\ndate: 2026-01-30\nat: 2026-01-30T14:05:00+08:00\ntags: [a, '#b', 3]\n"
         "aliases:\n  - x\n  - y\nrating: 4.5\ndone: yes\nempty:\nid: 0x1f\nnested: {a: {b: 2026-01-01}}\n"
         f"sha: {'0123456789abcdef' * 8}\nquoted: '{'1' * 200}'\nkind: !!str 12\n"
@@ -76,12 +76,12 @@ def test_ordinary_front_matter() -> None:
 
 
 def test_front_matter_ends_at_a_line_of_its_own() -> None:
-    assert front_matter.split("---\na: b\u2028---\u2028c\n---\r\nbody") == ("a: b\u2028---\u2028c\n", "body")
-    long = "---\n" + "x" * front_matter.MAX_CHARS
-    assert front_matter.split(f"{long}\n---\n") is None
+    assert note.split_front_matter("---\na: b\u2028---\u2028c\n---\r\nbody") == ("a: b\u2028---\u2028c\n", "body")
+    long = "---\n" + "x" * note.MAX_FRONT_MATTER_CHARS
+    assert note.split_front_matter(f"{long}\n---\n") is None
     for cut in range(5):  # the bound lies inside the closing line
-        text = f"---\n{'x' * (front_matter.MAX_CHARS - cut)}\n---tail\n"
-        assert front_matter.split(text) is None
+        text = f"---\n{'x' * (note.MAX_FRONT_MATTER_CHARS - cut)}\n---tail\n"
+        assert note.split_front_matter(text) is None
 
 
 def test_the_day_of_a_note_is_read_from_it() -> None:

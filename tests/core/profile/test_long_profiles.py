@@ -7,8 +7,7 @@ import time
 import pytest
 
 from vault_memory.core.profile import Profile, changes_between, clean
-from vault_memory.core.profile.fields import split_mark
-from vault_memory.core.profile.profile import MAX_LINE_CHARS, MAX_READ_CHARS, MAX_VALUES
+from vault_memory.core.profile.profile import MAX_LINE_CHARS, MAX_READ_CHARS, MAX_VALUES, split_mark
 
 LONG = 120_000
 HOSTILE = {

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.profile.fields import FIELDS, LOCALES, SECTIONS, TITLES, clean, same
-from vault_memory.core.profile.profile import Item, Profile, new_profile
+from vault_memory.core.profile.fields import FIELDS, LOCALES, SECTIONS, TITLES
+from vault_memory.core.profile.profile import Item, Profile, clean, new_profile
+from vault_memory.core.text import same
 
 _LABELS = [label for row in FIELDS.values() for label in row.labels] + [x for s in SECTIONS.values() for x in s]
 _values = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from vault_memory.core.text import show_controls
+from vault_memory.core.reading import show_controls
 
 TAGS = (
     *("user-profile", "relevant-memories", "recent-activity", "active-skill", "conversation-history", "user-request"),

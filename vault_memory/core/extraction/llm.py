@@ -17,8 +17,8 @@ from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon
 from vault_memory.core.extraction.speech import HEAD_CHARS, TAIL_CHARS, Message, gives_orders_to_the_system, read
 from vault_memory.core.privacy import is_private, redact, without_private
-from vault_memory.core.profile import FIELDS, Op, Signal, Strength, comparable, same
-from vault_memory.core.text import fold
+from vault_memory.core.profile import FIELDS, Op, Signal, Strength
+from vault_memory.core.text import comparable, fold, same
 
 MAX_CHANGES = 20
 MAX_REPLY_CHARS = 300

@@ -13,7 +13,8 @@ from datetime import date, datetime
 from typing import Any
 
 from vault_memory.core import reading
-from vault_memory.core.profile import LOCALES, one_line
+from vault_memory.core.profile import LOCALES
+from vault_memory.core.text import one_line
 
 MAX_QUOTED_CHARS = 150
 """How much of a message an entry quotes; the conversation record has all of it."""

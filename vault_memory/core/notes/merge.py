@@ -16,7 +16,8 @@ from typing import Literal
 from vault_memory.core import layout, reading
 from vault_memory.core.notes import note
 from vault_memory.core.notes.matching import ends, matches
-from vault_memory.core.profile import FIELDS, Item, Profile, comparable
+from vault_memory.core.profile import FIELDS, Item, Profile
+from vault_memory.core.text import comparable
 
 Side = Literal["ours", "theirs"]
 Newer = Callable[[str], Side]

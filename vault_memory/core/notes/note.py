@@ -1,13 +1,17 @@
 """A Markdown note: its YAML front matter and body, and the conflict blocks in it, where two texts for the same lines
-stand until a person has decided."""
+stand until a person has decided.
+
+This is the only place where YAML is read. Anybody may have written it, so it is looked through event by event, which
+takes little memory, before the library builds anything of it: 60,000 brackets end the whole process with a fault, and
+500 bytes of aliases take gigabytes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
-
-from vault_memory.core.notes import front_matter
 
 CONFLICT_OPEN = (
     "<<<<<<< 兩邊都改了這幾行：留下對的，再刪去三行記號"
@@ -17,6 +21,18 @@ CONFLICT_MIDDLE = "======="
 CONFLICT_CLOSE = ">>>>>>> 另一邊到此為止 · end of the other text"
 CONFLICT_PROBLEM = "conflict: "
 """How the problem of a file that holds a conflict block begins."""
+
+MAX_FRONT_MATTER_CHARS = 64_000
+"""Longer front matter is a mistake: a file that opens with a horizontal rule."""
+MAX_YAML_DEPTH = 20
+MAX_YAML_VALUES = 5_000
+"""Keys and values together."""
+MAX_YAML_NUMBER_CHARS = 100
+"""A longer number takes long to compute and cannot be shown."""
+
+_YAML_CORE = "tag:yaml.org,2002:"
+_TEXT_TAGS = ("!", f"{_YAML_CORE}str")
+_NUMBER_TAGS = (f"{_YAML_CORE}int", f"{_YAML_CORE}float")
 
 
 @dataclass(frozen=True)
@@ -48,13 +64,13 @@ class Note:
 def parse(text: str) -> Note:
     """Split a note into front matter and body. `problems` names broken front matter; the body is complete even then."""
     text = text.removeprefix("\ufeff")
-    block = front_matter.split(text)
+    block = split_front_matter(text)
     if block is None:
         return Note(body=text)
     yaml, body = block
     body_line = text[: len(text) - len(body)].count("\n") + 1
     try:
-        meta = front_matter.load(yaml)
+        meta = load_yaml(yaml)
     except ValueError as error:
         return Note({}, body, body_line, (f"front matter (lines 1-{body_line - 1}) is not valid YAML: {error}",))
     return Note(meta, body, body_line)
@@ -69,6 +85,79 @@ def render(meta: Mapping[str, Any], body: str) -> str:
     # Not python-frontmatter's `export`: it strips what Python takes for a blank, and with it the end of a last value.
     block = yaml.safe_dump(dict(meta), allow_unicode=True, sort_keys=False, default_flow_style=False, width=10_000)
     return f"---\n{block}---\n{body}"
+
+
+def split_front_matter(text: str) -> tuple[str, str] | None:
+    """(YAML, body) when the first line is `---` and a later line, within `MAX_FRONT_MATTER_CHARS`, closes it."""
+    first, newline, rest = text.partition("\n")
+    if first.rstrip() != "---" or not newline:
+        return None
+    found = rest[:MAX_FRONT_MATTER_CHARS].split("\n")
+    if len(rest) > MAX_FRONT_MATTER_CHARS:
+        found.pop()  # the end of this line is not in sight
+    position = 0
+    for line in found:
+        position += len(line) + 1
+        if line.rstrip() in ("---", "..."):
+            return rest[: position - len(line) - 1], rest[position:]
+    return None
+
+
+def load_yaml(yaml: str) -> dict[str, Any]:
+    """The mapping of a YAML text: texts, numbers, truth values, lists and mappings; a date is a text (`2026-01-30`).
+
+    Raises `ValueError` with the reason for anything else, and for more than the bounds above; aliases and tags are
+    refused.
+    """
+    from frontmatter.default_handlers import YAMLHandler
+    from yaml import YAMLError
+
+    try:
+        _check_yaml(yaml)
+        values = YAMLHandler().load(yaml)
+    except (YAMLError, ValueError, TypeError) as error:  # a date such as 2026-13-45 raises ValueError
+        raise ValueError(" ".join(str(error).split())[:200]) from error
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ValueError("it is not a list of `name: value` lines")
+    return {str(key): _plain(value) for key, value in values.items()}
+
+
+def _check_yaml(yaml: str) -> None:
+    """Raise `ValueError` for what must not be built, `YAMLError` for what is not YAML. Reads no further than needed."""
+    from frontmatter.default_handlers import SafeLoader
+    from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent, ScalarEvent
+    from yaml.nodes import ScalarNode
+
+    loader = SafeLoader(yaml)
+    depth = count = 0
+    try:
+        while loader.check_event():
+            event = loader.get_event()
+            count += isinstance(event, NodeEvent)
+            depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+            if isinstance(event, AliasEvent):
+                raise ValueError(f"it has an alias (*{str(event.anchor)[:40]}), which is not read: write the value out")
+            if depth > MAX_YAML_DEPTH or count > MAX_YAML_VALUES:
+                raise ValueError(f"it has more than {MAX_YAML_VALUES:,} values or {MAX_YAML_DEPTH} levels")
+            if (tag := getattr(event, "tag", None)) is not None and tag not in _TEXT_TAGS:
+                raise ValueError(f"it has a tag ({tag[:40]}), which is not read")
+            if isinstance(event, ScalarEvent) and len(event.value) > MAX_YAML_NUMBER_CHARS and tag is None:
+                kind = loader.resolve(ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call]
+                if kind in _NUMBER_TAGS:
+                    raise ValueError(f"it has a number of more than {MAX_YAML_NUMBER_CHARS} characters")
+    finally:
+        loader.dispose()
+
+
+def _plain(value: Any) -> Any:
+    """The value without Python's own types."""
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return str(value) if isinstance(value, date) else value
 
 
 def conflict_block(ours: list[str], theirs: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.profile import computed
     from vault_memory.core.profile.computed import PastTurn, TopicMention
-    from vault_memory.core.profile.fields import FIELDS, LOCALES, NOTE, clean, comparable, one_line, same
+    from vault_memory.core.profile.fields import FIELDS, LOCALES, NOTE
     from vault_memory.core.profile.policy import (
         Change,
         ChangeOp,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         counts_in,
         merge,
     )
-    from vault_memory.core.profile.profile import Item, Profile, new_profile
+    from vault_memory.core.profile.profile import Item, Profile, clean, new_profile
 
 __all__ = [
     "Change",
@@ -41,13 +41,10 @@ __all__ = [
     "TopicMention",
     "changes_between",
     "clean",
-    "comparable",
     "computed",
     "counts_in",
     "merge",
     "new_profile",
-    "one_line",
-    "same",
 ]
 
 __getattr__ = lazy_exports(
@@ -67,12 +64,9 @@ __getattr__ = lazy_exports(
         "Strength": "policy",
         "TopicMention": "computed",
         "changes_between": "policy",
-        "clean": "fields",
-        "comparable": "fields",
+        "clean": "profile",
         "counts_in": "policy",
         "merge": "policy",
         "new_profile": "profile",
-        "one_line": "fields",
-        "same": "fields",
     },
 )

@@ -18,8 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from vault_memory.core.profile.fields import comparable
-from vault_memory.core.text import tokens
+from vault_memory.core.text import comparable, tokens
 
 MAX_TURNS = 200
 """The fields are computed from this many turns, the newest ones."""

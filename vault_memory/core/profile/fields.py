@@ -1,13 +1,10 @@
-"""The fields of USER.md: their keys, their labels in three languages, and what a value may be."""
+"""The fields of USER.md: their keys, their labels in three languages, and what a value may be. Data only."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import Literal
-
-from vault_memory.core.text import normalize, simplify
 
 LOCALES = ("zh-TW", "zh-CN", "en")
 Form = Literal["scalar", "list", "text"]
@@ -98,47 +95,3 @@ STRONG_MARKS = ("強偏好", "强偏好", "strong")
 """The mark of a strong preference, per locale: `dark（強偏好）`, `dark (strong)`."""
 SEPARATORS = re.compile(r"[、,，;；]")
 """The characters between the members of a list."""
-
-
-def same(a: str, b: str) -> bool:
-    """Whether two values are equal apart from case, width, blanks and Traditional or Simplified script."""
-    return comparable(a) == comparable(b)
-
-
-def comparable(value: str) -> str:
-    """The value without the differences that `same` ignores."""
-    return "".join(simplify(normalize("NFKC", value).casefold()).split())
-
-
-def one_line(text: str) -> str:
-    """The text on one line: each run of blanks becomes one blank; control and format characters are removed."""
-    kept = (" " if char.isspace() else char for char in text if char.isspace() or unicodedata.category(char)[0] != "C")
-    return " ".join("".join(kept).split())
-
-
-def split_mark(text: str) -> tuple[str, bool]:
-    """A value without the mark of a strong preference at its end, and whether it had one: `dark（強偏好）`."""
-    bare = text.rstrip()
-    opening = max(bare.rfind("（"), bare.rfind("("))
-    if opening < 0 or bare[-1] not in "）)" or bare[opening + 1 : -1].strip().lower() not in STRONG_MARKS:
-        return text, False
-    return bare[:opening].rstrip(), True
-
-
-def clean(value: str, form: Form = "scalar") -> str:
-    """A value that fits on one line of the profile: as `one_line` makes it, and cut at `MAX_VALUE_CHARS`.
-
-    In a member of a list the characters that separate members become blanks, so it is read back as one member.
-    """
-    if form != "scalar":
-        value = SEPARATORS.sub(" ", value)
-    value = one_line(value)[:MAX_VALUE_CHARS].strip()
-    has_mark = True
-    while has_mark:
-        value, has_mark = split_mark(value)
-    return value
-
-
-KEY_OF_LABEL = {comparable(label): row.key for row in _ROWS if row.key != NOTE for label in row.labels}
-SECTION_OF_LABEL = {comparable(label): section for section, labels in SECTIONS.items() for label in labels}
-ALL_LABELS = [TITLES, *SECTIONS.values(), *(row.labels for row in _ROWS)]

@@ -18,8 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from vault_memory.core.profile.fields import FIELDS, NOTE, clean, comparable, same
-from vault_memory.core.profile.profile import Item, Profile
+from vault_memory.core.profile.fields import FIELDS, NOTE
+from vault_memory.core.profile.profile import Item, Profile, clean
+from vault_memory.core.text import comparable, same
 
 Op = Literal["set", "add", "remove"]
 ChangeOp = Literal["set", "add", "remove", "strengthen", "weaken", "restore"]

@@ -14,23 +14,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from vault_memory.core.profile.fields import (
-    ALL_LABELS,
     FIELDS,
-    KEY_OF_LABEL,
     LOCALES,
+    MAX_VALUE_CHARS,
     NOTE,
-    SECTION_OF_LABEL,
     SECTIONS,
     SEPARATORS,
     STRONG_MARKS,
     TITLES,
     Field,
-    clean,
-    comparable,
-    same,
-    split_mark,
+    Form,
 )
 from vault_memory.core.reading import lines as lines_of
+from vault_memory.core.text import comparable, one_line, same
 
 MAX_READ_CHARS = 100_000
 """Fields are looked for in so much of a file. What is beyond any of these bounds is text: it stays, but is no field."""
@@ -42,6 +38,33 @@ MAX_LABEL_CHARS = 60
 _BULLET = re.compile(r"(\s*[-*+][ \t]+)(.*)", re.DOTALL)
 _HEADING = re.compile(r"\s{0,3}#{1,6}[ \t]+(.*)", re.DOTALL)
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
+
+_KEY_OF_LABEL = {comparable(label): row.key for row in FIELDS.values() if row.key != NOTE for label in row.labels}
+_SECTION_OF_LABEL = {comparable(label): section for section, labels in SECTIONS.items() for label in labels}
+_ALL_LABELS = [TITLES, *SECTIONS.values(), *(row.labels for row in FIELDS.values())]
+
+
+def split_mark(text: str) -> tuple[str, bool]:
+    """A value without the mark of a strong preference at its end, and whether it had one: `dark（強偏好）`."""
+    bare = text.rstrip()
+    opening = max(bare.rfind("（"), bare.rfind("("))
+    if opening < 0 or bare[-1] not in "）)" or bare[opening + 1 : -1].strip().lower() not in STRONG_MARKS:
+        return text, False
+    return bare[:opening].rstrip(), True
+
+
+def clean(value: str, form: Form = "scalar") -> str:
+    """A value that fits on one line of the profile: as `one_line` makes it, and cut at `MAX_VALUE_CHARS`.
+
+    In a member of a list the characters that separate members become blanks, so it is read back as one member.
+    """
+    if form != "scalar":
+        value = SEPARATORS.sub(" ", value)
+    value = one_line(value)[:MAX_VALUE_CHARS].strip()
+    has_mark = True
+    while has_mark:
+        value, has_mark = split_mark(value)
+    return value
 
 
 @dataclass(frozen=True)
@@ -198,7 +221,7 @@ class Profile:
     def locale(self) -> str:
         """The language whose labels the file uses most."""
         words = {label for line in self._read_lines for label in _words_of(line)}
-        counts = [sum(labels[i] in words for labels in ALL_LABELS) for i in range(len(LOCALES))]
+        counts = [sum(labels[i] in words for labels in _ALL_LABELS) for i in range(len(LOCALES))]
         best = max(counts)
         candidates = [locale for locale, count in zip(LOCALES, counts, strict=True) if count == best]
         return self.default_locale if self.default_locale in candidates else candidates[0]
@@ -226,7 +249,7 @@ class Profile:
                 key, found = NOTE, _Line(index, bullet[1], (item,) if item.value else ())
             else:
                 label, colon, value = _split_label(bullet[2])
-                key = KEY_OF_LABEL.get(comparable(label), "") if len(label) <= MAX_LABEL_CHARS else ""
+                key = _KEY_OF_LABEL.get(comparable(label), "") if len(label) <= MAX_LABEL_CHARS else ""
                 prefix = bullet[1] + bullet[2][: len(bullet[2]) - len(value)]
                 found = _Line(index, prefix, _parse_items(key, value) if key else ())
             counts[key] += len(found.items)
@@ -244,7 +267,7 @@ class Profile:
                 continue
             heading = _heading(line)
             if heading is not None:
-                section = SECTION_OF_LABEL.get(comparable(heading), "")
+                section = _SECTION_OF_LABEL.get(comparable(heading), "")
             if len(line) <= MAX_LINE_CHARS:
                 yield index, section, line
 

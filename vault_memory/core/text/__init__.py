@@ -1,6 +1,5 @@
 """Text made comparable: one spelling for Traditional and Simplified Chinese, full and half width, and inflected
-English. Also the terms that a search looks for, dates written in words, the patterns that rules are written in, and
-control characters made visible."""
+English. Also the terms that a search looks for, dates written in words, the patterns that rules are written in."""
 
 from __future__ import annotations
 
@@ -10,20 +9,20 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.text import phrases, tokens
-    from vault_memory.core.text.controls import escape_controls_in_json, show_controls
-    from vault_memory.core.text.fold import fold, normalize, simplify
+    from vault_memory.core.text.fold import comparable, fold, normalize, one_line, same, simplify
     from vault_memory.core.text.phrases import Matcher, lazily
     from vault_memory.core.text.tokens import QueryTerms
 
 __all__ = [
     "Matcher",
     "QueryTerms",
-    "escape_controls_in_json",
+    "comparable",
     "fold",
     "lazily",
     "normalize",
+    "one_line",
     "phrases",
-    "show_controls",
+    "same",
     "simplify",
     "tokens",
 ]
@@ -33,11 +32,12 @@ __getattr__ = lazy_exports(
     {
         "Matcher": "phrases",
         "QueryTerms": "tokens",
-        "escape_controls_in_json": "controls",
+        "comparable": "fold",
         "fold": "fold",
         "lazily": "phrases",
         "normalize": "fold",
-        "show_controls": "controls",
+        "one_line": "fold",
+        "same": "fold",
         "simplify": "fold",
     },
 )

@@ -1,4 +1,4 @@
-"""Folding: text made comparable without moving a character.
+"""Folding: text made comparable, most of it without moving a character.
 
 `simplify` and `fold` map one character to one character, so an offset in the folded text is the same offset in what the
 person wrote. The table is OpenCC's character dictionary (t2s); a test derives it again and compares.
@@ -35,6 +35,22 @@ def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     Python sorts the marks of a letter in the square of their number: 200 kB of two kinds of mark took 40 s.
     """
     return text if text.isascii() else unicodedata.normalize(form, _MAY_BE_MARKS.sub(_without_many_marks, text))
+
+
+def same(a: str, b: str) -> bool:
+    """Whether two values are equal apart from case, width, blanks and Traditional or Simplified script."""
+    return comparable(a) == comparable(b)
+
+
+def comparable(value: str) -> str:
+    """The value without the differences that `same` ignores."""
+    return "".join(simplify(normalize("NFKC", value).casefold()).split())
+
+
+def one_line(text: str) -> str:
+    """The text on one line: each run of blanks becomes one blank; control and format characters are removed."""
+    kept = (" " if char.isspace() else char for char in text if char.isspace() or unicodedata.category(char)[0] != "C")
+    return " ".join("".join(kept).split())
 
 
 _MAY_BE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{MAX_MARKS + 1},}}")

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from vault_memory.errors import UsageError
-from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import echo, plural, print_waits, show_programs
+from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_waits, show_programs
 
 
 @click.command()

@@ -13,8 +13,7 @@ import click
 
 from vault_memory.core import layout
 from vault_memory.errors import Unsupervised, UsageError, VaultMemoryError
-from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import echo, print_json_text, print_waits
+from vault_memory.interfaces.cli import Context, echo, pass_context, print_json_text, print_waits
 from vault_memory.services.daemon import Daemon, Event, Service, install_service, service_status, uninstall_service
 from vault_memory.services.vault import Vault
 

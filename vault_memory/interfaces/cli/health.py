@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vault_memory.core import layout
-from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import echo, plural, print_json
+from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_json
 
 if TYPE_CHECKING:
     from vault_memory.services.admin import Status

@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 import click
 
 from vault_memory.core import layout, reading
-from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import echo, print_json, print_table
+from vault_memory.interfaces.cli import Context, echo, pass_context, print_json, print_table
 from vault_memory.services.vault import Vault
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -9,9 +9,8 @@ import click
 
 from vault_memory.core.profile import Change
 from vault_memory.errors import UsageError
-from vault_memory.interfaces.cli import Context, pass_context
+from vault_memory.interfaces.cli import Context, echo, pass_context, print_json
 from vault_memory.interfaces.cli.history import history
-from vault_memory.interfaces.cli.output import echo, print_json
 from vault_memory.services import profiles
 
 _user = click.option("--user", "user_id", metavar="ID", required=True, help="Whose preferences.")

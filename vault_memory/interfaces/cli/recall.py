@@ -13,8 +13,7 @@ import click
 from vault_memory.core import layout, reading
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.errors import NotAVault
-from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import echo, plural, print_json, print_table, print_waits
+from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_json, print_table, print_waits
 
 if TYPE_CHECKING:
     from vault_memory.services.retrieval import Mode, Scope

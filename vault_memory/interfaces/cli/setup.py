@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from vault_memory.interfaces.cli.output import echo, plural, show_programs
+from vault_memory.interfaces.cli import echo, plural, show_programs
 
 _MAX_NAMED = 20
 """Files that `init --adopt` leaves untracked and names."""

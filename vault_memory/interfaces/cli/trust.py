@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import echo, one_line, plural
+from vault_memory.interfaces.cli import Context, echo, one_line, pass_context, plural
 
 if TYPE_CHECKING:
     from vault_memory.config import Waiting

@@ -12,8 +12,7 @@ import click
 
 from vault_memory.core import reading
 from vault_memory.errors import UsageError
-from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import echo, plural, print_waits
+from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_waits
 from vault_memory.services.turns import Recorded, record_turn, record_turns
 from vault_memory.services.vault import Vault
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from vault_memory.interfaces.cli import Context, pass_context
-from vault_memory.interfaces.cli.output import echo, plural, print_json
+from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_json
 
 
 @click.group()

@@ -14,8 +14,9 @@ from typing import NamedTuple
 from vault_memory.adapters import files
 from vault_memory.adapters.history import ASSISTANT
 from vault_memory.core import layout, reading
-from vault_memory.core.profile import FIELDS, Change, PastTurn, Profile, TopicMention, same
+from vault_memory.core.profile import FIELDS, Change, PastTurn, Profile, TopicMention
 from vault_memory.core.profile import computed as interaction
+from vault_memory.core.text import same
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.profiles.history import PreferenceChange, history
 from vault_memory.services.profiles.profile_files import change_profile

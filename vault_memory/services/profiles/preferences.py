@@ -22,9 +22,8 @@ from vault_memory.core.profile import (
     Signal,
     changes_between,
     clean,
-    comparable,
-    same,
 )
+from vault_memory.core.text import comparable, same
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.notes import turn_at
 from vault_memory.services.profiles.history import PreferenceChange, history, profile_at

@@ -15,7 +15,8 @@ from vault_memory.adapters.history import ASSISTANT
 from vault_memory.adapters.models import ChatModel
 from vault_memory.adapters.state import StateFile
 from vault_memory.core.extraction import llm
-from vault_memory.core.profile import FIELDS, Change, Evidence, Signal, comparable
+from vault_memory.core.profile import FIELDS, Change, Evidence, Signal
+from vault_memory.core.text import comparable
 from vault_memory.errors import EndpointError, NotFound
 from vault_memory.services.notes import turn_at
 from vault_memory.services.profiles import ProfileFiles, change_profile
