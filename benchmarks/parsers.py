@@ -3,7 +3,8 @@
 Every parser reads every input, repeated to 4 kB, 8 kB and so on up to 4 MB. `growth` is the processor time of one
 length over that of half of it, or its mean over the last two doublings where that is less: a text that no longer fits
 into a cache of the processor makes one step larger. Times below 3 ms say nothing. What seems too fast is measured
-again. An input is doubled no further after a step that grew too fast or took long.
+again, and counts only as far as the next two doublings grow as fast. An input is doubled no further after a step that
+grew too fast or took long.
 
     python benchmarks/parsers.py [PARSER ...]
 
@@ -135,7 +136,10 @@ def measure(parser: Callable[[str], object], piece: str) -> tuple[float, float, 
         for runs in (3, 5):
             if _growth(times) > WANTED * 0.9:
                 times[-2:] = seconds(parser, shorter, runs), seconds(parser, text, runs)
-        worst = max(worst, _growth(times))
+        growth = _growth(times)
+        if growth > WANTED:
+            growth = min(growth, math.sqrt(seconds(parser, text * 4, 3) / times[-1]))
+        worst = max(worst, growth)
         if worst > WANTED or times[-1] > LONG_S:
             break
         length *= 2

@@ -95,6 +95,12 @@ def _check_identities(table: Mapping[str, str]) -> str | None:
     return None
 
 
+def _check_lexicon(table: Mapping[str, Any]) -> str | None:
+    from vault_memory.core.extraction import problem_with
+
+    return problem_with(table) if table else None
+
+
 def _check_hosts(names: list[str]) -> str | None:
     wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", name)]
     return f"must be host names without port or slash, not {wrong[0]!r}" if wrong else None
@@ -201,7 +207,9 @@ class Config:
 
     off_record: list[str] = _field([], "ids of users whose turns are never recorded")
 
-    lexicon: dict[str, Any] = _field({}, "your own technologies and style words; see docs/extraction.md")
+    lexicon: dict[str, Any] = _field(
+        {}, "your own technologies and style words; see docs/extraction.md", check=_check_lexicon
+    )
 
     llm_enabled: bool = _field(
         False,

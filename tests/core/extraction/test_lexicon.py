@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from vault_memory.core.extraction import extract, load_lexicon
+from vault_memory.core.extraction import extract, load_lexicon, problem_with
 from vault_memory.core.extraction.lexicon import longest
 
 
@@ -47,3 +51,38 @@ def test_all_lists_of_a_table_match_as_one() -> None:
 def test_of_names_inside_one_another_the_longest_counts() -> None:
     names = [(0, 3, "新德里"), (1, 3, "德里"), (5, 7, "東京")]
     assert longest(names) == [(0, 3, "新德里"), (5, 7, "東京")]
+
+
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [
+        ({"words": {"speaker": {"others": "a…a…a…a…a…a…b"}}}, "too many ways"),
+        ({"words": {"speaker": {"others": "((((a)*)*)*)*"}}}, "too many ways"),
+        ({"words": {"speaker": {"others": "(a|aa)" * 18}}}, "too many ways"),
+        ({"words": {"speaker": {"others": "(" * 5_000}}}, "brackets"),
+        ({"words": {"speaker": {"others": "(a"}}}, "no phrase"),
+        ({"words": {"speaker": {"others": "a???"}}}, "no phrase"),
+        ({"words": {"speaker": {"others": ["a"]}}}, "must be a text"),
+        ({"words": {"speaker": "a"}}, "must be a table"),
+        ({"words": "a"}, "must be a table"),
+        ({"styles": {"theme": {"dark": "a"}}}, "must be a table"),
+        ({"styles": {"theme": {"near": {"a": "b"}}}}, "must be a text"),
+        ({"styles": {"thme": {"dark": {"named": "a"}}}}, "not 'thme'"),
+        ({"word": {"speaker": {"others": "a"}}}, "not 'word'"),
+        ({"frameworks": "Zellij"}, "must be lists"),
+        ({"tools": [1]}, "must be lists"),
+    ],
+)
+def test_additions_that_would_fail_or_never_end_are_refused(extra: dict[str, Any], said: str) -> None:
+    """Anybody may have written a `vault-memory.toml`; a turn must neither fail nor hang because of its words."""
+    assert said in (problem_with(extra) or "")
+
+
+@given(st.lists(st.sampled_from([*"ab的…()?*+|.$ ", "(a|b)", "(?=a)"]), max_size=12).map("".join))
+@settings(max_examples=200, deadline=None)
+def test_additions_that_are_accepted_can_be_searched_in_time(phrase: str) -> None:
+    extra = {"words": {"speaker": {"others": phrase}}}
+    if problem_with(extra) is None:
+        started = time.process_time()
+        load_lexicon(extra).words("words.speaker.others").search("ab" * 1_000)
+        assert time.process_time() - started < 5

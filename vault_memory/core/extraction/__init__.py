@@ -11,7 +11,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.extraction import llm
-    from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon
+    from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon, problem_with
     from vault_memory.core.extraction.rules import extract
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "extract",
     "llm",
     "load_lexicon",
+    "problem_with",
 ]
 
 __getattr__ = lazy_exports(
@@ -27,5 +28,6 @@ __getattr__ = lazy_exports(
         "Lexicon": "lexicon",
         "extract": "rules",
         "load_lexicon": "lexicon",
+        "problem_with": "lexicon",
     },
 )

@@ -20,6 +20,10 @@ from vault_memory.core.text import fold, phrases
 CATEGORIES = ("languages", "frameworks", "tools")
 UNLESS_CHARS, CUE_CHARS = 24, 20
 """Characters read around a name that is also a word: both sides for that word, before it for a verb such as «use»."""
+MAX_WAYS = 200_000
+"""Of all phrases of a person together; the slowest such phrases take 0.1 s for 2,000 characters."""
+MAX_DEPTH = 3
+"""Tables inside each other: `styles.theme.dark`."""
 _FILES = ("words", "styles", "technologies", "roles", "subjects", "people")
 
 
@@ -243,6 +247,40 @@ def load_lexicon(extra: Mapping[str, Any] | None = None) -> Lexicon:
             key: {**rows, "near": _phrases_of(rows)} if key in gated else rows for key, rows in rest["styles"].items()
         }
     return Lexicon(_joined(_shipped(), {"technologies": technologies, **rest}))
+
+
+def problem_with(extra: Mapping[str, Any]) -> str | None:
+    """What is wrong with a person's additions, None for valid ones. Anybody may have written them.
+
+    A phrase may be tried in many ways at each place of a text (`phrases.ways`); all of them together are bounded.
+    """
+    try:
+        names = [extra[name] for name in CATEGORIES if name in extra]
+        if not all(isinstance(rows, list) and all(isinstance(row, str) for row in rows) for rows in names):
+            return f'{", ".join(CATEGORIES)} must be lists of names: ["Zellij", "Lanternfish: lantern"]'
+        tables = {name: value for name, value in extra.items() if name not in CATEGORIES}
+        if unknown := [name for name in tables if name not in _FILES]:
+            return f"has {', '.join((*CATEGORIES, *_FILES))}, not {unknown[0][:40]!r}"
+        if sum(_ways(tables, _shipped(), "")) > MAX_WAYS:
+            return "has phrases that may be tried in too many ways: use fewer gaps, brackets and repetitions"
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _ways(table: Mapping[str, Any], shipped: Mapping[str, Any], above: str) -> Iterator[int]:
+    """The ways of each phrase in a table, which must have the shape of the shipped one."""
+    for name, value in table.items():
+        path = f"{above}{name}"
+        mine = shipped.get(name)
+        if isinstance(value, Mapping) and not isinstance(mine, str) and path.count(".") < MAX_DEPTH:
+            if above == "styles." and mine is None:
+                raise ValueError(f"styles has {', '.join(_shipped()['styles'])}, not {name[:40]!r}")
+            yield from _ways(value, mine or {}, f"{path}.")
+        elif isinstance(value, str) and not isinstance(mine, Mapping) and "." in path:
+            yield from map(phrases.ways, phrases.split(value))
+        else:
+            raise ValueError(f"{path[:80]} must be {'a text' if isinstance(mine, str) else 'a table of texts'}")
 
 
 def _phrases_of(rows: Mapping[str, Any]) -> str:

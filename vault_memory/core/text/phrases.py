@@ -20,6 +20,10 @@ from typing import Any, Generic, TypeVar, cast
 from vault_memory.core import reading
 from vault_memory.core.text.fold import fold
 
+MAX_WAYS = 1_000_000
+"""`ways` counts so far."""
+MAX_BRACKETS = 60
+"""Of one phrase, whose `ways` are counted."""
 GAP = r"[^,;。!?\n]{0,16}?"
 _WORD = "[a-z0-9_]"
 _TOKEN = re.compile(r"\(\?[=!]|\)[*+?]| \?|.", re.DOTALL)
@@ -222,6 +226,41 @@ class Matcher:
             for name in ("search", "match", "finditer", "sub"):  # later calls skip this object
                 setattr(self, name, getattr(expression, name))
         return expression
+
+
+def ways(phrase: str) -> int:
+    """In how many ways a phrase may be tried at one place of a text, at most: a bound for its time.
+
+    Counted up to `MAX_WAYS`. Raises `ValueError` for a phrase that is no regular expression, or nested too deep.
+    """
+    if phrase.count("(") > MAX_BRACKETS:
+        raise ValueError(f"{phrase[:40]!r} has more than {MAX_BRACKETS} brackets")
+    try:
+        re.compile(_expression(phrase))
+    except (re.error, OverflowError) as error:
+        raise ValueError(f"{phrase[:40]!r} is no phrase ({error})") from error
+    return _ways(iter(_PARTS.findall(phrase)))[0]
+
+
+def _ways(parts: Iterator[str]) -> tuple[int, str]:
+    """The ways of a group, and what closes it. Consumes its parts."""
+    total, product, closing = 0, 1, ""
+    for part in parts:
+        if part in ("(", "(?=", "(?!"):
+            inner, closed = _ways(parts)
+            inner = inner + 1 if closed[1:] else inner
+            product *= inner**4 if closed[1:] in ("*", "+") else inner
+        elif part == "|":
+            total, product = total + product, 1
+        elif part[0] == ")":
+            closing = part
+            break
+        elif part == "…":
+            product *= 17
+        elif part[-1] == "?":
+            product *= 2
+        product = min(product, MAX_WAYS)
+    return min(total + product, MAX_WAYS), closing
 
 
 def needs(phrase: str) -> tuple[str, ...]:
