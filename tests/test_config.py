@@ -143,7 +143,7 @@ def test_importing_the_settings_loads_no_heavy_module() -> None:
     """Start-up time: a search in a shell reads the settings first."""
     code = "import sys, vault_memory.config; print(*sorted(n for n in sys.modules if n.startswith('vault_memory.')))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    ours = {"vault_memory.config", "vault_memory.core", "vault_memory.core.layout"}
+    ours = {"vault_memory.config", "vault_memory.core", "vault_memory.core.layout", "vault_memory.core.setting_checks"}
     ours |= {"vault_memory.core.reading", "vault_memory.core.record_kinds", "vault_memory.errors", "vault_memory.lazy"}
     assert set(run.stdout.split()) == ours
 

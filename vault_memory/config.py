@@ -12,17 +12,15 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from vault_memory.core import reading
-from vault_memory.core.layout import FORMAT, SETTINGS_FILE, check_user_id
-from vault_memory.errors import ConfigError, InvalidId
+from vault_memory.core import reading, setting_checks
+from vault_memory.core.layout import FORMAT, SETTINGS_FILE
+from vault_memory.errors import ConfigError
 
 ENV_PREFIX = "VAULT_MEMORY_"
 MAX_PROBLEMS, MAX_PROBLEM_CHARS = 20, 1_000
@@ -59,102 +57,8 @@ def _zone_or_none(name: str) -> ZoneInfo | None:
         return None
 
 
-# Each check returns what is wrong with a value, None for a valid one. Core's modules are imported where they are used:
-# a vault that sets neither a locale nor a schedule does not load them (4 ms of 150 for a search in a shell).
-
-
-def _check_locale(name: str) -> str | None:
-    from vault_memory.core.profile import LOCALES
-
-    return None if name in LOCALES else f"must be one of {', '.join(LOCALES)}, not {name!r}"
-
-
 def _check_zone(name: str) -> str | None:
     return None if _zone_or_none(name) else f"must be an IANA time zone such as Asia/Taipei, not {name!r}"
-
-
-def _check_schedule(table: Mapping[str, str]) -> str | None:
-    from vault_memory.core.timing import parse_schedule
-
-    for job, when in table.items():
-        try:
-            parse_schedule(when)
-        except ValueError as error:
-            return f"of {job}: {error}"
-    return None
-
-
-def _check_identities(table: Mapping[str, str]) -> str | None:
-    for name, user_id in table.items():
-        if not name.strip():
-            return f"must not map an empty name (to {user_id!r})"
-        try:
-            check_user_id(user_id)
-        except InvalidId as error:
-            return f"of {name!r}: {error}"
-    return None
-
-
-def _check_lexicon(table: Mapping[str, Any]) -> str | None:
-    from vault_memory.core.extraction import problem_with
-
-    return problem_with(table) if table else None
-
-
-def _check_hosts(names: list[str]) -> str | None:
-    wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", name)]
-    return f"must be host names without port or slash, not {wrong[0]!r}" if wrong else None
-
-
-def _check_base_url(url: str) -> str | None:
-    if "?" in url or "#" in url:
-        return "must be an address without a query"
-    return (_check_address(url) or None) if url else None
-
-
-def _check_patterns(patterns: list[str]) -> str | None:
-    for pattern in patterns:
-        try:
-            re.compile(pattern)
-        except (re.error, RecursionError, OverflowError) as error:
-            return f"must be regular expressions: {pattern!r} is not one ({error})"
-    return None
-
-
-def _check_endpoints(endpoints: list[dict[str, str]]) -> str | None:
-    problems = ((number, _check_endpoint(endpoint)) for number, endpoint in enumerate(endpoints, 1))
-    wrong = [f"endpoint {number} {problem}" for number, problem in problems if problem]
-    return f"are wrong: {'; '.join(wrong)}" if wrong else None
-
-
-def _check_endpoint(endpoint: dict[str, str]) -> str:
-    """What is wrong with an endpoint; never quotes its url, which may hold a password."""
-    if unknown := endpoint.keys() - {"url", "key_env"}:
-        return f"has url and key_env, not {', '.join(sorted(unknown))}"
-    if not all(isinstance(value, str) for value in endpoint.values()):
-        return "must have texts for url and key_env"
-    url = endpoint.get("url", "")
-    if problem := _check_address(url):
-        return problem
-    if not urlsplit(url).path.endswith(("/embeddings", "/api/embed")):
-        return "needs the whole address as its url, such as http://localhost:11434/v1/embeddings"
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*|", endpoint.get("key_env", "")):
-        return "must have the NAME of an environment variable as its key_env, never the key itself"
-    return ""
-
-
-def _check_address(url: str) -> str:
-    """What is wrong with the address of an endpoint; never quotes it."""
-    try:
-        address = urlsplit(url)
-        is_whole = address.scheme in ("http", "https") and address.hostname and address.port != 0
-    except ValueError:  # brackets that do not close, a port that is not a number
-        is_whole = False
-    if not is_whole:
-        return "needs a url that begins with http:// or https:// and names a host"
-    if address.username or address.password:
-        return "must not have a password in its url: put it into an environment variable and name that in key_env"
-    return ""
 
 
 @dataclass(frozen=True)
@@ -188,7 +92,7 @@ class Config:
     """All settings of one vault; lengths of time and sizes carry their unit in the name."""
 
     format: int = _field(FORMAT, "version of the vault's format; written by `init`")
-    locale: str = _field("zh-TW", "language of new profiles and of our headings", check=_check_locale)
+    locale: str = _field("zh-TW", "language of new profiles and of our headings", check=setting_checks.locale)
     timezone: str = _field("Asia/Taipei", "IANA time zone of users who set none", check=_check_zone)
     index_dir: str = _field(
         "",
@@ -208,7 +112,7 @@ class Config:
     off_record: list[str] = _field([], "ids of users whose turns are never recorded")
 
     lexicon: dict[str, Any] = _field(
-        {}, "your own technologies and style words; see docs/extraction.md", check=_check_lexicon
+        {}, "your own technologies and style words; see docs/extraction.md", check=setting_checks.lexicon
     )
 
     llm_enabled: bool = _field(
@@ -232,7 +136,9 @@ class Config:
     llm_temperature: float = _field(0.0, "0: always the likeliest response; higher: more varied ones", low=0, high=2)
 
     schedule: dict[str, str] = _field(
-        {}, "when jobs run, by name: 03:00, an interval such as 15m, or off; see docs/daemon.md", check=_check_schedule
+        {},
+        "when jobs run, by name: 03:00, an interval such as 15m, or off; see docs/daemon.md",
+        check=setting_checks.schedule,
     )
 
     watch_settle_ms: int = _field(400, "quiet time after an edit before it is indexed", low=0, high=60_000)
@@ -253,7 +159,7 @@ class Config:
     embedding_endpoints: list[dict[str, str]] = _field(
         [],
         "where the model is served, the preferred one first: {url, key_env}",
-        check=_check_endpoints,
+        check=setting_checks.endpoints,
         sensitive="notes and questions are sent there, without secrets and private facts, and so is a key_env's key",
     )
     embedding_query_prefix: str = _field("", "text that the model expects before a query: e5 models 'query: '")
@@ -268,12 +174,12 @@ class Config:
     )
 
     identities: dict[str, str] = _field(
-        {}, "names that other programs use for people: outside name -> user id", check=_check_identities
+        {}, "names that other programs use for people: outside name -> user id", check=setting_checks.identities
     )
 
     serve_port: int = _field(8765, "port of the HTTP server; 0: any free one", low=0, high=65_535)
     serve_hosts: list[str] = _field(
-        [], "host names by which others reach the server; localhost is always allowed", check=_check_hosts
+        [], "host names by which others reach the server; localhost is always allowed", check=setting_checks.hosts
     )
     serve_rate: int = _field(300, "most requests a second from one caller", low=1, high=100_000)
     serve_body_mb: int = _field(32, "largest request to the chat proxy, in megabytes", low=1, high=1_000)
@@ -281,7 +187,7 @@ class Config:
     upstream_base_url: str = _field(
         "",
         "OpenAI-compatible provider behind the chat proxy, without /chat/completions",
-        check=_check_base_url,
+        check=setting_checks.base_url,
         sensitive="chats are sent there, with the memory in them",
     )
     upstream_key_env: str = _field(
@@ -292,7 +198,7 @@ class Config:
     upstream_anthropic_url: str = _field(
         "",
         "Anthropic-compatible provider behind the chat proxy, without /messages",
-        check=_check_base_url,
+        check=setting_checks.base_url,
         sensitive="chats are sent there, with the memory in them",
     )
     upstream_anthropic_key_env: str = _field(
@@ -313,7 +219,7 @@ class Config:
     proxy_housekeeping: list[str] = _field(
         [],
         "regular expressions for more requests that a client makes on its own, such as titles",
-        check=_check_patterns,
+        check=setting_checks.patterns,
         sensitive="they are matched against every request, and a hostile one never ends",
     )
 

@@ -1,0 +1,104 @@
+"""What the values of settings may be. Each check returns what is wrong with a value, None for a valid one.
+
+Other modules are imported where they are used: a vault that sets no schedule does not load that of the jobs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from vault_memory.core.layout import check_user_id
+from vault_memory.errors import InvalidId
+
+
+def locale(name: str) -> str | None:
+    from vault_memory.core.profile import LOCALES
+
+    return None if name in LOCALES else f"must be one of {', '.join(LOCALES)}, not {name!r}"
+
+
+def schedule(table: Mapping[str, str]) -> str | None:
+    from vault_memory.core.timing import parse_schedule
+
+    for job, when in table.items():
+        try:
+            parse_schedule(when)
+        except ValueError as error:
+            return f"of {job}: {error}"
+    return None
+
+
+def identities(table: Mapping[str, str]) -> str | None:
+    for name, user_id in table.items():
+        if not name.strip():
+            return f"must not map an empty name (to {user_id!r})"
+        try:
+            check_user_id(user_id)
+        except InvalidId as error:
+            return f"of {name!r}: {error}"
+    return None
+
+
+def lexicon(table: Mapping[str, Any]) -> str | None:
+    from vault_memory.core.extraction import problem_with
+
+    return problem_with(table) if table else None
+
+
+def hosts(names: list[str]) -> str | None:
+    wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", name)]
+    return f"must be host names without port or slash, not {wrong[0]!r}" if wrong else None
+
+
+def base_url(url: str) -> str | None:
+    if "?" in url or "#" in url:
+        return "must be an address without a query"
+    return (_address(url) or None) if url else None
+
+
+def patterns(patterns: list[str]) -> str | None:
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            return f"must be regular expressions: {pattern!r} is not one ({error})"
+    return None
+
+
+def endpoints(endpoints: list[dict[str, str]]) -> str | None:
+    problems = ((number, _endpoint(endpoint)) for number, endpoint in enumerate(endpoints, 1))
+    wrong = [f"endpoint {number} {problem}" for number, problem in problems if problem]
+    return f"are wrong: {'; '.join(wrong)}" if wrong else None
+
+
+def _endpoint(endpoint: dict[str, str]) -> str:
+    """What is wrong with an endpoint; never quotes its url, which may hold a password."""
+    if unknown := endpoint.keys() - {"url", "key_env"}:
+        return f"has url and key_env, not {', '.join(sorted(unknown))}"
+    if not all(isinstance(value, str) for value in endpoint.values()):
+        return "must have texts for url and key_env"
+    url = endpoint.get("url", "")
+    if problem := _address(url):
+        return problem
+    if not urlsplit(url).path.endswith(("/embeddings", "/api/embed")):
+        return "needs the whole address as its url, such as http://localhost:11434/v1/embeddings"
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*|", endpoint.get("key_env", "")):
+        return "must have the NAME of an environment variable as its key_env, never the key itself"
+    return ""
+
+
+def _address(url: str) -> str:
+    """What is wrong with the address of an endpoint; never quotes it."""
+    try:
+        address = urlsplit(url)
+        is_whole = address.scheme in ("http", "https") and address.hostname and address.port != 0
+    except ValueError:  # brackets that do not close, a port that is not a number
+        is_whole = False
+    if not is_whole:
+        return "needs a url that begins with http:// or https:// and names a host"
+    if address.username or address.password:
+        return "must not have a password in its url: put it into an environment variable and name that in key_env"
+    return ""
