@@ -1,5 +1,6 @@
 """Text made comparable: one spelling for Traditional and Simplified Chinese, full and half width, and inflected
-English. Also the terms that a search looks for, dates written in words, the patterns that rules are written in."""
+English. Also the terms that a search looks for, dates written in words, and the patterns that rules are
+written in."""
 
 from __future__ import annotations
 
