@@ -11,9 +11,8 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.privacy import private, secrets
-    from vault_memory.core.privacy.gate import Finding, places, secrets_added
     from vault_memory.core.privacy.private import PRIVATE, is_private, names_a_contact, without_private
-    from vault_memory.core.privacy.secrets import redact
+    from vault_memory.core.privacy.secrets import Finding, places, redact, secrets_added
 
 __all__ = [
     "Finding",
@@ -31,13 +30,13 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "Finding": "gate",
+        "Finding": "secrets",
         "PRIVATE": "private",
         "is_private": "private",
         "names_a_contact": "private",
-        "places": "gate",
+        "places": "secrets",
         "redact": "secrets",
-        "secrets_added": "gate",
+        "secrets_added": "secrets",
         "without_private": "private",
     },
 )

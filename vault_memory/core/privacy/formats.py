@@ -1,92 +1,78 @@
-"""Secrets that are known by their form: keys and tokens of providers, private keys, credentials in addresses."""
+"""Secrets that are known by their form: keys and tokens of providers, private keys, credentials in addresses, and
+numbers with a check digit (cards, identity numbers of Taiwan, China, Hong Kong and the United States, IBAN).
+
+The tables are data for `secrets`, which searches a text with them. The functions look at one candidate each.
+"""
 
 from __future__ import annotations
 
 import base64
-import itertools
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable
 
 from vault_memory.core.text import lazily
 
-MAX_KEY_CHARS = 20_000
-"""A private key ends within so many characters."""
-Span = tuple[int, int, str]
+Found = tuple[int, int] | None
+"""Where the secret in a candidate stands; None: it is none."""
 
+# --- keys and tokens --------------------------------------------------------------------------------------------------
 
-def format_spans(text: str) -> Iterator[Span]:
-    """(start, end, kind) of each secret with a known form."""
-    for kind, hint, pattern in _FORMATS:
-        if hint in text:
-            yield from ((match.start(), match.end(), kind) for match in _compiled(pattern).finditer(text))
-    yield from _private_keys(text)
-    yield from _credentials(text)
-    yield from _basic(text)
-
-
-_compiled = cache(re.compile)
-"""Compiled when first needed: most texts hold no secret, and there are about two hundred patterns."""
-
-
-# --- (kind, text that must stand in it, pattern) ----------------------------------------------------------------------
-
-
-def _format(kind: str, prefix: str, rest: str) -> tuple[str, str, str]:
-    """A token that begins with `prefix` at the start of a word, followed by the pattern `rest`."""
-    literal = re.escape(prefix)
-    return kind, prefix, rf"{literal}(?<![A-Za-z0-9_\-]{literal}){rest}"
-
-
-def _formats(kind: str, prefixes: str, rest: str) -> Iterator[tuple[str, str, str]]:
-    """The same for each of several prefixes, separated by blanks."""
-    return (_format(kind, prefix, rest) for prefix in prefixes.split())
-
+KEY_RUN = lazily(r"[A-Za-z0-9_\-.=+/~$,%@]{15}")
+"""Whatever is in `PREFIXED` and `SHAPED` has so many characters of keys in a row."""
 
 _DIGIT_SOON = r"(?=[A-Za-z_\-]{0,60}\d)"
 _VARIED = r"(?!x{6}|X{6})(?=[A-Za-z_\-./=]{0,60}\d|[a-z_\-./=]{0,60}[A-Z][a-z]{0,60}[A-Z])"
-_FORMATS = [
-    _format("token", "eyJ", r"[A-Za-z0-9_\-]{8,4000}\.[A-Za-z0-9_\-]{4,8000}(?:\.[A-Za-z0-9_\-]{0,2000}){0,3}"),
-    *(
-        _format("token", word, rf"{_DIGIT_SOON}[A-Za-z0-9_\-.=+/~]{{16,2000}}")
-        for word in ("Bearer ", "bearer ", "BEARER ")
+
+PREFIXED = [
+    ("token", "eyJ", r"[A-Za-z0-9_\-]{8,4000}\.[A-Za-z0-9_\-]{4,8000}(?:\.[A-Za-z0-9_\-]{0,2000}){0,3}"),
+    ("api-key", "sk-", _DIGIT_SOON + r"[A-Za-z0-9_\-]{16,250}"),
+    ("api-key", "sess-", _DIGIT_SOON + r"[A-Za-z0-9]{30,60}"),
+    (
+        "api-key",
+        "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ whsec_ sk_prod_",
+        r"[A-Za-z0-9+/]{10,250}={0,2}",
     ),
-    _format("api-key", "sk-", rf"{_DIGIT_SOON}[A-Za-z0-9_\-]{{16,250}}"),
-    _format("api-key", "sess-", rf"{_DIGIT_SOON}[A-Za-z0-9]{{30,60}}"),
-    *_formats(
-        "api-key", "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ whsec_ sk_prod_", r"[A-Za-z0-9+/]{10,250}={0,2}"
-    ),
-    *_formats("api-key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    *_formats(
+    ("api-key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    (
         "token",
         "ghp_ gho_ ghu_ ghs_ ghr_ npm_ hf_ dckr_pat_ dckr_oat_ lin_api_ figd_ vercel_ ntn_ r8_ rdme_ nfp_ "
         "api_org_ squ_ sqp_ sqa_ tfp_ bkua_ rubygems_ pnu_ lip_ ATBB",
         _VARIED + r"[A-Za-z0-9]{20,255}",
     ),
-    *_formats("token", "github_pat_ pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_\-.]{20,255}"),
-    *_formats(
+    ("token", "github_pat_ pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_\-.]{20,255}"),
+    (
         "token",
         "glpat- gldt- glrt- glcbt- glptt- glsoat- glft- glimt- glagent- gloas- GOCSPX- pypi- tskey- xapp- sq0atp- "
         "sq0csp- ATATT3x ATCTT3x ya29. EAAC EAAA HRKU- NRAK- NRJS- pul- CFPAT- CCIPAT_ CCIPRJ_ ops_eyJ FlyV1 fo1_ "
         "AQVN sl.B sl.u atlasv1.",
         _VARIED + r"[A-Za-z0-9_\-.]{16,1200}",
     ),
-    *(_format("token", f"xox{letter}", r"[\-.](?=[A-Za-z\-.]{0,20}\d)[A-Za-z0-9\-.]{10,255}") for letter in "abceoprs"),
-    *_formats(
+    (
+        "token",
+        "xoxa xoxb xoxc xoxe xoxo xoxp xoxr xoxs",
+        r"[\-.](?=[A-Za-z\-.]{0,20}\d)[A-Za-z0-9\-.]{10,255}",
+    ),
+    (
         "api-key",
         "AIza gsk_ pplx- xai- nvapi- xkeysib- xsmtpsib- PMAK- sntrys_ sntryu_ glsa_ glc_ rpa_ tvly- fw_ "
-        "AGE-SECRET-KEY-1 dsn_ esecret_ sbp_ sb_secret_ shpat_ shpss_ shpca_ shppa_ dop_v1_ doo_v1_ dor_v1_ hvs. hvb. "
-        "hvr. pcsk_ jina_ lsv2_pt_ lsv2_sk_ dp.pt. dp.st. aio_ AKCp bce-v3/ALTAK- re_ AKLT",
+        "AGE-SECRET-KEY-1 dsn_ esecret_ sbp_ sb_secret_ shpat_ shpss_ shpca_ shppa_ dop_v1_ doo_v1_ dor_v1_ hvs. "
+        "hvb. hvr. pcsk_ jina_ lsv2_pt_ lsv2_sk_ dp.pt. dp.st. aio_ AKCp bce-v3/ALTAK- re_ AKLT",
         _VARIED + r"[A-Za-z0-9_\-/=]{20,255}",
     ),
-    *_formats("api-key", "LTAI AKID", r"[A-Za-z0-9]{12,40}(?![A-Za-z0-9])"),
-    _format("api-key", "SG.", r"[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}"),
-    _format("api-key", "key-", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
-    _format("api-key", "dapi", r"[0-9a-f]{32}"),
-    *_formats("api-key", "SK AC", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
-    _format("api-key", "secret_", r"[A-Za-z0-9]{40,60}"),
-    _format("token", "vault_", r"[A-Za-z0-9._\-]{1,64}_[0-9a-f]{64}"),
-    _format("token", "access_token$", r"(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
+    ("api-key", "LTAI AKID", r"[A-Za-z0-9]{12,40}(?![A-Za-z0-9])"),
+    ("api-key", "SG.", r"[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}"),
+    ("api-key", "key-", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("api-key", "dapi", r"[0-9a-f]{32}"),
+    ("api-key", "SK AC", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("api-key", "secret_", r"[A-Za-z0-9]{40,60}"),
+    ("token", "vault_", r"[A-Za-z0-9._\-]{1,64}_[0-9a-f]{64}"),
+    ("token", "access_token$", r"(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
+]
+"""(kind, prefixes separated by blanks, pattern of the rest): a prefix stands at the start of a word."""
+
+SHAPED = [
+    ("token", "earer ", rf"(?<![A-Za-z0-9_\-])[Bb]earer {_DIGIT_SOON}[A-Za-z0-9_\-.=+/~]{{16,2000}}"),
+    ("token", "BEARER ", rf"(?<![A-Za-z0-9_\-])BEARER {_DIGIT_SOON}[A-Za-z0-9_\-.=+/~]{{16,2000}}"),
     ("api-key", "-us", r"(?<![A-Za-z0-9])[0-9a-f]{32}-us\d{1,2}(?![A-Za-z0-9])"),
     ("api-key", "8Q~", r"(?<![A-Za-z0-9])[A-Za-z0-9_~.\-]{3}8Q~[A-Za-z0-9_~.\-]{34}"),
     ("api-key", "pat", r"(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
@@ -108,89 +94,71 @@ _FORMATS = [
     ("password", "$", r"\$(?:2[abxy]\$\d\d\$|6\$|5\$|1\$|apr1\$|y\$|argon2i?d?\$)(?<!\w\$..)[A-Za-z0-9./$=,+]{20,200}"),
 ]
 
+"""(kind, text that must stand in it, pattern)"""
+
 # --- private keys -----------------------------------------------------------------------------------------------------
 
-_EDGE = lazily(r"-{4,5} ?(?P<which>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+MAX_KEY_CHARS = 20_000
+"""A private key ends within so many characters."""
+_EDGE = r"-{4,5} ?(?P<which>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_ANY_EDGE = lazily(_EDGE)
 _KEY_TEXT = lazily(
     r"(?:[A-Za-z0-9+/=]{16,}|[\s>+\-|#*\\\"',]|(?:\\[nr])|[A-Z][A-Za-z\-]{2,20}: [^\n]{0,200}\n){1,2000}"
 )
-_KEY_RUN = lazily(r"[A-Za-z0-9+/=]{8,}")
-_ENCODED = lazily(r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,20000}={0,2}")
-_PUTTY = lazily(r"(?<=Private-Lines: )\d{1,3}(?:\r?\n[A-Za-z0-9+/=]{20,80}){1,100}")
+_KEY_LINE = lazily(r"[A-Za-z0-9+/=]{8,}")
 
 
-def _private_keys(text: str) -> Iterator[Span]:
-    if "PRIVATE KEY" in text:
-        edges = [*_EDGE.finditer(text), None]
-        for begin, after in itertools.pairwise(edges):
-            if begin and begin["which"] == "BEGIN":
-                stop = _end_of_key(text, begin.end(), after)
-                if _KEY_RUN.search(text, begin.end(), stop):
-                    yield begin.start(), stop, "private-key"
-    if "LS0tLS1CRUdJTi" in text:
-        for match in _ENCODED.finditer(text):
-            if b"PRIVATE KEY" in base64.b64decode(match[0][:80]):
-                yield *match.span(), "private-key"
-    if "Private-Lines: " in text:
-        yield from ((match.start(), match.end(), "private-key") for match in _PUTTY.finditer(text))
+def _private_key(begin: re.Match[str]) -> Found:
+    """From its first line to its last; to where its text ends if it is cut."""
+    if begin["which"] != "BEGIN":
+        return None
+    text, start = begin.string, begin.end()
+    after = _ANY_EDGE.search(text, start, start + MAX_KEY_CHARS)
+    if after and after["which"] == "END":
+        stop = after.end()
+    else:
+        body = _KEY_TEXT.match(text, start, after.start() if after else start + MAX_KEY_CHARS)
+        stop = body.end() if body else start
+    return (begin.start(), stop) if _KEY_LINE.search(text, start, stop) else None
 
 
-def _end_of_key(text: str, start: int, after: re.Match[str] | None) -> int:
-    """Where the key ends whose first line ends at `start`: at its last line, or where its text ends if that is cut."""
-    if after and after["which"] == "END" and after.end() - start <= MAX_KEY_CHARS:
-        return after.end()
-    body = _KEY_TEXT.match(text, start, min(start + MAX_KEY_CHARS, after.start() if after else len(text)))
-    return body.end() if body else start
+def _encoded_key(match: re.Match[str]) -> Found:
+    """A private key in base64."""
+    return match.span() if b"PRIVATE KEY" in base64.b64decode(match[0][:80]) else None
 
 
 # --- names and passwords in addresses ---------------------------------------------------------------------------------
 
-_ADDRESS = lazily(r"(?<=://)(?P<user>[^\s:/@'\"<>\[\]{}()`,|]{0,100}):(?P<rest>[^\s'\"<>\[`|]{1,300})")
 _HOST = lazily(r"@(?=[\w\[])")
 _PORT = lazily(r"\d{1,5}(?:[/?#].*)?\Z")
 _PLACEHOLDER = lazily(
     r"(?:\$|%|\{|\*{2}|x{3}|\.{3}|<|\[|your|my)[^@]*\Z|(?:pass(?:word)?|passwd|pwd|pw|secret|token|key)\Z",
     re.IGNORECASE,
 )
-
-
-def _credentials(text: str) -> Iterator[Span]:
-    """`user:password` in an address. The password may hold `/` and `@`: the last `@` before a host ends it."""
-    if "://" not in text or "@" not in text:
-        return
-    for match in _ADDRESS.finditer(text):
-        rest = match["rest"]
-        hosts = list(_HOST.finditer(rest))
-        first = rest.partition("/")[0]
-        if not hosts or (_PORT.match(rest) and "@" not in first):
-            continue
-        at = _last_host(rest, [host.start() for host in hosts])
-        password = rest[:at]
-        if password and not (_PLACEHOLDER.match(password) and len(password) > 2):
-            yield match.start(), match.start("rest") + at, "credentials"
-
-
-def _last_host(rest: str, ats: list[int]) -> int:
-    """The `@` before the host: the first one before something that can only be a host, else the last one."""
-    return next((at for at in ats if _SURELY_HOST.match(rest, at + 1)), ats[-1])
-
-
 _SURELY_HOST = lazily(
     r"(?:[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8}|localhost|[\w\-]{1,63}(?=:\d))(?::\d{1,5})?(?:[/?#,;)\\]|\Z)"
 )
 
 
+def _credentials(address: re.Match[str]) -> Found:
+    """`user:password` in an address. The password may hold `/` and `@`: the last `@` before a host ends it."""
+    rest = address["rest"]
+    ats = [host.start() for host in _HOST.finditer(rest)]
+    if not ats or (_PORT.match(rest) and "@" not in rest.partition("/")[0]):
+        return None
+    at = next((at for at in ats if _SURELY_HOST.match(rest, at + 1)), ats[-1])
+    password = rest[:at]
+    if not password or (_PLACEHOLDER.match(password) and len(password) > 2):
+        return None
+    return address.start("user"), address.start("rest") + at
+
+
 # --- basic authorization ----------------------------------------------------------------------------------------------
 
-_BASIC = lazily(r"(?<![A-Za-z])[Bb](?:asic|ASIC) {1,3}(?P<value>[A-Za-z0-9+/_\-]{8,400}={0,2})")
 
-
-def _basic(text: str) -> Iterator[Span]:
+def _basic(match: re.Match[str]) -> Found:
     """`Basic` followed by base64 of a name, a colon and a password."""
-    if "asic " in text or "ASIC " in text:
-        for match in _BASIC.finditer(text):
-            if is_basic(match["value"]):
-                yield *match.span("value"), "token"
+    return match.span("value") if is_basic(match["value"]) else None
 
 
 def is_basic(value: str) -> bool:
@@ -201,3 +169,153 @@ def is_basic(value: str) -> bool:
     except ValueError:
         return False
     return ":" in plain and plain.isprintable()
+
+
+_BASIC = r"(?<![A-Za-z])[Bb](?:asic|ASIC) {1,3}(?P<value>[A-Za-z0-9+/_\-]{8,400}={0,2})"
+CHECKED: list[tuple[str, str, str, Callable[[re.Match[str]], Found] | None]] = [
+    ("private-key", "PRIVATE KEY", _EDGE, _private_key),
+    ("private-key", "LS0tLS1CRUdJTi", r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,20000}={0,2}", _encoded_key),
+    (
+        "private-key",
+        "Private-Lines: ",
+        r"(?<=Private-Lines: )\d{1,3}(?:\r?\n[A-Za-z0-9+/=]{20,80}){1,100}",
+        None,
+    ),
+    (
+        "credentials",
+        "@",
+        r"://(?P<user>[^\s:/@'\"<>\[\]{}()`,|]{0,100}):(?=[^@\s]{0,300}@)(?P<rest>[^\s'\"<>\[`|]{1,300})",
+        _credentials,
+    ),
+    ("token", "asic ", _BASIC, _basic),
+    ("token", "ASIC ", _BASIC, _basic),
+]
+"""(kind, text that must stand in it, pattern, what decides where the secret of a match stands)"""
+
+# --- numbers with a check digit ---------------------------------------------------------------------------------------
+
+DIGIT_RUN = lazily(r"[0-9]{2}")
+"""Whatever is in `NUMBERS` has two digits in a row."""
+_SEPARATORS = re.compile(r"[ \-().]")
+_ORDER = lazily(
+    r"(?:order|invoice|tracking|shipment|parcel|serial|ticket|reference|ref|isbn|imei|barcode|ean|upc|sku|receipt|batch"
+    r"|订单|單號|单号|訂單|发票|發票|编号|編號|流水号|序號|序列号|快递|物流|运单|條碼|条码)"
+    r"(?:[ _\-]?(?:number|numbers|num|no|id|code|号码?|號碼?|编号|編號))?[\s.:#=(\"'是為为]{0,5}(?:is )?\Z",
+    re.IGNORECASE,
+)
+_CONTEXT_CHARS = 40
+
+
+def number(match: re.Match[str], is_valid: Callable[[str], bool]) -> Found:
+    """The number, if its check digit holds. A card number after «order no.» is an order's."""
+    if not is_valid(_SEPARATORS.sub("", match[0]).upper()):
+        return None
+    before = max(0, match.start() - _CONTEXT_CHARS)
+    return None if is_valid is _card and _ORDER.search(match.string, before, match.start()) else match.span()
+
+
+_CARDS = lazily(
+    r"4\d{15}|4\d{18}|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}"
+    r"|(?:6011|64[4-9]\d|65\d\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|(?:62|81)\d{14,17}"
+)
+"""What a card number begins with and how long it then is (ISO/IEC 7812): Visa, Mastercard, American Express, Diners,
+Discover, JCB, UnionPay."""
+
+
+def _card(digits: str) -> bool:
+    """Luhn's check, of a number that begins like a card."""
+    if not _CARDS.fullmatch(digits) or len(set(digits)) < 2:
+        return False
+    total = 0
+    for position, digit in enumerate(reversed(digits)):
+        value = int(digit) * (2 if position % 2 else 1)
+        total += value - 9 if value > 9 else value
+    return total % 10 == 0
+
+
+_TAIWAN_LETTERS = "ABCDEFGHJKLMNPQRSTUVXYWZIO"
+
+
+def _taiwan(number: str) -> bool:
+    """Taiwan's national and resident numbers: the letter counts as two digits; weights 1 9 8 … 1 1."""
+    letter = _TAIWAN_LETTERS.index(number[0]) + 10
+    if number[1].isalpha():  # resident numbers before 2021
+        number = f"{number[0]}{(_TAIWAN_LETTERS.index(number[1]) + 10) % 10}{number[2:]}"
+    digits = [letter // 10, letter % 10, *map(int, number[1:])]
+    return (
+        sum(weight * digit for weight, digit in zip((1, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1), digits, strict=True)) % 10 == 0
+    )
+
+
+def _china(number: str) -> bool:
+    """The Resident Identity Card of the PRC: GB 11643, ISO 7064 mod 11-2."""
+    total = sum(
+        int(digit) * weight
+        for digit, weight in zip(number, (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2), strict=False)
+    )
+    return "10X98765432"[total % 11] == number[17]
+
+
+def _hong_kong(number: str) -> bool:
+    """Hong Kong identity card: letters count 10 to 35, a missing first one 36; weights 9 … 1, mod 11."""
+    letters = 2 if number[1].isalpha() else 1
+    values = [36] * (2 - letters) + [ord(letter) - 55 for letter in number[:letters]]
+    values += [int(digit) for digit in number[letters:-1]]
+    check = 10 if number[-1] == "A" else int(number[-1])
+    return (sum(value * weight for value, weight in zip(values, range(9, 1, -1), strict=True)) + check) % 11 == 0
+
+
+def _iban(number: str) -> bool:
+    """ISO 13616: the rearranged number is 1 modulo 97."""
+    rearranged = number[4:] + number[:4]
+    return int("".join(str(int(char, 36)) for char in rearranged)) % 97 == 1
+
+
+def _always(number: str) -> bool:
+    return True
+
+
+NUMBERS: list[tuple[str, re.Pattern[str], Callable[[str], bool]]] = [
+    (
+        "id-number",
+        lazily(
+            r"[1-9](?<![\w.\-][1-9])\d{5}[ \-]?(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d[ \-]?\d{3}[\dXx](?![A-Za-z0-9_\-.]\w)"
+            r"(?![A-Za-z0-9])",
+            re.ASCII,
+        ),
+        _china,
+    ),
+    (
+        "card",
+        lazily(
+            r"\d(?<![A-Za-z0-9_.\-/]\d)(?:\d{3}(?:[ \-.]\d{4}){3}(?:[ \-.]\d{1,3})?|\d{3}[ \-.]\d{6}[ \-.]\d{4,5}"
+            r"|\d{13,18})(?![A-Za-z0-9_\-])(?!\.\d)",
+            re.ASCII,
+        ),
+        _card,
+    ),
+    (
+        "id-number",
+        lazily(
+            r"[A-Za-z](?<![A-Za-z0-9_\-.][A-Za-z])(?:[1289]|[A-Da-d])[ \-]?\d{4}[ \-]?\d{4}(?![A-Za-z0-9_])", re.ASCII
+        ),
+        _taiwan,
+    ),
+    (
+        "id-number",
+        lazily(r"[A-Za-z](?<![A-Za-z0-9_\-.][A-Za-z])[A-Za-z]?\d{6} ?\([0-9Aa]\)", re.ASCII),
+        _hong_kong,
+    ),
+    (
+        "id-number",
+        lazily(r"[0-8](?<![\w.\-][0-8])(?<!000)\d\d-(?!00)\d\d-(?!0000)\d{4}(?![\w\-])", re.ASCII),
+        _always,
+    ),
+    (
+        "bank-account",
+        lazily(
+            r"[A-Z](?<![A-Za-z0-9_\-][A-Z])[A-Z]\d\d(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])", re.ASCII
+        ),
+        _iban,
+    ),
+]

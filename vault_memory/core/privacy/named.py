@@ -1,34 +1,33 @@
 """Secrets that a name announces: «password: x», 密碼設為 x, `DB_PASSWORD=x`, `<token>x</token>`, `mysql -px`.
 
-A rule finds the name by substring search, then reads a bounded piece of text after it: a sign (`=`, is, 是, a table's
-or tag's edge) and a value. Whether the value is a secret depends on how it is written: «password: str» is code.
+`secrets` finds the names; here a bounded piece of text after one is read: a sign (`=`, is, 是, a table's or tag's edge)
+and a value. Whether the value is a secret depends on how it is written: «password: str» is code.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from vault_memory.core.privacy import values
-from vault_memory.core.privacy.formats import Span
+from vault_memory.core.privacy.formats import Found
 from vault_memory.core.privacy.values import Said
 from vault_memory.core.text import fold, lazily
 
 _MAX_VALUE_CHARS = 300
 
 
-@dataclass(frozen=True)
-class _Name:
+class Name(NamedTuple):
     """What one name announces. `before` must match the text that ends where the name begins (None: anything may).
 
     After a letter of `not_before` it is another word: passage, keyboard.
     """
 
-    text: str
     kind: str
-    before: re.Pattern[str] | None = None
-    not_before: str = ""
+    text: str
+    before: re.Pattern[str] | None
+    not_before: str
 
 
 _EDGE = lazily(r"(?<![a-z0-9])\Z")
@@ -46,41 +45,53 @@ _KEY_EDGE = lazily(
 )
 
 
-def _names(kind: str, listed: str, before: re.Pattern[str] | None = None, not_before: str = "") -> Iterator[_Name]:
-    return (_Name(text, kind, before, not_before) for text in listed.split(", "))
-
-
-_NAMES = [
-    *_names("password", "password, passwd, passphrase, passcode, 密码, 口令, 通行码, 密語"),
-    *_names("password", "pwd, pass phrase, pass word, psk, identified by, mot de passe, passwort, contraseña", _EDGE),
-    *_names("password", "pass", _EDGE, "abefghilmopqrw"),
-    *_names("password", "pw", _EDGE, "d"),
-    *_names("pin", "pin, cvv, cvc, cvv2, otp, 提款码, 验证码, 安全码, pin码", _EDGE),
-    *_names("api-key", "key", _KEY_EDGE, "bfopswl"),
-    *_names("api-key", "金钥, 密钥, 私钥"),
-    *_names("token", "token", _TOKEN_EDGE),
-    *_names("token", "secret", _SECRET_EDGE),
-    *_names("token", "credential, session id, sessionid, session_id, phpsessid, jsessionid, connect.sid", _EDGE),
-    *_names("token", "权杖, 令牌, 凭证"),
-    *_names("authorization", "authorization", _EDGE),
-    *_names("auth", '"auth", _auth, sharedaccesssignature'),
-    *_names(
+NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
+    ("password", "password, passwd, passphrase, passcode, 密码, 口令, 通行码, 密語", None, ""),
+    (
+        "password",
+        "pwd, pass phrase, pass word, psk, identified by, mot de passe, passwort, contraseña",
+        _EDGE,
+        "",
+    ),
+    ("password", "pass", _EDGE, "abefghilmopqrw"),
+    ("password", "pw", _EDGE, "d"),
+    ("pin", "pin, cvv, cvc, cvv2, otp, 提款码, 验证码, 安全码, pin码", _EDGE, ""),
+    ("api-key", "key", _KEY_EDGE, "bfopswl"),
+    ("api-key", "金钥, 密钥, 私钥", None, ""),
+    ("token", "token", _TOKEN_EDGE, ""),
+    ("token", "secret", _SECRET_EDGE, ""),
+    ("token", "credential, session id, sessionid, session_id, phpsessid, jsessionid, connect.sid", _EDGE, ""),
+    ("token", "权杖, 令牌, 凭证", None, ""),
+    ("authorization", "authorization", _EDGE, ""),
+    ("auth", '"auth", _auth, sharedaccesssignature', None, ""),
+    (
         "id-number",
         "passport, ssn, social security, id card, driver's license, drivers license, driving licence, national id, "
         "identity number, id number, tax id",
         _EDGE,
+        "",
     ),
-    *_names(
-        "id-number", "护照, 身份证, 身分证, 健保卡, 居留证, 驾照, 驾驶证, 社保卡, 统一证号, 通行证, 台胞证, 社会安全"
+    (
+        "id-number",
+        "护照, 身份证, 身分证, 健保卡, 居留证, 驾照, 驾驶证, 社保卡, 统一证号, 通行证, 台胞证, 社会安全",
+        None,
+        "",
     ),
-    *_names(
+    (
         "bank-account",
         "account number, account no, acct no, bank account, routing number, iban, credit card, card number, card no, "
         "debit card",
         _EDGE,
+        "",
     ),
-    *_names("bank-account", "银行卡, 银行帐号, 银行账号, 银行帐户, 银行账户, 卡号, 帐号, 账号, 户头, 信用卡, 储蓄卡"),
+    (
+        "bank-account",
+        "银行卡, 银行帐号, 银行账号, 银行帐户, 银行账户, 卡号, 帐号, 账号, 户头, 信用卡, 储蓄卡",
+        None,
+        "",
+    ),
 ]
+"""(kind, names, `before`, `not_before`): see `Name`. All are folded."""
 
 _SUFFIX = (
     r"(?:[ _\-.]?(?:access|key|value|text|string|plain|number|no\.?|num|code|id|prod|production|dev|test|staging|live"
@@ -112,30 +123,9 @@ _CUT = lazily(r";(?=\s|\Z|[A-Za-z ]{1,30}=)|&(?=[\w.\-\[\]]{1,40}=)|,(?=\s|\Z|[\
 _QUOTES = {"「": "」", "『": "』", "“": "”"}
 
 
-def named_spans(text: str) -> Iterator[Span]:
-    """(start, end, kind) of each value that a name announces."""
-    folded = fold(text)
-    for name in _NAMES:
-        at = folded.find(name.text)
-        while at >= 0:
-            after = at + len(name.text)
-            if span := _value_after(text, folded, name, at, after):
-                yield span
-            if name.kind == "password" and (span := _value_before(text, folded, at)):
-                yield span
-            at = folded.find(name.text, after)
-
-
-def _value_after(text: str, folded: str, name: _Name, at: int, after: int) -> Span | None:
-    """The secret that a name at `at` announces, if it does."""
-    if name.not_before and after < len(folded) and folded[after] in name.not_before:
-        return None
-    if (
-        name.before
-        and not name.before.search(folded, max(0, at - 40), at)
-        and not (name.text != "key" and _is_hump(text, at))
-    ):
-        return None
+def value_after(text: str, folded: str, name: Name, at: int) -> tuple[int, int, str] | None:
+    """(start, end, kind) of the secret that a name at `at` announces, if it does."""
+    after = at + len(name.text)
     sign = (_in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
     if not sign:
         return None
@@ -162,7 +152,7 @@ _VISIBLE = lazily(r"[!-~]")
 _BEFORE = lazily(r"(?<![!-~])[!-~]{6,64}\Z")
 
 
-def _value_before(text: str, folded: str, at: int) -> Span | None:
+def value_before(text: str, folded: str, at: int) -> Found:
     """«X as the password», 用 X 當密碼."""
     if not _VISIBLE.search(folded, max(0, at - _LINK_CHARS), at):
         return None  # no value can stand there
@@ -175,13 +165,8 @@ def _value_before(text: str, folded: str, at: int) -> Span | None:
     value = word.lstrip("\"'`(:=,")
     begin += len(word) - len(value)
     if len(value) >= 6 and values.is_secret("password", Said(value, "space", False, "")):
-        return begin, begin + len(value), "password"
+        return begin, begin + len(value)
     return None
-
-
-def _is_hump(text: str, at: int) -> bool:
-    """Whether a word begins at `at` inside a name such as `clientSecret`."""
-    return at > 0 and text[at].isupper() and text[at - 1].islower()
 
 
 def _in_tag(text: str, at: int) -> bool:
@@ -214,30 +199,29 @@ def _said(text: str, start: int, opened: str, how: str, kind: str) -> Said | Non
 
 # --- tables -----------------------------------------------------------------------------------------------------------
 
-_RULER = lazily(r"^[ \t>]{0,20}\|?[ \t]*:?-{2,100}:?[ \t]*\|[ \t:|\-]*$", re.MULTILINE)
+RULER = lazily(r"^[ \t>]{0,20}\|?[ \t]*:?-{2,100}:?[ \t]*\|[ \t:|\-]*$", re.MULTILINE)
 _MAX_ROWS = 200
 
 
-def table_spans(text: str) -> Iterator[Span]:
+def in_table(text: str, ruler: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
     """(start, end, kind) of each secret in a Markdown table, in a column that a name heads."""
-    for ruler in _RULER.finditer(text):
-        above = text.rfind("\n", 0, max(0, ruler.start() - 1)) + 1
-        heads = [_heading(cell) for cell in fold(text[above : ruler.start()]).split("|")]
-        if any(heads):
-            yield from _below(text, ruler.end() + 1, heads)
+    above = text.rfind("\n", 0, max(0, ruler.start() - 1)) + 1
+    heads = [_heading(cell, names) for cell in fold(text[above : ruler.start()]).split("|")]
+    if any(heads):
+        yield from _below(text, ruler.end() + 1, heads)
 
 
-def _heading(cell: str) -> _Name | None:
+def _heading(cell: str, names: Sequence[Name]) -> Name | None:
     cell = cell.strip(" *_`>\n")
-    return next((name for name in _NAMES if name.text in cell and len(cell) <= len(name.text) + 12), None)
+    return next((name for name in names if name.text in cell and len(cell) <= len(name.text) + 12), None)
 
 
-def _below(text: str, start: int, heads: list[_Name | None]) -> Iterator[Span]:
+def _below(text: str, start: int, heads: list[Name | None]) -> Iterator[tuple[int, int, str]]:
     """The secrets in the rows from `start` on."""
     for _ in range(_MAX_ROWS):
         stop = text.find("\n", start)
         row = text[start : stop if stop >= 0 else len(text)]
-        if "|" not in row or _RULER.match(row):
+        if "|" not in row or RULER.match(row):
             return
         at = start
         for cell, name in zip(row.split("|"), heads, strict=False):
@@ -254,7 +238,7 @@ def _below(text: str, start: int, heads: list[_Name | None]) -> Iterator[Span]:
 # --- commands ---------------------------------------------------------------------------------------------------------
 
 _ARGUMENT = r"(?:'(?P<single>[^'\n]{3,200})'|\"(?P<double>[^\"\n]{3,200})\"|(?P<bare>[^\s'\"|;&<>]{3,200}))"
-_COMMANDS = [
+COMMANDS = [
     ("mysql", rf"\b(?:mysql\w{{0,8}}|mysql-?dump)\b[^\n|;]{{0,200}}? -p{_ARGUMENT}"),
     ("mariadb", rf"\bmariadb[\w\-]{{0,8}}\b[^\n|;]{{0,200}}? -p{_ARGUMENT}"),
     ("sshpass", rf"\bsshpass\b[^\n|;]{{0,60}}? -p ?{_ARGUMENT}"),
@@ -281,13 +265,10 @@ _COMMANDS = [
     ("net user", r"\bnet user \S{1,60} (?P<bare>[^\s'\"/*]{6,200}) /"),
     (":543", r"(?<!\S)[\w.*\-]{1,100}:543\d:[\w*\-]{1,60}:[\w.\-]{1,60}:(?P<bare>[^\s:'\"]{4,200})(?!\S)"),
 ]
+"""(text that must stand in it, pattern): the last group of the pattern is a password."""
 
 
-def command_spans(text: str) -> Iterator[Span]:
-    """(start, end, kind) of each password among the arguments of a command."""
-    for hint, pattern in _COMMANDS:
-        if hint in text:
-            for match in re.finditer(pattern, text):
-                group = next(name for name, value in match.groupdict().items() if value)
-                if not values.is_placeholder(match[group]):
-                    yield *match.span(group), "password"
+def argument(match: re.Match[str]) -> Found:
+    """The password among the arguments of a command."""
+    group = match.lastgroup or 0
+    return None if values.is_placeholder(match[group]) else match.span(group)

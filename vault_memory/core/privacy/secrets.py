@@ -1,26 +1,35 @@
-"""Secrets: each one in a text is replaced by its kind.
+"""Secrets: each one in a text is replaced by its kind, and none is let into the history unseen.
 
 Three kinds are known: formats (keys of providers, tokens, private keys), numbers with a check digit (cards, identity
 numbers, IBAN) and values with a name («password: …», 密碼是 …). They are looked for in the text as a reader understands
 it (`views`), and what is replaced is the span as it was written. Git hashes, UUIDs, plain numbers and code stay.
 
-A rule begins with fixed letters, so a text without them costs one substring search, and every pattern is bounded: the
-time is linear in the length of any text. `benchmarks/secret_detection.py` measures what is found.
+This file is the engine of all rules. The rules are tables in `formats` and `named`: a hint (fixed letters that must
+stand in the text), a bound pattern, and a function that looks at what the pattern found. So an ordinary text costs
+a few searches and calls none of these functions, and the time is linear in the length of any text.
+`benchmarks/secret_detection.py` measures what is found.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
+from itertools import groupby
+from typing import NamedTuple
 
-from vault_memory.core.privacy.formats import Span, format_spans
-from vault_memory.core.privacy.named import command_spans, named_spans, table_spans
-from vault_memory.core.privacy.numbers import number_spans
+from vault_memory.core.privacy import formats, named
 from vault_memory.core.privacy.views import views
+from vault_memory.core.text import fold, lazily
 
 MAX_ROUNDS = 16
 """Replacing one value may uncover another («A123456789ghp_…»); nobody writes so many in a row."""
+MAX_SEARCHED_BYTES = 4_000_000
+"""Of the new lines of a file; a longer text is no note, and searching it would delay the commit."""
+_MAX_TOLD = 3
+Span = tuple[int, int, str]
 
 
 @dataclass(frozen=True)
@@ -53,8 +62,9 @@ def redact(text: str) -> Redacted:
 
 def secret_spans(text: str) -> list[Span]:
     """(start, end, kind) of each secret, in order and disjoint; offsets into `text`."""
+    found = [(*view.origin(start, end), kind) for view in views(text) for start, end, kind in _found(view.text)]
     merged: list[Span] = []
-    for start, end, kind in sorted(_found(text), key=lambda span: (span[0], -span[1])):
+    for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
         if merged and start < merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]), merged[-1][2])
         else:
@@ -62,8 +72,153 @@ def secret_spans(text: str) -> list[Span]:
     return merged
 
 
+# --- the rules --------------------------------------------------------------------------------------------------------
+
+
+class _Rule(NamedTuple):
+    """A pattern that is searched where its hint stands; `read` says where in a match the secret is, if it is one."""
+
+    kind: str
+    hint: str
+    pattern: re.Pattern[str]
+    read: Callable[[re.Match[str]], formats.Found] = re.Match.span
+
+
+@cache
+def _keys() -> list[_Rule]:
+    prefixed = [
+        _Rule(kind, prefix, lazily(rf"{literal}(?<![A-Za-z0-9_\-]{literal}){rest}"))
+        for kind, prefixes, rest in formats.PREFIXED
+        for prefix in prefixes.split()
+        for literal in [re.escape(prefix)]
+    ]
+    return prefixed + [_Rule(kind, hint, lazily(pattern)) for kind, hint, pattern in formats.SHAPED]
+
+
+@cache
+def _hinted() -> list[_Rule]:
+    """Formats and commands that are rare enough for their hints to be looked for in every text."""
+    checked = [
+        _Rule(kind, hint, lazily(pattern), read or re.Match.span) for kind, hint, pattern, read in formats.CHECKED
+    ]
+    return checked + [_Rule("password", hint, lazily(pattern), named.argument) for hint, pattern in named.COMMANDS]
+
+
+@cache
+def _numbers() -> list[_Rule]:
+    return [
+        _Rule(kind, "", pattern, partial(formats.number, is_valid=is_valid))
+        for kind, pattern, is_valid in formats.NUMBERS
+    ]
+
+
+@cache
+def _names() -> list[named.Name]:
+    return [
+        named.Name(kind, name, before, not_before)
+        for kind, names, before, not_before in named.NAMES
+        for name in names.split(", ")
+    ]
+
+
+@cache
+def _any_name() -> re.Pattern[str]:
+    """One expression for all names; those with the same first letter share a branch, so few are tried anywhere."""
+    texts = sorted({name.text for name in _names()})
+    branches = (
+        re.escape(first) + "(?:" + "|".join(re.escape(text[1:]) for text in same) + ")"
+        for first, same in groupby(texts, key=lambda text: text[0])
+    )
+    return re.compile("|".join(branches))
+
+
+# --- the search -------------------------------------------------------------------------------------------------------
+
+
 def _found(text: str) -> Iterator[Span]:
-    for view in views(text):
-        for spans in (format_spans, number_spans, named_spans, table_spans, command_spans):
-            for start, end, kind in spans(view.text):
-                yield *view.origin(start, end), kind
+    """(start, end, kind) of each secret in the text of one view."""
+    if formats.KEY_RUN.search(text):
+        yield from _matched(text, _keys())
+    yield from _matched(text, _hinted())
+    if formats.DIGIT_RUN.search(text):
+        yield from _matched(text, _numbers())
+    folded = fold(text)
+    if _any_name().search(folded):
+        yield from _announced(text, folded)
+        if "|" in text:
+            for ruler in named.RULER.finditer(text):
+                yield from named.in_table(text, ruler, _names())
+
+
+def _matched(text: str, rules: Sequence[_Rule]) -> Iterator[Span]:
+    for kind, hint, pattern, read in rules:
+        if hint in text:
+            for match in pattern.finditer(text):
+                if span := read(match):
+                    yield *span, kind
+
+
+def _announced(text: str, folded: str) -> Iterator[Span]:
+    """Values with a name: each place of a name that is a word of its own is looked at."""
+    for name in [name for name in _names() if name.text in folded]:
+        at = folded.find(name.text)
+        while at >= 0:
+            after = at + len(name.text)
+            if _is_word(text, folded, name, at, after):
+                if span := named.value_after(text, folded, name, at):
+                    yield span
+                if name.kind == "password" and (before := named.value_before(text, folded, at)):
+                    yield *before, "password"
+            at = folded.find(name.text, after)
+
+
+def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> bool:
+    """Whether a name stands for itself at `at`, and is no part of another word (tokenize, passage, monkey)."""
+    if name.not_before and after < len(folded) and folded[after] in name.not_before:
+        return False
+    if not name.before or name.before.search(folded, max(0, at - 40), at):
+        return True
+    is_hump = at > 0 and text[at].isupper() and text[at - 1].islower()  # clientSecret
+    return is_hump and name.text != "key"
+
+
+# --- the gate before history ------------------------------------------------------------------------------------------
+
+
+class Finding(NamedTuple):
+    """A secret in a text: its line (1-based) and its kind. The secret itself is kept nowhere."""
+
+    line: int
+    kind: str
+
+
+def secrets_added(known: Sequence[bytes | None], text: bytes | None) -> list[Finding]:
+    """The secrets in lines of `text` that none of the `known` texts has. A binary file (a NUL in it) has none."""
+    if not text or text in known:
+        return []
+    first, added = 0, text
+    longest = max((old for old in known if old and text.startswith(old)), key=len, default=b"")
+    if longest.endswith(b"\n"):  # text was appended: a log of many entries is not read again for each
+        first, added = longest.count(b"\n"), text[len(longest) :]
+    if b"\0" in added:
+        return []
+    return list(_findings(known, added[:MAX_SEARCHED_BYTES], first))
+
+
+def _findings(known: Sequence[bytes | None], added: bytes, first: int) -> Iterator[Finding]:
+    """The secrets in the new ones of the lines in `added`; `first` lines stand above it."""
+    old = {line for text in known if text for line in text.split(b"\n")}
+    rows = [(number, line) for number, line in enumerate(added.split(b"\n"), first + 1) if line not in old]
+    searched = b"\n".join(line for _, line in rows).decode("utf-8", "replace")
+    spans = secret_spans(searched)
+    line = place = 0
+    for start, _, kind in spans:
+        line += searched.count("\n", place, start)
+        place = start
+        yield Finding(rows[line][0], kind)
+
+
+def places(findings: Sequence[Finding]) -> str:
+    """`line 3 (password), line 9 (api-key)`; of many the first ones."""
+    told = [f"line {finding.line} ({finding.kind})" for finding in findings[:_MAX_TOLD]]
+    return ", ".join(told + [f"and {len(findings) - _MAX_TOLD} more"] * (len(findings) > _MAX_TOLD))

@@ -103,12 +103,13 @@ _MARK = lazily(
     r"|</?(?:b|i|u|em|strong|code|kbd|pre|span|p|li|div|font|mark|tt|br|td|th|tr|dt|dd|a|ul|ol)(?:\s[^<>]{0,100})?/?>"
     r"|(?<!\*)\*{1,2}(?!\*)|(?<![_\w])__(?=\w)|(?<=[\w:])__(?![_\w])|`{1,3}|~~"
 )
+_MARK_CHAR = lazily(r"[\\&%<*_`~]")
 _NAMED_CHARS = {"quot": '"', "amp": "&", "lt": "<", "gt": ">", "apos": "'", "nbsp": " ", "colon": ":", "equals": "="}
 _LETTERS = {"n": "\n", "r": "\n", "t": "\t"}
 
 
 def _marks(text: str) -> Iterator[tuple[int, int, str]]:
-    if not any(char in text for char in "\\&%<*_`~"):
+    if not _MARK_CHAR.search(text):
         return
     for match in _MARK.finditer(text):
         yield match.start(), match.end(), _meaning(match)
@@ -142,6 +143,7 @@ def _char(code: int) -> str:
 _LINE_END = lazily(r"(?:\r\n|[\n\r])(?:[ \t]{0,40}[>+\-|#*](?![>+\-|#*]{3}))?[ \t]{0,40}")
 _BROKEN = lazily(r"[\"'][ \t]{0,4}[+.,]?[ \t]{0,4}(?:\\?\r?\n[ \t]{0,40})?[+.]?[ \t]{0,4}[\"']")
 """A string literal that ends and goes on: "ab" + "cd"."""
+_JOINT_CHAR = lazily(r"[\r\n\"']")
 _LINE_TAIL = lazily(r"[ \t]{0,8}\\?\Z")
 _KEY_TAIL = lazily(r"[A-Za-z0-9+/=_\-.]{4,60}\Z")
 _KEY_HEAD = lazily(r"[A-Za-z0-9+/_\-.]{2,200}={0,2}(?![ \t]{0,2}[:=])")
@@ -150,6 +152,8 @@ _FRAGMENT_CHARS = 60
 
 def _joints(text: str) -> Iterator[tuple[int, int, str]]:
     """What stands between two halves of a key."""
+    if not _JOINT_CHAR.search(text):
+        return
     done = 0
     for start, end in sorted([*_line_ends(text), *(match.span() for match in _BROKEN.finditer(text))]):
         head = _KEY_HEAD.match(text, end)
