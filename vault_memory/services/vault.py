@@ -62,22 +62,15 @@ class Vault:
         """The vault's git history. Raises `HistoryError` if there is none."""
         from vault_memory.adapters.history import History
 
-        config = self.config
+        root, config = self.root, self.config
         return History(
-            self.root,
+            root,
             person_name=config.git_person_name,
             person_email=config.git_person_email,
             sign=config.git_sign,
-            allowed_settings=self._allowed_git_settings(),
+            allowed_settings=lambda: _allowed_git_settings(root),
             now=self.now,
         )
-
-    def _allowed_git_settings(self) -> tuple[Setting, ...]:
-        """Those settings of the repository's own config that this machine has said yes to (see `trust`)."""
-        from vault_memory.adapters.git import Setting
-
-        agreed = MachineRecord(self.root).agreed(GIT_CONFIG)
-        return tuple(Setting(key, value) for key, values in agreed.items() for value in values)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -273,7 +266,18 @@ def open_vault(
 
 
 def _settings(root: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Config:
-    return Config.load(root / layout.SETTINGS_FILE, environ, MachineRecord(root).doubts, **flags)
+    def doubts(values: Mapping[str, Any]) -> Mapping[str, str]:
+        return MachineRecord(root).doubts(values)
+
+    return Config.load(root / layout.SETTINGS_FILE, environ, doubts, **flags)
+
+
+def _allowed_git_settings(root: Path) -> tuple[Setting, ...]:
+    """Those settings of the repository's own config that this machine has said yes to (see `trust`)."""
+    from vault_memory.adapters.git import Setting
+
+    agreed = MachineRecord(root).agreed(GIT_CONFIG)
+    return tuple(Setting(key, value) for key, values in agreed.items() for value in values)
 
 
 def _checked(path: Path, named_by: str) -> Path:

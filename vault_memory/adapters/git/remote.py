@@ -83,7 +83,8 @@ class Remote:
                 )
         ssh = settings.values.get("core.sshcommand") or "ssh"
         ssh = os.environ.get("GIT_SSH_COMMAND") or f"{ssh} -o BatchMode=yes -o ConnectTimeout=20"
-        return git.run(self._root, *_SLOW_LIMITS, *args, extra={"GIT_SSH_COMMAND": ssh}, timeout_s=_TIMEOUT_S)
+        extra = {"GIT_SSH_COMMAND": ssh}
+        return git.run(self._root, *_SLOW_LIMITS, *args, extra=extra, timeout_s=_TIMEOUT_S, asks_remote=True)
 
     def _addresses(self) -> list[str]:
         """Where the remote is fetched from and pushed to; a name that is no remote's is an address."""
