@@ -197,7 +197,7 @@ class Vault:
             path = self.index_path(
                 scope
             )  # also checked for an open index, which opens its file again when that was replaced
-            index = self._indexes.pop(scope, None) or SqliteIndex(path, below=self._trusted_above(path))
+            index = self._indexes.pop(scope, None) or SqliteIndex(path, self._trusted_above(path), self._refuse_tracked)
             self._indexes[scope] = index
             if len(self._indexes) > MAX_OPEN_INDEXES:
                 # Not closed here, since another thread may be reading it: it closes when nobody uses it any more.
@@ -219,6 +219,13 @@ class Vault:
     def _trusted_above(self, index: Path) -> Path:
         """The folder of an index whose mode is the person's; what lies below it is private."""
         return self.root if index.parent == self.root / layout.STATE_DIR else index.parent
+
+    def _refuse_tracked(self, index: Path) -> None:
+        """Raise `ForeignFile` for an index that git tracks: it may be another person's."""
+        from vault_memory.adapters.git import refuse_tracked
+
+        if index.is_relative_to(self.root):
+            refuse_tracked(self.root, index)
 
     def lexicon(self) -> Lexicon:
         """The words by which preferences are recognised: the built-in ones and the vault's."""

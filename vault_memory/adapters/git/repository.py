@@ -39,7 +39,7 @@ _MAY_BE_SPLIT = re.compile(rb"link\0[\0-\x10]")
 """The header of the extension that names a shared index; a file whose name ends so looks alike."""
 
 _tracked: dict[Path, tuple[object, frozenset[PurePosixPath]]] = {}
-"""Vault → the stamp of its git index, and what that index tracks of its state."""
+"""Vault → the stamp of its git index, and what that index tracks of its state and indexes."""
 _indexes: dict[Path, Path] = {}
 """Vault → its git index, once there is one."""
 
@@ -224,7 +224,10 @@ class Filters:
 
 
 def tracked_state(root: Path) -> frozenset[PurePosixPath]:
-    """The state files of the vault at `root` that git tracks, relative to it. 10 us while the git index is the same."""
+    """The state files and indexes of the vault at `root` that git tracks, relative to it.
+
+    10 us while the git index is the same.
+    """
     index = _indexes.get(root) or Repository(root).git_dir / "index"
     try:
         status = index.stat()
@@ -253,11 +256,13 @@ def refuse_tracked(root: Path, path: Path) -> None:
 def _listed(root: Path, index: bytes) -> frozenset[PurePosixPath]:
     # Versions 2 and 3 hold each whole name, version 4 and a split index do not: then git is asked.
     is_plain = index[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and not _MAY_BE_SPLIT.search(index[-100_000:])
-    if is_plain and layout.STATE_DIR.encode() not in index.lower():
+    lowered = index.lower() if is_plain else b""
+    if is_plain and layout.STATE_DIR.encode() not in lowered and layout.INDEX_FILE.encode() not in lowered:
         return frozenset()
-    pattern = f":(icase,literal){layout.STATE_DIR}"
-    listed = git.run(root, "ls-files", "-z", "--", pattern, extra={"GIT_LITERAL_PATHSPECS": "0"})
-    return frozenset(PurePosixPath(os.fsdecode(name)) for name in listed.split(b"\0") if name)
+    patterns = (f":(icase,literal){layout.STATE_DIR}", f":(icase)*{layout.INDEX_FILE}*")
+    listed = git.run(root, "ls-files", "-z", "--", *patterns, extra={"GIT_LITERAL_PATHSPECS": "0"})
+    paths = (PurePosixPath(os.fsdecode(name)) for name in listed.split(b"\0") if name)
+    return frozenset(path for path in paths if layout.is_state(path))
 
 
 def _folded(name: PurePosixPath) -> str:
