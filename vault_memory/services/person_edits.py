@@ -6,6 +6,7 @@ taken the secret out or has committed it with git.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -111,7 +112,7 @@ def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
     cleared = [edit for edit in edits if edit.after in moved or not secrets_added([edit.before], edit.after)]
     held = [str(edit.path) for edit in edits if edit not in cleared] if len(cleared) < len(edits) else []
     record = _record(vault)
-    if held or record.read():
+    if held or os.path.lexists(record.path):
 
         def renewed(state: dict[str, Any]) -> Mapping[str, Any]:
             return {name: True for name in (*state, *held) if _findings(vault, name)}

@@ -62,22 +62,15 @@ class Vault:
         """The vault's git history. Raises `HistoryError` if there is none."""
         from vault_memory.adapters.history import History
 
-        config = self.config
+        root, config = self.root, self.config
         return History(
-            self.root,
+            root,
             person_name=config.git_person_name,
             person_email=config.git_person_email,
             sign=config.git_sign,
-            allowed_settings=self._allowed_git_settings(),
+            allowed_settings=lambda: _allowed_git_settings(root),
             now=self.now,
         )
-
-    def _allowed_git_settings(self) -> tuple[Setting, ...]:
-        """Those settings of the repository's own config that this machine has said yes to (see `trust`)."""
-        from vault_memory.adapters.git import Setting
-
-        agreed = MachineRecord(self.root).agreed(GIT_CONFIG)
-        return tuple(Setting(key, value) for key, values in agreed.items() for value in values)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -204,7 +197,7 @@ class Vault:
             path = self.index_path(
                 scope
             )  # also checked for an open index, which opens its file again when that was replaced
-            index = self._indexes.pop(scope, None) or SqliteIndex(path, below=self._trusted_above(path))
+            index = self._indexes.pop(scope, None) or SqliteIndex(path, self._trusted_above(path), self._refuse_tracked)
             self._indexes[scope] = index
             if len(self._indexes) > MAX_OPEN_INDEXES:
                 # Not closed here, since another thread may be reading it: it closes when nobody uses it any more.
@@ -226,6 +219,13 @@ class Vault:
     def _trusted_above(self, index: Path) -> Path:
         """The folder of an index whose mode is the person's; what lies below it is private."""
         return self.root if index.parent == self.root / layout.STATE_DIR else index.parent
+
+    def _refuse_tracked(self, index: Path) -> None:
+        """Raise `ForeignFile` for an index that git tracks: it may be another person's."""
+        from vault_memory.adapters.git import refuse_tracked
+
+        if index.is_relative_to(self.root):
+            refuse_tracked(self.root, index)
 
     def lexicon(self) -> Lexicon:
         """The words by which preferences are recognised: the built-in ones and the vault's."""
@@ -273,7 +273,18 @@ def open_vault(
 
 
 def _settings(root: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Config:
-    return Config.load(root / layout.SETTINGS_FILE, environ, MachineRecord(root).doubts, **flags)
+    def doubts(values: Mapping[str, Any]) -> Mapping[str, str]:
+        return MachineRecord(root).doubts(values)
+
+    return Config.load(root / layout.SETTINGS_FILE, environ, doubts, **flags)
+
+
+def _allowed_git_settings(root: Path) -> tuple[Setting, ...]:
+    """Those settings of the repository's own config that this machine has said yes to (see `trust`)."""
+    from vault_memory.adapters.git import Setting
+
+    agreed = MachineRecord(root).agreed(GIT_CONFIG)
+    return tuple(Setting(key, value) for key, values in agreed.items() for value in values)
 
 
 def _checked(path: Path, named_by: str) -> Path:

@@ -146,7 +146,7 @@ def test_a_file_whose_filter_is_refused_waits_and_blocks_no_other(vault: Vault) 
     assert vault.subjects() == ["add other"]
     allowed = settings_of(vault.root).refused
     assert {each.key for each in allowed} == {"filter.rot.clean", "filter.rot.smudge"}
-    trusting = History(vault.root, allowed_settings=allowed)
+    trusting = History(vault.root, allowed_settings=lambda: allowed)
     assert trusting.refused_settings() == () and len(trusting.flush().commits) == 2, "the person's text, then ours"
     assert vault.git("show", f"HEAD:{NOTE}") == "ol unaq\nnffvfgnag'f\n"
     assert "by hand" not in vault.git("log", "-p", "--no-textconv", "--all")
@@ -170,10 +170,35 @@ def test_a_commit_starts_no_process_for_the_settings(
 
 def test_what_was_allowed_is_that_value_and_no_other(vault: Vault) -> None:
     vault.git("config", "core.fsmonitor", "/first")
-    allow(vault.root, [Setting("core.fsmonitor", "/first")])
+    allow(vault.root, lambda: [Setting("core.fsmonitor", "/first")])
     assert settings_of(vault.root).refused == ()
     vault.git("config", "core.fsmonitor", "/second")
     assert settings_of(vault.root).refused == (Setting("core.fsmonitor", "/second"),)
+
+
+def test_what_is_allowed_is_asked_only_when_something_waits_for_it(vault: Vault) -> None:
+    asked: list[str] = []
+
+    def allowed() -> list[Setting]:
+        asked.append("now")
+        return []
+
+    for key in ("merge.vault-memory-profile.driver", "core.pager", "alias.log"):
+        vault.git("config", key, "!anything")
+    allow(vault.root, allowed)
+    assert len(settings_of(vault.root).programs) == 3 and asked == []
+    vault.git("config", "core.fsmonitor", "/first")
+    assert settings_of(vault.root).refused and asked == ["now"]
+    allow(vault.root, lambda: [Setting("core.fsmonitor", "/first")])
+    assert settings_of(vault.root).refused == (), "a new answer counts at once"
+
+
+def test_no_git_but_one_that_asks_a_remote_reaches_another_repository(vault: Vault, tmp_path: Path) -> None:
+    vault.git("init", "-q", "--bare", "-b", "main", str(tmp_path / "hub.git"))
+    vault.git("remote", "add", "origin", str(tmp_path / "hub.git"))
+    with pytest.raises(HistoryError, match="transport 'file' not allowed"):
+        git.run(vault.root, "ls-remote", "origin")
+    assert Remote(vault.root, "origin").tip("main") is None
 
 
 def test_the_persons_global_settings_stay_in_force(vault: Vault) -> None:

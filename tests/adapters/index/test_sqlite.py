@@ -377,3 +377,25 @@ def test_a_search_sees_one_state_while_another_writes(index: SqliteIndex) -> Non
     finally:
         stop.set()
         writer.join()
+
+
+def test_an_index_is_asked_about_once_at_each_place(tmp_path: Path) -> None:
+    """Where git is asked whether it tracks the index: an ordinary search must not pay for that."""
+    asked: list[str] = []
+    path = tmp_path / "index.db"
+
+    def files() -> dict[str, FileState]:
+        asked.clear()
+        index = SqliteIndex(path, None, lambda file: asked.append(file.name))
+        found = index.files()
+        index.close()
+        return found
+
+    SqliteIndex(path).replace([entry("a.md", "words\n")])
+    assert files() and asked == ["index.db", "index.db-wal", "index.db-shm", "index.db-journal"]
+    assert files() and asked == []
+    path.rename(tmp_path / "moved")
+    (tmp_path / "copy").write_bytes((tmp_path / "moved").read_bytes())
+    (tmp_path / "copy").rename(path)
+    assert files() and asked, "another file"
+    assert files() and asked == []

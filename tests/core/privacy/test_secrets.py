@@ -214,7 +214,7 @@ called = set()
 sys.setprofile(lambda frame, event, _: event == "call" and frame.f_code.co_flags & 1 and called.add(frame.f_code))
 from vault_memory.core.privacy import redact
 
-for text in ("以後後端都用 Go，請教我怎麼部署", "my typing test is passing, see https://example.org/a/2024", "- **a**\\n- `b`"):
+for text in ("以後後端都用 Go，請教我", "my typing test is passing, see https://example.org/a/2024", "- **a**\\n- `b`"):
     assert not redact(text).counts
 sys.setprofile(None)
 print(*sorted({Path(code.co_filename).stem for code in called if Path(code.co_filename).parent.name == "privacy"}))

@@ -13,10 +13,12 @@ import pytest
 from tests.conftest import Clock
 from tests.scripted_http import EmbeddingServer, ScriptedServer
 from tests.vaults import say_yes, write
+from vault_memory.adapters import git
 from vault_memory.adapters.state import StateFile
+from vault_memory.config import Waiting
 from vault_memory.core import layout
 from vault_memory.errors import UsageError
-from vault_memory.services.admin import doctor, status, trust
+from vault_memory.services.admin import doctor, status, to_trust, trust
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.indexing import embed, reconcile
 from vault_memory.services.retrieval import SearchQuery, build_enhanced_prompt, search
@@ -145,10 +147,50 @@ def test_a_planted_record_of_a_former_model_is_not_asked(bare_vault: Vault, vect
 
 def test_a_foreign_remote_is_not_synced_with(vault: Vault, tmp_path: Path) -> None:
     vault = set_to(vault, f'[git]\nremote = "{tmp_path / "elsewhere.git"}"\n')
-    with pytest.raises(UsageError, match="git.remote(.|\n)*no remote"):
+    hub = bare(tmp_path / "hub.git")
+    git.run(vault.root, "remote", "add", "origin", str(hub))
+    with pytest.raises(UsageError, match="git.remote(.|\n)*vault-memory trust"):
         sync(vault)
+    assert refs(hub) == "", "no other remote takes its place"
     [outcome] = heartbeat(vault, "sync", force=True)
     assert outcome.ok and "git.remote" in outcome.said and "`vault-memory trust`" in outcome.said
+
+
+def bare(folder: Path) -> Path:
+    git.run(folder.parent, "init", "-q", "--bare", "-b", "main", str(folder))
+    return folder
+
+
+def refs(hub: Path) -> str:
+    return (git.run(hub.parent, "ls-remote", str(hub), asks_remote=True)).decode()
+
+
+def waiting_for_remote(vault: Vault) -> list[Waiting]:
+    return [each for each in to_trust(vault) if "remote" in each.key]
+
+
+def test_a_yes_to_a_remote_is_for_its_addresses(vault: Vault, tmp_path: Path) -> None:
+    hub, evil = bare(tmp_path / "hub.git"), bare(tmp_path / "evil.git")
+    git.run(vault.root, "remote", "add", "origin", str(hub))
+    vault = set_to(vault, '[git]\nremote = "origin"\n')
+    say_yes(vault.root)
+    vault = open_vault(vault.root)
+    assert vault.config.git_remote == "origin" and not vault.config.waiting
+    with pytest.raises(UsageError, match=f"{hub}(.|\n)*vault-memory trust"):
+        sync(vault)  # the yes of an older version: nobody saw the address
+    assert [(each.key, each.value) for each in waiting_for_remote(vault)] == [("git remote origin", [str(hub)])]
+    trust(vault, to_trust(vault))
+    assert sync(vault).sent > 0 and to_trust(vault) == ()
+    git.run(vault.root, "remote", "set-url", "--add", "origin", str(evil))
+    for problem in (status(vault).degraded, [f.message for f in doctor(vault) if f.name == "trust" and not f.ok]):
+        assert any(str(evil) in line for line in problem)
+    [outcome] = heartbeat(vault, "sync", force=True)
+    assert not outcome.ok and "`vault-memory trust`" in outcome.said and refs(evil) == ""
+    own_words = open_vault(vault.root, git_remote="origin")
+    assert waiting_for_remote(own_words) == waiting_for_remote(vault), "the file says the same as the option"
+    (vault.root / layout.SETTINGS_FILE).write_text("format = 1\n")
+    assert sync(open_vault(vault.root), "origin").remote == "origin", "a remote that the person names"
+    assert refs(evil) != ""
 
 
 def test_a_file_in_the_state_folder_of_another_vault_changes_nothing(vault: Vault, chat: ScriptedServer) -> None:

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     )
     from vault_memory.adapters.git.process import run
     from vault_memory.adapters.git.remote import Remote, followed_remote
-    from vault_memory.adapters.git.repository import Filters, Head, Repository
-    from vault_memory.adapters.git.settings import NEXT_STEP, SIGNING, Setting, allow, settings_of
-    from vault_memory.adapters.git.tracked import refuse_tracked, tracked_state
+    from vault_memory.adapters.git.repository import Filters, Head, Repository, refuse_tracked, tracked_state
+    from vault_memory.adapters.git.settings import NEXT_STEP, SIGNING, Allowed, Setting, allow, settings_of
     from vault_memory.adapters.git.upkeep import Growth, commits_outside_graph, growth, pack_objects, write_commit_graph
 
 __all__ = [
+    "Allowed",
     "CONFLICT",
     "CommitLog",
     "EMPTY_TREE",
@@ -71,6 +71,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "Allowed": "settings",
         "CONFLICT": "index_file",
         "CommitLog": "log",
         "EMPTY_TREE": "objects",
@@ -103,10 +104,10 @@ __getattr__ = lazy_exports(
         "object_id": "objects",
         "pack_objects": "upkeep",
         "read_blobs": "diff",
-        "refuse_tracked": "tracked",
+        "refuse_tracked": "repository",
         "run": "process",
         "settings_of": "settings",
-        "tracked_state": "tracked",
+        "tracked_state": "repository",
         "union_merge": "diff",
         "write_commit_graph": "upkeep",
     },

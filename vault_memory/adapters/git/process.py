@@ -1,4 +1,4 @@
-"""Run git: no hooks, and none of the programs that the repository's own config names (`settings`)."""
+"""Run git: no hooks, no other place, and none of the programs that the repository's own config names (`settings`)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vault_memory.adapters.git.launch import launch
-from vault_memory.adapters.git.settings import settings_of
+from vault_memory.adapters.git.settings import launch, settings_of
 
 _OPTIONS = (
     "-c",
@@ -15,6 +14,7 @@ _OPTIONS = (
     "-c",
     "log.showSignature=false",  # it would start gpg for each commit of a log
 )
+_NO_TRANSPORT = {"GIT_ALLOW_PROTOCOL": "none"}
 
 
 def run(
@@ -24,8 +24,12 @@ def run(
     extra: Mapping[str, str] | None = None,
     timeout_s: float = 30.0,
     ok: Sequence[int] = (0,),
+    asks_remote: bool = False,
 ) -> bytes:
-    """Run git in `folder` and return its output. Raises `HistoryError` with git's own words when it fails."""
-    off = settings_of(folder).switched_off
-    environment = {**off.variables, **(extra or {})}
-    return launch(folder, [*_OPTIONS, *off.options], args, stdin=stdin, extra=environment, timeout_s=timeout_s, ok=ok)
+    """Run git in `folder` and return its output; it reaches another repository only if it `asks_remote`.
+
+    Raises `HistoryError` with git's own words when it fails.
+    """
+    options = [*_OPTIONS, *settings_of(folder).switched_off]
+    environment = {**({} if asks_remote else _NO_TRANSPORT), **(extra or {})}
+    return launch(folder, options, args, stdin=stdin, extra=environment, timeout_s=timeout_s, ok=ok)

@@ -46,6 +46,14 @@ class Remote:
         self._root = root
         self._name = name
 
+    def addresses(self) -> list[str]:
+        """Where the remote is fetched from and pushed to; a name that is no remote's is an address."""
+        found = []
+        for way in ((), ("--push",)):
+            out = git.run(self._root, "remote", "get-url", "--all", *way, "--", self._name, ok=(0, 2, 128))
+            found += reading.lines(os.fsdecode(out))
+        return found or [self._name]
+
     def tip(self, branch: str) -> str | None:
         """The commit that the remote's branch is at; None when it has no such branch."""
         out = self._run("ls-remote", "--", self._name, f"refs/heads/{branch}")
@@ -75,7 +83,7 @@ class Remote:
                 f"the config of this repository sets {refused.key} = {refused.value}, which may start a program or "
                 f"lead elsewhere, so no remote is asked: {NEXT_STEP}"
             )
-        for address in self._addresses():
+        for address in self.addresses():
             if self._is_inside(address):
                 raise HistoryError(
                     f"the remote {self._name} is {address}, a repository inside the vault, whose hooks git would run: "
@@ -83,15 +91,8 @@ class Remote:
                 )
         ssh = settings.values.get("core.sshcommand") or "ssh"
         ssh = os.environ.get("GIT_SSH_COMMAND") or f"{ssh} -o BatchMode=yes -o ConnectTimeout=20"
-        return git.run(self._root, *_SLOW_LIMITS, *args, extra={"GIT_SSH_COMMAND": ssh}, timeout_s=_TIMEOUT_S)
-
-    def _addresses(self) -> list[str]:
-        """Where the remote is fetched from and pushed to; a name that is no remote's is an address."""
-        found = []
-        for way in ((), ("--push",)):
-            out = git.run(self._root, "remote", "get-url", "--all", *way, "--", self._name, ok=(0, 2, 128))
-            found += reading.lines(out.decode("utf-8", "replace"))
-        return found or [self._name]
+        extra = {"GIT_SSH_COMMAND": ssh}
+        return git.run(self._root, *_SLOW_LIMITS, *args, extra=extra, timeout_s=_TIMEOUT_S, asks_remote=True)
 
     def _is_inside(self, address: str) -> bool:
         """Whether an address is a folder in the vault: it may have come with the vault's own."""

@@ -1,5 +1,6 @@
-"""One git repository: where it is, where HEAD stands, what forbids a commit, its settings, and the blob that its
-attributes make of a file (`Filters`)."""
+"""One git repository: where it is, where HEAD stands, what forbids a commit, its settings, the blob that its attributes
+make of a file (`Filters`), and which private files it tracks: they came with a clone or a pull, so another person may
+have written them."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.objects import Objects, object_id
 from vault_memory.adapters.git.settings import Place, locate, settings_at
-from vault_memory.errors import HistoryError
+from vault_memory.core import layout
+from vault_memory.errors import ForeignFile, HistoryError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _IN_PROGRESS = {
@@ -33,6 +35,13 @@ _BEGUN_NS = 10**9
 """ORIG_HEAD this young means that a merge or reset has just begun."""
 _FILTERED = re.compile(rb"^(?![ \t\r]*#).*\s(?:filter=|ident\b|working-tree-encoding=)", re.MULTILINE)
 _LINE_ENDS = re.compile(rb"^(?![ \t\r]*#).*\s(?:text\b|eol=|crlf\b)", re.MULTILINE)
+_MAY_BE_SPLIT = re.compile(rb"link\0[\0-\x10]")
+"""The header of the extension that names a shared index; a file whose name ends so looks alike."""
+
+_tracked: dict[Path, tuple[object, frozenset[PurePosixPath]]] = {}
+"""Vault → the stamp of its git index, and what that index tracks of its state and indexes."""
+_indexes: dict[Path, Path] = {}
+"""Vault → its git index, once there is one."""
 
 
 @dataclass(frozen=True)
@@ -212,6 +221,53 @@ class Filters:
         attributes = b"\n".join(self._texts[source] for source in sources)
         self._by_folder[path.parent] = attributes
         return attributes
+
+
+def tracked_state(root: Path) -> frozenset[PurePosixPath]:
+    """The state files and indexes of the vault at `root` that git tracks, relative to it.
+
+    10 us while the git index is the same.
+    """
+    index = _indexes.get(root) or Repository(root).git_dir / "index"
+    try:
+        status = index.stat()
+    except OSError:
+        _indexes.pop(root, None)
+        return frozenset()
+    _indexes[root] = index
+    stamp = (index, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
+    if root not in _tracked or _tracked[root][0] != stamp:
+        _tracked[root] = stamp, _listed(root, files.read(index) or b"")
+    return _tracked[root][1]
+
+
+def refuse_tracked(root: Path, path: Path) -> None:
+    """Raise `ForeignFile` if git tracks this private file of the vault at `root`."""
+    name = PurePosixPath(path.relative_to(root).as_posix())
+    tracked = {_folded(known) for known in tracked_state(root)}
+    for part in (name, *name.parents) if tracked else ():  # a folder is tracked as a submodule
+        if _folded(part) in tracked:
+            raise ForeignFile(
+                f"git tracks {part}, so it may be another person's: run `git rm -f {part}` in {root} and commit that; "
+                "it is made anew"
+            )
+
+
+def _listed(root: Path, index: bytes) -> frozenset[PurePosixPath]:
+    # Versions 2 and 3 hold each whole name, version 4 and a split index do not: then git is asked.
+    is_plain = index[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and not _MAY_BE_SPLIT.search(index[-100_000:])
+    lowered = index.lower() if is_plain else b""
+    if is_plain and layout.STATE_DIR.encode() not in lowered and layout.INDEX_FILE.encode() not in lowered:
+        return frozenset()
+    patterns = (f":(icase,literal){layout.STATE_DIR}", f":(icase)*{layout.INDEX_FILE}*")
+    listed = git.run(root, "ls-files", "-z", "--", *patterns, extra={"GIT_LITERAL_PATHSPECS": "0"})
+    paths = (PurePosixPath(os.fsdecode(name)) for name in listed.split(b"\0") if name)
+    return frozenset(path for path in paths if layout.is_state(path))
+
+
+def _folded(name: PurePosixPath) -> str:
+    """A name as macOS and Windows compare it: `.Vault-Memory/token` is the same file there."""
+    return str(name).casefold()
 
 
 def _time_and_size(path: Path | str) -> tuple[int, int] | None:

@@ -1,4 +1,5 @@
-"""Git's settings for a folder, and which of the repository's own may start programs or lead git elsewhere.
+"""What git obeys: how it is started (`launch`), and its settings for a folder, with those that may start programs or
+lead git elsewhere.
 
 A repository's own config (`.git/config`, `config.worktree`, what they include) comes with the folder: from an archive,
 a download, another person. It can name programs that git then runs. The person's own settings (global, system) stay in
@@ -9,14 +10,38 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.adapters import files
-from vault_memory.adapters.git.launch import launch
 from vault_memory.errors import HistoryError
+
+# Of the variables that steer git only these are kept. Obsidian's Git plugin, for example, runs its hooks, and so us,
+# with GIT_DIR and GIT_INDEX_FILE set: every command here would then work on another git index.
+_KEPT_VARIABLES = (
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_ASKPASS",
+)
+_FIXED_VARIABLES = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_EDITOR": ":",
+    "GIT_SEQUENCE_EDITOR": ":",
+    "GIT_PAGER": "cat",
+    "GIT_NO_LAZY_FETCH": "1",  # a missing object is no reason to ask an address that the repository names
+}
+# Folders named `objects` and `refs` with a `config` beside them are a bare repository to git, and may lie among the
+# notes of a stranger. Git would then obey that config; only `.git` is the vault's.
+_FIXED_OPTIONS = ("-c", "safe.bareRepository=explicit")
 
 
 class Setting(NamedTuple):
@@ -27,27 +52,21 @@ class Setting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SwitchedOff:
-    """What git is told so that it does not obey the repository: options before its command, and variables."""
-
-    options: tuple[str, ...] = ()
-    variables: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Settings:
     """Git's settings for a repository.
 
     `values` has the last value of each key. `programs` are the repository's own settings that name a program or lead
     elsewhere, and are not allowed; we would start or follow those in `refused`, and only git commands of the person's
-    the others. `filters` are the drivers in `refused` that change what is committed.
+    the others. `filters` are the drivers in `refused` that change what is committed; `switched_off` are options before
+    git's command that make it disobey the repository. `is_decided`: they depend on what was allowed.
     """
 
     values: dict[str, str] = field(default_factory=dict)
     programs: tuple[Setting, ...] = ()
     refused: tuple[Setting, ...] = ()
     filters: frozenset[str] = frozenset()
-    switched_off: SwitchedOff = SwitchedOff()
+    switched_off: tuple[str, ...] = ()
+    is_decided: bool = False
 
     def refused_for(self, what: re.Pattern[str]) -> Setting | None:
         """The first refused setting whose key matches, or None."""
@@ -78,16 +97,61 @@ _BOOLEANS = {"", "true", "false", "yes", "no", "on", "off", "0", "1"}
 _INCLUDE = re.compile(r"include\.path|includeif\..+\.path", re.DOTALL)
 _OWN_SCOPES = {"local", "worktree"}
 
-_allowed: dict[Path, frozenset[Setting]] = {}
-_known: dict[Path, tuple[list[tuple[Path, tuple[int, int] | None]], Settings]] = {}
+Allowed = Callable[[], Iterable[Setting]]
+"""Gives the settings of a repository's own config that may take effect; asked only when there is one to decide on."""
+_Stamps = list[tuple[Path, tuple[int, int] | None]]
+
+_allowed: dict[Path, Allowed] = {}
+_known: dict[Path, tuple[_Stamps, Settings]] = {}
 
 
-def allow(folder: Path, settings: Iterable[Setting]) -> None:
+def allow(folder: Path, settings: Allowed) -> None:
     """Let these settings of the repository that holds `folder` take effect in this process; all others stay off."""
-    place, chosen = locate(folder), frozenset(settings)
-    if place and chosen != _allowed.get(place.git_dir, frozenset()):
-        _allowed[place.git_dir] = chosen
-        _known.pop(place.git_dir, None)
+    if place := locate(folder):
+        _allowed[place.git_dir] = settings
+        if place.git_dir in _known and _known[place.git_dir][1].is_decided:
+            del _known[place.git_dir]
+
+
+def launch(
+    folder: Path,
+    options: Sequence[str],
+    args: Sequence[str],
+    *,
+    stdin: bytes = b"",
+    extra: Mapping[str, str] | None = None,
+    timeout_s: float = 30.0,
+    ok: Sequence[int] = (0,),
+) -> bytes:
+    """Run `git <options> <args>` in `folder` and return its output; `HistoryError` with git's own words if it fails."""
+    command = " ".join(["git", *args[:2]])
+    try:
+        process = subprocess.Popen(
+            ["git", *_FIXED_OPTIONS, *options, *args],
+            cwd=folder,
+            env=_environment(extra),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except FileNotFoundError as error:
+        raise HistoryError("git was not found: install git (2.28 or newer) and put it on the PATH") from error
+    try:
+        out, err = process.communicate(stdin, timeout=timeout_s)
+    except subprocess.TimeoutExpired as error:
+        process.kill()
+        process.communicate()
+        raise HistoryError(f"`{command}` did not finish within {timeout_s:g} s: check that the disk answers") from error
+    if process.returncode not in ok:
+        message = err.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
+        raise HistoryError(f"`{command}` failed: {message}")
+    return out
+
+
+def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
+    """The process's environment without the variables that steer git; git then speaks English and asks nothing."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT_VARIABLES}
+    return kept | _FIXED_VARIABLES | dict(extra or {})
 
 
 class Place(NamedTuple):
@@ -120,14 +184,15 @@ def settings_at(place: Place) -> Settings:
 
     Plain `git config --list` takes 3 ms; looking at the files takes 0.05.
     """
-    stamps, settings = _known.get(place.git_dir, ([], Settings()))
+    unread: tuple[_Stamps, Settings] = ([], Settings())
+    stamps, settings = _known.get(place.git_dir, unread)
     if not stamps or any(_time_and_size(path) != stamp for path, stamp in stamps):
         stamps, settings = _read(place)
         _known[place.git_dir] = (stamps, settings)
     return settings
 
 
-def _read(place: Place) -> tuple[list[tuple[Path, tuple[int, int] | None]], Settings]:
+def _read(place: Place) -> tuple[_Stamps, Settings]:
     """The settings, and the stamp of each file that they come from: none where they must be read every time."""
     home = Path(os.environ.get("HOME", "~")).expanduser()
     xdg = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
@@ -146,7 +211,7 @@ def _read(place: Place) -> tuple[list[tuple[Path, tuple[int, int] | None]], Sett
         values[key] = value
         if origin.startswith("file:") and (path := place.top / origin[5:]) not in stamps:
             stamps[path] = _time_and_size(path)
-    settings = _judged(rows, values, _allowed.get(place.git_dir, frozenset()))
+    settings = _judged(rows, values, _allowed.get(place.git_dir, tuple))
     # A file that is included may appear later. A config that git did not list (it belongs to another user) may be
     # listed later.
     is_own_listed = any(scope in _OWN_SCOPES for scope, _ in rows)
@@ -154,17 +219,19 @@ def _read(place: Place) -> tuple[list[tuple[Path, tuple[int, int] | None]], Sett
     return list(stamps.items()) if is_own_listed and not includes else [], settings
 
 
-def _judged(rows: Sequence[tuple[str, Setting]], values: dict[str, str], allowed: frozenset[Setting]) -> Settings:
+def _judged(rows: Sequence[tuple[str, Setting]], values: dict[str, str], allowed: Allowed) -> Settings:
     persons = [setting for scope, setting in rows if scope not in _OWN_SCOPES]
     own = dict.fromkeys(setting for scope, setting in rows if scope in _OWN_SCOPES)
-    programs = [each for each in own if _names_a_program(each) and each not in allowed and each not in persons]
-    refused = [each for each in programs if not _OF_THE_PERSONS_GIT.fullmatch(each.key)]
+    programs = [each for each in own if _names_a_program(each) and each not in persons]
+    ours = [each for each in programs if not _OF_THE_PERSONS_GIT.fullmatch(each.key)]
+    agreed = frozenset(allowed()) if ours else frozenset()
+    programs, refused = ([each for each in found if each not in agreed] for found in (programs, ours))
     of_the_person = {each.key for each in persons}
     filters = {match[1] for each in refused if (match := _FILTER.fullmatch(each.key)) and each.key not in of_the_person}
     if any(_LFS.fullmatch(each.key) for each in refused):
         filters.add("lfs")
-    off = _switched_off(refused, persons)
-    return Settings(values, tuple(programs), tuple(refused), frozenset(filters), off)
+    options = _switched_off(refused, persons)
+    return Settings(values, tuple(programs), tuple(refused), frozenset(filters), options, is_decided=bool(ours))
 
 
 def _names_a_program(setting: Setting) -> bool:
@@ -177,11 +244,11 @@ def _names_a_program(setting: Setting) -> bool:
     return bool(value) and any(pattern.fullmatch(key) for pattern in patterns)
 
 
-def _switched_off(refused: Sequence[Setting], persons: Sequence[Setting]) -> SwitchedOff:
-    """What makes git obey the person's settings in place of the refused ones.
+def _switched_off(refused: Sequence[Setting], persons: Sequence[Setting]) -> tuple[str, ...]:
+    """Options that make git obey the person's settings in place of the refused ones.
 
-    Some settings about remotes cannot be taken back by an option (of two `uploadpack` the first one counts). Then git
-    may use no transport at all.
+    Some settings about remotes cannot be taken back by an option (of two `uploadpack` the first one counts); no remote
+    is asked while one is refused (`remote`).
     """
     wanted: dict[str, str] = {}
     for key, _ in refused:
@@ -194,9 +261,7 @@ def _switched_off(refused: Sequence[Setting], persons: Sequence[Setting]) -> Swi
         elif _LFS.fullmatch(key):
             wanted[key] = ""
     wanted |= {key: value for key, value in persons if key in wanted}
-    options = [option for key, value in wanted.items() for option in ("-c", f"{_without_sign(key)}={value}")]
-    no_transport = {"GIT_ALLOW_PROTOCOL": "none"} if any(NETWORK.fullmatch(key) for key, _ in refused) else {}
-    return SwitchedOff(tuple(options), no_transport)
+    return tuple(option for key, value in wanted.items() for option in ("-c", f"{_without_sign(key)}={value}"))
 
 
 def _without_sign(key: str) -> str:

@@ -18,6 +18,7 @@ from vault_memory.adapters import files, git, private
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.git import (
     FILE_MODES,
+    Allowed,
     CommitLog,
     Filters,
     LogEntry,
@@ -62,7 +63,7 @@ class History:
 
     `person_name` and `person_email` are used when git has no user name; `sign` signs our commits with the person's git
     set-up; `now` gives commits their time. Threads and processes may share one vault. Of the repository's own settings
-    that start programs only `allowed_settings` take effect; the person's global ones do.
+    that start programs only what `allowed_settings` gives takes effect; the person's global ones do.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class History:
         person_name: str = "",
         person_email: str = "",
         sign: bool = False,
-        allowed_settings: Iterable[Setting] = (),
+        allowed_settings: Allowed = tuple,
         now: Callable[[], datetime] = _now,
         step: Callable[[str], None] = lambda _: None,
     ) -> None:

@@ -6,7 +6,7 @@ import importlib.util
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,20 +27,25 @@ _BESIDE = ("-wal", "-shm", "-journal")
 _FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOFOLLOW
 
 
-def connect(path: Path, below: Path | None = None) -> apsw.Connection:
+Refuse = Callable[[Path], None]
+"""Raises `ForeignFile` for a file that came from elsewhere."""
+
+
+def connect(path: Path, below: Path | None = None, refuse: Refuse | None = None) -> apsw.Connection:
     """A connection to the index at `path`, for the calling thread alone; an empty index is made where none is usable.
 
-    On a disk that cannot be written the index is opened for reading. Raises `Busy` when it stays locked for longer than
-    `BUSY_TIMEOUT_MS`, `IndexUnusable` when it can be neither opened nor made, or is a link.
+    On a disk that cannot be written the index is opened for reading. `refuse` is asked about a file that does not say
+    that it was made, or asked about before, at this place of this disk. Raises `Busy` when it stays locked for longer
+    than `BUSY_TIMEOUT_MS`, `IndexUnusable` when it can be neither opened nor made, is a link, or is refused.
     """
     try:
         try:
-            return _ready(path, below)
+            return _ready(path, below, refuse)
         except (apsw.NotADBError, apsw.CorruptError):
             remove(path)
-            return _ready(path, below)
+            return _ready(path, below, refuse)
     except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
-        connection = _read_only(path)
+        connection = _read_only(path, refuse)
         if connection is None:
             raise IndexUnusable(f"{path} cannot be opened ({error}): check the folder and its permissions") from error
         return connection
@@ -78,20 +83,20 @@ def remove(path: Path) -> None:
         Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
-def _ready(path: Path, below: Path | None) -> apsw.Connection:
+def _ready(path: Path, below: Path | None, refuse: Refuse | None) -> apsw.Connection:
     """A usable connection. Switching a new file to WAL needs it exclusively; SQLite does not wait for that, so we
     do."""
     deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     while True:
         try:
-            return _opened(path, below)
+            return _opened(path, below, refuse)
         except (apsw.BusyError, apsw.LockedError):
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
 
 
-def _opened(path: Path, below: Path | None) -> apsw.Connection:
+def _opened(path: Path, below: Path | None, refuse: Refuse | None) -> apsw.Connection:
     # SQLite gives the files that it makes beside this one the same mode, and does not follow links there.
     private.secure(path, [f"{path.name}{suffix}" for suffix in _BESIDE], below)
     connection = apsw.Connection(_real(path), flags=_FLAGS)
@@ -102,15 +107,22 @@ def _opened(path: Path, below: Path | None) -> apsw.Connection:
         # busy handler.
         connection.transaction_mode = "IMMEDIATE"
         _set_up(connection)
-        if _version(connection) != VERSION:
+        facts, home = _facts(connection), _home(path)
+        is_unknown = refuse is not None and facts.get("home") != home
+        if refuse is not None and is_unknown:
+            for suffix in ("", *_BESIDE):
+                refuse(Path(f"{path}{suffix}"))
+        if facts.get("version") != VERSION:
             # The page size must be set before WAL; both stay with the file.
             connection.pragma("page_size", 16384)
             connection.pragma("journal_mode", "wal")
             with connection:
-                if _version(connection) != VERSION:  # no other process was faster
+                if _facts(connection).get("version") != VERSION:  # no other process was faster
                     _empty(connection)
                     connection.execute(_schema()).fetchall()
                     connection.execute("INSERT INTO meta VALUES('version', ?)", (VERSION,))
+        if is_unknown:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES('home', ?)", (home,))
     except BaseException:
         connection.close()
         raise
@@ -135,16 +147,18 @@ def _empty(connection: apsw.Connection) -> None:
                 connection.execute(f'DROP TABLE IF EXISTS "{name[0]}"')
 
 
-def _read_only(path: Path) -> apsw.Connection | None:
+def _read_only(path: Path, refuse: Refuse | None) -> apsw.Connection | None:
     """The index on a disk that cannot be written; None when there is none of this version."""
     if not path.exists():
         return None
+    if refuse is not None:  # its home cannot be noted, so it is asked about each time
+        refuse(path)
     uri = f"{Path(_real(path)).as_uri()}?immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
     try:
         connection = apsw.Connection(uri, flags=flags)
         _load_extension(connection)
-        return connection if _version(connection) == VERSION else None
+        return connection if _facts(connection).get("version") == VERSION else None
     except apsw.Error:
         return None
 
@@ -188,12 +202,19 @@ def vec_library() -> str:
     return library
 
 
-def _version(connection: apsw.Connection) -> str | None:
+def _facts(connection: apsw.Connection) -> dict[str, str]:
+    """The version of the index, and its home, as far as it names them."""
     try:
-        found = value(connection, "SELECT value FROM meta WHERE key = 'version'")
+        return {key: str(fact) for key, fact in rows(connection, "SELECT key, value FROM meta WHERE key <> 'chunks'")}
     except apsw.SQLError:
-        return None
-    return None if found is None else str(found)
+        return {}
+
+
+def _home(path: Path) -> str:
+    """The place of a file on this disk. Nobody elsewhere knows it, so an index that was copied or pulled names another
+    one, or none."""
+    status = os.stat(path)
+    return f"{status.st_dev}:{status.st_ino}:{path}"
 
 
 @cache

@@ -16,7 +16,7 @@ import apsw
 from vault_memory.adapters.embedding import Embedder, Vector
 from vault_memory.adapters.index import database, vectors, words
 from vault_memory.adapters.index.base import FileState, Space, Stats
-from vault_memory.adapters.index.database import rows, value
+from vault_memory.adapters.index.database import Refuse, rows, value
 from vault_memory.adapters.scan import Stamp
 from vault_memory.core.notes import Chunk, Document, Segment
 from vault_memory.core.ranking import Candidates, Filter
@@ -32,11 +32,11 @@ _STATE = "content_hash, size, mtime_ns, ctime_ns, inode, problem"
 class SqliteIndex:
     """`Index` at `path`; the file is made at the first use, and again when it is damaged or of another version.
 
-    Only its owner may read it. `below`: see `private.folder_of`.
+    Only its owner may read it. `below`: see `private.folder_of`; `refuse`: see `database.connect`.
     """
 
-    def __init__(self, path: Path, below: Path | None = None) -> None:
-        self.path, self._below = path, below
+    def __init__(self, path: Path, below: Path | None = None, refuse: Refuse | None = None) -> None:
+        self.path, self._below, self._refuse = path, below, refuse
         self._local = threading.local()
 
     # -- files ---------------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ class SqliteIndex:
         """This thread's connection. apsw's errors are raised as ours; a damaged database is emptied first."""
         if getattr(self._local, "connection", None) is None or self._local.file != _file_id(self.path):
             self.close()
-            self._local.connection = database.connect(self.path, self._below)
+            self._local.connection = database.connect(self.path, self._below, self._refuse)
             self._local.file = _file_id(self.path)
         try:
             yield self._local.connection

@@ -23,7 +23,7 @@ from vault_memory.services.admin.foreign import close_files, foreign_files, open
 from vault_memory.services.admin.status import LARGE_USER_BYTES, status, vectors_by
 from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.indexing import embed, rebuild, reconcile
-from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git
+from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git, waiting_addresses
 from vault_memory.services.vault import Vault
 
 CheckResult = tuple[str, str]
@@ -61,7 +61,10 @@ def _settings(vault: Vault) -> CheckResult:
 
 
 def _trust(vault: Vault) -> CheckResult:
-    if waits := vault.config.waits():
+    waits = vault.config.waits()
+    if addresses := waiting_addresses(vault):
+        waits.append(f"no sync with {', '.join(addresses.value)}: this machine has not said yes to the address")
+    if waits:
         return "; ".join(waits), "`vault-memory trust` shows these values and asks; `--yes` says yes to them"
     return "every setting in the file is in force", ""
 

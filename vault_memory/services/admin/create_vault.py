@@ -18,6 +18,8 @@ from vault_memory.services.indexing import reconcile
 from vault_memory.services.sync import install_merge_driver
 from vault_memory.services.vault import Vault, open_vault
 
+_INDEX_FILES = {layout.INDEX_FILE + suffix for suffix in ("", "-wal", "-shm", "-journal")}
+
 
 @dataclass(frozen=True)
 class Created:
@@ -40,7 +42,7 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
     `UsageError` for such a folder.
 
     Tokens that lie in a folder which this machine did not make a vault are ended, and the vault gets a new one of its
-    own. Raises `ForeignFile` when git tracks such a token.
+    own; indexes that lie there are made anew from the notes. Raises `ForeignFile` when git tracks such a token.
     """
     root = folder.expanduser().resolve()
     if root.exists() and not root.is_dir():
@@ -56,6 +58,8 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
     is_ours = MachineRecord(root).has_own_tokens()
     if not is_ours and (problems := foreign_tokens(root)):
         raise ForeignFile("\n".join(problems))
+    if not is_ours:
+        drop_indexes(root)
     ignored = plan_adoption(root, track_all=track_all).ignored if is_foreign else ()
     action = "adopt this folder" if is_foreign else "complete the vault" if is_vault else ""
     created = _complete(root, action, ignored)
@@ -80,6 +84,14 @@ def make_tokens(root: Path) -> list[str]:
     except (Busy, Unwritable) as error:
         notes.append(f"the next `init` makes the tokens anew once more: {error}")
     return notes
+
+
+def drop_indexes(root: Path) -> None:
+    """Delete every index in a folder that came from elsewhere: what it says of the notes is not known to be true."""
+    for folder in (root / layout.STATE_DIR, *(root / layout.MEMORY_DIR).glob("*")):
+        for path in [] if folder.is_symlink() else folder.glob("*"):
+            if path.name.casefold() in _INDEX_FILES and (path.is_symlink() or not path.is_dir()):
+                path.unlink()
 
 
 def _complete(root: Path, action: str, ignored: Sequence[str] = ()) -> Created:

@@ -17,7 +17,7 @@ from vault_memory.errors import VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, is_mass_deletion, spaces
 from vault_memory.services.person_edits import Withheld, withheld
-from vault_memory.services.sync import decided_conflicts, open_conflicts, private_in_git
+from vault_memory.services.sync import decided_conflicts, open_conflicts, private_in_git, waiting_addresses
 from vault_memory.services.turns import Tally, redactions, tally
 from vault_memory.services.vault import Vault
 
@@ -217,6 +217,10 @@ def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, second_look
 def _refused_settings(vault: Vault) -> list[str]:
     """What of the repository's own git config does not take effect, and the files that wait for it."""
     lines = [
+        f"no sync with {', '.join(waiting.value)}: this machine has not said yes to it: `vault-memory trust` asks"
+        for waiting in filter(None, [waiting_addresses(vault)])
+    ]
+    lines += [
         f"the repository's own git config sets {key} = {value}, which does not take effect: {NEXT_STEP}"
         for key, value in vault.history.refused_settings()
     ]

@@ -1,30 +1,25 @@
 """Say yes, on this machine, to what may have come with a vault from elsewhere: the sensitive settings of its file (see
-`config.py` for which these are), programs in its repository's own git config, and its tokens."""
+`config.py` for which these are), the addresses of its remote and programs in its repository's own git config, and its
+tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from vault_memory.adapters.git import settings_of
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Waiting
 from vault_memory.services.admin.access import unknown_tokens
+from vault_memory.services.sync import waiting_addresses
 from vault_memory.services.vault import GIT_CONFIG, Vault
 
 _TOKENS = "tokens"
 
 
 def to_trust(vault: Vault) -> tuple[Waiting, ...]:
-    """What a person may say yes to: settings that are not in force, what the repository's own git config would start,
-    and tokens of which nobody knows who made them."""
-    return (*(_with_address(vault, value) for value in vault.config.waiting), *_git_settings(vault), *_tokens(vault))
-
-
-def _with_address(vault: Vault, value: Waiting) -> Waiting:
-    """A remote is named in our file, and its address in git's: both are shown."""
-    address = settings_of(vault.root).values.get(f"remote.{value.value}.url") if value.key == "git.remote" else None
-    return replace(value, effect=f"{value.effect}; it is {address}") if address else value
+    """What a person may say yes to: settings that are not in force, the addresses of the remote that they name, what
+    the repository's own git config would start, and tokens of which nobody knows who made them."""
+    addresses = filter(None, [waiting_addresses(vault)])
+    return (*vault.config.waiting, *addresses, *_git_settings(vault), *_tokens(vault))
 
 
 def _git_settings(vault: Vault) -> list[Waiting]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from vault_memory.services.sync.agreed_remote import waiting_addresses
     from vault_memory.services.sync.check_staged import check_staged
     from vault_memory.services.sync.conflicts import decided_conflicts, open_conflicts
     from vault_memory.services.sync.merge_driver import (
@@ -29,6 +30,7 @@ __all__ = [
     "open_conflicts",
     "private_in_git",
     "sync",
+    "waiting_addresses",
 ]
 
 __getattr__ = lazy_exports(
@@ -43,5 +45,6 @@ __getattr__ = lazy_exports(
         "open_conflicts": "conflicts",
         "private_in_git": "refusals",
         "sync": "sync",
+        "waiting_addresses": "agreed_remote",
     },
 )

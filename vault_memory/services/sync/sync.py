@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vault_memory.adapters.git import CommitLog, Remote, followed_remote
+from vault_memory.adapters.git import CommitLog, Remote
 from vault_memory.adapters.history import FileChange
 from vault_memory.core import layout
 from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.indexing import is_mass_deletion
+from vault_memory.services.sync.agreed_remote import agreed_remote
 from vault_memory.services.sync.merge import RemoteMerge
 from vault_memory.services.sync.programs import changed_programs, take_programs
 from vault_memory.services.sync.refusals import refuse_private_commits
@@ -36,21 +37,17 @@ class Synced:
 def sync(vault: Vault, name: str = "", *, plugins: bool = False) -> Synced:
     """Fetch from a remote, merge, and push.
 
-    `name` is the remote's name or address; without it the one in the settings, else the one that the branch follows.
+    `name` is the remote's name or address; without it the one that was agreed to (`agreed_remote`).
     `plugins`: exchange what Obsidian runs, too (`layout.is_program`). Private files go neither way (`refusals`).
-    Raises `UsageError` when there is no remote, `HistoryError` when it does not answer or when the repository cannot be
-    merged now, and `Busy`. Nothing is lost then, and sync can be run again.
+    Raises `UsageError` when there is no remote, or one that waits for a yes, `HistoryError` when it does not answer or
+    when the repository cannot be merged now, and `Busy`. Nothing is lost then, and sync can be run again.
     """
     root = vault.history.root
     branch = _branch(vault)
-    waits = vault.config.waits() if not name and vault.config.is_waiting("git") else []
-    name = name or vault.config.git_remote or followed_remote(root, branch) or ""
-    if not name:
-        missing = "this vault has no remote: name one with `git remote add origin ADDRESS`"
-        raise UsageError("; ".join([*waits, missing]))
+    name = name or agreed_remote(vault, branch)
     remote, commits = Remote(root, name), CommitLog(root)
     received = 0
-    notes = [*waits, *(take_programs(vault) if plugins else changed_programs(vault))]
+    notes = [*(take_programs(vault) if plugins else changed_programs(vault))]
     for _ in range(MAX_PUSHES):
         theirs = remote.tip(branch)
         if theirs and not commits.has(theirs):
