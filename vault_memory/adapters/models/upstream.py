@@ -89,6 +89,8 @@ class UpstreamResponse:
         self.status = response.status_code
         self.headers = end_to_end(response.headers.raw)
         self.media_type = response.headers.get("Content-Type", "")
+        encoding = response.headers.get("Content-Encoding", "").lower()
+        self.is_compressed = encoding in ("gzip", "x-gzip", "deflate")
 
     async def parts(self) -> AsyncIterator[bytes]:
         """The body's bytes as they come. Raises `EndpointError` when it breaks off, `EndpointSlow` when it stalls."""
@@ -107,7 +109,7 @@ class UpstreamResponse:
 
         Data that is not gzip or deflate is returned unchanged.
         """
-        if self._response.headers.get("Content-Encoding", "").lower() not in ("gzip", "x-gzip", "deflate"):
+        if not self.is_compressed:
             return data
         try:
             return zlib.decompressobj(_GZIP_OR_DEFLATE).decompress(data, max_bytes)
