@@ -1,16 +1,20 @@
 """How `serve` bears attacks on its memory and its connections: what they cost, and whether others still get answers.
 
-    python benchmarks/http_attacks.py [--seconds 30] [--connections 400]
+    python benchmarks/http_attacks.py [--seconds 30] [--connections 400] [--attack chats]
 
 A server in a process of its own with a provider behind its chat proxy, and one attack after the other:
 
 - bodies: one user sends four bodies of 31 MB at once, again and again: prose, emoji, JSON of empty lists, a picture
+- chats: the same with chats of 1.9 MB and 11.9 MB, of plain text, emoji, many messages and many values
+- responses: the provider answers every chat with 32 MB of empty objects or events, which it sends in 32 KB of gzip
+- silent bodies: two users announce bodies, as many as their memory allows, and send nothing
 - slow heads: so many connections without a token, each of which sends one header every two seconds
 - slow bodies: so many connections with one user's token, each of which sends some bytes of a large body in two seconds
 
-A connection that the server closes is opened again. Meanwhile another user asks for a chat and /healthz is asked, each
-twice a second on a new connection, and the memory of the server and of its processes is read. The last line is one JSON
-object; `rss_mb` and `healthz_p95_s` are the worst of all attacks.
+A connection that the server closes is opened again. Each attack has a server of its own. Meanwhile another
+user sends a short chat and one of 100 KB and /healthz is asked, each twice a second on a new connection, and the memory
+of the server and of its processes is read. The last line is one JSON object; `rss_mb` and `healthz_p95_s` are the worst
+of all attacks.
 """
 
 from __future__ import annotations
@@ -18,21 +22,19 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gzip
 import json
-import os
-import re
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from http_load import rss_mb
+from http_load import rss_mb, served
 from prompt import make_vault, p95
 
 from vault_memory.services.admin import new_user_token
+from vault_memory.services.turns import record_turn
 
 BODY_BYTES = 31_000_000
 KINDS = (
@@ -42,7 +44,37 @@ KINDS = (
     b'"' + b"iVBORw0KGgoAAAANSUhE" * (BODY_BYTES // 20) + b'"',
 )
 """The contents of the large bodies, as JSON."""
-SETTLE_S = 3.0
+SIZES = (1_900_000, 11_900_000)
+NUMBER = b"00000000"
+"""It is replaced by another number each time, so that each chat becomes a turn of its own."""
+PLAIN = tuple(
+    content
+    for size in SIZES
+    for content in (
+        b'"00000000 ' + b"I like tea. " * (size // 12) + b'"',
+        b'"00000000 ' + "茶🍵".encode() * (size // 7) + b'"',
+        b'[{"type":"text","text":"00000000"}'
+        + b',{"type":"text","text":"%b"}' % (b"tea " * (size // 100_000)) * (100_000 // 8)
+        + b"]",
+        b'[{"type":"text","text":"00000000"},"' + b'","' * min(size // 3, 390_000) + b'"]',
+    )
+)
+"""The contents of the chats that are small enough to be read, or were once."""
+LONG_CHAT = b'"' + b"How hot is it? " * 7_000 + b'"'
+RESPONSE_BYTES = 32 << 20
+BOMBS = {
+    b"objects": (b"application/json", gzip.compress(b"[" + b"{}," * (RESPONSE_BYTES // 3) + b"{}]")),
+    b"choices": (
+        b"application/json",
+        gzip.compress(b'{"choices":[' + b'{"index":0},' * (RESPONSE_BYTES // 12) + b"{}]}"),
+    ),
+    b"events": (b"text/event-stream", gzip.compress(b'data: {"choices":[{"delta":{}}]}\n\n' * (RESPONSE_BYTES // 36))),
+    b"one event": (b"text/event-stream", gzip.compress(b"data: [" + b"{}," * (RESPONSE_BYTES // 3) + b"{}]\n\n")),
+}
+"""By the name of the model: the media type of a hostile response, and its body as it is sent."""
+SMALLER = (990_000,) * 3
+"""With one of `BODY_BYTES` they took all the memory that one caller may take."""
+SETTLE_S = 1.0
 """Between two attacks."""
 PAUSE_S = 0.5
 DRIP_S = 2.0
@@ -55,6 +87,7 @@ class Outcome:
 
     healthz: list[float] = field(default_factory=list)
     chats: list[float] = field(default_factory=list)
+    long_chats: list[float] = field(default_factory=list)
     failed: int = 0
     rss: float = 0.0
     sent_mb: float = 0.0
@@ -63,36 +96,21 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Target:
-    """The server under attack, and the tokens of the attacker and of another user."""
+    """The server under attack, and the tokens of two attackers and of another user."""
 
     pid: int
     port: int
     attacker: str
+    accomplice: str
     other: str
 
 
 Attack = Callable[[Target, int, Outcome], Awaitable[None]]
 
 
-@contextlib.contextmanager
-def served(folder: Path, provider: str) -> Iterator[tuple[int, int]]:
-    """`vault-memory serve` on the vault, in front of a provider: its process id and port."""
-    environ = {**os.environ, "VAULT_MEMORY_UPSTREAM_BASE_URL": provider}
-    command = [sys.executable, "-m", "vault_memory", "--vault", str(folder), "serve", "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ)
-    try:
-        assert process.stdout is not None
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())
-        assert found, "the server did not start"
-        yield process.pid, int(found[1])
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
-
-
 @contextlib.asynccontextmanager
 async def provider() -> AsyncIterator[str]:
-    """A provider that reads a request and says ok; its address."""
+    """A provider that reads a request and says ok, or for the model of a bomb sends that; its address."""
     choice = {"index": 0, "message": {"role": "assistant", "content": "ok"}, "finish_reason": "stop"}
     said = json.dumps({"choices": [choice]}).encode()
 
@@ -100,19 +118,23 @@ async def provider() -> AsyncIterator[str]:
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             while head := await reader.readuntil(b"\r\n\r\n"):
                 left = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+                model = b""
                 while left and (part := await reader.read(min(left, 1 << 20))):
                     left -= len(part)
-                head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(said)
-                writer.write(head + said)
+                    model = model or part[:40].partition(b'"model": "')[2].partition(b'"')[0]
+                kind, body = BOMBS.get(model, (b"application/json", said))
+                encoding = b"Content-Encoding: gzip\r\n" if model in BOMBS else b""
+                head = b"HTTP/1.1 200 OK\r\n%bContent-Type: %b\r\n" % (encoding, kind)
+                writer.write(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
         writer.close()
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
 
 
-def chat(token: str, content: bytes) -> tuple[bytes, bytes]:
+def chat(token: str, content: bytes, model: bytes = b"m") -> tuple[bytes, bytes]:
     """(head, body) of a chat request with this JSON as the person's content."""
-    body = b'{"model": "m", "messages": [{"role": "user", "content": %b}]}' % content
+    body = b'{"model": "%b", "messages": [{"role": "user", "content": %b}]}' % (model, content)
     head = (
         "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
         f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -128,23 +150,61 @@ async def exchange(port: int, *parts: bytes) -> bytes:
             for part in parts:
                 writer.write(part)
                 await writer.drain()
-            return await reader.read(64)
+            beginning = await reader.read(64)
+            while await reader.read(1 << 20):
+                pass
+            return beginning
         finally:
             writer.close()
 
 
+async def again(target: Target, outcome: Outcome, content: bytes) -> None:
+    """The same chat again and again, each time with another number in it."""
+    while True:
+        head, body = chat(target.attacker, content.replace(NUMBER, b"%08d" % outcome.requests, 1))
+        with contextlib.suppress(OSError, TimeoutError):
+            await exchange(target.port, head, body)
+        outcome.requests += 1
+        outcome.sent_mb += len(body) / 1e6
+
+
 async def bodies(target: Target, _: int, outcome: Outcome) -> None:
     """Four large bodies at once, again and again, each of another kind."""
+    await asyncio.gather(*(again(target, outcome, content) for content in KINDS))
 
-    async def send(content: bytes) -> None:
-        head, body = chat(target.attacker, content)
+
+async def chats(target: Target, _: int, outcome: Outcome) -> None:
+    """Chats that are read, or just too large for that, at once, again and again, each of another kind."""
+    await asyncio.gather(*(again(target, outcome, content) for content in PLAIN))
+
+
+async def responses(target: Target, _: int, outcome: Outcome) -> None:
+    """A short question, again and again, to which the provider's response is hostile."""
+
+    async def ask(model: bytes) -> None:
         while True:
+            question = b'"How hot is tea number %d?"' % outcome.requests
+            head, body = chat(target.attacker, question, model)
             with contextlib.suppress(OSError, TimeoutError):
                 await exchange(target.port, head, body)
             outcome.requests += 1
-            outcome.sent_mb += len(body) / 1e6
+            outcome.sent_mb += len(BOMBS[model][1]) / 1e6
 
-    await asyncio.gather(*(send(content) for content in KINDS))
+    await asyncio.gather(*(ask(model) for model in BOMBS))
+
+
+async def silent_bodies(target: Target, _: int, outcome: Outcome) -> None:
+    """Two users announce large bodies, again and again, and send nothing."""
+
+    async def announce(token: str, size: int) -> None:
+        head, _ = chat(token, b" " * size)
+        while True:
+            with contextlib.suppress(OSError, TimeoutError):
+                await exchange(target.port, head)
+            outcome.requests += 1
+
+    tokens = (target.attacker, target.accomplice)
+    await asyncio.gather(*(announce(token, size) for size in (BODY_BYTES, *SMALLER) for token in tokens))
 
 
 async def slow_heads(target: Target, connections: int, outcome: Outcome) -> None:
@@ -210,6 +270,7 @@ async def measure(attack: Attack | None, target: Target, connections: int, secon
     running = [
         probe(healthz, target.port, outcome.healthz, outcome),
         probe(chat(target.other, b'"How hot is the water for green tea?"'), target.port, outcome.chats, outcome),
+        probe(chat(target.other, LONG_CHAT), target.port, outcome.long_chats, outcome),
         watch_memory(target.pid, outcome),
         *([attack(target, connections, outcome)] if attack else []),
     ]
@@ -223,21 +284,32 @@ async def measure(attack: Attack | None, target: Target, connections: int, secon
     return outcome
 
 
-async def run(seconds: float, connections: int) -> dict[str, Outcome]:
-    """The outcome of each attack, and of none."""
+async def run(names: list[str], seconds: float, connections: int) -> dict[str, Outcome]:
+    """The outcome of each of these attacks."""
     outcomes = {}
     with tempfile.TemporaryDirectory() as folder:
         vault = make_vault(Path(folder) / "vault", 200)
-        tokens = new_user_token(vault, "mallory"), new_user_token(vault, "alice")
+        tokens = [new_user_token(vault, name) for name in ("mallory", "mallet", "alice")]
+        record_turn(vault, "mallory", "I like tea.", "Noted.")
         async with provider() as address:
-            with served(vault.root, address) as (pid, port):
-                target = Target(pid, port, *tokens)
-                attacks = {"none": None, "bodies": bodies, "slow heads": slow_heads, "slow bodies": slow_bodies}
-                for name, attack in attacks.items():
-                    length = min(5.0, seconds) if attack is None else seconds
-                    outcomes[name] = await measure(attack, target, connections, length)
+            for name in names:
+                with served(vault.root, {"VAULT_MEMORY_UPSTREAM_BASE_URL": address}) as (pid, port):
+                    target = Target(pid, port, *tokens)
+                    length = min(5.0, seconds) if name == "none" else seconds
+                    outcomes[name] = await measure(ATTACKS[name], target, connections, length)
                     await asyncio.sleep(SETTLE_S)
     return outcomes
+
+
+ATTACKS: dict[str, Attack | None] = {
+    "none": None,
+    "bodies": bodies,
+    "chats": chats,
+    "responses": responses,
+    "silent bodies": silent_bodies,
+    "slow heads": slow_heads,
+    "slow bodies": slow_bodies,
+}
 
 
 def main() -> None:
@@ -245,14 +317,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--connections", type=int, default=400)
+    parser.add_argument("--attack", action="append", choices=ATTACKS, help="only this one, or these (default: all)")
     given = parser.parse_args()
-    outcomes = asyncio.run(run(given.seconds, given.connections))
-    columns = ("healthz p95", "max", "chat p95", "max", "failed", "RSS", "sent", "requests")
-    print(f"{'attack':<12}" + "".join(f"{column:>13}" for column in columns))
+    names = ["none", *(name for name in given.attack or ATTACKS if name != "none")]
+    outcomes = asyncio.run(run(names, given.seconds, given.connections))
+    columns = ("healthz p95", "max", "chat p95", "max", "100 KB p95", "failed", "RSS", "sent", "requests")
+    print(f"{'attack':<14}" + "".join(f"{column:>13}" for column in columns))
     for name, one in outcomes.items():
-        times = (p95(one.healthz), max(one.healthz), p95(one.chats), max(one.chats))
+        times = (p95(one.healthz), max(one.healthz), p95(one.chats), max(one.chats), p95(one.long_chats))
         print(
-            f"{name:<12}{''.join(f'{each:>11.3f} s' for each in times)}{one.failed:>13}"
+            f"{name:<14}{''.join(f'{each:>11.3f} s' for each in times)}{one.failed:>13}"
             f"{one.rss:>10.0f} MB{one.sent_mb:>10.1f} MB{one.requests:>13}"
         )
     attacks = [one for name, one in outcomes.items() if name != "none"]
@@ -263,10 +337,15 @@ def main() -> None:
                 "healthz_p95_s": round(max(p95(one.healthz) for one in attacks), 3),
                 "healthz_max_s": round(max(max(one.healthz) for one in attacks), 3),
                 "chat_p95_s": round(max(p95(one.chats) for one in attacks), 3),
+                "long_chat_p95_s": round(max(p95(one.long_chats) for one in attacks), 3),
                 "failed": sum(one.failed for one in attacks),
                 "idle_rss_mb": round(outcomes["none"].rss),
                 "seconds": given.seconds,
                 "connections": given.connections,
+                "attacks": {
+                    name: {"rss_mb": round(one.rss), "healthz_p95_s": round(p95(one.healthz), 3)}
+                    for name, one in outcomes.items()
+                },
             }
         )
     )

@@ -14,13 +14,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,10 +49,10 @@ class Load:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[tuple[int, int]]:
-    """`vault-memory serve` on the vault: its process id and port."""
+def served(folder: Path, environ: Mapping[str, str] | None = None) -> Iterator[tuple[int, int]]:
+    """`vault-memory serve` on the vault, with this added to the environment: its process id and port."""
     command = [sys.executable, "-m", "vault_memory", "--vault", str(folder), "serve", "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | (environ or {}))
     try:
         assert process.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())

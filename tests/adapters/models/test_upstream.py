@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import unicodedata
 import zlib
 from collections.abc import AsyncIterator, Callable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 import pytest
@@ -118,7 +119,7 @@ def test_headers_of_one_connection_stay_there() -> None:
     [
         "/models", "/models/", "/models/gpt-4o", "/models/ft:gpt-4o:acme::x1", "/models/org/model-1.5", "/models/a%20b",
         "/models/%E6%A8%A1", "/responses/resp_1/input_items?limit=2&after=a%2Fb&include[]=x", "/models?key=a@b/../c?d",
-        "/models/.hidden/..x", "/models/vendor%2Fm", "/a;b=c,d",
+        "/models/.hidden/..x", "/models/vendor%2Fm", "/a;b=c,d", "/models/%EF%BC%AD%E2%80%A6x",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("base", ["http://model.test", "https://model.test:8443/v1", "http://[::1]:1/a/v1/"])
@@ -163,6 +164,7 @@ PIECES = [
         "http://",
         "％",
     ),
+    *(";", "..;", ".;x", "%EF%BC%8E", "%EF%BC%8E%EF%BC%8E", "%E2%80%A5", "%EF%BC%A0", "%E2%84%80", "%EF%B9%A8"),
     *("／", "．", "%ef%bc%8f", "\u202e", "%c0%af", "%", "%2", "&", "=", ";", "a"),
 ]
 
@@ -184,4 +186,33 @@ def test_no_path_leaves_the_provider(base: str, path: str, first: str) -> None:
     for _ in range(4):
         assert sent.startswith(wanted.path.rstrip("/") + "/") and not {"", ".", ".."} & {*sent.strip("/").split("/")}
         assert "//" not in sent and "\\" not in sent and "@" not in sent and sent.isprintable()
-        sent = unquote(sent)
+        assert not {".", ".."} & {each.partition(";")[0].strip() for each in sent.split("/")}
+        sent = unicodedata.normalize("NFKC", unquote(sent))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "..;",
+        "..;a=b",
+        ".;",
+        "．．",
+        "．.;",
+        "‥",
+        "․․",
+        "﹒",
+        "a／b",
+        "a＼b",
+        "a﹨b",
+        "℀",
+        "＠",
+        "？",
+        "＃",
+        "％2e",
+        "．．／x",
+    ],
+)
+@pytest.mark.parametrize("place", ["/models/{}", "/models/{}/x", "/{}/models", "/models%2f{}%2fx"])
+def test_a_path_that_is_read_otherwise_in_its_plain_form_is_refused(place: str, piece: str) -> None:
+    with pytest.raises(UsageError, match="full-width"):
+        address_below("https://model.test/v1", place.format(quote(piece, safe=".;=")))

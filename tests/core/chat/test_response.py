@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.scripted_http import chunks, completion, message, message_events
-from vault_memory.core.chat.response import ERROR_RESPONSE, ChatResponse, read_response
+from vault_memory.core.chat.response import ERROR_RESPONSE, READ_AT_BYTES, ChatResponse, ResponseReader, read_response
 
 JSON, SSE = "application/json", "text/event-stream; charset=utf-8"
 
@@ -95,3 +95,38 @@ def test_a_response_with_an_error_after_some_words_is_not_complete() -> None:
         SSE, b"".join(message_events("八十")[:3]) + f"event: error\ndata: {json.dumps(error)}\n\n".encode()
     )
     assert (got.text, got.is_complete, got.is_error) == ("八十", False, True)
+
+
+@given(st.sampled_from([b"\n", b"\r\n", b"\r"]), st.data())
+def test_a_stream_read_in_parts_is_the_same_as_the_whole(end: bytes, data: st.DataObject) -> None:
+    whole = b"".join([b": hi\n\n", *chunks("八十", "度", "。"), b"\n\n"]).replace(b"\n", end)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=9)))
+    reader = ResponseReader(SSE)
+    for start, stop in zip([0, *cuts], [*cuts, len(whole)], strict=True):
+        reader.add(whole[start:stop])
+        reader.read_on()
+    assert reader.response() == read_response(SSE, whole) == ChatResponse("八十度。", is_complete=True)
+
+
+def test_of_a_long_stream_only_the_text_is_kept() -> None:
+    reader, largest = ResponseReader(SSE), 0
+    for part in chunks(*["x" * 10] * 50_000):
+        reader.add(part)
+        if reader.is_due:
+            reader.read_on()
+        largest = max(largest, reader.kept_bytes)
+    assert reader.response() == ChatResponse("x" * 500_000, is_complete=True) and not reader.is_cut
+    assert largest < 2 * READ_AT_BYTES + 600_000
+
+
+def test_what_is_too_large_is_cut_and_what_has_too_many_values_is_not_parsed() -> None:
+    reader = ResponseReader(SSE)
+    reader.add(b"".join(chunks("八十"))[:-20] + b"data: " + b"x" * 3_000_000)
+    reader.read_on()
+    reader.add(b"".join(chunks("度")))
+    assert reader.is_cut and reader.response().text == "八十" and not reader.response().is_complete
+    many = b'{"type":"message","content":[' + b"{}," * 200_000 + b'{"text":"hi"}]}'
+    assert read_response(JSON, many) == ERROR_RESPONSE
+    assert (
+        read_response(SSE, b'data: {"choices":[' + b"{}," * 200_000 + b"{}]}\n\n" + b"".join(chunks("度"))).text == "度"
+    )

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from tests.scripted_http import completion
 from tests.vaults import write
 from vault_memory.adapters.embedding.base import Kind, Vector
 from vault_memory.core import layout
+from vault_memory.core.chat import ChatResponse
 from vault_memory.errors import UsageError
 from vault_memory.services.indexing.reconcile import embed, reconcile
-from vault_memory.services.proxy.relay import SAME_MEMORY_S, Prepared, Relay, _holds_token
+from vault_memory.services.proxy import Prepared
+from vault_memory.services.proxy.relay import SAME_MEMORY_S, Relay, _holds_token
 from vault_memory.services.vault import Vault, open_vault
 
 QUESTION = "How hot is the water for green tea?"
@@ -148,7 +149,7 @@ def test_a_turn_that_was_recorded_but_cannot_be_indexed_is_reported_as_that(rela
     index.mkdir()
     broken = open_vault(relay.vault.root, now=relay.vault.now, proxy_memory_timeout_ms=20_000)
     with relay_of(broken, Seconds()) as second:
-        second.record(prepared, "application/json", completion("ok").parts[0])
+        second.record(prepared, lambda: (ChatResponse("ok", is_complete=True), True))
         second._record_thread.submit(lambda: None).result(30)  # the response before it has been recorded then
         assert "dark" in broken.path("alice", "USER.md").read_text(encoding="utf-8")
         index.rmdir()

@@ -104,3 +104,16 @@ def test_a_loop_may_go_on_for_hours(vault: Vault, recorder: TurnRecorder, second
 def test_the_same_words_in_another_conversation_are_another_turn(vault: Vault, recorder: TurnRecorder) -> None:
     for conversation in ("c", "d"):
         assert len(recorder.add(said(vault, "hi", conversation=conversation), COMPLETE)) == 1
+
+
+def test_open_loops_take_a_limited_memory_and_the_one_who_has_most_of_it_ends(
+    vault: Vault, recorder: TurnRecorder
+) -> None:
+    assert recorder.add(said(vault, "hi", "bob"), TOOL_CALLS) == []
+    ended = []
+    for number in range(10):
+        long = ChatResponse("tea " * 1_000_000, is_complete=True, has_tool_calls=True)
+        ended += recorder.add(said(vault, f"hi {number}", conversation=f"c{number}"), long)
+    assert [turn.user_id for turn in ended] == ["alice", "alice"]
+    assert [words for words, _ in turns(vault)] == ["hi 0", "hi 1"]
+    assert len(recorder.add(said(vault, "hi", "bob"), COMPLETE)) == 1

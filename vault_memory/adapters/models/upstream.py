@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ _PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9
 _QUERY = re.compile(r"[!\"$-~]*")  # printable ASCII without #
 _ENCODED_DELIMITER = re.compile(r"%(?:2[ef35]|5c|40|3f)", re.IGNORECASE)
 """Encoded dots, slashes, backslashes, `@`, `#`, `?` and `%`: somebody behind us may decode them into another path."""
+_DELIMITER = re.compile(r"[\\@?#%]")
+_DOT_SEGMENT = re.compile(r"(?:\A|/)\s*\.+\s*(?:[/;]|\Z)")
+"""Some servers read `..;x` as `..` with parameters."""
 _MODEL_SLASH = re.compile(r"%2f", re.IGNORECASE)
 """Clients encode the slash of a model's name, such as `vendor/model`; it is checked like one that divides a path."""
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -54,8 +58,8 @@ def address_below(base_url: str, path: str) -> httpx.URL:
     read = _MODEL_SLASH.sub("/", below) if below.startswith("/models/") else below
     if not (_PATH.fullmatch(read) and _is_plain(read) and _QUERY.fullmatch(query)):
         raise UsageError(
-            "the provider's path must not have `//`, `@`, `.` or `..` alone, control characters, or encoded slashes, "
-            "backslashes and dots: send it as the provider documents it"
+            "the provider's path must not have `//`, `@`, `.` or `..` alone, control characters, or encoded or "
+            "full-width slashes, backslashes and dots: send it as the provider documents it"
         )
     base = httpx.URL(base_url)
     root = base.raw_path.partition(b"?")[0].rstrip(b"/")
@@ -67,9 +71,16 @@ def address_below(base_url: str, path: str) -> httpx.URL:
 
 
 def _is_plain(path: str) -> bool:
-    """Whether the encoded characters of a path are text, and none of them can divide a path or an address."""
+    """Whether the encoded characters of a path are text, and none of them can divide a path or an address.
+
+    Nor may they when somebody behind us reads them in their plain form, as a full-width dot is a dot.
+    """
     decoded = unquote(path, errors="replace")
-    return decoded.isprintable() and "\ufffd" not in decoded and not _ENCODED_DELIMITER.search(path)
+    if not decoded.isprintable() or "\ufffd" in decoded or _ENCODED_DELIMITER.search(path):
+        return False
+    plain = unicodedata.normalize("NFKC", decoded)
+    has_same_slashes = plain.count("/") == path.count("/")
+    return has_same_slashes and not _DELIMITER.search(plain) and not _DOT_SEGMENT.search(plain)
 
 
 async def _in_parts(content: bytes, sent: Callable[[], None]) -> AsyncIterator[bytes]:
@@ -89,6 +100,8 @@ class UpstreamResponse:
         self.status = response.status_code
         self.headers = end_to_end(response.headers.raw)
         self.media_type = response.headers.get("Content-Type", "")
+        encoding = response.headers.get("Content-Encoding", "").lower()
+        self.is_compressed = encoding in ("gzip", "x-gzip", "deflate")
 
     async def parts(self) -> AsyncIterator[bytes]:
         """The body's bytes as they come. Raises `EndpointError` when it breaks off, `EndpointSlow` when it stalls."""
@@ -107,7 +120,7 @@ class UpstreamResponse:
 
         Data that is not gzip or deflate is returned unchanged.
         """
-        if self._response.headers.get("Content-Encoding", "").lower() not in ("gzip", "x-gzip", "deflate"):
+        if not self.is_compressed:
             return data
         try:
             return zlib.decompressobj(_GZIP_OR_DEFLATE).decompress(data, max_bytes)

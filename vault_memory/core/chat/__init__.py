@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from vault_memory.core.chat import prompt
     from vault_memory.core.chat.escaping import escape, escape_line
     from vault_memory.core.chat.prompt import Cut, Section, without_injected
-    from vault_memory.core.chat.request import ChatRequest, conversation_id, inject, injection, read_request
-    from vault_memory.core.chat.response import ChatResponse, read_response
+    from vault_memory.core.chat.request import ChatRequest, Place, conversation_id, find_place, inject, read_request
+    from vault_memory.core.chat.response import ChatResponse, ResponseReader, read_response
     from vault_memory.core.chat.shortened import MAX_READ_BYTES, Shortened, shorten
 
 __all__ = [
@@ -20,13 +20,15 @@ __all__ = [
     "ChatRequest",
     "ChatResponse",
     "Cut",
+    "Place",
+    "ResponseReader",
     "Section",
     "Shortened",
     "conversation_id",
     "escape",
     "escape_line",
+    "find_place",
     "inject",
-    "injection",
     "prompt",
     "read_request",
     "read_response",
@@ -41,13 +43,15 @@ __getattr__ = lazy_exports(
         "ChatResponse": "response",
         "Cut": "prompt",
         "MAX_READ_BYTES": "shortened",
+        "Place": "request",
+        "ResponseReader": "response",
         "Section": "prompt",
         "Shortened": "shortened",
         "conversation_id": "request",
         "escape": "escaping",
         "escape_line": "escaping",
+        "find_place": "request",
         "inject": "request",
-        "injection": "request",
         "read_request": "request",
         "read_response": "response",
         "shorten": "shortened",

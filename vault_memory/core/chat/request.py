@@ -145,28 +145,39 @@ def conversation_id(user_id: str, opening: str) -> str:
     return f"conv_{_digest([user_id, opening])[:16]}"
 
 
-def inject(request_json: str, text: str, message_index: int, part_index: int = 0) -> str:
-    """The request with `text` before the person's words, where `read_request` has found them.
+@dataclass(frozen=True)
+class Place:
+    """Where memory goes into a request's JSON: before the character `at`, inside of a text or as a part of its own."""
+
+    at: int
+    is_in_text: bool
+
+    def filled(self, text: str) -> str:
+        """The JSON that is to be put in there for `text`."""
+        quoted = json.dumps(text + "\n\n")
+        return quoted[1:-1] if self.is_in_text else f'{{"type": "text", "text": {quoted}}}, '
+
+
+def find_place(request_json: str, message_index: int, part_index: int = 0) -> Place:
+    """The place before the person's words, where `read_request` has found them.
 
     The content of that message must be a text, or a list that has a part `part_index`. Raises `ValueError`, `KeyError`
     or `StopIteration` for JSON that is not a request of that form.
     """
-    at, inserted = injection(request_json, text, message_index, part_index)
-    return request_json[:at] + inserted + request_json[at:]
-
-
-def injection(request_json: str, text: str, message_index: int, part_index: int = 0) -> tuple[int, str]:
-    """(position, JSON): what `inject` puts into the request, and where. Raises the same."""
     messages = dict(_members(request_json, _skip_blank(request_json, 0)))["messages"]
     message = next(itertools.islice(_elements(request_json, messages), message_index, None))
     at = dict(_members(request_json, message))["content"]
-    quoted = json.dumps(text + "\n\n")
     if request_json[at] == '"':
-        return at + 1, quoted[1:-1]
+        return Place(at + 1, is_in_text=True)
     if request_json[at] != "[":
         raise ValueError("the content is neither a text nor a list")
-    at = next(itertools.islice(_elements(request_json, at), part_index, None))
-    return at, f'{{"type": "text", "text": {quoted}}}, '
+    return Place(next(itertools.islice(_elements(request_json, at), part_index, None)), is_in_text=False)
+
+
+def inject(request_json: str, text: str, message_index: int, part_index: int = 0) -> str:
+    """The request with `text` before the person's words. Raises what `find_place` raises."""
+    place = find_place(request_json, message_index, part_index)
+    return request_json[: place.at] + place.filled(text) + request_json[place.at :]
 
 
 def _texts(content: Any) -> list[str]:

@@ -1,15 +1,24 @@
-"""A chat model's response: one JSON object or a stream of events, in OpenAI's format or Anthropic's."""
+"""A chat model's response: one JSON object or a stream of events, in OpenAI's format or Anthropic's.
+
+A stream of a long response has many times the size of its text. It is read as it comes, and only the text is kept.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from vault_memory.core.chat.request import text_of
+from vault_memory.core.chat.shortened import MAX_READ_BYTES, is_readable
 
+READ_AT_BYTES = 256 << 10
+"""The events of a stream are read when so many bytes of it have come."""
+MAX_TEXT_BYTES = 4 << 20
+"""The text of a stream is kept up to this size in memory; in some scripts a character takes four bytes."""
 _TOOL_FINISH_REASONS = ("tool_calls", "function_call", "tool_use", "pause_turn")
 _DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
 
@@ -32,13 +41,110 @@ ERROR_RESPONSE = ChatResponse(is_error=True)
 
 def read_response(media_type: str, data: bytes) -> ChatResponse:
     """The response in `data`, which may break off anywhere; an incomplete event is left out."""
-    if media_type.partition(";")[0].strip().lower() == "text/event-stream":
-        return _from_events(_events(data), is_done=_DONE.search(data) is not None)
-    try:
-        body = json.loads(data)
-    except (ValueError, RecursionError):
-        return ERROR_RESPONSE
-    return _from_object(body) if isinstance(body, Mapping) else ERROR_RESPONSE
+    reader = ResponseReader(media_type)
+    reader.add(data)
+    return reader.response()
+
+
+class ResponseReader:
+    """Reads a response from parts: `add` each, `read_on` when `is_due`, and at the end ask for the `response`.
+
+    `is_cut`: the response is too large to be kept; what came before that is its text.
+    """
+
+    def __init__(self, media_type: str) -> None:
+        self._is_stream = media_type.partition(";")[0].strip().lower() == "text/event-stream"
+        self._unread = bytearray()
+        self._read_at_bytes = READ_AT_BYTES
+        self._stream = _Stream()
+        self.is_cut = False
+
+    @property
+    def kept_bytes(self) -> int:
+        """The memory that is taken."""
+        return len(self._unread) + self._stream.text_bytes
+
+    @property
+    def is_due(self) -> bool:
+        """Whether so much has come that `read_on` should be called; it may take some 50 ms."""
+        return self._is_stream and len(self._unread) >= self._read_at_bytes
+
+    def add(self, part: bytes) -> None:
+        """Take the next bytes of the response."""
+        if not self.is_cut:
+            self._unread += part
+            if not self._is_stream and len(self._unread) > MAX_READ_BYTES:
+                self.cut()
+
+    def cut(self) -> None:
+        """Keep nothing of what is to come, and of what has come only the text that was read."""
+        self._unread.clear()
+        self.is_cut = True
+
+    def read_on(self) -> None:
+        """Read the events that are complete."""
+        lines = self._unread.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        end = lines.rfind(b"\n\n")
+        if end >= 0 and not self._unread.endswith(b"\r"):  # the \n of an \r\n may be still to come
+            self._stream.take(bytes(lines[:end]))
+            self._unread = lines[end:]
+        self._read_at_bytes = len(self._unread) + READ_AT_BYTES
+        if len(self._unread) > MAX_READ_BYTES or self._stream.text_bytes > MAX_TEXT_BYTES:
+            self.cut()
+
+    def response(self) -> ChatResponse:
+        """The response as far as it came."""
+        data = bytes(self._unread)
+        if self._is_stream:
+            self._stream.take(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+            return self._stream.response()
+        if not is_readable(data):
+            self.is_cut = True
+            return ERROR_RESPONSE
+        try:
+            body = json.loads(data)
+        except (ValueError, RecursionError):
+            return ERROR_RESPONSE
+        return _from_object(body) if isinstance(body, Mapping) else ERROR_RESPONSE
+
+
+class _Stream:
+    """What the events of a stream have said so far."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._finish_reason = ""
+        self._is_error = self._has_tool_calls = self._is_done = False
+        self.text_bytes = 0
+
+    def take(self, lines: bytes) -> None:
+        """Read the events in some lines."""
+        self._is_done = self._is_done or _DONE.search(lines) is not None
+        text = "".join(text for event in _events(lines) for text in self._read(event))
+        self._texts.append(text)
+        self.text_bytes += sys.getsizeof(text)
+
+    def _read(self, event: Mapping[str, Any]) -> Iterable[str]:
+        """Keep what an event says of the response, and give its text."""
+        self._is_error = self._is_error or bool(event.get("error")) or event.get("type") == "error"
+        for choice in _first_choice(event):
+            delta = choice.get("delta")
+            if isinstance(delta, Mapping):
+                yield text_of(delta.get("content"))
+                self._has_tool_calls = self._has_tool_calls or bool(delta.get("tool_calls"))
+            self._finish_reason = str(choice.get("finish_reason") or self._finish_reason)
+        delta = event.get("delta")
+        if isinstance(delta, Mapping):
+            text = delta.get("text") if delta.get("type") == "text_delta" else ""
+            yield text if isinstance(text, str) else ""
+            self._finish_reason = str(delta.get("stop_reason") or self._finish_reason)
+
+    def response(self) -> ChatResponse:
+        """Some servers end a stream with `[DONE]` and give no finish reason before it."""
+        text = "".join(self._texts)
+        if self._is_error or not (self._finish_reason or (self._is_done and (text or self._has_tool_calls))):
+            return ChatResponse(text, is_error=self._is_error or not text)
+        return _complete(text, self._finish_reason, self._has_tool_calls)
 
 
 def _from_object(body: Mapping[str, Any]) -> ChatResponse:
@@ -50,30 +156,6 @@ def _from_object(body: Mapping[str, Any]) -> ChatResponse:
             text = text_of(message.get("content"))
             return _complete(text, choice.get("finish_reason") or "stop", bool(message.get("tool_calls")))
     return ERROR_RESPONSE
-
-
-def _from_events(events: Iterable[Mapping[str, Any]], *, is_done: bool) -> ChatResponse:
-    """`is_done`: the stream ended with `[DONE]`; some servers send that and give no finish reason before it."""
-    texts: list[str] = []
-    finish_reason = ""
-    is_error = has_tool_calls = False
-    for event in events:
-        is_error = is_error or bool(event.get("error")) or event.get("type") == "error"
-        for choice in _first_choice(event):
-            delta = choice.get("delta")
-            if isinstance(delta, Mapping):
-                texts.append(text_of(delta.get("content")))
-                has_tool_calls = has_tool_calls or bool(delta.get("tool_calls"))
-            finish_reason = str(choice.get("finish_reason") or finish_reason)
-        delta = event.get("delta")
-        if isinstance(delta, Mapping):
-            text = delta.get("text") if delta.get("type") == "text_delta" else ""
-            texts.append(text if isinstance(text, str) else "")
-            finish_reason = str(delta.get("stop_reason") or finish_reason)
-    text = "".join(texts)
-    if is_error or not (finish_reason or (is_done and (text or has_tool_calls))):
-        return ChatResponse(text, is_error=is_error or not text)
-    return _complete(text, finish_reason, has_tool_calls)
 
 
 def _complete(text: str, finish_reason: object, has_tool_calls: bool = False) -> ChatResponse:
@@ -88,13 +170,16 @@ def _first_choice(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [choice for choice in maps if choice.get("index", 0) == 0][:1]
 
 
-def _events(data: bytes) -> Iterable[Mapping[str, Any]]:
-    """The data of each complete event that is a JSON object; `[DONE]` is not one."""
-    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    for event in re.split(r"\n\n+", text):
-        lines = [line[5:].removeprefix(" ") for line in event.split("\n") if line.startswith("data:")]
+def _events(lines: bytes) -> Iterable[Mapping[str, Any]]:
+    """The data of each event that is a JSON object; `[DONE]` is not one."""
+    start = 0
+    while start < len(lines):
+        end = lines.find(b"\n\n", start)
+        event = lines[start : end if end >= 0 else len(lines)]
+        start += len(event) + 2
+        data = b"\n".join(line[5:].removeprefix(b" ") for line in event.split(b"\n") if line.startswith(b"data:"))
         try:
-            body = json.loads("\n".join(lines))
+            body = json.loads(data.decode("utf-8", "replace")) if is_readable(data) else None
         except (ValueError, RecursionError):
             continue
         if isinstance(body, Mapping):

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 MIN_RUN_BYTES = 8_192
 ESCAPE_BYTES = 8
 """A run may begin with the rest of an escape such as `\\u001f`: so much of it stays."""
-MAX_READ_BYTES = 12_000_000
-"""The short form is read up to this size: some three million tokens, more than models take."""
-MAX_VALUES = 400_000
+MAX_READ_BYTES = 2_000_000
+"""JSON is read up to this size: some half a million tokens. Reading takes up to 20 times as much memory."""
+MAX_VALUES = 100_000
 """JSON with more texts, members and elements takes too much memory when it is parsed: each may take 100 bytes."""
 _RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-"
 _RUN = re.compile(rb"[A-Za-z0-9+/=_-]+")
@@ -44,10 +44,8 @@ class Shortened:
 
     @property
     def is_readable(self) -> bool:
-        """Whether the short form may be parsed: it is not too large and has not too many values."""
-        if len(self.short) > MAX_READ_BYTES:
-            return False
-        return _count(self.short) <= MAX_VALUES or _count_outside_strings(self.short) <= MAX_VALUES
+        """Whether the short form may be parsed."""
+        return is_readable(self.short)
 
     def restored(self, text: str, whole: bytes) -> str:
         """A text that was read in the short form, as it is in the `whole` one."""
@@ -59,14 +57,20 @@ class Shortened:
 
         return _MARK.sub(whole_run, text) if runs else text
 
-    def inserted(self, whole: bytes, at: int, text: bytes) -> bytes:
-        """The whole JSON with `text` put in at position `at` (bytes) of the short one."""
+    def position(self, at: int) -> int:
+        """The position (bytes) in the whole JSON of what stands at `at` in the short one, outside of the marks."""
         for run in self.runs:
             if run.start >= at:  # `at` is already counted in the whole text up to here
                 break
             at += run.end - run.start - len(run.mark)
-        view = memoryview(whole)
-        return b"".join((view[:at], text, view[at:]))
+        return at
+
+
+def is_readable(data: bytes) -> bool:
+    """Whether JSON may be parsed: it is not too large and has not too many values."""
+    if len(data) > MAX_READ_BYTES:
+        return False
+    return _count(data) <= MAX_VALUES or _count_outside_strings(data) <= MAX_VALUES
 
 
 def shorten(whole: bytes, key: bytes = b"") -> Shortened:

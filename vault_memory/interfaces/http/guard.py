@@ -23,8 +23,7 @@ from vault_memory.core.layout import resolve_user
 from vault_memory.core.timing import TokenBucket
 from vault_memory.errors import Forbidden, InvalidId, Unauthenticated
 from vault_memory.interfaces.http import problem
-from vault_memory.interfaces.http.body import Body
-from vault_memory.interfaces.http.budget import Budget, Share
+from vault_memory.interfaces.http.body import MEMORY_PER_RELAYED_BYTE, Body, Budget, Share
 from vault_memory.services.admin import Caller, caller_of
 from vault_memory.services.vault import Vault
 
@@ -33,10 +32,6 @@ PUBLIC_PATHS = ("/healthz",)
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 MAX_API_BODY_BYTES = 2_000_000
 """For our own endpoints; the limit for the chat proxy (`/v1/`) is a setting."""
-MEMORY_PER_PARSED_BYTE = 24
-"""JSON of empty objects takes this many times its size when it is parsed."""
-MEMORY_PER_RELAYED_BYTE = 2
-"""The body, and the same body with memory in it."""
 MIN_CALLER_BYTES = 64_000_000
 """Memory that the bodies of one caller may take at least; all callers together get twice as much as one."""
 MAX_REQUESTS_PER_CALLER = 300
@@ -83,9 +78,9 @@ class Guard:
         if connection is not None:
             connection.caller = who
         body = Body(receive, headers, self._max_body_bytes(scope["path"]))
-        share = scope["state"]["share"] = Share(self._budget, who, 0)
+        share = scope["state"]["share"] = Share(self._budget, who)
         try:
-            refusal = await body.read(self._budget, share, _memory_per_byte(scope["path"]))
+            refusal = await body.read(self._budget, share)
             refusal = refusal or (None if scope["path"] in PUBLIC_PATHS else self._refuse_crowd(who))
             if refusal is not None:
                 return refusal
@@ -217,10 +212,6 @@ TheVault = Annotated[Vault, Depends(vault_of)]
 TheUser = Annotated[str, Depends(own_user)]
 TheCaller = Annotated[Caller, Depends(identify)]
 TheAdmin = Annotated[Caller, Depends(administrate)]
-
-
-def _memory_per_byte(path: str) -> int:
-    return MEMORY_PER_RELAYED_BYTE if path.startswith("/v1/") else MEMORY_PER_PARSED_BYTE
 
 
 def _who(scope: Scope) -> str:

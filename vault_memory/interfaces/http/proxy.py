@@ -18,13 +18,15 @@ from fastapi.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from vault_memory.errors import EndpointError, UsageError
+from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.guard import acting_for, identify
 from vault_memory.services.proxy import BROKE_OFF, Prepared, Provider, Relay, RelayedResponse
 from vault_memory.services.vault import Vault
 
 RESPONSE_TIMEOUT_S = 3_600.0
 """Longest time for one response, however slowly the provider sends it or the client reads it."""
-MAX_BYTES_PER_CHARACTER = 4
+TURN_BYTES = 4 << 10
+"""What a turn takes until it is recorded, beside its words."""
 MAX_CONVERSATION_ID_CHARS = 200
 SWITCH_INTERVAL_S = 0.0005
 """How long a computing thread (a search, a commit) may delay the thread that hands responses on. Python's default of 5
@@ -74,8 +76,8 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
 
 async def _with_memory(request: Request, relay: Relay, provider: Provider) -> Response:
     prepared = await _prepared(request, relay)
-    kept = 0 if prepared.user_request is None else len(prepared.user_request.chat.words)
-    return await _send(request, relay, provider, prepared, kept * MAX_BYTES_PER_CHARACTER)
+    kept = 0 if prepared.user_request is None else sys.getsizeof(prepared.user_request.chat.words) + TURN_BYTES
+    return await _send(request, relay, provider, prepared, kept)
 
 
 async def _prepared(request: Request, relay: Relay) -> Prepared:
@@ -141,7 +143,7 @@ async def _send(
         await asyncio.wait({sending, disconnected}, return_when=asyncio.FIRST_COMPLETED)
         if not sending.done():
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
-        return Delivery(sending.result(), disconnected)
+        return Delivery(sending.result(), disconnected, request.state.share)
     except BaseException:
         disconnected.cancel()
         raise
@@ -150,14 +152,18 @@ async def _send(
 
 
 class Delivery(Response):
-    """Hands the provider's response on as it comes, and has the turn recorded when it ends, for whatever reason."""
+    """Hands the provider's response on as it comes, and has the turn recorded when it ends, for whatever reason.
 
-    def __init__(self, response: RelayedResponse, disconnected: asyncio.Future[None]) -> None:
+    `share` is the memory that the request takes; what is kept for the turn counts in it until the turn is recorded.
+    """
+
+    def __init__(self, response: RelayedResponse, disconnected: asyncio.Future[None], share: Share) -> None:
         self.status_code = response.status
         self.background = None
         self.raw_headers = response.headers
         self._response = response
         self._disconnected = disconnected
+        self._share, self._words_bytes = share, share.size
         self._problem = "the client hung up"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -174,14 +180,14 @@ class Delivery(Response):
         finally:
             handing_on.cancel()
             self._disconnected.cancel()
-            self._response.record(self._problem)
+            self._response.record(self._problem, partial(_release, self._share.hand_on(), asyncio.get_running_loop()))
             await asyncio.shield(asyncio.ensure_future(self._close(handing_on)))
 
     async def _hand_on(self, send: Send) -> None:
         """Raises what reading from the provider raises."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         try:
-            async for part in self._response.parts():
+            async for part in self._response.parts(self._has_room):
                 await send({"type": "http.response.body", "body": part, "more_body": True})
         except Exception:
             self._problem = BROKE_OFF
@@ -189,10 +195,19 @@ class Delivery(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
         self._problem = ""
 
+    def _has_room(self, size: int) -> bool:
+        return self._share.try_to_hold(self._words_bytes + size)
+
     async def _close(self, handing_on: asyncio.Future[None]) -> None:
         with contextlib.suppress(asyncio.CancelledError, Exception):
             await handing_on
         await self._response.close()
+
+
+def _release(share: Share, loop: asyncio.AbstractEventLoop) -> None:
+    """Give back the memory of a turn that was recorded in another thread."""
+    with contextlib.suppress(RuntimeError):  # the server has stopped
+        loop.call_soon_threadsafe(share.release)
 
 
 async def _until_disconnected(receive: Receive) -> None:

@@ -13,27 +13,28 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote_to_bytes
 
-from vault_memory.adapters.models import Upstream, UpstreamResponse, end_to_end
+from vault_memory.adapters.models import Upstream, end_to_end
 from vault_memory.core.chat import (
     MAX_READ_BYTES,
     ChatRequest,
-    Shortened,
+    ChatResponse,
+    Place,
     conversation_id,
-    injection,
+    find_place,
     read_request,
-    read_response,
     shorten,
 )
 from vault_memory.core.layout import without_folders
 from vault_memory.errors import UsageError
 from vault_memory.services.indexing import reconcile
+from vault_memory.services.proxy.relayed_response import NOT_KEPT, Prepared, RelayedResponse
 from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, RecordedTurn, TurnRecorder, UserRequest
 from vault_memory.services.retrieval import Memory, build_memory
 from vault_memory.services.turns import second_look
@@ -51,14 +52,13 @@ RECORD_WAIT_S = 0.5
 SAME_MEMORY_S = 60.0
 """How long a repeated request gets the same memory; the rounds of a tool loop get it as long as the loop lasts."""
 MAX_KEPT_MEMORIES = 1_000
-MAX_KEPT_BYTES = 32 << 20
-"""How much of a response is kept for the turn; the client still gets all of it."""
+RESPONSE_THREADS = 2
+"""How many responses are read at the same time while they come."""
 _TOO_LARGE = "the request is too large or has too many values to be read"
 _OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _REQUEST_HEADERS_LEFT_OUT = {
     *(b"host", b"content-length", b"authorization", b"x-api-key", b"cookie", b"accept-encoding", b"expect"),
 }
-_RESPONSE_HEADERS_LEFT_OUT = {b"date", b"server", b"set-cookie", b"alt-svc", b"x-vault-memory"}
 _TOKEN = re.compile(rb"vault_[\w.-]{1,64}_[0-9a-f]{64}")
 
 Provider = Literal["openai", "anthropic"]
@@ -68,63 +68,16 @@ Provider = Literal["openai", "anthropic"]
 class ReadRequest:
     """What was read in a request's body: the chat in it (None: no words of a person), its model, and the `user` field.
 
-    `problem` says why a body was not read, though it may hold a chat; "" if it was.
+    `place` is where memory goes, `at` the same place in bytes of the body. `problem` says why a body was not read,
+    though it may hold a chat; "" if it was.
     """
 
     chat: ChatRequest | None = None
-    shortened: Shortened = Shortened(b"")
+    place: Place = Place(0, is_in_text=False)
+    at: int = 0
     model: str | None = None
     user: str | None = None
     problem: str = ""
-
-
-@dataclass
-class Prepared:
-    """A request ready to be sent on. `memory` reports what became of its memory, as a header value: ASCII, one line.
-
-    A turn is made from `user_request`; None: no turn.
-    """
-
-    body: bytes
-    memory: str
-    user_request: UserRequest | None = None
-
-    def take_body(self) -> bytes:
-        """The body, which is not kept here any longer: a response may take an hour, and bodies are large."""
-        body, self.body = self.body, b""
-        return body
-
-
-class RelayedResponse:
-    """A provider's response on its way to the client. Read `parts` once, then `record` the turn, then `close`."""
-
-    def __init__(self, relay: Relay, prepared: Prepared, response: UpstreamResponse) -> None:
-        self._relay = relay
-        self._prepared = prepared
-        self._response = response
-        self._kept: list[bytes] = []
-        self.status = response.status
-        self.headers = [(name, value) for name, value in response.headers if name not in _RESPONSE_HEADERS_LEFT_OUT]
-        self.headers.append((b"x-vault-memory", prepared.memory.encode("latin-1")))
-
-    async def parts(self) -> AsyncIterator[bytes]:
-        """The body's bytes as they come. Raises `EndpointError` when it breaks off, `EndpointSlow` when it stalls."""
-        size = 0
-        async for part in self._response.parts():
-            size += len(part)
-            if size <= MAX_KEPT_BYTES and self._prepared.user_request is not None:
-                self._kept.append(part)
-            yield part
-
-    def record(self, problem: str) -> None:
-        """Have the turn recorded from the parts that came; `problem` says why they are not all, "" if they are."""
-        if 200 <= self.status < 300:
-            data = self._response.decompressed(b"".join(self._kept), MAX_KEPT_BYTES)
-            self._relay.record(self._prepared, self._response.media_type, data, problem)
-
-    async def close(self) -> None:
-        """Release the connection to the provider."""
-        await self._response.close()
 
 
 class Relay:
@@ -155,6 +108,7 @@ class Relay:
         self._recorder = TurnRecorder(vault, clock)
         self._read_thread = ThreadPoolExecutor(1, "read")
         self._large_read_thread = ThreadPoolExecutor(1, "read-large")  # so that others do not wait for it
+        self._response_threads = ThreadPoolExecutor(RESPONSE_THREADS, "response")
         self._memory_threads = ThreadPoolExecutor(MEMORY_THREADS, "memory")
         self._record_thread = ThreadPoolExecutor(1, "record")  # one at a time: a person's turns stay in order
         self._second_look_thread = ThreadPoolExecutor(1, "second-look")
@@ -186,7 +140,7 @@ class Relay:
         to_record = without_text if record else None
         with self._lock:
             self._memories_in_progress += 1
-        work = self._memory_threads.submit(self._with_memory, body, read.shortened, user_request)
+        work = self._memory_threads.submit(self._with_memory, body, read, user_request)
         work.add_done_callback(self._end_memory)
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
@@ -220,22 +174,33 @@ class Relay:
         response = await self._upstreams[provider].send(
             method, path, _for_provider(headers), prepared.take_body(), own_key, sent
         )
-        return RelayedResponse(self, prepared, response)
+        return RelayedResponse(prepared, response, self.record, self._response_threads)
 
-    def record(self, prepared: Prepared, media_type: str, data: bytes, problem: str = "") -> None:
-        """Have the turn recorded in a thread. `data` is what the client got; `problem` says why that is not all."""
+    def record(
+        self,
+        prepared: Prepared,
+        read: Callable[[], tuple[ChatResponse, bool]],
+        problem: str = "",
+        recorded: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Have the turn recorded in a thread. `read` gives what the client got, and whether all of it was kept.
+
+        `problem` says why the client did not get all; `recorded` is called at the end.
+        """
         request = prepared.user_request
         if request is None:
+            recorded()
             return
         with self._lock:
             self._responses_to_record += 1
         try:
-            work = self._record_thread.submit(self._record_response, request, media_type, data, problem)
+            work = self._record_thread.submit(self._record_response, request, read, problem)
         except RuntimeError:  # the server is stopping, and this client was cut off just now
-            self._record_response(request, media_type, data, problem)
+            self._record_response(request, read, problem)
             self._after_turns(self._recorder.finish())
         else:
             work.add_done_callback(partial(self._report_failure, request.user_id))
+            work.add_done_callback(lambda _: recorded())
 
     async def close(self) -> None:
         """Record the turns that are left, then close all connections."""
@@ -248,8 +213,10 @@ class Relay:
         if not shortened.is_readable:
             return ReadRequest(problem=_TOO_LARGE)
         try:
-            fields = json.loads(shortened.short.decode())
+            text = shortened.short.decode()
+            fields = json.loads(text)
             chat = read_request(fields, self.vault.config.proxy_housekeeping)
+            place = find_place(text, chat.message_index, chat.part_index) if chat else Place(0, is_in_text=False)
         except RecursionError:
             return ReadRequest(problem="the request is nested too deeply to be read")
         except ValueError:
@@ -261,7 +228,7 @@ class Relay:
             if len(chat.words) > MAX_READ_BYTES:
                 return ReadRequest(problem=_TOO_LARGE)
         model, user = (value if isinstance(value := fields.get(name), str) else None for name in ("model", "user"))
-        return ReadRequest(chat, shortened, model, user)
+        return ReadRequest(chat, place, shortened.position(len(text[: place.at].encode())), model, user)
 
     def _user_request(self, read: ReadRequest, user_id: str, conversation: str | None) -> UserRequest | None:
         chat = read.chat
@@ -270,13 +237,12 @@ class Relay:
         conversation = conversation or conversation_id(user_id, chat.opening)
         return UserRequest(chat, user_id, conversation, self.vault.now(), read.model)
 
-    def _with_memory(self, body: bytes, shortened: Shortened, request: UserRequest) -> tuple[bytes, Memory]:
+    def _with_memory(self, body: bytes, read: ReadRequest, request: UserRequest) -> tuple[bytes, Memory]:
         """The request's body with the memory in it, and the memory."""
         memory = self._memory(request)
         if memory.text:
-            chat, text = request.chat, shortened.short.decode()
-            at, inserted = injection(text, memory.text, chat.message_index, chat.part_index)
-            body = shortened.inserted(body, len(text[:at].encode()), inserted.encode())
+            view = memoryview(body)
+            body = b"".join((view[: read.at], read.place.filled(memory.text).encode(), view[read.at :]))
         return body, memory
 
     def _memory(self, request: UserRequest) -> Memory:
@@ -314,11 +280,16 @@ class Relay:
         shown = without_folders(why, self.vault.root).encode("ascii", "replace").decode()
         return "degraded; " + " ".join(shown.split())[:300]
 
-    def _record_response(self, request: UserRequest, media_type: str, data: bytes, problem: str) -> None:
+    def _record_response(
+        self, request: UserRequest, read: Callable[[], tuple[ChatResponse, bool]], problem: str
+    ) -> None:
         with self._memory_done:  # a person who waits for a response comes first
             self._memory_done.wait_for(lambda: not self._memories_in_progress, RECORD_WAIT_S)
         try:
-            turns = self._recorder.add(request, read_response(media_type, data), problem)
+            response, is_whole = read()
+            turns = self._recorder.add(request, response, problem or ("" if is_whole else NOT_KEPT))
+            if not (is_whole or response.text):
+                self._report(request.user_id, "an earlier turn was not recorded", NOT_KEPT)
         finally:
             with self._lock:
                 self._responses_to_record -= 1
@@ -335,24 +306,25 @@ class Relay:
             try:
                 reconcile(self.vault, user_id, sources)
             except Exception as error:
-                self._report(user_id, "an earlier turn cannot be searched yet", error)
+                self._report(user_id, "an earlier turn cannot be searched yet", f"{type(error).__name__}: {error}")
 
     def _finish_recording(self) -> None:
         self._read_thread.shutdown()
         self._large_read_thread.shutdown()
         self._memory_threads.shutdown()
+        self._response_threads.shutdown()
         self._record_thread.submit(lambda: self._after_turns(self._recorder.finish()))
         self._record_thread.shutdown()
         self._second_look_thread.shutdown(cancel_futures=True)
 
     def _report_failure(self, user_id: str, work: Future[None]) -> None:
         if error := work.exception():
-            self._report(user_id, "an earlier turn was not recorded", error)
+            self._report(user_id, "an earlier turn was not recorded", f"{type(error).__name__}: {error}")
 
-    def _report(self, user_id: str, problem: str, error: BaseException) -> None:
+    def _report(self, user_id: str, problem: str, why: str) -> None:
         """Keep a problem for the user's next response."""
         with self._lock:
-            self._problems[user_id] = f"{problem}: {type(error).__name__}: {error}"
+            self._problems[user_id] = f"{problem}: {why}"
 
 
 def _for_provider(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

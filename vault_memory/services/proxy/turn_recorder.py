@@ -7,8 +7,9 @@ without a round, or at the end.
 
 from __future__ import annotations
 
+import sys
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,6 +23,8 @@ RETRY_S = 600.0
 TOOL_LOOP_IDLE_S = 1_800.0
 """A tool loop without a round for this long is over."""
 MAX_REMEMBERED_REQUESTS = 4_096
+MAX_OPEN_BYTES = 32 << 20
+"""What the turns may take whose tool loops go on. Above that the user who has the most ends one."""
 BROKE_OFF = "the answer broke off"
 TOOLS_NOT_ENDED = "the tools came to no end"
 
@@ -52,6 +55,11 @@ class _OpenTurn:
     request: UserRequest
     last_round_s: float
     texts: list[str] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """The memory that its words take."""
+        return sum(map(sys.getsizeof, (self.request.chat.words, *self.texts)))
 
 
 class TurnRecorder:
@@ -89,13 +97,24 @@ class TurnRecorder:
             turn.texts.append(response.text)
         if response.is_complete and response.has_tool_calls:
             self._open[key] = turn
-            return turns
+            return [*turns, *self._end_too_many()]
         self._open.pop(key, None)
         return [*turns, self._record(turn, "" if response.is_complete else problem or BROKE_OFF)]
 
     def finish(self) -> list[RecordedTurn]:
         """Record the turns whose tool loops have not ended."""
         return [self._record_unfinished(key) for key in list(self._open)]
+
+    def _end_too_many(self) -> list[RecordedTurn]:
+        """Record the oldest open turn of the user whose turns take the most, as long as all take too much."""
+        turns = []
+        while sum(turn.size for turn in self._open.values()) > MAX_OPEN_BYTES:
+            held: Counter[str] = Counter()
+            for (user_id, _), turn in self._open.items():
+                held[user_id] += turn.size
+            most = max(held, key=held.__getitem__)
+            turns.append(self._record_unfinished(next(key for key in self._open if key[0] == most)))
+        return turns
 
     def _record_unfinished(self, key: tuple[str, str]) -> RecordedTurn:
         return self._record(self._open.pop(key), TOOLS_NOT_ENDED)
