@@ -11,6 +11,12 @@ from collections.abc import Callable
 LOWER, UPPER, DIGITS, HEX = string.ascii_lowercase, string.ascii_uppercase, string.digits, "0123456789abcdef"
 ALNUM = LOWER + UPPER + DIGITS
 URLSAFE = ALNUM + "-_"
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+SEED_WORDS = [
+    *("abandon", "ability", "amount", "anchor", "basket", "blossom", "canvas", "cherry", "dolphin", "donkey", "elbow"),
+    *("engine", "fabric", "galaxy", "hamster", "index", "jungle", "kitten", "ladder", "magnet", "napkin", "ocean"),
+    *("pencil", "quantum", "rabbit", "saddle", "tackle", "umbrella", "vacuum", "walnut", "yellow", "zebra"),
+]
 
 
 class Maker:
@@ -335,5 +341,88 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
         ("https://x.example.org/cb?access_token={}&state=1", "https://x.example.org/hook?token={}"),
     ),
     "totp": (lambda m: m.some(UPPER + "234567", 32), ("otpauth://totp/x:bob?secret={}&issuer=x",)),
+    "joined-zh": (
+        lambda m: m.password() + "6",
+        (
+            "默认密码{}",
+            "後台預設密碼{}，登入後請改",
+            "初始口令{}",
+            "我的密码改成了{}",
+            "wifi密码改了，现在是 {}",
+            "登入密碼更新為{}",
+        ),
+    ),
+    "login": (
+        lambda m: m.password() + "3",
+        (
+            "帳密是 admin / {}",
+            "帳密：root / {}",
+            "账号密码是 ops/{}",
+            "creds: admin:{}",
+            "creds are deploy:{}",
+            "login: bob / {}",
+        ),
+    ),
+    "passcode": (
+        lambda m: m.some("123456789", 4),
+        ("the passcode is {}", "door passcode: {}", "锁屏密码是 {}", "支付密码：{}", "開機密碼 {}"),
+    ),
+    "share-code": (
+        lambda m: m.some(LOWER, 1) + m.some(DIGITS, 1) + m.some(LOWER, 1) + m.some(DIGITS, 1),
+        ("提取码：{}", "链接在群里，提取码 {}", "提取碼: {}", "解压码是 {}"),
+    ),
+    "other-names": (lambda m: m.password() + "2", ("pswd: {}", "mima: {}", "wifi mima：{}", "PSWD={}")),
+    "below": (
+        lambda m: m.some(LOWER, 4) + m.some(DIGITS, 3) + m.some(UPPER, 3),
+        (
+            "Password\n{}",
+            "## Password\n\n{}",
+            "wifi password:\n\n{}",
+            "### 密碼\n\n```text\n{}\n```",
+            "后台密码如下\n\n{}",
+        ),
+    ),
+    "csv": (
+        lambda m: m.some(UPPER, 2) + m.some(LOWER, 4) + m.some(DIGITS, 3),
+        (
+            "user,password\nbob,{}",
+            "id;login;password;team\n1;bob;{};blue",
+            "name\tpwd\nbob\t{}",
+            '"mail","password"\n"bob","{}"',
+        ),
+    ),
+    "wifi-qr": (
+        lambda m: m.some(LOWER, 9),
+        ("WIFI:T:WPA;S:home;P:{};;", "WIFI:S:My Home;T:WPA2;P:{};H:true;;", "掃這個 WIFI:T:WPA;P:{};S:cafe;;"),
+    ),
+    "server-setting": (
+        lambda m: m.some(LOWER, 10),
+        (
+            "keytool -list -keystore a.jks -storepass {}",
+            "requirepass {}",
+            "keytool -genkey -keypass '{}'",
+            "masterauth {}",
+        ),
+    ),
+    "cookie": (
+        lambda m: m.some(ALNUM, 26),
+        (
+            "Cookie: sid={}; lang=en",
+            "Set-Cookie: app_session={}; Path=/; HttpOnly",
+            "curl -H 'Cookie: theme=dark; auth_token={}' https://x.example.org",
+        ),
+    ),
+    "seed-phrase": (
+        lambda m: " ".join(m.random.sample(SEED_WORDS, 12)),
+        ("seed phrase: {}", "my recovery phrase is {}", "助記詞：{}", "钱包的助记词是 {}", "Mnemonic:\n{}"),
+    ),
+    "wallet-key": (
+        lambda m: "xp" + "rv9s21ZrQH" + m.some(BASE58, 101),
+        ("{}", "root key {}", "錢包 {}"),
+    ),
+    "wallet-import": (
+        lambda m: m.random.choice("KL") + m.some(BASE58, 51),
+        ("{}", "wif: {}", "我的錢包金鑰 {}"),
+    ),
 }
 """Kinds that a name announces, with texts around them."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.privacy.private import is_private, private_spans, without_private
+from vault_memory.core.privacy.private import is_private, names_a_contact, private_spans, without_private
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,29 @@ def test_only_the_private_sentence_is_replaced() -> None:
     text, counts = without_private("以後都用暗色。我有氣喘，不能熬夜。謝謝！")
     assert text == "以後都用暗色。[private]。謝謝！"
     assert counts == {"health": 1}
+
+
+CONTACTS = [
+    *("call 555.123.4567", "+1.555.123.4567", "tel (02) 2345.6789", "phone 0912–345–678", "市話 02—2345—6789"),
+    *("手机一三八零零零零一二三四", "電話 零九一二三四五六七八", "手机13800001234"),
+    *("bob at example dot com", "write to amy.li AT mail DOT org", "bob 艾特 example 点 com"),
+    *("bob%40example.com", "to=amy%40mail.example.org", "bob (at) example (dot) com"),
+]
+NO_CONTACTS = [
+    *("2024–01–30", "version 1.2.3.4", "192.168.1.20:8080", "3.14159265", "10.20.3000 rows", "pages 100–200"),
+    *("一二三四五", "他一九九九年來的", "二〇二四年一月三十日", "十二個單字", "100%40", "meet at noon"),
+    *("look at the dot com boom", "at least one dot is missing", "我在 example 等你"),
+]
+
+
+@pytest.mark.parametrize("text", CONTACTS)
+def test_a_contact_is_recognised_however_it_is_spelled(text: str) -> None:
+    assert names_a_contact(text)
+
+
+@pytest.mark.parametrize("text", NO_CONTACTS)
+def test_dates_versions_and_talk_are_no_contacts(text: str) -> None:
+    assert not names_a_contact(text)
 
 
 @given(st.text())

@@ -59,6 +59,7 @@ PREFIXED = [
         "hvb. hvr. pcsk_ jina_ lsv2_pt_ lsv2_sk_ dp.pt. dp.st. aio_ AKCp bce-v3/ALTAK- re_ AKLT",
         _VARIED + r"[A-Za-z0-9_\-/=]{20,255}",
     ),
+    ("private-key", "xprv yprv zprv tprv uprv vprv", r"[1-9A-HJ-NP-Za-km-z]{90,112}(?![A-Za-z0-9])"),
     ("api-key", "LTAI AKID", r"[A-Za-z0-9]{12,40}(?![A-Za-z0-9])"),
     ("api-key", "SG.", r"[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}"),
     ("api-key", "key-", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
@@ -76,6 +77,12 @@ SHAPED = [
     ("api-key", "-us", r"(?<![A-Za-z0-9])[0-9a-f]{32}-us\d{1,2}(?![A-Za-z0-9])"),
     ("api-key", "8Q~", r"(?<![A-Za-z0-9])[A-Za-z0-9_~.\-]{3}8Q~[A-Za-z0-9_~.\-]{34}"),
     ("api-key", "pat", r"(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    (
+        "private-key",  # of a wallet, in base 58
+        "",
+        r"[59KLc](?<![A-Za-z0-9+/=_\-.][59KLc])(?=[A-Z]{0,50}[a-z\d])(?=[a-zA-Z]{0,50}\d)"
+        r"[1-9A-HJ-NP-Za-km-z]{50,51}(?![A-Za-z0-9+/=_\-])",
+    ),
     ("token", ":AA", r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_\-]{32,34}(?![A-Za-z0-9_\-])"),
     ("token", ":APA91b", r"(?<![A-Za-z0-9_\-])[A-Za-z0-9_\-]{11,22}:APA91b[A-Za-z0-9_\-]{100,160}"),
     (
@@ -171,6 +178,20 @@ def is_basic(value: str) -> bool:
     return ":" in plain and plain.isprintable()
 
 
+_SESSION = lazily(r"sess|sid|auth|token|jwt|login|remember|sso|ticket|identity|passport|csrf|xsrf", re.IGNORECASE)
+_MAX_COOKIE_LINE_CHARS = 4000
+
+
+def _cookie(pair: re.Match[str]) -> Found:
+    """What opens a session, in the cookies of a request or response."""
+    text, start = pair.string, pair.start()
+    line = max(text.rfind("\n", max(0, start - _MAX_COOKIE_LINE_CHARS), start), start - _MAX_COOKIE_LINE_CHARS, 0)
+    is_random = any(char.isdigit() for char in pair["value"]) and any(char.isalpha() for char in pair["value"])
+    if is_random and _SESSION.search(pair["name"]) and text.find("ookie", line, start) >= 0:
+        return pair.span("value")
+    return None
+
+
 _BASIC = r"(?<![A-Za-z])[Bb](?:asic|ASIC) {1,3}(?P<value>[A-Za-z0-9+/_\-]{8,400}={0,2})"
 CHECKED: list[tuple[str, str, str, Callable[[re.Match[str]], Found] | None]] = [
     ("private-key", "PRIVATE KEY", _EDGE, _private_key),
@@ -186,6 +207,12 @@ CHECKED: list[tuple[str, str, str, Callable[[re.Match[str]], Found] | None]] = [
         "@",
         r"://(?P<user>[^\s:/@'\"<>\[\]{}()`,|]{0,100}):(?=[^@\s]{0,300}@)(?P<rest>[^\s'\"<>\[`|]{1,300})",
         _credentials,
+    ),
+    (
+        "token",
+        "ookie",
+        r"(?<=[\s:;\"'])(?P<name>[\w.\-]{1,64})=(?P<value>[A-Za-z0-9%+/_\-.~|!]{16,4000}={0,2})",
+        _cookie,
     ),
     ("token", "asic ", _BASIC, _basic),
     ("token", "ASIC ", _BASIC, _basic),
@@ -207,11 +234,12 @@ _CONTEXT_CHARS = 40
 
 
 def number(match: re.Match[str], is_valid: Callable[[str], bool]) -> Found:
-    """The number, if its check digit holds. A card number after «order no.» is an order's."""
+    """The number, if its check digit holds. After «order no.» a number like a card's is the order's."""
     if not is_valid(_SEPARATORS.sub("", match[0]).upper()):
         return None
     before = max(0, match.start() - _CONTEXT_CHARS)
-    return None if is_valid is _card and _ORDER.search(match.string, before, match.start()) else match.span()
+    is_order = is_valid in (_card, _social) and _ORDER.search(match.string, before, match.start())
+    return None if is_order else match.span()
 
 
 _CARDS = lazily(
@@ -271,8 +299,9 @@ def _iban(number: str) -> bool:
     return int("".join(str(int(char, 36)) for char in rearranged)) % 97 == 1
 
 
-def _always(number: str) -> bool:
-    return True
+def _social(number: str) -> bool:
+    """A Social Security number has no check digit; three round numbers are a range or a size."""
+    return not (number[2] == number[4] == number[8] == "0")
 
 
 NUMBERS: list[tuple[str, re.Pattern[str], Callable[[str], bool]]] = [
@@ -309,7 +338,7 @@ NUMBERS: list[tuple[str, re.Pattern[str], Callable[[str], bool]]] = [
     (
         "id-number",
         lazily(r"[0-8](?<![\w.\-][0-8])(?<!000)\d\d-(?!00)\d\d-(?!0000)\d{4}(?![\w\-])", re.ASCII),
-        _always,
+        _social,
     ),
     (
         "bank-account",

@@ -7,13 +7,12 @@ and a value. Whether the value is a secret depends on how it is written: «passw
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from vault_memory.core.privacy import values
 from vault_memory.core.privacy.formats import Found
 from vault_memory.core.privacy.values import Said
-from vault_memory.core.text import fold, lazily
+from vault_memory.core.text import lazily
 
 _MAX_VALUE_CHARS = 300
 
@@ -46,10 +45,21 @@ _KEY_EDGE = lazily(
 
 
 NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
-    ("password", "password, passwd, passphrase, passcode, 密码, 口令, 通行码, 密語", None, ""),
+    ("password", "password, passwd, passphrase, 密码, 口令, 通行码, 密语", None, ""),
+    ("passcode", "passcode, 支付密码, 锁屏密码, 开机密码, 门锁密码, 门禁密码", None, ""),
+    ("code", "提取码, 访问码, 分享码, 解压码, 门禁码", None, ""),
+    ("login", "creds, credentials, logins, login, user/pass, username/password, id/pw", _EDGE, ""),
+    (
+        "login",
+        "帐密, 账密, 帐号密码, 账号密码, 帐户密码, 账户密码, 帐号/密码, 账号/密码, 用户名密码, 用户名/密码",
+        None,
+        "",
+    ),
+    ("seed", "seed phrase, seed words, recovery phrase, recovery words, backup phrase, mnemonic", _EDGE, ""),
+    ("seed", "助记词, 助忆词, 助忆口诀, 恢复短语, 种子短语", None, ""),
     (
         "password",
-        "pwd, pass phrase, pass word, psk, identified by, mot de passe, passwort, contraseña",
+        "pwd, pswd, passwrd, pass phrase, pass word, psk, identified by, mot de passe, passwort, contraseña, mima",
         _EDGE,
         "",
     ),
@@ -100,7 +110,7 @@ _SUFFIX = (
 _CLOSE = r"[\"'`*_\]」』】]{0,3}"
 _NOTE = r"(?: ?[(\[][^()\[\]\n]{1,30}[)\]])?"
 _GAP = r"(?: (?:for|of|to|on|at|in|from|here) [a-z0-9@._'/\- ]{1,40}?)?"
-_HAN_GAP = r"(?:[\u4e00-\u9fff][a-z0-9\u4e00-\u9fff]{0,9}?)?"
+_HAN_GAP = r"(?:[\u4e00-\u9fff][a-z0-9\u4e00-\u9fff]{0,9}?(?:, ?(?:现在|目前|新的?|暂时|先)[\u4e00-\u9fff]{0,4}?)?)?"
 _SET = r"(?: (?:now|still|just|simply|currently|set|changed|reset|updated|rotated|to|be|been|as|actually|probably))"
 _OPEN = lazily(r"\[?[brfu]?(?P<quote>[\"'`「『“*_]{1,3})")
 _OPENERS = frozenset("[brfu\"'`「『“*_")
@@ -109,12 +119,23 @@ _SIGN = lazily(
     rf"{_GAP}[ \t]{{0,20}}(?P<direct>:=|=>|->|→|={{1,3}}|:)[ \t]{{0,12}}(?:\r?\n[ \t>]{{0,12}})?"
     rf"|{_GAP} {{1,3}}(?P<word>(?:is|was|are|be|been|has|have|will|should|must|to|equals|became"
     rf"|got){_SET}{{0,3}})[ :]{{1,3}}"
-    rf"| ?{_HAN_GAP}(?P<han>就?是|设?为|系|叫|改[成为]|[设换]成|设[定置][为成]|用的?|给你|=>?|:) ?:?[ \n]{{0,4}}"
+    rf"| ?{_HAN_GAP}(?P<han>(?:就?是|设?为|系|叫|(?:改|换|设|变|更新|重置|设[定置])[成为]|用的?|给你)了?|=>?|:)"
+    r" ?:?[ \n]{0,4}"
     r"|(?P<call>\()(?=[\"'])|(?P<dash> --? )"
     r"|\s{0,3}(?P<cell>\|{1,2})[ \t]{0,20}"
     r"|[\s,#>+\-*]{0,24}[\"']?(?P<pair>value|content|default_value|val)[\"']?\s{0,4}[:=]\s{0,4}"
     r"|(?P<space>[ \t]{1,8}))"
 )
+_JOINED = lazily(r"(?<=[\u4e00-\u9fff])(?P<joined> {0,2})(?=[!-~])")
+"""A value right after Han words: 密码Adm1n@2024."""
+_BELOW = lazily(
+    rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}(?:如下|见下|在下面|as follows|is below|below)?[:=]?{_CLOSE}"
+    r"(?P<below>(?:[ \t]{0,20}\r?\n[ \t>+#*]{0,12}){1,4}"
+    r"(?:(?:(?:```|~~~)[a-z]{0,10}|text|txt|sh|bash|console|ini|env|yaml|json)\r?\n[ \t>+#*]{0,12})?)(?=[!-~])"
+)
+"""A value on a line below its name, also after an empty line or in a block of code."""
+_MAX_LABEL_CHARS = 40
+"""Of the line that names the value below it."""
 _TAG = lazily(r"[^<>\n=]{0,60}(?P<tag>>)\s{0,8}")
 _SCHEME = lazily(r"(?:basic|bearer|token|apikey|api-key|digest|bot|key|negotiate)[ :]{1,3}")
 _BARE = lazily(r"[^\s'\"`<>「」『』，。；、！？（）\u3400-\u9fff|]{1,300}")
@@ -123,24 +144,71 @@ _CUT = lazily(r";(?=\s|\Z|[A-Za-z ]{1,30}=)|&(?=[\w.\-\[\]]{1,40}=)|,(?=\s|\Z|[\
 _QUOTES = {"「": "」", "『": "』", "“": "”"}
 
 
-def value_after(text: str, folded: str, name: Name, at: int) -> tuple[int, int, str] | None:
-    """(start, end, kind) of the secret that a name at `at` announces, if it does."""
+_ACCOUNT = lazily(
+    r"[\w.@+\-]{2,64}(?: ?[:|;、] ?|, ?| / |/(?!\S*/)(?![a-z_\-]{1,40}\d{0,2}(?:[\s.,;]|\Z))|(?<=[@\w]) (?=\S*\d))"
+)
+_SEED_WORD = r"(?!(?:the|and|for|are|was|not|but|has|had|our|its|their|which|should|would|could|from|your)\b)[a-z]{3,8}"
+_SEED = lazily(
+    rf"[^\n]{{0,60}}?[\s:=\"'`(]\s{{0,4}}(?P<words>(?:\d{{1,2}}[.):] ?)?{_SEED_WORD}"
+    rf"(?:[\s,]{{1,4}}(?:\d{{1,2}}[.):]? ?)?{_SEED_WORD}){{11,23}})(?![a-z])"
+)
+_MIN_DIFFERENT = 8
+"""Words of a seed phrase."""
+KINDS = {
+    "pin": "password",
+    "passcode": "password",
+    "code": "password",
+    "login": "password",
+    "authorization": "token",
+    "auth": "credentials",
+    "seed": "private-key",
+}
+"""What the secret of a name is called, where it is not called like the name's kind."""
+
+
+def value_after(text: str, folded: str, name: Name, at: int) -> Found:
+    """Where the secret stands that a name at `at` announces, if it does."""
     after = at + len(name.text)
+    if name.kind == "seed":
+        return _seed(folded, after)
     sign = (_in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
-    if not sign:
-        return None
+    found = _value(text, folded, name, sign) if sign else None
+    if not found and (joined := _JOINED.match(folded, after)):
+        found = _value(text, folded, name, joined)
+    if not found and _is_label(text, at) and (below := _BELOW.match(folded, after)):
+        found = _value(text, folded, name, below)
+    return found
+
+
+def _value(text: str, folded: str, name: Name, sign: re.Match[str]) -> Found:
+    """The value after a sign, if it is a secret."""
     start, how = sign.end(), str(sign.lastgroup)
     if how == "direct" and sign["direct"] == "=" and text[sign.start("direct") - 1 : start].isupper():
         how = "env"
     opened = _OPEN.match(text, start) if text[start : start + 1] in _OPENERS else None
     start = opened.end() if opened else start
-    if name.kind == "authorization" and (scheme := _SCHEME.match(folded, start)):
-        start = scheme.end()
-    said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
-    if not said or not values.is_secret(name.kind, said):
+    prefix = {"authorization": _SCHEME, "login": _ACCOUNT}.get(name.kind)
+    if prefix and (before := prefix.match(folded, start)):
+        start = before.end()
+    elif name.kind == "login":
         return None
-    kind = {"pin": "password", "authorization": "token", "auth": "credentials"}.get(name.kind, name.kind)
-    return start, start + len(said.value), kind
+    said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
+    return (start, start + len(said.value)) if said and values.is_secret(name.kind, said) else None
+
+
+def _is_label(text: str, at: int) -> bool:
+    """Whether little stands on the line before `at`, and no sentence."""
+    line = text.rfind("\n", max(0, at - _MAX_LABEL_CHARS), at) + 1
+    return (line > 0 or at < _MAX_LABEL_CHARS) and not _SENTENCE.search(text, line, at)
+
+
+_SENTENCE = lazily(r"[,;!?。，；！？={}]|\w\. ")
+
+
+def _seed(folded: str, after: int) -> Found:
+    """The words of a seed phrase (BIP 39)."""
+    found = _SEED.match(folded, after)
+    return found.span("words") if found and len(set(found["words"].split())) >= _MIN_DIFFERENT else None
 
 
 _LINK = lazily(
@@ -197,50 +265,16 @@ def _said(text: str, start: int, opened: str, how: str, kind: str) -> Said | Non
     return Said(value, how, bool(quote), rest) if value else None
 
 
-# --- tables -----------------------------------------------------------------------------------------------------------
-
-RULER = lazily(r"^[ \t>]{0,20}\|?[ \t]*:?-{2,100}:?[ \t]*\|[ \t:|\-]*$", re.MULTILINE)
-_MAX_ROWS = 200
-
-
-def in_table(text: str, ruler: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
-    """(start, end, kind) of each secret in a Markdown table, in a column that a name heads."""
-    above = text.rfind("\n", 0, max(0, ruler.start() - 1)) + 1
-    heads = [_heading(cell, names) for cell in fold(text[above : ruler.start()]).split("|")]
-    if any(heads):
-        yield from _below(text, ruler.end() + 1, heads)
-
-
-def _heading(cell: str, names: Sequence[Name]) -> Name | None:
-    cell = cell.strip(" *_`>\n")
-    return next((name for name in names if name.text in cell and len(cell) <= len(name.text) + 12), None)
-
-
-def _below(text: str, start: int, heads: list[Name | None]) -> Iterator[tuple[int, int, str]]:
-    """The secrets in the rows from `start` on."""
-    for _ in range(_MAX_ROWS):
-        stop = text.find("\n", start)
-        row = text[start : stop if stop >= 0 else len(text)]
-        if "|" not in row or RULER.match(row):
-            return
-        at = start
-        for cell, name in zip(row.split("|"), heads, strict=False):
-            value = cell.strip(" *_`\r")
-            if name and value and values.is_secret(name.kind, Said(value, "cell", False, "")):
-                place = at + cell.index(value)
-                yield place, place + len(value), name.kind if name.kind != "pin" else "password"
-            at += len(cell) + 1
-        if stop < 0:
-            return
-        start = stop + 1
-
-
 # --- commands ---------------------------------------------------------------------------------------------------------
 
 _ARGUMENT = r"(?:'(?P<single>[^'\n]{3,200})'|\"(?P<double>[^\"\n]{3,200})\"|(?P<bare>[^\s'\"|;&<>]{3,200}))"
+_NO_PORT = r"(?!(?:[\d.]{7,15}:)?\d{1,5}(?::\d{1,5})?(?:/\w{3})?(?!\S))"
+_OPTION_END = r"(?=\s{0,9}(?:\Z|\n| -|\\|[;&|\"`)]|</))"
+_LINE_START = r"(?:\A|(?<=\n)|(?<=>))[ \t>+*\-]{0,20}"
+_LINE_END = r"(?=[ \t]{0,20}(?:\Z|\r?\n|</))"
 COMMANDS = [
-    ("mysql", rf"\b(?:mysql\w{{0,8}}|mysql-?dump)\b[^\n|;]{{0,200}}? -p{_ARGUMENT}"),
-    ("mariadb", rf"\bmariadb[\w\-]{{0,8}}\b[^\n|;]{{0,200}}? -p{_ARGUMENT}"),
+    ("mysql", rf"\b(?:mysql\w{{0,8}}|mysql-?dump)\b[^\n|;]{{0,200}}? -p{_NO_PORT}{_ARGUMENT}"),
+    ("mariadb", rf"\bmariadb[\w\-]{{0,8}}\b[^\n|;]{{0,200}}? -p{_NO_PORT}{_ARGUMENT}"),
     ("sshpass", rf"\bsshpass\b[^\n|;]{{0,60}}? -p ?{_ARGUMENT}"),
     (
         " login",
@@ -248,7 +282,7 @@ COMMANDS = [
         rf"|registry)\b[^\n|;]{{0,80}}? login\b[^\n|;]{{0,200}}? -p[ =]{_ARGUMENT}",
     ),
     ("redis-cli", rf"\bredis-cli\b[^\n|;]{{0,200}}? -a {_ARGUMENT}"),
-    ("mongo", rf"\bmongo\w{{0,10}}\b[^\n|;]{{0,200}}? -p[ =]?{_ARGUMENT}"),
+    ("mongo", rf"\bmongo\w{{0,10}}\b[^\n|;]{{0,200}}? -p[ =]?{_NO_PORT}{_ARGUMENT}"),
     ("ldap", rf"\bldap(?:search|modify|add|delete|passwd|whoami)\b[^\n|;]{{0,200}}? -w {_ARGUMENT}"),
     (
         "curl",
@@ -263,6 +297,13 @@ COMMANDS = [
     ("chpasswd", r"\becho ['\"]?[\w\-]{1,40}:(?P<bare>[^\s'\"|]{4,200})['\"]? ?\| ?(?:sudo )?chpasswd"),
     ("net use", r"\bnet use\b[^\n|;]{0,120}? /user:\S{1,80} (?P<bare>[^\s'\"/]{4,200})"),
     ("net user", r"\bnet user \S{1,60} (?P<bare>[^\s'\"/*]{6,200}) /"),
+    ("storepass", rf"(?<=-)(?:src|dest)?storepass[ =]{_ARGUMENT}{_OPTION_END}"),
+    ("keypass", rf"(?<=-)(?:src|dest)?keypass[ =]{_ARGUMENT}{_OPTION_END}"),
+    ("requirepass", rf"{_LINE_START}requirepass[ \t]{{1,20}}{_ARGUMENT}{_LINE_END}"),
+    ("masterauth", rf"{_LINE_START}masterauth[ \t]{{1,20}}{_ARGUMENT}{_LINE_END}"),
+    ("bindpw", rf"{_LINE_START}bindpw[ \t]{{1,20}}{_ARGUMENT}{_LINE_END}"),
+    ("rootpw", rf"{_LINE_START}rootpw[ \t]{{1,20}}{_ARGUMENT}{_LINE_END}"),
+    ("WIFI:", r"WIFI:(?:[A-Za-z]:(?:\\?[^;\n\\]){0,64};){0,4}?P:(?P<bare>[^;\n]{4,80});"),
     (":543", r"(?<!\S)[\w.*\-]{1,100}:543\d:[\w*\-]{1,60}:[\w.\-]{1,60}:(?P<bare>[^\s:'\"]{4,200})(?!\S)"),
 ]
 """(text that must stand in it, pattern): the last group of the pattern is a password."""

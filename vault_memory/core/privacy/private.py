@@ -5,6 +5,7 @@ We keep them only in the conversation record and the index. One private fact mak
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -35,16 +36,29 @@ def is_private(clause: str) -> bool:
 
 
 def names_a_contact(text: str) -> bool:
-    """Whether an e-mail address or a telephone number, anybody's, stands in the text."""
-    folded = fold(text)
-    return bool(_EMAIL.search(folded)) or any(
+    """Whether an e-mail address or a telephone number, anybody's, stands in the text; also one that is spelled out."""
+    folded = fold(text).translate(_DASHES).replace("%40", "@")
+    plain = _HAN_NUMBER.sub(_in_digits, folded)
+    return bool(_EMAIL.search(folded) or _DOTTED.search(plain)) or any(
         sum(char.isdigit() for char in match[0]) >= _MIN_PHONE_DIGITS and not _DATE.fullmatch(match[0])
-        for match in _NUMBER.finditer(folded)
+        for match in _NUMBER.finditer(plain)
     )
 
 
-_EMAIL = lazily(r"[\w.+\-]{1,64} ?(?:@|[(\[]at[)\]]) ?[\w\-]{1,64}(?:\.| ?[(\[]dot[)\]] ?)[a-z]{2,}")
-_NUMBER = lazily(r"(?<![\w.])\+?\(?\d[\d()\- ]{5,24}\d(?![\d.])")
+def _in_digits(number: re.Match[str]) -> str:
+    return number[0].translate(_HAN_DIGITS)
+
+
+_DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"), "-")
+_HAN_DIGITS = str.maketrans("〇零○一二三四五六七八九幺两", "000123456789" + "12")
+_HAN_NUMBER = lazily(r"[〇零○一二三四五六七八九幺两](?:[ \-]?[〇零○一二三四五六七八九幺两]){6,14}")
+_EMAIL = lazily(
+    r"[\w.+\-]{1,64}(?: ?(?:@|[(\[{<](?:at|a|@)[)\]}>]) ?| (?:at|艾特) )(?!the |a |an )[\w\-]{1,64}"
+    r"(?:(?:\.| ?[(\[{<](?:dot|\.)[)\]}>] ?)[a-z]{2,}"
+    r"| (?:dot|点) (?:com|net|org|edu|gov|io|me|co|cn|tw|hk|jp|uk|de|app|dev)(?![a-z]))"
+)
+_NUMBER = lazily(r"(?<![a-z0-9_.])\+?\(?\d[\d()\- ]{5,24}\d(?![\d.])")
+_DOTTED = lazily(r"(?<![a-z0-9_.])(?:\+?\d{1,3}\.)?\(?\d{2,4}\)?[. ]\d{3,4}\.\d{4}(?![a-z0-9_])(?!\.\d)")
 _DATE = lazily(r"(?:19|20)\d\d[\- ]\d{1,2}[\- ]\d{1,2}(?: \d{1,2})?")
 _MIN_PHONE_DIGITS = 7
 

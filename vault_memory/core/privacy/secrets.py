@@ -20,7 +20,7 @@ from functools import cache, partial
 from itertools import groupby
 from typing import NamedTuple
 
-from vault_memory.core.privacy import formats, named
+from vault_memory.core.privacy import formats, named, tables
 from vault_memory.core.privacy.views import views
 from vault_memory.core.text import fold, lazily
 
@@ -145,9 +145,7 @@ def _found(text: str) -> Iterator[Span]:
     folded = fold(text)
     if _any_name().search(folded):
         yield from _announced(text, folded)
-        if "|" in text:
-            for ruler in named.RULER.finditer(text):
-                yield from named.in_table(text, ruler, _names())
+        yield from _in_columns(text)
 
 
 def _matched(text: str, rules: Sequence[_Rule]) -> Iterator[Span]:
@@ -165,11 +163,21 @@ def _announced(text: str, folded: str) -> Iterator[Span]:
         while at >= 0:
             after = at + len(name.text)
             if _is_word(text, folded, name, at, after):
-                if span := named.value_after(text, folded, name, at):
-                    yield span
-                if name.kind == "password" and (before := named.value_before(text, folded, at)):
+                if after_it := named.value_after(text, folded, name, at):
+                    yield *after_it, named.KINDS.get(name.kind, name.kind)
+                if name.kind in ("password", "passcode") and (before := named.value_before(text, folded, at)):
                     yield *before, "password"
             at = folded.find(name.text, after)
+
+
+def _in_columns(text: str) -> Iterator[Span]:
+    """Values in tables whose columns may have such a name."""
+    if "|" in text:
+        for ruler in tables.RULER.finditer(text):
+            yield from tables.in_table(text, ruler, _names())
+    if "\n" in text:
+        for header in tables.HEADER.finditer(text):
+            yield from tables.in_cells(text, header, _names())
 
 
 def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> bool:

@@ -14,7 +14,7 @@ class Said(NamedTuple):
     """A value and how it is written.
 
     `how` is the sign before it: direct (`=`, `:`), env (`NAME=`), word (is), han (是), cell (a table's), pair
-    (`value=`), tag, call (`(`), dash, space.
+    (`value=`), tag, call (`(`), dash, space; joined (none, after Han words), below (none, on a line below the name).
     `rest` is what follows it on its line, at most forty characters.
     """
 
@@ -93,6 +93,8 @@ _MEASURE = lazily(
 )
 _HAN = lazily(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _SLUG = lazily(r"[a-z]+(?:[-_.:/][a-z]+)*(?:[-_.:/]v?\d{1,4}(?:[-_.:/][a-z]+)*)?|[a-z]+\d?(?:[-_.][a-z]+\d?)+")
+_NUMBERED_WORD = lazily(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*\d{1,4}")
+_VERSIONED = lazily(r"[A-Za-z][a-z]+\d")
 _DIGIT = lazily(r"[0-9]")
 _FUNCTION_WORDS = re.compile(
     r"(?:an?|the|your?|is|are|was|must|to|and|or|for|at|least|please|enter|of|not?|in|on|with|from|be|has"
@@ -113,9 +115,19 @@ def _is_code(said: Said) -> bool:
     return bool(_CODE.fullmatch(said.value)) and not (said.is_quoted and "(" in said.value and _is_strong(said.value))
 
 
+_LOOSE = ("space", "joined", "below")
+"""Signs that say little: only a value with digits, of six characters and more, counts."""
+_UNIT = lazily(r" ?(?:[A-Za-z%]|[位个個次秒分字条條天年月元人块組组笔筆万萬号號])")
+"""After a number that counts something."""
+
+
 def _password(said: Said) -> bool:
     value = said.value
-    if said.how == "space" and not _DIGIT.search(value):
+    if said.how in _LOOSE and not _DIGIT.search(value):
+        return False
+    if said.how == "joined" and _VERSIONED.fullmatch(value):
+        return False
+    if said.how == "below" and (_has_more(said.rest) or _SLUG.fullmatch(value.lower())):
         return False
     if not 4 <= len(value) <= 200 or is_placeholder(value) or not value.isprintable():
         return False
@@ -132,7 +144,7 @@ def _password(said: Said) -> bool:
     if " " in value:
         return _is_phrase(said)
     if _is_strong(core):
-        return said.how != "space" or (
+        return said.how not in _LOOSE or (
             len(core) >= 6 and any(c.isdigit() for c in core) and core[0] not in "-(=|" and "=" not in core
         )
     if core.isdigit():
@@ -145,8 +157,8 @@ def _is_plain_number(said: Said) -> bool:
     return (
         said.value.rstrip(".!?").isdigit()
         and len(said.value) >= 6
-        and said.how in ("direct", "env", "han", "word", "pair", "tag", "cell")
-        and not re.match(r" ?[A-Za-z%]", said.rest)
+        and said.how in ("direct", "env", "han", "word", "pair", "tag", "cell", "joined")
+        and not _UNIT.match(said.rest)
     )
 
 
@@ -181,9 +193,13 @@ def _key(said: Said) -> bool:
         return False
     if not _DIGIT.search(value) or is_placeholder(value):
         return False
-    if said.how == "space" and not (_is_dense(value) and len(value) >= 16):
+    if said.how in _LOOSE and not (_is_dense(value) and len(value) >= 16):
+        return False
+    if said.how == "below" and _has_more(said.rest):
         return False
     if _is_code(said) or _MEASURE.fullmatch(value.lower()) or _SLUG.fullmatch(value.lower()) or value.startswith("-"):
+        return False
+    if _NUMBERED_WORD.fullmatch(value):
         return False
     return any(c.isalpha() for c in value)
 
@@ -210,9 +226,41 @@ def _auth(said: Said) -> bool:
 
 
 def _pin(said: Said) -> bool:
-    return bool(re.fullmatch(r"\d{3,8}[.!?]?", said.value)) and not re.match(
-        r" ?(?:[A-Za-z%]|位|个|次|秒|分)", said.rest
-    )
+    return bool(re.fullmatch(r"\d{3,8}[.!?]?", said.value)) and not _UNIT.match(said.rest)
+
+
+def _has_more(rest: str) -> bool:
+    """Whether a line goes on after a value."""
+    return bool(rest.strip("`\"' |")) and not rest.startswith("</")
+
+
+def _passcode(said: Said) -> bool:
+    """A password, or four digits and more."""
+    return _password(said) or (said.how != "cell" and len(said.value) >= 4 and _pin(said))
+
+
+def _code(said: Said) -> bool:
+    """A short code for a shared file or parcel: four to eight letters and digits."""
+    value = said.value.rstrip(".!?")
+    if not _SHORT_CODE.fullmatch(value) or _WORDS.fullmatch(fold(value)) or _UNIT.match(said.rest):
+        return False
+    return bool(_DIGIT.search(value)) or (said.how in ("direct", "han") and not _VOWEL.search(value))
+
+
+_SHORT_CODE = lazily(r"[A-Za-z0-9]{4,8}")
+_VOWEL = lazily(r"[aeiouAEIOU]")
+
+
+def _login(said: Said) -> bool:
+    """The password after an account: no path, no name with a number."""
+    value = said.value.rstrip(".!?")
+    if said.how in ("space", "cell", "dash", "call") or len(value) < 6 or _SLUG.fullmatch(value.lower()):
+        return False
+    return _is_strong(value) and value[0] not in "/(" and _password(said._replace(how="word"))
+
+
+def _never(said: Said) -> bool:
+    return False
 
 
 def _digits(said: Said) -> bool:
@@ -221,6 +269,10 @@ def _digits(said: Said) -> bool:
 
 _CHECKS: dict[str, Callable[[Said], bool]] = {
     "password": _password,
+    "passcode": _passcode,
+    "code": _code,
+    "login": _login,
+    "seed": _never,
     "pin": _pin,
     "api-key": _key,
     "token": _key,

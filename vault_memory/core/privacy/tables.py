@@ -1,0 +1,67 @@
+"""Secrets in tables, in a column that a name heads: Markdown tables, and lines whose cells are cut by commas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from vault_memory.core.privacy import values
+from vault_memory.core.privacy.named import KINDS, Name
+from vault_memory.core.privacy.values import Said
+from vault_memory.core.text import fold, lazily
+
+RULER = lazily(r"^[ \t>]{0,20}\|?[ \t]*:?-{2,100}:?[ \t]*\|[ \t:|\-]*$", re.MULTILINE)
+"""The line below the head of a Markdown table."""
+HEADER = lazily(
+    r"(?:\A|(?<=\n))[ >+#]{0,4}[\"']?[^\W\d][\w .\-/]{0,30}[\"']?(?P<by>[,;\t]) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?"
+    r"(?:(?P=by) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?){0,20}\r?\n"
+)
+"""The first line of cells that are cut by commas, semicolons or tabs."""
+_MAX_ROWS = 200
+
+
+def in_table(text: str, ruler: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
+    """(start, end, kind) of each secret in the Markdown table of this ruler."""
+    above = text.rfind("\n", 0, max(0, ruler.start() - 1)) + 1
+    yield from _below(text, ruler.end() + 1, "|", _heads(text[above : ruler.start()], "|", names))
+
+
+def in_cells(text: str, header: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
+    """(start, end, kind) of each secret in the lines below a header; a header has no such line above it."""
+    by, start = header["by"], header.start()
+    if by not in text[text.rfind("\n", max(0, start - 200), max(0, start - 1)) + 1 : start]:
+        yield from _below(text, header.end(), by, _heads(header[0], by, names))
+
+
+def _heads(line: str, by: str, names: Sequence[Name]) -> list[Name | None]:
+    """What each column holds, as far as a name says it."""
+    return [_heading(cell.strip(" *_`>+#\r\n\"'"), names) for cell in fold(line).split(by)]
+
+
+def _heading(cell: str, names: Sequence[Name]) -> Name | None:
+    return next((name for name in names if name.text in cell and len(cell) <= len(name.text) + 12), None)
+
+
+def _below(text: str, start: int, by: str, heads: list[Name | None]) -> Iterator[tuple[int, int, str]]:
+    """The secrets in the rows from `start` on."""
+    if not any(heads):
+        return
+    for _ in range(_MAX_ROWS):
+        stop = text.find("\n", start)
+        row = text[start : stop if stop >= 0 else len(text)]
+        if by not in row or RULER.match(row) or (by != "|" and row.count(by) != len(heads) - 1):
+            return
+        at = start
+        for cell, name in zip(row.split(by), heads, strict=False):
+            value = cell.strip(" *_`\r\"'")
+            if (
+                name
+                and value
+                and values.is_secret(name.kind, Said(value, "cell" if by == "|" else "joined", False, ""))
+            ):
+                place = at + cell.index(value)
+                yield place, place + len(value), KINDS.get(name.kind, name.kind)
+            at += len(cell) + 1
+        if stop < 0:
+            return
+        start = stop + 1
