@@ -170,6 +170,8 @@ anthropic_url = "http://anthropic.example/v1"
 anthropic_key_env = "B"
 [proxy]
 housekeeping = ["^(a|a)*$"]
+[serve]
+hosts = ["notes.example"]
 """
 """Every value of a file that sends, runs or writes somewhere; a new sensitive setting gets a line."""
 
@@ -178,6 +180,7 @@ def test_no_sensitive_value_of_the_file_is_in_force_before_a_yes(tmp_path: Path)
     config = load(tmp_path, SENSITIVE)
     assert [value.key for value in config.waiting] == [
         *("index_dir", "git.remote", "llm.base_url", "llm.key_env", "embedding.model", "embedding.endpoints"),
+        "serve.hosts",
         *("upstream.base_url", "upstream.key_env", "upstream.anthropic_url", "upstream.anthropic_key_env"),
         "proxy.housekeeping",
     ]

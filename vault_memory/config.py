@@ -179,7 +179,10 @@ class Config:
 
     serve_port: int = _field(8765, "port of the HTTP server; 0: any free one", low=0, high=65_535)
     serve_hosts: list[str] = _field(
-        [], "host names by which others reach the server; localhost is always allowed", check=setting_checks.hosts
+        [],
+        "host names by which others reach the server; localhost is always allowed",
+        check=setting_checks.hosts,
+        sensitive="web pages of these names may call the server, and `serve --public` may listen to others",
     )
     serve_rate: int = _field(300, "most requests a second from one caller", low=1, high=100_000)
     serve_body_mb: int = _field(32, "largest request to the chat proxy, in megabytes", low=1, high=1_000)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.adapters import files
-from vault_memory.errors import Busy, Changed, Unwritable, UsageError
+from vault_memory.errors import Busy, Changed, ForeignFile, Unwritable, UsageError
 
 IS_ROOT = os.name != "nt" and os.geteuid() == 0
 
@@ -273,3 +274,17 @@ def test_a_read_only_folder(small_disk: Path) -> None:
         with pytest.raises(Unwritable, match=r"USER\.md"):
             act()
     assert path.read_bytes() == b"old" and len(list(small_disk.iterdir())) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+@pytest.mark.parametrize("reader", [files.read, lambda path: files.ReadCache().read(path)])
+def test_a_named_pipe_in_the_place_of_a_note_is_named_and_not_waited_for(
+    tmp_path: Path, reader: Callable[[Path], bytes | None]
+) -> None:
+    os.mkfifo(tmp_path / "USER.md")
+    signal.alarm(10)
+    try:
+        with pytest.raises(ForeignFile, match="USER.md.*pipe"):
+            reader(tmp_path / "USER.md")
+    finally:
+        signal.alarm(0)

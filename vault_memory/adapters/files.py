@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.adapters import private
-from vault_memory.errors import Busy, Changed, Unwritable, UsageError
+from vault_memory.errors import Busy, Changed, ForeignFile, Unwritable, UsageError
 
 _TEMP_SUFFIX = ".vault-memory.tmp"
 _TEMP_NAME = re.compile(r"\..*\.(?P<pid>\d+)-\d+\.vault-memory\.tmp")
@@ -28,6 +28,9 @@ _NAME_BYTES = 255  # the longest name Linux, macOS and Windows file systems take
 _TEMP_TAIL_BYTES = 50
 _LOCK_POLL_S = 0.005
 _serial = itertools.count()
+_READ_FLAGS = os.O_RDONLY  # O_NONBLOCK: to open a pipe must not wait for its other end
+for _name in ("O_CLOEXEC", "O_NONBLOCK", "O_BINARY"):
+    _READ_FLAGS |= getattr(os, _name, 0)
 
 
 class FileStamp(NamedTuple):
@@ -75,11 +78,19 @@ def contained(root: Path, relative: str | PurePosixPath) -> Path:
 
 
 def read(path: Path) -> bytes | None:
-    """The file's bytes, or None when there is no such file."""
+    """The file's bytes, or None when there is no such file. Raises `ForeignFile` for a pipe, socket or device."""
     try:
-        return path.read_bytes()
+        number = os.open(path, _READ_FLAGS)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    try:
+        mode = os.fstat(number).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
+        with open(number, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(number)
 
 
 class ReadCache:

@@ -31,14 +31,29 @@ SHARED = ""
 """The scope of the Markdown outside `memory/`; every other scope is a user id."""
 
 _USER_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
-_PRIVATE = re.compile(
-    r"(?:^|/)(?:\.git|git~\d|\.vault-memory|vault-~\d|index\.db[^/]*|memory/[^/]+/(?:archive/)?(?:conversations|conver~\d))"
-    r"(?:/|$)"
+
+
+def _or_short(name: str, letters: str) -> str:
+    """A pattern of a name, or of a short name that Windows may give to it: some of its `letters`, or two of them and a
+    hash, then a number (`VAULT-~1`, `VA1B2C~1`)."""
+    cut = "|".join(letters[:length] for length in range(3, len(letters) + 1))
+    return rf"(?:{name}|(?:{cut}|{letters[:2]}[0-9a-f]{{1,4}})~\d+)"
+
+
+_GIT, _STATE = _or_short(r"\.git", "git"), _or_short(r"\.vault-memory", "vault-")
+_INDEX = _or_short(r"index\.db", "index") + "[^/]*"
+_CONVERSATIONS = r"memory/[^/]+/(?:archive/)?" + _or_short("conversations", "conver")
+_PRIVATE = re.compile(rf"(?:^|/)(?:{_GIT}|{_STATE}|{_INDEX}|{_CONVERSATIONS})(?:/|$)")
+_STATE_OR_INDEX = re.compile(rf"(?:^|/)(?:{_STATE}(?:/|$)|{_INDEX}$)")
+_MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|\.\.|~|[^\x00-\x7f]", re.IGNORECASE)
+_PROGRAM = re.compile(
+    rf"(?:^|/){_or_short(r'[.][^/]+', 'obsidi')}/"
+    rf"(?:{_or_short('plugins|themes|snippets', 'snippe')}(?:/|$)"
+    rf"|{_or_short('community-plugins', 'commun')}[.]jso[^/]*$)"
 )
-_MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|\.\.|[^\x00-\x7f]", re.IGNORECASE)
-_PROGRAM = re.compile(r"(?:^|/)(?:\.[^/]+|obsidi~\d)/(?:(?:plugins|themes|snippets)(?:/|$)|community-plugins\.json$)")
+_UPWARDS = re.compile(r"(?:^|/)\.\.[. ]*(?:/|$)")
 # What a disk may ignore in a name: case; on macOS some invisible characters; on Windows dots and blanks at the end, and
-# what follows a colon. Windows also knows a file by a short name with a `~`.
+# what follows a colon. Windows also takes a backslash for a slash, and knows a file by a short name with a `~`.
 _IGNORED_IN_NAMES = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|:[^/]*|[. ]+(?=/|$)")
 _FOLDERS = re.compile(r"(?<![\w./:])/(?:[^\s/'\"`:]+/)+")
 _DAY_FILE = re.compile(r"(?:daily|conversations)/(\d{4}-\d{2}-\d{2})\.(?:md|jsonl)")
@@ -60,7 +75,8 @@ def is_private(path: PurePosixPath) -> bool:
     committed, sent to a remote or taken from one, whatever `.gitignore` says."""
     if not _MAY_BE_PRIVATE.search(path.as_posix()):  # a vault has many thousand names; this takes a tenth of the time
         return False
-    return ".." in path.parts or _PRIVATE.search(_as_stored(path)) is not None
+    text = path.as_posix().replace("\\", "/")
+    return _UPWARDS.search(text) is not None or _PRIVATE.search(_as_stored(path)) is not None
 
 
 def is_program(path: PurePosixPath) -> bool:
@@ -71,7 +87,7 @@ def is_program(path: PurePosixPath) -> bool:
 
 def _as_stored(path: PurePosixPath) -> str:
     """The path in the one form that every spelling of it has, on a disk that tells few names apart."""
-    return _IGNORED_IN_NAMES.sub("", path.as_posix().casefold())
+    return _IGNORED_IN_NAMES.sub("", path.as_posix().replace("\\", "/").casefold())
 
 
 def check_user_id(user_id: str) -> str:
@@ -126,7 +142,7 @@ def scope_of(path: PurePosixPath) -> str:
 
 def is_state(path: PurePosixPath) -> bool:
     """Whether a vault-relative path is an index or in a state folder: derived, never in git, never in a backup."""
-    return any(part.casefold() == STATE_DIR for part in path.parts) or path.name.casefold().startswith(INDEX_FILE)
+    return _STATE_OR_INDEX.search(_as_stored(path)) is not None
 
 
 def daily_source(day: date) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.core import reading
-from vault_memory.errors import NotFound
+from vault_memory.errors import ForeignFile, NotFound
 
 _ADOPTED_FILES = (".gitignore", ".gitattributes", "vault-memory.toml", "context/SOUL.md", "context/AGENTS.md")
 """The only files of the starter vault that an adopted vault gets."""
@@ -127,6 +127,8 @@ def install_hooks(git_dir: Path) -> list[str]:
     arguments. If both names are the person's hooks, both stay. An empty list: nothing was to do.
     """
     target_dir = hooks_folder(git_dir)
+    if target_dir.is_symlink() or (target_dir.exists() and not target_dir.is_dir()):
+        raise ForeignFile(f"{target_dir} is not a folder of this repository's own: delete it")
     target_dir.mkdir(exist_ok=True)
     done = []
     for path in sorted(shipped("hooks").iterdir()):

@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import re
+import shutil
 import struct
 import tarfile
 import time
@@ -267,3 +268,13 @@ def test_what_an_honest_backup_holds_comes_back(tmp_path: Path, place: Path, vau
     assert conversations.stat().st_mode & 0o077 == 0
     assert all(path.stat().st_mode & 0o177 == 0 for path in conversations.iterdir())
     assert (home / "USER.md").stat().st_mode == (root / "memory" / "alice" / "USER.md").stat().st_mode
+
+
+def test_a_file_in_the_place_of_the_hooks_is_left_out(tmp_path: Path, vault: Vault) -> None:
+    shutil.rmtree(vault.root / ".git/hooks")
+    (vault.root / ".git/hooks").write_text("evil\n")
+    with tarfile.open(tmp_path / "evil.tar.gz", "w:gz") as tar:
+        tar.add(vault.root, arcname=".")
+    said: list[str] = []
+    root = restore(tmp_path / "evil.tar.gz", tmp_path / "again", on_left_out=said.append)
+    assert any(line.startswith(".git/hooks:") for line in said) and (root / ".git/hooks/pre-commit").exists()

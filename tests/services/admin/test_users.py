@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_memory.core import layout
-from vault_memory.errors import NotFound, Unauthenticated
+from vault_memory.errors import NotFound, Unauthenticated, UsageError
 from vault_memory.services.admin.access import caller_of, new_user_token
 from vault_memory.services.admin.users import User, rename_user, users
 from vault_memory.services.profiles.history import history
@@ -88,3 +88,15 @@ def test_users_come_in_pages_and_one_bad_profile_hides_nobody(vault: Vault) -> N
     assert users(vault) == [User("alice", "ALICE"), User("bob", ""), User("carol", "CAROL")]
     assert users(vault, "alice", 1) == [User("bob", "")]
     assert users(vault, "carol") == []
+
+
+def test_a_user_with_a_withheld_file_keeps_the_id_and_the_file_is_named(vault: Vault) -> None:
+    set_preference(vault, "alice", "theme", "dark")
+    note = vault.root / "memory/alice/a.md"
+    note.write_text("key: sk-proj-" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ" * 2 + "\n")
+    with pytest.raises(UsageError, match="memory/alice/a.md.*line 1(.|\n)*git add"):
+        rename_user(vault, "alice", "an")
+    assert note.exists() and not (vault.root / "memory/an").exists()
+    note.write_text("key: gone\n")
+    rename_user(vault, "alice", "an")
+    assert (vault.root / "memory/an/a.md").read_text() == "key: gone\n"

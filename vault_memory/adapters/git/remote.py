@@ -80,7 +80,7 @@ class Remote:
         settings = settings_of(self._root)
         if refused := settings.refused_for(NETWORK):
             raise HistoryError(
-                f"the config of this repository sets {refused.key} = {refused.value}, which may start a program or "
+                f"the config of this repository sets {refused.in_words()}, which may start a program or "
                 f"lead elsewhere, so no remote is asked: {NEXT_STEP}"
             )
         for address in self.addresses():

@@ -95,12 +95,38 @@ class Repository:
         for name, reason in _IN_PROGRESS.items():
             if os.path.exists(f"{self.git_dir}/{name}"):
                 return f"{reason}: commits wait until it is finished"
-        if self.head().ref is None:
+        head = self.head()
+        if head.ref is None:
             return "HEAD is detached: commits wait until a branch is checked out"
+        if links := self.links(head.ref):
+            return f"{links[0]} is a link, which a commit would write through: put the file or folder itself there"
         settings = self.settings()
+        if elsewhere := self.other_worktree():
+            return f"core.worktree of this repository leads to {elsewhere}: `git config --unset core.worktree`"
         if settings.get("extensions.objectformat", "sha1") != "sha1" or "extensions.refstorage" in settings:
             return "this repository uses SHA-256 or reftable, which vault-memory cannot write"
         return self._foreign_owner()
+
+    def links(self, ref: str = "refs/heads") -> list[Path]:
+        """Those of the places in which git's commands and ours write that are links: they may lead anywhere."""
+        own = [self.git_dir / name for name in ("HEAD", "index")]
+        names = ("config", "hooks", "objects", "packed-refs", *map(str, reversed(PurePosixPath(ref).parents)), ref)
+        return [
+            path for path in (*own, *(self.common_dir / name for name in names if name != ".")) if path.is_symlink()
+        ]
+
+    def refuse_links(self) -> None:
+        """Raise `ForeignFile`, naming it, when one of these places is a link."""
+        if links := self.links():
+            raise ForeignFile(
+                f"{links[0]} is a link, which would be written through: put the file or folder itself there"
+            )
+
+    def other_worktree(self) -> Path | None:
+        """The folder whose files git takes for those of this repository, if it is another one (core.worktree)."""
+        named = self.settings().get("core.worktree")
+        folder = (self.git_dir / named).resolve() if named else self.top
+        return None if folder == self.top else folder
 
     def is_rewriting(self) -> bool:
         """Whether git is in the middle of a rebase, merge and the like, which rewrites files of the vault.

@@ -50,6 +50,11 @@ class Setting(NamedTuple):
     key: str
     value: str
 
+    def in_words(self) -> str:
+        """The setting in one line, whatever is in its value."""
+        shown = repr(self.value)[1:-1] if set(self.value) & set("\n\r") else self.value
+        return f"{self.key!r} = {shown}" if "\n" in self.key else f"{self.key} = {shown}"
+
 
 @dataclass(frozen=True)
 class Settings:

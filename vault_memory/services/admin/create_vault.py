@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
+from vault_memory.adapters.git import Repository
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.core import layout
@@ -55,6 +56,7 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
             "its notes"
         )
     root.mkdir(parents=True, exist_ok=True)
+    Repository(root).refuse_links()
     is_ours = MachineRecord(root).has_own_tokens()
     if not is_ours and (problems := foreign_tokens(root)):
         raise ForeignFile("\n".join(problems))
@@ -96,6 +98,7 @@ def drop_indexes(root: Path) -> None:
 
 def _complete(root: Path, action: str, ignored: Sequence[str] = ()) -> Created:
     """`action` names what is completed; "" for a new vault. `ignored` are more lines for its `.gitignore`."""
+    Repository(root).refuse_links()
     before = {path: files.read(root / path) for path in (PurePosixPath(".gitignore"), PurePosixPath(".gitattributes"))}
     # An existing vault gets only what it needs: a person may have deleted the rest on purpose.
     written = starter.lay_out(root, adopt=bool(action), ignored=ignored)

@@ -18,11 +18,16 @@ from vault_memory.services.vault import Vault
 
 
 def repository_programs(root: Path) -> list[str]:
-    """A line for each setting and hook of the repository that holds `root` by which git would start a program that is
-    neither ours nor the person's own; vault-memory runs none of them, plain git does."""
+    """A line for each link in git's folder, and for each setting and hook of the repository that holds `root` by which
+    git would start a program, or work elsewhere, that is neither ours nor the person's own; vault-memory follows none,
+    plain git does."""
     programs = [each for each in settings_of(root).programs if not is_our_setting(*each)]
-    lines = [f"git setting {key} = {value}" for key, value in programs]
-    folder = starter.hooks_folder(Repository(root).git_dir)
+    lines = [f"git setting {each.in_words()}" for each in programs]
+    repository = Repository(root)
+    lines += [f"link {path}" for path in repository.links()]
+    if elsewhere := repository.other_worktree():
+        lines.append(f"git setting core.worktree: git works on the files of {elsewhere}")
+    folder = starter.hooks_folder(repository.git_dir)
     hooks = sorted(folder.iterdir()) if folder.is_dir() else []
     return lines + [
         f"git hook {path}"

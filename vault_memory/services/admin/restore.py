@@ -107,7 +107,12 @@ def _take_out_hooks(root: Path) -> Iterator[PurePosixPath]:
     for folder in sorted(root.rglob("[hH][oO][oO][kK][sS]")):
         name = PurePosixPath(folder.relative_to(root).as_posix())
         inside = name.parts[name.parts.index(".git") + 1 :] if ".git" in name.parts else ()
-        if not inside or inside[0] in ("refs", "logs") or not folder.is_dir():  # a branch may be named `hooks/x`
+        if not inside or inside[0] in ("refs", "logs"):  # a branch may be named `hooks/x`
+            continue
+        if not folder.is_dir():
+            if len(inside) == 1:  # in the place of the folder that git and `init` expect
+                yield name
+                folder.unlink()
             continue
         for path in sorted(folder.rglob("*")):
             if path.is_file() and path.suffix != ".sample" and not starter.is_our_hook(path.read_bytes()):

@@ -221,8 +221,8 @@ def _refused_settings(vault: Vault) -> list[str]:
         for waiting in filter(None, [waiting_addresses(vault)])
     ]
     lines += [
-        f"the repository's own git config sets {key} = {value}, which does not take effect: {NEXT_STEP}"
-        for key, value in vault.history.refused_settings()
+        f"the repository's own git config sets {setting.in_words()}, which does not take effect: {NEXT_STEP}"
+        for setting in vault.history.refused_settings()
     ]
     waiting = vault.history.waiting_for_filter()
     return lines + [f"{path} is not committed before the filter {name} may run" for path, name in waiting.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.history import Draft, FileChange
@@ -15,7 +15,7 @@ from vault_memory.core.trailers import Trailers
 from vault_memory.errors import UsageError
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.turns import rename_redactions
 from vault_memory.services.vault import Vault
 
@@ -46,7 +46,7 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
 
     Commits and records under the old id keep it. Tokens of both ids are revoked. A folder moves once, but `write` may
     decide again; so this does the steps of `write` itself. Raises `NotFound`, `InvalidId`, or
-    `UsageError` when the new id is taken.
+    `UsageError` when the new id is taken or a file of the user is withheld from commits.
     """
     vault.known_user(old)
     layout.check_user_id(new)
@@ -58,6 +58,9 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
         for user_id in sorted({old.casefold(), new.casefold()}):
             locks.enter_context(vault.lock(user_id))
         commit_person_edits(vault, old)
+        if held := [each for each in withheld(vault) if layout.scope_of(PurePosixPath(each.path)) == old]:
+            first = held[0]
+            raise UsageError(f"{first.path}, line {first.line} holds a {first.kind}, so it waits: {first.next_step}")
         moved: list[FileChange] = []
         for folder, _, names in os.walk(vault.root / old_dir):
             for name in names:

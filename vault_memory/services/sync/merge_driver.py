@@ -30,7 +30,8 @@ def is_our_setting(key: str, value: str) -> bool:
 
 
 def install_merge_driver(root: Path) -> None:
-    """Name our driver in the config of the repository that holds `root`."""
+    """Name our driver in the config of the repository that holds `root`. Raises `ForeignFile` if that is a link."""
+    git.Repository(root).refuse_links()
     for key, value in _SETTINGS.items():
         git.run(root, "config", key, value)
 
