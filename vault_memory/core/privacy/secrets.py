@@ -21,7 +21,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from vault_memory.core.privacy import formats, named, tables
-from vault_memory.core.privacy.views import views
+from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISED, views
 from vault_memory.core.text import fold, lazily
 
 MAX_ROUNDS = 16
@@ -62,7 +62,11 @@ def redact(text: str) -> Redacted:
 
 def secret_spans(text: str) -> list[Span]:
     """(start, end, kind) of each secret, in order and disjoint; offsets into `text`."""
-    found = [(*view.origin(start, end), kind) for view in views(text) for start, end, kind in _found(view.text)]
+    plain = text.translate(ASCII_FORMS)
+    if DISGUISED.search(plain):
+        found = [(*view.origin(start, end), kind) for view in views(text) for start, end, kind in _found(view.text)]
+    else:
+        found = list(_found(plain))
     merged: list[Span] = []
     for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
         if merged and start < merged[-1][1]:

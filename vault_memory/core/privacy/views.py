@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from vault_memory.core.text import lazily
 
@@ -65,37 +64,34 @@ def views(text: str) -> list[View]:
     return found
 
 
-_INVISIBLE = lazily(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
+_INVISIBLE_CHARS = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
+_INVISIBLE = lazily(f"{_INVISIBLE_CHARS}+")
 
 
 def _plain(text: str) -> View:
-    if text.isascii():
-        return View(text)
-    same = text.translate(_ascii_forms())
+    same = text.translate(ASCII_FORMS)
     return View(same, ((match.start(), match.end(), "") for match in _INVISIBLE.finditer(same)))
 
 
-@cache
-def _ascii_forms() -> dict[int, int]:
-    """Characters that stand for an ASCII character; one for one, so that offsets stay."""
-    forms = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-    for ascii_form, others in {
-        " ": "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",
-        "\n": "\u0085\u2028\u2029",
-        "-": "\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63",
-        '"': "\u201c\u201d\u201e\u201f\u00ab\u00bb",
-        "'": "\u2018\u2019\u201a\u201b",
-        "|": "\uffe8\u2502",
-    }.items():
-        forms |= dict.fromkeys(map(ord, others), ord(ascii_form))
-    return forms
+_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_LOOK_LIKE = {
+    " ": "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",
+    "\n": "\u0085\u2028\u2029",
+    "-": "\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63",
+    '"': "\u201c\u201d\u201e\u201f\u00ab\u00bb",
+    "'": "\u2018\u2019\u201a\u201b",
+    "|": "\uffe8\u2502",
+}
+ASCII_FORMS = _WIDE | {ord(other): ord(char) for char, others in _LOOK_LIKE.items() for other in others}
+"""Characters that stand for an ASCII character; one for one, so that offsets stay."""
 
 
 # --- readable ---------------------------------------------------------------------------------------------------------
 
-_MARK = lazily(
+_MARK_FORMS = (
     r"(?P<escape>\\{1,4}(?:[\"'/nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}))"
     r"|(?P<entity>&(?:quot|amp|lt|gt|apos|nbsp|colon|equals|#\d{1,6}|#[xX][0-9a-fA-F]{1,5});)"
     r"|(?P<percent>%[2-7][0-9A-Fa-f])"
@@ -103,6 +99,7 @@ _MARK = lazily(
     r"|</?(?:b|i|u|em|strong|code|kbd|pre|span|p|li|div|font|mark|tt|br|td|th|tr|dt|dd|a|ul|ol)(?:\s[^<>]{0,100})?/?>"
     r"|(?<!\*)\*{1,2}(?!\*)|(?<![_\w])__(?=\w)|(?<=[\w:])__(?![_\w])|`{1,3}|~~"
 )
+_MARK = lazily(_MARK_FORMS)
 _MARK_CHAR = lazily(r"[\\&%<*_`~]")
 _NAMED_CHARS = {"quot": '"', "amp": "&", "lt": "<", "gt": ">", "apos": "'", "nbsp": " ", "colon": ":", "equals": "="}
 _LETTERS = {"n": "\n", "r": "\n", "t": "\t"}
@@ -134,14 +131,16 @@ def _char(code: int) -> str:
     """The character of a code, in its ASCII form; none for an invisible one."""
     if not code or 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
         return "\ufffd"
-    char = chr(code).translate(_ascii_forms())
+    char = chr(code).translate(ASCII_FORMS)
     return "" if _INVISIBLE.match(char) else char
 
 
 # --- joined -----------------------------------------------------------------------------------------------------------
 
-_LINE_END = lazily(r"(?:\r\n|[\n\r])(?:[ \t]{0,40}[>+\-|#*](?![>+\-|#*]{3}))?[ \t]{0,40}")
-_BROKEN = lazily(r"[\"'][ \t]{0,4}[+.,]?[ \t]{0,4}(?:\\?\r?\n[ \t]{0,40})?[+.]?[ \t]{0,4}[\"']")
+_LINE_END_FORMS = r"(?:\r\n|[\n\r])(?:[ \t]{0,40}[>+\-|#*](?![>+\-|#*]{3}))?[ \t]{0,40}"
+_LINE_END = lazily(_LINE_END_FORMS)
+_BROKEN_FORMS = r"[\"'][ \t]{0,4}[+.,]?[ \t]{0,4}(?:\\?\r?\n[ \t]{0,40})?[+.]?[ \t]{0,4}[\"']"
+_BROKEN = lazily(_BROKEN_FORMS)
 """A string literal that ends and goes on: "ab" + "cd"."""
 _JOINT_CHAR = lazily(r"[\r\n\"']")
 _LINE_TAIL = lazily(r"[ \t]{0,8}\\?\Z")
@@ -185,3 +184,9 @@ def _is_random(fragment: str) -> bool:
 
 
 _INNER_CASE = lazily(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+
+DISGUISED = lazily(
+    rf"{_INVISIBLE_CHARS}|{_MARK_FORMS}|(?<=[A-Za-z0-9+/=_.\-])[ \t]{{0,10}}\\?(?:{_LINE_END_FORMS}|{_BROKEN_FORMS})"
+    r"(?=[A-Za-z0-9+/_\-.]{0,199}(?:[0-9]|[a-z][A-Z]|[A-Z]{2}[a-z]))"
+)
+"""Stands in the ASCII form of every text that has a second view or an invisible character; no other text needs views."""
