@@ -7,18 +7,8 @@ import pytest
 from vault_memory.core.privacy import redact
 
 WORDS = [
-    "ladder",
-    "canvas",
-    "index",
-    "donkey",
-    "fabric",
-    "walnut",
-    "napkin",
-    "cherry",
-    "saddle",
-    "tackle",
-    "ocean",
-    "zebra",
+    *("ladder", "canvas", "index", "donkey", "fabric", "walnut"),
+    *("napkin", "cherry", "saddle", "tackle", "ocean", "zebra"),
 ]
 NUMBERED = "\n".join(f"{number}. {word}" for number, word in enumerate(WORDS, 1))
 SECRETS = [
@@ -89,6 +79,9 @@ WALLET_KEYS = [
     "L" + "1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ",
 ]
 ORDINARY = [
+    "field,password_policy\nlength,min12chars\n",
+    "id;login;team\n1;bob_1985;blue\n",
+    "name,key,type\nbob,primary1,int\n",
     "range 100-20-3000",
     "寬 100-20-3000 公釐",
     "next token: identifier42",

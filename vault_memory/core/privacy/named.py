@@ -55,7 +55,12 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
         None,
         "",
     ),
-    ("seed", "seed phrase, seed words, recovery phrase, recovery words, backup phrase, mnemonic", _EDGE, ""),
+    (
+        "seed",
+        "seed phrase, seed words, recovery phrase, recovery words, backup phrase, mnemonic, bip39, bip-39",
+        _EDGE,
+        "",
+    ),
     ("seed", "助记词, 助忆词, 助忆口诀, 恢复短语, 种子短语", None, ""),
     (
         "password",

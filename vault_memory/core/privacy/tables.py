@@ -35,11 +35,22 @@ def in_cells(text: str, header: re.Match[str], names: Sequence[Name]) -> Iterato
 
 def _heads(line: str, by: str, names: Sequence[Name]) -> list[Name | None]:
     """What each column holds, as far as a name says it."""
-    return [_heading(cell.strip(" *_`>+#\r\n\"'"), names) for cell in fold(line).split(by)]
+    cells = [cell.strip(" *_`>+#\r\n\"'") for cell in fold(line).split(by)]
+    if by == "|":
+        return [_heading(cell, names) for cell in cells]
+    return [found if (found := _heading(cell, names)) and cell.endswith(found.text) else None for cell in cells]
 
 
 def _heading(cell: str, names: Sequence[Name]) -> Name | None:
-    return next((name for name in names if name.text in cell and len(cell) <= len(name.text) + 12), None)
+    """The name in a heading. A column of logins holds accounts; a seed phrase is in no cell."""
+    return next(
+        (
+            name
+            for name in names
+            if name.text in cell and len(cell) <= len(name.text) + 12 and name.kind not in ("login", "seed")
+        ),
+        None,
+    )
 
 
 def _below(text: str, start: int, by: str, heads: list[Name | None]) -> Iterator[tuple[int, int, str]]:
