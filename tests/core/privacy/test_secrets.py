@@ -211,10 +211,12 @@ import sys
 from pathlib import Path
 
 called = set()
-sys.setprofile(lambda frame, event, _: event == "call" and frame.f_code.co_flags & 1 and called.add(frame.f_code))
+sys.setprofile(lambda frame, event, _: (
+    event == "call" and frame.f_code.co_flags & 1 and frame.f_code.co_name[0] != "<" and called.add(frame.f_code)
+))
 from vault_memory.core.privacy import redact
 
-for text in ("以後後端都用 Go，請教我", "my typing test is passing, see https://example.org/a/2024", "- **a**\\n- `b`"):
+for text in ("以後後端都用 Go，請教我", "my typing test is passing, see https://example.org/a/2024", "- 主題：dark\\n"):
     assert not redact(text).counts
 sys.setprofile(None)
 print(*sorted({Path(code.co_filename).stem for code in called if Path(code.co_filename).parent.name == "privacy"}))
@@ -222,10 +224,10 @@ print(*sorted({Path(code.co_filename).stem for code in called if Path(code.co_fi
 
 
 def test_an_ordinary_text_runs_the_engine_only() -> None:
-    """The tables are data: no function of theirs runs at import, nor for a text in which no rule has a candidate."""
+    """The tables and views are data: no function runs at import, nor for a text without disguise or candidate."""
     command = [sys.executable, "-c", FILES_OF_ORDINARY_TEXTS]
     result = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60)
-    assert result.stdout.split() == ["secrets", "views"]
+    assert result.stdout.split() == ["secrets"]
 
 
 REPEATED = [

@@ -189,4 +189,4 @@ DISGUISED = lazily(
     rf"{_INVISIBLE_CHARS}|{_MARK_FORMS}|(?<=[A-Za-z0-9+/=_.\-])[ \t]{{0,10}}\\?(?:{_LINE_END_FORMS}|{_BROKEN_FORMS})"
     r"(?=[A-Za-z0-9+/_\-.]{0,199}(?:[0-9]|[a-z][A-Z]|[A-Z]{2}[a-z]))"
 )
-"""Stands in the ASCII form of every text that has a second view or an invisible character; no other text needs views."""
+"""Stands in the ASCII form of every text that has a second view or an invisible character; others need no views."""

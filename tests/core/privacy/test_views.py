@@ -1,0 +1,29 @@
+"""The views of a text: when there is only the plain one, the engine of the secrets makes none."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISED, views
+
+PIECES = (
+    *"aZ09+/=_-.*`~<>&%\\|#\"' \t\n\r，：\u200b\u2028\u00a0",
+    *("\\n", "&amp;", "%41", "<b>", "__", "aB1", "sk-", '" + "', "\\\n", "\n> ", "ghp_", "xY9zQ", "1234"),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+@settings(max_examples=3_000, deadline=None)
+def test_a_text_without_a_disguise_has_one_view_only(text: str) -> None:
+    if not DISGUISED.search(text.translate(ASCII_FORMS)):
+        assert [view.text for view in views(text)] == [text.translate(ASCII_FORMS)]
+
+
+def test_ordinary_lines_are_not_disguised() -> None:
+    for line in (
+        "以後後端都用 Go，請教我",
+        '{"key": "theme", "op": "set", "count": 1}',
+        "- 稱呼：Ann\n- 語言：zh-TW\n",
+    ):
+        assert not DISGUISED.search(line.translate(ASCII_FORMS))
