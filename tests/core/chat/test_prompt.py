@@ -34,7 +34,7 @@ def test_recalled_text_cannot_close_a_tag_or_look_like_a_speaker(text: str) -> N
 
 
 def test_ordinary_text_and_code_stay_as_they_are() -> None:
-    text = "if a < b and c > d: return <div>List<String></div>  # 使用者說：好\n<username>"
+    text = "if a < b and c > d: return <div>List<String></div>  # 使用者說：好\n<span>"
     assert escape(text) == text
 
 

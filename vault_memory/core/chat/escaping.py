@@ -1,9 +1,14 @@
 """Make text that is not ours harmless in a prompt: it cannot close or open one of our tags, and holds no mark by which
-a chat template divides messages. Everything else stays, and what is changed stays readable."""
+a chat template divides messages. Everything else stays, and what is changed stays readable.
+
+What a mark looks like is a rule, because every model family has marks of its own: any tag that is not HTML, any
+bracket with a bar. It is looked for in a plain view of the text, without accents, widths and what cannot be seen.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from vault_memory.core.reading import show_controls
 
@@ -12,26 +17,33 @@ TAGS = (
     "vault-memory",
 )
 """The tags of our prompts."""
-ROLES = ("system", "user", "human", "assistant", "developer")
+ROLES = ("system", "user", "human", "assistant", "developer", "ai", "bot", "chatbot", "tool", "function")
 _ANGLED = (
     *TAGS,
-    *(*ROLES, "model", "bot", "tool", "tools", "role", "instruction", "instructions"),
-    # Llama 2 and Mistral, Gemma, Baichuan, Nemotron, GLM, Cohere, DeepSeek, Ernie, Seed; also without their bars
-    *("s", "sys", "bos", "eos", "pad", "unk", "mask", "sop", "eop", "start_of_turn", "end_of_turn", "start_of_image"),
-    *("end_of_image", "turn", "im_start", "im_end", "endoftext", "startoftext", "bos_token", "eos_token", "seed:bos"),
-    *("seed:eos", "_user", "_bot", "_system", "end_of_sentence", "begin_of_sentence", "channel", "message"),
-    # calls of tools and thinking: Qwen, Hermes, Claude
-    *("think", "thinking", "tool_call", "tool_calls", "tool_response", "tool_result", "tool_use", "function_calls"),
-    *("function_results", "invoke", "parameter", "antml:invoke", "antml:function_calls", "antml:parameter"),
+    *(*ROLES, "model", "tools", "role", "instruction", "instructions", "prompt", "context", "answer", "task", "result"),
+    # one word, in the templates of Llama, Mistral, Gemma, Baichuan, GLM, InternLM, EXAONE, and of code models
+    *("s", "sys", "inst", "bos", "eos", "pad", "unk", "mask", "sop", "eop", "eoh", "eoa", "eom", "eot", "eod", "soh"),
+    *("turn", "endoftext", "startoftext", "endofturn", "channel", "message", "escape", "pre", "suf", "mid", "filename"),
+    # calls of tools and thinking
+    *("think", "thinking", "thought", "reasoning", "reflection", "invoke", "parameter", "call", "artifact", "tooluse"),
 )
-_NUMBERED = ("reserved_", "extra_id_", "special_", "unused")
+"""They are marks also when something is wrong with their brackets."""
+_HTML = (
+    *("a", "abbr", "article", "aside", "audio", "b", "blockquote", "body", "br", "button", "caption", "center", "cite"),
+    *("code", "col", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "font", "footer"),
+    *("form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html", "i", "iframe", "img", "input", "ins"),
+    *("kbd", "label", "li", "link", "main", "mark", "meta", "nav", "ol", "option", "p", "path", "picture", "q", "rp"),
+    *("rt", "ruby", "samp", "script", "section", "select", "small", "source", "span", "strong", "style", "sub"),
+    *("summary", "sup", "svg", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "time", "title", "tr", "u"),
+    *("ul", "var", "video"),
+)
 _SQUARED = (
-    *("inst", "system_prompt", "available_tools", "tool_calls", "tool_results", "tool_content", "args", "call_id"),
     *(
+        "inst",
+        "sys",
+        "args",
         "think",
         "img",
-        "img_break",
-        "img_end",
         "prefix",
         "suffix",
         "middle",
@@ -42,67 +54,106 @@ _SQUARED = (
         "sep",
         "cls",
     ),
+    *("system prompt", "available tools", "tool calls", "tool results", "tool content", "call id", "img break"),
+    "img end",
 )
-_INVISIBLE = (
-    r"\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    r"\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+_LOOKS_LIKE = str.maketrans(
+    {
+        **dict.fromkeys("‹〈⟨❬❮❰⧼˂ᐸ", "<"),
+        **dict.fromkeys("›〉⟩❭❯❱⧽˃ᐳ", ">"),
+        **dict.fromkeys("¦∣│⎢⏐ǀ❘❙┃", "|"),
+        **dict.fromkeys("⁄∕⧸", "/"),
+        **dict.fromkeys("∶꞉ː", ":"),
+        **dict.fromkeys("▁_", "_"),
+    }
 )
-_GAP = f"[{_INVISIBLE}]*"
-_BEFORE_NAME = rf"[\s/／\\{_INVISIBLE}]*"
-_AFTER_NAME = r"(?![\w-])"
-
-
-def _letter(letter: str) -> str:
-    """The letter or sign itself, and in full width."""
-    if letter in "-_ ":
-        return r"[-_\s▁‐-―－＿]"
-    wide = chr(ord(letter) + 0xFEE0)
-    return f"[{re.escape(letter + wide + wide.upper())}]"
+_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
+"""They show nothing, though Unicode counts them as letters and signs."""
 
 
 def _names(names: tuple[str, ...]) -> str:
-    """A pattern for the names in any case, in full width, and with invisible characters between the letters."""
-    return "|".join(_GAP.join(map(_letter, name)) for name in names)
+    return "|".join(re.sub(r"[-_ ]", r"[-_\\s]", name) for name in names)
 
 
-_ANGLE = re.compile(
-    rf"(?:[<＜﹤‹〈⟨]|(?P<entity>&)(?={_GAP}(?:amp;)*(?:lt|#0*60|#x0*3c)(?!\w)))"
-    rf"(?=(?:(?:amp;)*(?:lt|#0*60|#x0*3c);?)?{_BEFORE_NAME}"
-    rf"(?:[|｜¦∣│]|(?:{_names(_ANGLED)}){_GAP}{_AFTER_NAME}|(?:{_names(_NUMBERED)}){_GAP}\d))",
+_OPENING = r"(?:<|&(?:amp;)*(?:lt|#0*60|#x0*3c)(?!\w);?)"
+_SQUARE_OPENING = r"(?:\[|&(?:amp;)*(?:lbrack|lsqb|#0*91|#x0*5b)(?!\w);?)"
+_BEFORE = r"[\s/\\]*+"
+_TO_END = r"(?:[\s/=][^<>\n]{0,200})?>"
+_MARK = re.compile(
+    rf"{_OPENING}(?={_BEFORE}(?:\||(?:{_names(_ANGLED)})(?![\w-])|(?:unused|special|reserved)[-_]?\d))"
+    # a tag of several words, wherever it stands; one of one word, but for generics such as List<int>, and HTML
+    rf"|{_OPENING}(?={_BEFORE}[a-z][a-z0-9]*(?:[-_:▁][a-z0-9]+)+{_TO_END})"
+    rf"|(?<![a-z0-9_]){_OPENING}(?=(?:\s*[/\\]\s*)?(?!(?:{'|'.join(_HTML)})[\s/>])[a-z][a-z0-9]*{_TO_END})"
+    rf"|{_SQUARE_OPENING}(?={_BEFORE}(?:\|\s*[/\w]|(?:{_names(_SQUARED)})\s*[\]&]))"
+    rf"|(?<![a-z0-9_]){_SQUARE_OPENING}(?=\s*/?\s*(?-i:[A-Z]+(?:[_-][A-Z]+)+)\s*[\]&])"
+    rf"|\](?={_BEFORE}(?:~b\]|~!b\[))|\[(?={_BEFORE}e~\[)",
     re.IGNORECASE,
 )
-_SQUARE = re.compile(
-    rf"(?:[\[［]|(?P<entity>&)(?=(?:amp;)*(?:lbrack|lsqb|#0*91|#x0*5b)(?!\w)))"
-    rf"(?=(?:(?:amp;)*(?:lbrack|lsqb|#0*91|#x0*5b);?)?{_BEFORE_NAME}(?:{_names(_SQUARED)}){_GAP}\s*[\]］&])",
-    re.IGNORECASE,
-)
-_MINIMAX = re.compile(
-    rf"[\]］](?={_BEFORE_NAME}(?:{_names(('~b]', '~!b['))}))|[\[［](?={_BEFORE_NAME}(?:{_names(('e~[',))}))", re.I
-)
+_LEADING = r"[ \t#*_>|+•-]*+(?:\d{1,3}[.)][ \t*_]*+)?"
 _SPEAKER = re.compile(
-    rf"^(?=[ \t#＃*＊_{_INVISIBLE}]*(?:{_names(('gpt4 correct ',))}{_GAP})?(?:{_names(ROLES)}){_GAP}[ \t*＊_]*[:：﹕])"
-    rf"|^(?=[ \t{_INVISIBLE}]*[#＃][#＃ \t{_INVISIBLE}]*(?:{_names(('instruction', 'input', 'response'))})"
-    rf"{_GAP}[ \t]*[:：﹕])",
+    rf"^(?={_LEADING}(?:gpt4 correct )?(?:{_names(ROLES)})[ \t*_]*:)"
+    r"|^(?=[ \t>]*+#[# \t]*+(?:instruction|input|response)[ \t]*:)",
     re.IGNORECASE | re.MULTILINE,
 )
 _LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _HIDDEN_LETTERS = re.compile(r"(?<![\U0001f3f4\U000e0000-\U000e007f])[\U000e0000-\U000e007f]+")  # but for flags
+_ENTITIES = {"<": "&lt;", "[": "&#91;", "]": "&#93;", "&": "&amp;", "": "| "}
 _ONE_LINE = str.maketrans({"\n": "␊", "\t": " ", '"': "&quot;", "]": "&#93;"})
 
 
 def escape(text: str) -> str:
     """The text as data in a prompt.
 
-    A bracket that would begin a tag of ours, a role's tag or a template's mark becomes `&lt;` or `&#91;`; a line that
-    looks like a speaker's turn is set off by a bar; control characters are shown, and every line ends with `\\n`.
+    A bracket that would begin a tag or a template's mark becomes `&lt;` or `&#91;`; a line that looks like a speaker's
+    turn is set off by a bar; control characters are shown, and every line ends with `\\n`.
     """
     text = _HIDDEN_LETTERS.sub("\ufffd", show_controls(_LINE_END.sub("\n", text)))
-    text = _ANGLE.sub(lambda found: "&amp;" if found["entity"] else "&lt;", text)
-    text = _SQUARE.sub(lambda found: "&amp;" if found["entity"] else "&#91;", text)
-    text = _MINIMAX.sub(lambda found: "&#93;" if found[0] in "]］" else "&#91;", text)
-    return _SPEAKER.sub("| ", text)
+    view, places = _plain_view(text)
+    changes = {places[found.start()]: found[0][:1] for found in _MARK.finditer(view)}
+    pieces: list[str] = []
+    end = 0
+    for at, bracket in sorted(changes.items()):
+        pieces += (text[end:at], _ENTITIES[bracket])
+        end = at + 1
+    escaped = "".join([*pieces, text[end:]])
+    return _set_off_speakers(escaped)
 
 
 def escape_line(text: str) -> str:
     """A name, a path or an attribute as data in a prompt: on one line, without the quote or bracket that ends it."""
     return escape(text).translate(_ONE_LINE)
+
+
+def _set_off_speakers(text: str) -> str:
+    view, places = _plain_view(text)
+    pieces: list[str] = []
+    end = 0
+    for found in _SPEAKER.finditer(view):
+        at = places[found.start()]
+        pieces += (text[end:at], "| ")
+        end = at
+    return "".join([*pieces, text[end:]])
+
+
+def _plain_view(text: str) -> tuple[str, range | list[int]]:
+    """The text as it may be read, and where each of its characters stands in the text itself."""
+    if text.isascii():
+        return text, range(len(text))
+    plain = [_plain(each) for each in text]
+    return "".join(plain), [at for at, each in enumerate(plain) for _ in each]
+
+
+class _Plain(dict[str, str]):
+    """A character as it may be read: without accents and widths, "" for one that shows nothing."""
+
+    def __missing__(self, character: str) -> str:
+        plain = "".join(
+            " " if each.isspace() and each not in "\n\t" else "-" if unicodedata.category(each) == "Pd" else each
+            for each in unicodedata.normalize("NFKD", character)
+            if unicodedata.category(each) not in ("Mn", "Me", "Cf") and each not in _BLANK_LETTERS
+        )
+        self[character] = plain = plain.translate(_LOOKS_LIKE)
+        return plain
+
+
+_plain = _Plain().__getitem__
