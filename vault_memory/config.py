@@ -262,7 +262,8 @@ class Config:
             if key in _FORMER_KEYS:
                 continue
             if name not in _FIELDS or key != _KEYS[name]:
-                problems.append(f"{where}: unknown setting {key!r}{_suggest(key)}")
+                hint = _suggest(key) if len(problems) < MAX_PROBLEMS else ""
+                problems.append(f"{where}: unknown setting {key!r}{hint}")
             else:
                 _take(values, problems, name, value, where)
         in_file = set(values)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,32 @@ def test_what_stands_in_a_text_or_comment_is_not_counted(quote: str) -> None:
     with pytest.raises(ValueError):
         toml_table(f"x = {quote}{inside}")
     assert toml_table(".".join("k" * MAX_KEY_PARTS) + " = 1")
+
+
+def test_half_a_character_is_replaced() -> None:
+    """`\\ud800` alone is valid JSON, and no encoding can write it: a search or a response that shows it would fail."""
+    value = json_value(r'{"a\uD83D": ["x \ud800 y", "\ud83d\ude00", 1, null], "b": "\\ud800"}')
+    assert value == {"a\ufffd": ["x \ufffd y", "😀", 1, None], "b": r"\ud800"}
+    json.dumps(json_value(rb'["\udc00"]'), ensure_ascii=False).encode()
+
+
+TRIPLE = "'" * 3
+
+
+@pytest.mark.parametrize(
+    "piece", ['\\"', '"a', "'a", "\\", '"""', f"{TRIPLE}a", "[a]\n", "#", "a=", f"x={TRIPLE}", '["""x"""",']
+)
+@pytest.mark.parametrize("start", ['a = "', "a = '", 'a = """', f"a = {TRIPLE}", ""])
+def test_settings_that_do_not_end_are_read_in_a_time_in_proportion(start: str, piece: str) -> None:
+    text = start + piece * (200_000 // len(piece))
+    began = time.process_time()
+    with contextlib.suppress(ValueError):
+        toml_table(text)
+    assert time.process_time() - began < 3
+
+
+def test_a_text_that_ends_with_more_quotes_hides_no_brackets() -> None:
+    assert toml_table('a = ["""x"""", 1]') == {"a": ['x"', 1]}
+    for opening in ('["""x"""", ', '["""x""""", ', f"[{TRIPLE}x{TRIPLE}', ", f"[{TRIPLE}x{TRIPLE}'', "):
+        with pytest.raises(ValueError, match="nested"):
+            toml_table(f"a = {opening}" + "[" * 5_000)

@@ -45,10 +45,21 @@ def json_value(text: str | bytes) -> Any:
         value = json.loads(text)
     except RecursionError:
         raise _too_deep(MAX_NESTING) from None
+    if "\\ud" in text.lower() if isinstance(text, str) else b"\\ud" in text.lower():
+        value = _without_surrogates(value)
     openings = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
     if openings > MAX_NESTING and _is_deep(value):
         raise _too_deep(MAX_NESTING)
     return value
+
+
+def _without_surrogates(value: Any) -> Any:
+    """The value with a replacement character for each half of a pair (`\\ud800`), which nothing can encode."""
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(inner) for key, inner in value.items()}
+    return [_without_surrogates(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _is_deep(value: Any) -> bool:
@@ -61,8 +72,11 @@ def _is_deep(value: Any) -> bool:
     return True
 
 
+# A text that does not end is taken as far as it goes, and tomllib refuses it: to begin again at each of its quotes
+# would take the square of its length.
 _TOML_TEXT = re.compile(
-    r'"""(?>[^"\\]+|\\.|"(?!""))*+"""|\'\'\'(?>[^\']+|\'(?!\'\'))*+\'\'\'|"(?>[^"\\\n]+|\\.)*+"|\'[^\'\n]*+\'|#[^\n]*+',
+    r'"""(?>[^"\\]+|\\.|"(?!""))*+(?:"{3,5})?+|\'\'\'(?>[^\']+|\'(?!\'\'))*+(?:\'{3,5})?+'
+    r'|"(?>[^"\\\n]+|\\[^\n])*+"?+|\'[^\'\n]*+\'?+|#[^\n]*+',
     re.DOTALL,
 )
 _TOML_MARK = re.compile(r"[\[\]{}]")
@@ -80,7 +94,10 @@ def toml_table(text: str) -> dict[str, Any]:
             raise _too_deep(MAX_TOML_NESTING)
     if any(part.count(".") >= MAX_KEY_PARTS for part in re.split(r"[=,\n\[\]{}]", bare)):
         raise ValueError(f"a key has more than {MAX_KEY_PARTS} parts")
-    return tomllib.loads(text)
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise _too_deep(MAX_TOML_NESTING) from None
 
 
 def _too_deep(limit: int) -> ValueError:

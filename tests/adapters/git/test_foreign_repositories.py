@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vault_memory.adapters import git
-from vault_memory.adapters.git import Remote
+from vault_memory.adapters.git import Remote, Repository
 from vault_memory.errors import HistoryError
 
 
@@ -26,6 +26,28 @@ def top(tmp_path: Path) -> Path:
 
 def git_init(root: Path, *options: str) -> None:
     subprocess.run(["git", "init", "-q", "-b", "main", *options, str(root)], check=True, timeout=30)
+
+
+def test_a_pointer_to_the_repository_of_another_folder_is_refused(top: Path, tmp_path: Path) -> None:
+    """It may have come along: our commits would move that repository's branch. One's own worktrees point back."""
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / ".git").write_text(f"gitdir: {top}/.git\n")
+    with pytest.raises(HistoryError, match="the repository of another folder"):
+        Repository(foreign)
+    subprocess.run(["git", "worktree", "add", "-q", str(tmp_path / "linked")], cwd=top, check=True, timeout=30)
+    assert Repository(tmp_path / "linked").common_dir == top / ".git"
+    (foreign / ".git").write_text((tmp_path / "linked/.git").read_text())
+    with pytest.raises(HistoryError, match="git worktree repair"):
+        Repository(foreign)
+    separate = tmp_path / "separate"
+    git_init(separate, f"--separate-git-dir={tmp_path}/kept-elsewhere.git")
+    assert Repository(separate).git_dir == tmp_path / "kept-elsewhere.git"
+    (foreign / ".git").unlink()
+    git_init(foreign)
+    (foreign / ".git/commondir").write_text(f"{top}/.git\n")
+    with pytest.raises(HistoryError, match="the repository of another folder"):
+        Repository(foreign)
 
 
 @pytest.mark.parametrize("has_git_above", [True, False])

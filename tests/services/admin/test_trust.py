@@ -14,10 +14,11 @@ from tests.conftest import Clock
 from tests.scripted_http import EmbeddingServer, ScriptedServer
 from tests.vaults import say_yes, write
 from vault_memory.adapters import git
+from vault_memory.adapters.git import is_on_this_machine
 from vault_memory.adapters.state import StateFile
 from vault_memory.config import Waiting
 from vault_memory.core import layout
-from vault_memory.errors import UsageError
+from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.admin import doctor, status, to_trust, trust
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.indexing import embed, reconcile
@@ -189,8 +190,53 @@ def test_a_yes_to_a_remote_is_for_its_addresses(vault: Vault, tmp_path: Path) ->
     own_words = open_vault(vault.root, git_remote="origin")
     assert waiting_for_remote(own_words) == waiting_for_remote(vault), "the file says the same as the option"
     (vault.root / layout.SETTINGS_FILE).write_text("format = 1\n")
-    assert sync(open_vault(vault.root), "origin").remote == "origin", "a remote that the person names"
-    assert refs(evil) != ""
+    with pytest.raises(UsageError, match=f"{evil}(.|\n)*vault-memory trust"):
+        sync(open_vault(vault.root), "origin")  # the name is the person's word, its address came with the folder
+    assert refs(evil) == "" and sync(open_vault(vault.root), str(evil)).sent > 0, "an address that the person types"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("notes/sub.git", "file://{root}/notes/%73ub.git"),
+        *("/proc/self/cwd/notes/sub.git", "file:///proc/self/%63wd/notes/sub.git"),
+    ],
+)
+def test_a_repository_that_came_with_the_folder_is_no_remote(vault: Vault, tmp_path: Path, address: str) -> None:
+    """Its hooks would run here, whatever its address looks like, and whatever a person agrees to."""
+    (vault.root / "notes").mkdir()
+    hub = bare(vault.root / "notes/sub.git")
+    (hub / "hooks/pre-receive").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    (hub / "hooks/pre-receive").chmod(0o755)
+    git.run(vault.root, "remote", "add", "origin", address.format(root=vault.root))
+    with pytest.raises(UsageError, match="vault-memory trust"):
+        sync(vault)
+    trust(vault, to_trust(vault))
+    with pytest.raises(HistoryError, match="git would run"):
+        sync(vault)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_remote_on_this_machine_is_asked_about_once(vault: Vault, tmp_path: Path) -> None:
+    """One that came beside the folder runs its hooks here too; one's own takes one yes."""
+    hub = bare(vault.root.parent / "hub.git")
+    git.run(vault.root, "remote", "add", "origin", "../hub.git")
+    with pytest.raises(UsageError, match="../hub.git(.|\n)*vault-memory trust"):
+        sync(vault, "origin")
+    assert refs(hub) == "" and [each.value for each in waiting_for_remote(vault)] == [["../hub.git"]]
+    trust(vault, to_trust(vault))
+    assert sync(vault).sent > 0 and sync(open_vault(vault.root)).sent == 0 and to_trust(vault) == ()
+
+
+@pytest.mark.parametrize(
+    ("address", "here"),
+    [
+        *((address, False) for address in ("me@host:notes.git", "https://host/x", "ssh://host/x", "host.example:x")),
+        *((address, True) for address in ("/srv/x.git", "../x", "file:///x", "./a:b", "C:\\x", "ext::sh -c x", "x")),
+    ],
+)
+def test_which_addresses_are_on_this_machine(address: str, here: bool) -> None:
+    assert is_on_this_machine(address) == here
 
 
 def test_a_file_in_the_state_folder_of_another_vault_changes_nothing(vault: Vault, chat: ScriptedServer) -> None:

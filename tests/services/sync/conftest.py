@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import Clock
 from vault_memory.core.profile.profile import Profile
+from vault_memory.services.admin import to_trust, trust
 from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.sync.sync import Synced, sync
 from vault_memory.services.turns.record import record_turn
@@ -53,6 +54,8 @@ class Machine:
         return Profile.parse(self.read(USER)).get("theme")
 
     def sync(self) -> Synced:
+        """Sync, after a yes to the hub, which is a folder of this machine."""
+        trust(self.vault, to_trust(self.vault))
         return sync(self.vault)
 
     def assert_clean(self) -> None:

@@ -234,6 +234,7 @@ def test_files_gone_by_the_dozen_stay_until_the_person_has_said_so(one: Machine,
 @pytest.mark.slow
 def test_two_machines_that_sync_and_write_at_the_same_time_lose_nothing(one: Machine, two: Machine) -> None:
     """Pushes that cross are merged and tried again; every line of both is on both in the end."""
+    two.sync()
     script = """
 import sys
 from pathlib import Path

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         object_id,
     )
     from vault_memory.adapters.git.process import run
-    from vault_memory.adapters.git.remote import Remote, followed_remote
+    from vault_memory.adapters.git.remote import Remote, followed_remote, is_on_this_machine
     from vault_memory.adapters.git.repository import Filters, Head, Repository, refuse_tracked, tracked_state
     from vault_memory.adapters.git.settings import NEXT_STEP, SIGNING, Allowed, Setting, allow, settings_of
     from vault_memory.adapters.git.upkeep import Growth, commits_outside_graph, growth, pack_objects, write_commit_graph
@@ -57,6 +57,7 @@ __all__ = [
     "diff",
     "followed_remote",
     "growth",
+    "is_on_this_machine",
     "object_id",
     "pack_objects",
     "read_blobs",
@@ -101,6 +102,7 @@ __getattr__ = lazy_exports(
         "diff": "diff",
         "followed_remote": "remote",
         "growth": "upkeep",
+        "is_on_this_machine": "remote",
         "object_id": "objects",
         "pack_objects": "upkeep",
         "read_blobs": "diff",

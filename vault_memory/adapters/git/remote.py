@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.settings import NETWORK, NEXT_STEP, settings_of
@@ -19,6 +20,9 @@ from vault_memory.errors import HistoryError
 _TIMEOUT_S = 120.0
 _FETCHED = "refs/vault-memory/fetched"
 """This ref names the last fetched commit, so `git gc` does not delete it."""
+_ELSEWHERE = re.compile(r"(?:ssh|git|https?|ftps?|git\+ssh|ssh\+git)://|[^/:\\]{2,}:(?!:|//)", re.IGNORECASE)
+"""How an address begins that is not on this machine: a protocol, or a host as in `me@host:notes.git`."""
+_OF_A_PROCESS = re.compile(r"/+(?:proc|dev)/")
 _REJECTED = re.compile(r"\[(remote )?rejected\]|non-fast-forward|fetch first|stale info|cannot lock ref", re.IGNORECASE)
 # Nobody is there to answer a question, and a silent connection must not hold up the daemon's jobs.
 _SLOW_LIMITS = ("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30")
@@ -34,6 +38,11 @@ def followed_remote(root: Path, branch: str) -> str | None:
     if named and named != ".":
         return named
     return "origin" if "origin" in names else names[0] if len(names) == 1 else None
+
+
+def is_on_this_machine(address: str) -> bool:
+    """Whether git would open an address as files: the repository's own hooks and settings then run programs here."""
+    return not _ELSEWHERE.match(address)
 
 
 class Remote:
@@ -86,8 +95,8 @@ class Remote:
         for address in self.addresses():
             if self._is_inside(address):
                 raise HistoryError(
-                    f"the remote {self._name} is {address}, a repository inside the vault, whose hooks git would run: "
-                    "put it elsewhere"
+                    f"the remote {self._name} is {address}, a repository inside the vault or of a process, whose hooks "
+                    "git would run: put it elsewhere"
                 )
         ssh = settings.values.get("core.sshcommand") or "ssh"
         ssh = os.environ.get("GIT_SSH_COMMAND") or f"{ssh} -o BatchMode=yes -o ConnectTimeout=20"
@@ -96,5 +105,9 @@ class Remote:
 
     def _is_inside(self, address: str) -> bool:
         """Whether an address is a folder in the vault: it may have come with the vault's own."""
-        path = address.removeprefix("file://") if address.startswith("file://") else address
-        return "://" not in path and (self._root / path).resolve().is_relative_to(self._root.resolve())
+        if not is_on_this_machine(address):
+            return False
+        path = unquote(address.partition("://")[2]) if "://" in address else address
+        root = self._root.resolve()
+        # What a place such as /proc/self/cwd stands for is another one for git's process.
+        return (root / path).resolve().is_relative_to(root) or bool(_OF_A_PROCESS.match(os.path.normpath(root / path)))

@@ -168,14 +168,36 @@ class Place(NamedTuple):
 
 
 def locate(folder: Path) -> Place | None:
-    """The repository that git would find from `folder`, or None. Raises `HistoryError` for a broken pointer to one."""
+    """The repository that git would find from `folder`, or None.
+
+    Raises `HistoryError` for a pointer to none, and for one to the repository of another folder, which may have come
+    along and whose branch we would move.
+    """
     top = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
     if top is None:
         return None
     git_dir = _real_git_dir(top / ".git")
     # A linked worktree has its own HEAD and index, and shares refs and objects with the others.
     shared = files.read(git_dir / "commondir")
-    return Place(top, git_dir, (git_dir / os.fsdecode(shared.strip())).resolve() if shared else git_dir)
+    common_dir = (git_dir / os.fsdecode(shared.strip())).resolve() if shared else git_dir
+    _refuse_others(top / ".git", git_dir, common_dir)
+    return Place(top, git_dir, common_dir)
+
+
+def _refuse_others(dot_git: Path, git_dir: Path, common_dir: Path) -> None:
+    if git_dir == dot_git:
+        is_own = common_dir == git_dir
+    elif common_dir != git_dir:  # a linked worktree's folder names the worktree
+        back = files.read(git_dir / "gitdir") or b""
+        is_own = (git_dir / os.fsdecode(back.strip())).resolve() == dot_git.resolve()
+    else:  # a submodule's folder, or a separate one
+        is_own = git_dir.name != ".git"
+    if not is_own:
+        other = common_dir if git_dir == dot_git else git_dir
+        raise HistoryError(
+            f"{dot_git} leads to {other}, the repository of another folder: delete it, or run `git worktree repair` "
+            "there if you have moved this folder"
+        )
 
 
 def settings_of(folder: Path) -> Settings:

@@ -9,16 +9,16 @@ from collections.abc import Iterable
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Waiting
 from vault_memory.services.admin.access import unknown_tokens
-from vault_memory.services.sync import waiting_addresses
+from vault_memory.services.sync import addresses_to_trust
 from vault_memory.services.vault import GIT_CONFIG, Vault
 
 _TOKENS = "tokens"
 
 
 def to_trust(vault: Vault) -> tuple[Waiting, ...]:
-    """What a person may say yes to: settings that are not in force, the addresses of the remote that they name, what
-    the repository's own git config would start, and tokens of which nobody knows who made them."""
-    addresses = filter(None, [waiting_addresses(vault)])
+    """What a person may say yes to: settings that are not in force, the addresses of a remote, what the
+    repository's own git config would start, and tokens of which nobody knows who made them."""
+    addresses = filter(None, [addresses_to_trust(vault)])
     return (*vault.config.waiting, *addresses, *_git_settings(vault), *_tokens(vault))
 
 

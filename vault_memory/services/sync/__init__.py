@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.services.sync.agreed_remote import waiting_addresses
+    from vault_memory.services.sync.agreed_remote import addresses_to_trust, waiting_addresses
     from vault_memory.services.sync.check_staged import check_staged
     from vault_memory.services.sync.conflicts import decided_conflicts, open_conflicts
     from vault_memory.services.sync.merge_driver import (
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vault_memory.services.sync.sync import sync
 
 __all__ = [
+    "addresses_to_trust",
     "check_staged",
     "decided_conflicts",
     "install_merge_driver",
@@ -45,6 +46,7 @@ __getattr__ = lazy_exports(
         "open_conflicts": "conflicts",
         "private_in_git": "refusals",
         "sync": "sync",
+        "addresses_to_trust": "agreed_remote",
         "waiting_addresses": "agreed_remote",
     },
 )

@@ -1,11 +1,12 @@
-"""Which remote a sync goes to when nobody names one, and whether this machine's yes covers the addresses behind it.
+"""Which remote a sync goes to, and whether this machine's yes covers the addresses behind it.
 
-The name stands in the vault's settings, its addresses in git's config. Both may have come with the folder.
+The name of the remote stands in the vault's settings or git's config, its addresses in git's config. All of it may have
+come with the folder.
 """
 
 from __future__ import annotations
 
-from vault_memory.adapters.git import Remote, followed_remote
+from vault_memory.adapters.git import Remote, followed_remote, is_on_this_machine
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Waiting
 from vault_memory.errors import UsageError
@@ -16,21 +17,22 @@ _ADDRESSES = "git remote "
 """The beginning of the name under which the addresses of a remote wait for this machine's yes."""
 
 
-def agreed_remote(vault: Vault, branch: str) -> str:
-    """The remote in the settings, else the one that the branch follows.
+def agreed_remote(vault: Vault, name: str = "") -> str:
+    """The remote `name`, else the one in the settings, else the one that the branch follows.
 
-    Raises `UsageError` when there is none, or when the remote in the settings, or an address of it, waits for a yes.
+    Raises `UsageError` when there is none, or when the remote in the settings, or an address, waits for a yes.
     """
-    if _setting_that_waits(vault):
+    if not name and _setting_that_waits(vault):
         raise UsageError("; ".join([*vault.config.waits(), "or name the remote: `vault-memory sync REMOTE`"]))
-    if waiting := waiting_addresses(vault):
-        raise UsageError(
-            f"the remote {vault.config.git_remote} is {', '.join(waiting.value)}, to which this machine has not said "
-            "yes: `vault-memory trust` shows it and asks; or name the remote: `vault-memory sync REMOTE`"
-        )
-    name = vault.config.git_remote or followed_remote(vault.history.root, branch)
+    waiting = None if name else waiting_addresses(vault)
+    name = name or vault.config.git_remote or _followed(vault)
     if not name:
         raise UsageError("this vault has no remote: name one with `git remote add origin ADDRESS`")
+    if waiting := waiting or _on_this_machine(vault, name):
+        raise UsageError(
+            f"the remote {name} is {', '.join(waiting.value)}, to which this machine has not said yes: "
+            "`vault-memory trust` shows it and asks; or give an address: `vault-memory sync ADDRESS`"
+        )
     return name
 
 
@@ -40,14 +42,37 @@ def waiting_addresses(vault: Vault) -> Waiting | None:
     machine = MachineRecord(vault.root)
     if not name or (not _setting_that_waits(vault) and machine.doubts({_SETTING: name})):
         return None  # no remote, or one from the environment or the command line: the person's own words
+    effect = "every note in git and its history is sent to these addresses, and merged from them"
+    return _without_yes(vault, name, effect)
+
+
+def addresses_to_trust(vault: Vault) -> Waiting | None:
+    """The same; or, where the settings name no remote, those of the remote that `sync` goes to, if some are files."""
+    name = vault.config.git_remote or _followed(vault)
+    return waiting_addresses(vault) or (_on_this_machine(vault, name) if name else None)
+
+
+def _on_this_machine(vault: Vault, name: str) -> Waiting | None:
+    """The addresses of a remote if some are files of this machine, where a repository may have come with the vault."""
+    waiting = _without_yes(vault, name, "git runs the hooks of the repository there; every note is sent there")
+    return waiting if waiting and any(map(is_on_this_machine, waiting.value)) else None
+
+
+def _without_yes(vault: Vault, name: str, effect: str) -> Waiting | None:
     addresses = [
         address.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         for address in dict.fromkeys(Remote(vault.history.root, name).addresses())
     ]
-    if addresses == [name] or addresses == machine.agreed(_ADDRESSES).get(name):
-        return None  # an address in place of a name was agreed to with the setting
-    effect = "every note in git and its history is sent to these addresses, and merged from them"
+    if addresses == [name] or addresses == MachineRecord(vault.root).agreed(_ADDRESSES).get(name):
+        return None  # an address in place of a name: it was agreed to with the setting, or typed
     return Waiting(_ADDRESSES + name, addresses, effect, "git's config says where the remote is, and may change")
+
+
+def _followed(vault: Vault) -> str:
+    """The remote that the branch follows; "" without one."""
+    if not (vault.history.root / ".git").exists():
+        return ""  # of a larger repository, which is not synced
+    return followed_remote(vault.history.root, vault.history.state().branch or "") or ""
 
 
 def _setting_that_waits(vault: Vault) -> str:

@@ -37,14 +37,15 @@ class Synced:
 def sync(vault: Vault, name: str = "", *, plugins: bool = False) -> Synced:
     """Fetch from a remote, merge, and push.
 
-    `name` is the remote's name or address; without it the one that was agreed to (`agreed_remote`).
+    `name` is the remote's name or address; without it the one in the settings or that the branch follows. A remote that
+    waits for a yes is refused (`agreed_remote`).
     `plugins`: exchange what Obsidian runs, too (`layout.is_program`). Private files go neither way (`refusals`).
     Raises `UsageError` when there is no remote, or one that waits for a yes, `HistoryError` when it does not answer or
     when the repository cannot be merged now, and `Busy`. Nothing is lost then, and sync can be run again.
     """
     root = vault.history.root
     branch = _branch(vault)
-    name = name or agreed_remote(vault, branch)
+    name = agreed_remote(vault, name)
     remote, commits = Remote(root, name), CommitLog(root)
     received = 0
     notes = [*(take_programs(vault) if plugins else changed_programs(vault))]
