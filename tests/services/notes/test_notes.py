@@ -170,6 +170,8 @@ class TestDailyLogs:
         for day in ("2026-01-28", "2026-01-30", "2026-01-29"):
             write(bare_vault, "alice", f"daily/{day}.md", f"# {day}\n")
         write(bare_vault, "alice", "daily/notes.md", "not a day\n")
+        bare_vault.path("alice", "daily/2026-01-27.md").symlink_to("nowhere.md")
+        bare_vault.path("alice", "daily").joinpath("2026-01-26.md").symlink_to("/etc/hostname")
         days = [log.date.day for log in daily_logs(bare_vault, "alice", 10)]
         assert days == [30, 29, 28]
         assert [log.date.day for log in daily_logs(bare_vault, "alice", 1, date(2026, 1, 29))] == [29]

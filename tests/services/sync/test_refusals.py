@@ -252,3 +252,12 @@ def test_settings_that_cannot_be_read_leave_ours_in_force(
 def test_what_each_path_is(path: str, private: bool, program: bool) -> None:
     assert layout.is_private(PurePosixPath(path)) is private
     assert layout.is_program(PurePosixPath(path)) is program
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(remote: Machine, one: Machine) -> None:
+    """The other side may have replaced a whole folder; nothing is changed here."""
+    git(remote.root, "rm", "-rq", "memory")
+    push(remote, memory="a file\n")
+    with pytest.raises(HistoryError, match="memory is a file there and a folder here"):
+        one.sync()
+    assert one.read("memory/alice/notes/idea.md").startswith("# 想法")

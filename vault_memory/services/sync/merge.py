@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import CommitLog, FileDifference, Moment, TreeEntry, changed_files, read_blobs
@@ -67,7 +67,7 @@ class RemoteMerge:
         later_drafts: list[Draft] = []
         for difference in differences:
             base, other = (blobs[blob] if blob else None for blob in (difference.old, difference.new))
-            mine = files.read(files.contained(root, difference.path))
+            mine = files.read(_place(root, difference.path))
             file_changes, key_drafts = self._merge_file(difference.path, base, mine, other)
             changes += file_changes
             later_drafts += key_drafts
@@ -171,6 +171,16 @@ class RemoteMerge:
 
     def _local_time(self, moment: Moment) -> datetime:
         return datetime.fromtimestamp(moment.time, UTC).astimezone(self.vault.config.zone())
+
+
+def _place(root: Path, path: PurePosixPath) -> Path:
+    """Where a file of the other side goes. Raises `HistoryError` where a folder stands here, or a file for its folder."""
+    place = files.contained(root, path)
+    in_the_way = place if place.is_dir() else next((each for each in place.parents if each.is_file()), None)
+    if in_the_way:
+        kinds = "file there and a folder" if in_the_way == place else "folder there and a file"
+        raise HistoryError(f"{in_the_way.relative_to(root.resolve())} is a {kinds} here: {_BY_HAND}")
+    return place
 
 
 def _require_plain_file(difference: FileDifference) -> None:
