@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vault_memory.adapters import files
-from vault_memory.adapters.git import refuse_tracked
+from vault_memory.adapters import files, git
 from vault_memory.core import layout, reading
 
 LOCK_TIMEOUT_S = 5.0
@@ -31,7 +30,7 @@ class StateFile:
         """The object; empty when the file is missing, damaged or holds something else. Raises `ForeignFile`."""
         content = files.read_private(self.path, self._root)
         if content is not None:
-            refuse_tracked(self._root, self.path)
+            git.refuse_tracked(self._root, self.path)
         try:
             state = reading.json_value(content or b"{}")
         except ValueError:

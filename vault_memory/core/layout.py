@@ -8,9 +8,10 @@ path inside the vault. A hit names its source, not its path.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache, partial
 from pathlib import PurePath, PurePosixPath
 
 from vault_memory.core.record_kinds import KIND_OF_PATH
@@ -40,13 +41,18 @@ def _or_short(name: str, letters: str) -> str:
     return rf"(?:{name}|(?:{cut}|{letters[:2]}[0-9a-f]{{1,4}})~\d+)"
 
 
+def _compiled_later(pattern: str) -> Callable[[], re.Pattern[str]]:
+    """A search imports this module and asks for none of these: compiling all of them takes 5 ms."""
+    return cache(partial(re.compile, pattern))
+
+
 _GIT, _STATE = _or_short(r"\.git", "git"), _or_short(r"\.vault-memory", "vault-")
 _INDEX = _or_short(r"index\.db", "index") + "[^/]*"
 _CONVERSATIONS = r"memory/[^/]+/(?:archive/)?" + _or_short("conversations", "conver")
-_PRIVATE = re.compile(rf"(?:^|/)(?:{_GIT}|{_STATE}|{_INDEX}|{_CONVERSATIONS})(?:/|$)")
-_STATE_OR_INDEX = re.compile(rf"(?:^|/)(?:{_STATE}(?:/|$)|{_INDEX}$)")
+_PRIVATE = _compiled_later(rf"(?:^|/)(?:{_GIT}|{_STATE}|{_INDEX}|{_CONVERSATIONS})(?:/|$)")
+_STATE_OR_INDEX = _compiled_later(rf"(?:^|/)(?:{_STATE}(?:/|$)|{_INDEX}$)")
 _MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|\.\.|~|[^\x00-\x7f]", re.IGNORECASE)
-_PROGRAM = re.compile(
+_PROGRAM = _compiled_later(
     rf"(?:^|/){_or_short(r'[.][^/]+', 'obsidi')}/"
     rf"(?:{_or_short('plugins|themes|snippets', 'snippe')}(?:/|$)"
     rf"|{_or_short('community-plugins', 'commun')}[.]jso[^/]*$)"
@@ -76,13 +82,13 @@ def is_private(path: PurePosixPath) -> bool:
     if not _MAY_BE_PRIVATE.search(path.as_posix()):  # a vault has many thousand names; this takes a tenth of the time
         return False
     text = path.as_posix().replace("\\", "/")
-    return _UPWARDS.search(text) is not None or _PRIVATE.search(_as_stored(path)) is not None
+    return _UPWARDS.search(text) is not None or _PRIVATE().search(_as_stored(path)) is not None
 
 
 def is_program(path: PurePosixPath) -> bool:
     """Whether Obsidian runs this file or is told by it what to run: plugins, themes and snippets in its hidden folder,
     and the list of enabled plugins. Such a file travels between machines only when a person asks for it."""
-    return _PROGRAM.search(_as_stored(path)) is not None
+    return _PROGRAM().search(_as_stored(path)) is not None
 
 
 def _as_stored(path: PurePosixPath) -> str:
@@ -142,7 +148,7 @@ def scope_of(path: PurePosixPath) -> str:
 
 def is_state(path: PurePosixPath) -> bool:
     """Whether a vault-relative path is an index or in a state folder: derived, never in git, never in a backup."""
-    return _STATE_OR_INDEX.search(_as_stored(path)) is not None
+    return _STATE_OR_INDEX().search(_as_stored(path)) is not None
 
 
 def daily_source(day: date) -> str:

@@ -115,12 +115,13 @@ def _visible(code: int) -> str:
 
 
 _VISIBLE = {code: _visible(code) for code in _OBEYED if chr(code) not in "\n\t"}
+_OBEYED_CHAR = re.compile(f"[{''.join(re.escape(chr(code)) for code in _VISIBLE)}]")
 _IN_JSON = {code: f"\\u{code:04x}" for code in _OBEYED if code >= 0x7F}
 
 
 def show_controls(text: str) -> str:
     """The text with control characters shown: `\\x1b` as `␛`, `\\x9b` as `\\x9b` in four letters. `\\n`, `\\t` stay."""
-    return text.translate(_VISIBLE)
+    return text.translate(_VISIBLE) if _OBEYED_CHAR.search(text) else text  # to look first takes a fifth of the time
 
 
 def escape_controls_in_json(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from vault_memory.core.reading import show_controls
 
@@ -95,8 +96,11 @@ _SPEAKER = re.compile(
     r"|^(?=[ \t>]*+#[# \t]*+(?:instruction|input|response)[ \t]*:)",
     re.IGNORECASE | re.MULTILINE,
 )
+_BRACKETS = frozenset("<[]&")
 _LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_HIDDEN_LETTERS = re.compile(r"(?<![\U0001f3f4\U000e0000-\U000e007f])[\U000e0000-\U000e007f]+")  # but for flags
+_HIDDEN_LETTERS = re.compile(  # but for flags
+    r"[\U000e0000-\U000e007f](?<![\U0001f3f4\U000e0000-\U000e007f].)[\U000e0000-\U000e007f]*"
+)
 _ENTITIES = {"<": "&lt;", "[": "&#91;", "]": "&#93;", "&": "&amp;", "": "| "}
 _ONE_LINE = str.maketrans({"\n": "␊", "\t": " ", '"': "&quot;", "]": "&#93;"})
 
@@ -108,15 +112,21 @@ def escape(text: str) -> str:
     turn is set off by a bar; control characters are shown, and every line ends with `\\n`.
     """
     text = _HIDDEN_LETTERS.sub("\ufffd", show_controls(_LINE_END.sub("\n", text)))
-    view, places = _plain_view(text)
-    changes = {places[found.start()]: found[0][:1] for found in _MARK.finditer(view)}
+    view = text if text.isascii() else text.translate(_PLAIN)
+    changes: list[tuple[int, str]] = []
+    if not _BRACKETS.isdisjoint(view):
+        changes += ((found.start(), found[0][:1]) for found in _MARK.finditer(view))
+    if ":" in view:
+        changes += ((found.start(), "") for found in _SPEAKER.finditer(view))
+    if not changes:
+        return text
+    places = _places(text, view)
     pieces: list[str] = []
     end = 0
-    for at, bracket in sorted(changes.items()):
+    for at, bracket in sorted({(places[at], bracket) for at, bracket in changes}):
         pieces += (text[end:at], _ENTITIES[bracket])
-        end = at + 1
-    escaped = "".join([*pieces, text[end:]])
-    return _set_off_speakers(escaped)
+        end = at + len(bracket)
+    return "".join([*pieces, text[end:]])
 
 
 def escape_line(text: str) -> str:
@@ -124,36 +134,25 @@ def escape_line(text: str) -> str:
     return escape(text).translate(_ONE_LINE)
 
 
-def _set_off_speakers(text: str) -> str:
-    view, places = _plain_view(text)
-    pieces: list[str] = []
-    end = 0
-    for found in _SPEAKER.finditer(view):
-        at = places[found.start()]
-        pieces += (text[end:at], "| ")
-        end = at
-    return "".join([*pieces, text[end:]])
+def _places(text: str, view: str) -> Sequence[int]:
+    """Where each character of the view, and its end, stands in the text."""
+    if text is view:
+        return range(len(text) + 1)
+    widths = map(len, map(_PLAIN.__getitem__, map(ord, text)))
+    return [at for at, width in enumerate(widths) for _ in range(width)] + [len(text)]
 
 
-def _plain_view(text: str) -> tuple[str, range | list[int]]:
-    """The text as it may be read, and where each of its characters stands in the text itself."""
-    if text.isascii():
-        return text, range(len(text))
-    plain = [_plain(each) for each in text]
-    return "".join(plain), [at for at, each in enumerate(plain) for _ in each]
-
-
-class _Plain(dict[str, str]):
+class _Plain(dict[int, str]):
     """A character as it may be read: without accents and widths, "" for one that shows nothing."""
 
-    def __missing__(self, character: str) -> str:
+    def __missing__(self, code: int) -> str:
         plain = "".join(
             " " if each.isspace() and each not in "\n\t" else "-" if unicodedata.category(each) == "Pd" else each
-            for each in unicodedata.normalize("NFKD", character)
+            for each in unicodedata.normalize("NFKD", chr(code))
             if unicodedata.category(each) not in ("Mn", "Me", "Cf") and each not in _BLANK_LETTERS
         )
-        self[character] = plain = plain.translate(_LOOKS_LIKE)
+        self[code] = plain = plain.translate(_LOOKS_LIKE)
         return plain
 
 
-_plain = _Plain().__getitem__
+_PLAIN = _Plain()

@@ -174,7 +174,7 @@ class RemoteMerge:
 
 
 def _place(root: Path, path: PurePosixPath) -> Path:
-    """Where a file of the other side goes. Raises `HistoryError` where a folder stands here, or a file for its folder."""
+    """Where a file of the other side goes. Raises `HistoryError` for a folder in its place, or a file above it."""
     place = files.contained(root, path)
     in_the_way = place if place.is_dir() else next((each for each in place.parents if each.is_file()), None)
     if in_the_way:
