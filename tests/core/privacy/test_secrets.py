@@ -244,7 +244,7 @@ def test_a_megabyte_is_redacted_in_linear_time(piece: str) -> None:
         began = time.process_time()
         redact(text)
         best = min(best, time.process_time() - began)
-    assert best < 2
+    assert best < 8
 
 
 @pytest.mark.slow
