@@ -58,7 +58,7 @@ tour:
 	@echo 'Look around in ./my-vault, with Obsidian too. To have the command at hand: . .venv/bin/activate'
 
 test: setup
-	.venv/bin/python -m pytest -q -n auto -m 'not soak'
+	.venv/bin/python -m pytest -q -n auto --dist worksteal -m 'not soak'
 
 test-all: check test
 	.venv/bin/python -m pytest -q -m soak
@@ -68,7 +68,7 @@ check: setup
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
-	.venv/bin/python -m pytest -q -n auto -m 'not slow'
+	.venv/bin/python -m pytest -q -n auto --dist worksteal -m 'not slow'
 
 # In an environment of its own: the auditor brings many packages that vault-memory does not need.
 audit: setup

@@ -29,6 +29,11 @@ hypothesis.settings.register_profile("ours", derandomize=bool(os.environ.get("CI
 hypothesis.settings.load_profile("ours")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """For `-n auto`: more than there are processors, because many tests wait for a server or a daemon."""
+    return max(1, (os.cpu_count() or 1) * 3 // 2)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test of the command line starts processes: it is slow, as if it were marked."""
     for item in items:

@@ -85,7 +85,9 @@ def read(path: Path) -> bytes | None:
         return None
     try:
         mode = os.fstat(number).st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
             raise ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
         with open(number, "rb", closefd=False) as file:
             return file.read()
