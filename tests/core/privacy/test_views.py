@@ -5,11 +5,28 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vault_memory.core.privacy import redact
 from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISED, views
 
 PIECES = (
     *"aZ09+/=_-.*`~<>&%\\|#\"' \t\n\r，：\u200b\u2028\u00a0",
-    *("\\n", "&amp;", "%41", "<b>", "__", "aB1", "sk-", '" + "', "\\\n", "\n> ", "ghp_", "xY9zQ", "1234"),
+    *(
+        "\\n",
+        "&amp;",
+        "%41",
+        "<b>",
+        "__",
+        "aB1",
+        "sk-",
+        '" + "',
+        "\\\n",
+        "\n> ",
+        "ghp_",
+        "xY9zQ",
+        "1234",
+        "ABCD",
+        "AKIA7",
+    ),
 )
 
 
@@ -27,3 +44,8 @@ def test_ordinary_lines_are_not_disguised() -> None:
         "- 稱呼：Ann\n- 語言：zh-TW\n",
     ):
         assert not DISGUISED.search(line.translate(ASCII_FORMS))
+
+
+def test_a_key_whose_second_half_has_no_digit_is_joined() -> None:
+    assert redact("key AKIAIOSFODNN7\nEXAMPLQ end").counts == {"api-key": 1}
+    assert not redact("built v1.2.3a7\nCHANGES\nREADME").counts

@@ -156,7 +156,7 @@ def _joints(text: str) -> Iterator[tuple[int, int, str]]:
     done = 0
     for start, end in sorted([*_line_ends(text), *(match.span() for match in _BROKEN.finditer(text))]):
         head = _KEY_HEAD.match(text, end)
-        if head and start >= done and _is_key_char(text[start - 1 : start]) and _is_random(head[0]):
+        if head and start >= done and _is_key_char(text[start - 1 : start]) and _may_end_a_key(head[0]):
             tail = _KEY_TAIL.search(text, max(done, start - _FRAGMENT_CHARS), start)
             if tail and (tail[0][-1] in "-_" or _is_random(tail[0])):
                 yield start, end, ""
@@ -177,6 +177,10 @@ def _is_key_char(char: str) -> bool:
     return char.isascii() and (char.isalnum() or char in "+/=_-.") and bool(char)
 
 
+def _may_end_a_key(fragment: str) -> bool:
+    return _is_random(fragment) or (len(fragment) >= 4 and fragment.isalpha() and fragment.isupper())
+
+
 def _is_random(fragment: str) -> bool:
     has_digit = any(char.isdigit() for char in fragment)
     has_letter = any(char.isalpha() for char in fragment)
@@ -187,6 +191,6 @@ _INNER_CASE = lazily(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 DISGUISED = lazily(
     rf"{_INVISIBLE_CHARS}|{_MARK_FORMS}|(?<=[A-Za-z0-9+/=_.\-])[ \t]{{0,10}}\\?(?:{_LINE_END_FORMS}|{_BROKEN_FORMS})"
-    r"(?=[A-Za-z0-9+/_\-.]{0,199}(?:[0-9]|[a-z][A-Z]|[A-Z]{2}[a-z]))"
+    r"(?=[A-Za-z0-9+/_\-.]{0,199}(?:[0-9]|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Z]{4}))"
 )
 """Stands in the ASCII form of every text that has a second view or an invisible character; others need no views."""
