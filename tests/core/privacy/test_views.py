@@ -31,7 +31,7 @@ PIECES = (
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
-@settings(max_examples=3_000, deadline=None)
+@settings(max_examples=500, deadline=None)
 def test_a_text_without_a_disguise_has_one_view_only(text: str) -> None:
     if not DISGUISED.search(text.translate(ASCII_FORMS)):
         assert [view.text for view in views(text)] == [text.translate(ASCII_FORMS)]

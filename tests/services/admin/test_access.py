@@ -29,6 +29,8 @@ from vault_memory.services.admin import (
 from vault_memory.services.admin.access import foreign_tokens, readable_by_others, unknown_tokens
 from vault_memory.services.vault import Vault, open_vault
 
+pytestmark = pytest.mark.slow
+
 
 def test_each_token_admits_its_own_caller(bare_vault: Vault) -> None:
     assert caller_of(bare_vault, own_token(bare_vault.root)) == Caller(None, admin=True)

@@ -18,6 +18,8 @@ from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import open_vault
 
+pytestmark = pytest.mark.slow
+
 MARKDOWN = {"a.md", "ideas/b c!.md", "conversations/c.md", "daily/d.md"}
 OURS = {".gitignore", ".gitattributes", "vault-memory.toml", "context/SOUL.md", "context/AGENTS.md"}
 
