@@ -87,3 +87,25 @@ def test_what_writes_a_file_or_pushes_elsewhere_waits_for_a_yes(top: Path, tmp_p
     subprocess.run(["git", "config", key, str(tmp_path / "x")], cwd=top, check=True, timeout=30)
     with pytest.raises(HistoryError, match="vault-memory trust"):
         Remote(top, "origin").tip("main")
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        *("refs/heads/../../../../victim", "refs/../../../victim", "../../victim", "refs/heads/../../hooks/pre-push"),
+        *("refs/../config", "/tmp/victim", "refs/heads/.x", "refs/heads/a.lock", "refs/heads/a//b", "refs/heads/"),
+    ],
+)
+def test_a_head_that_names_no_branch_is_refused(top: Path, ref: str) -> None:
+    """A commit writes the file of the branch that HEAD names."""
+    (top / ".git/HEAD").write_text(f"ref: {ref}\n")
+    with pytest.raises(HistoryError, match="which is no branch"):
+        Repository(top).head()
+    with pytest.raises(HistoryError, match="which is no branch"):
+        Repository(top).refuse_links()
+
+
+@pytest.mark.parametrize("name", ["main", "feature/主題", "a.b", "user@work", "v1.0-rc"])
+def test_the_names_of_branches_are_those_of_git(top: Path, name: str) -> None:
+    subprocess.run(["git", "checkout", "-q", "-B", name], cwd=top, check=True, timeout=30)
+    assert Repository(top).head().branch == name

@@ -18,6 +18,9 @@ from vault_memory.adapters.git.settings import Place, locate, settings_at
 from vault_memory.core import layout
 from vault_memory.errors import ForeignFile, HistoryError
 
+_BRANCH = re.compile(
+    r"refs/heads(?:/(?!\.)(?:(?!\.\.|@\{)[^\x00-\x20\x7f/~^:?*\[\\])+(?<!\.)(?<!\.lock))+"  # as `git check-ref-format`
+)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _IN_PROGRESS = {
     "rebase-merge": "a rebase is in progress",
@@ -79,6 +82,10 @@ class Repository:
         if not text.startswith("ref:"):
             return Head(None, text)
         ref = text[4:].strip()
+        if not _BRANCH.fullmatch(ref):  # a name with `..` would lead our writes to any file
+            raise HistoryError(
+                f"{self.git_dir / 'HEAD'} names {ref!r}, which is no branch: write `ref: refs/heads/main`"
+            )
         return Head(ref, self.ref(ref))
 
     def ref(self, name: str) -> str | None:
@@ -116,7 +123,9 @@ class Repository:
         ]
 
     def refuse_links(self) -> None:
-        """Raise `ForeignFile`, naming it, when one of these places is a link."""
+        """Raise `ForeignFile` when one of these places is a link, `HistoryError` when HEAD names no branch."""
+        if self.exists():
+            self.head()
         if links := self.links():
             raise ForeignFile(
                 f"{links[0]} is a link, which would be written through: put the file or folder itself there"

@@ -26,6 +26,8 @@ from vault_memory.core import layout, reading
 from vault_memory.errors import Changed, HistoryError, UsageError, VaultMemoryError
 
 _INTENT_NAME = re.compile(r"(\d{8})\.(staged|written)")
+MAX_INTENT_BYTES = 500_000_000
+"""Of all contents of one intent, unpacked."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,10 @@ def _dump(intent: Intent) -> bytes:
 def _load(path: Path) -> Intent:
     try:
         record = reading.json_value(path.read_bytes())
-        contents = [zlib.decompress(base64.b64decode(content)) for content in record["contents"]]
+        contents: list[bytes] = []
+        for packed in record["contents"]:
+            room = MAX_INTENT_BYTES - sum(map(len, contents))
+            contents.append(_unpacked(base64.b64decode(packed), room))
 
         def content(number: int | None) -> bytes | None:
             return None if number is None else contents[number]
@@ -251,6 +256,15 @@ def _load(path: Path) -> Intent:
         return Intent(path, drafts, record["when"], record["head"], bases)
     except (ValueError, KeyError, IndexError, TypeError, zlib.error) as error:
         raise HistoryError(f"{path} is damaged ({error}): delete it; the text it was to commit is on disk") from error
+
+
+def _unpacked(data: bytes, room: int) -> bytes:
+    """The content; it may have come with the folder, and a few kilobytes can hold gigabytes."""
+    reader = zlib.decompressobj()
+    content = reader.decompress(data, room + 1)
+    if len(content) > room or not reader.eof:
+        raise ValueError(f"it holds more than {MAX_INTENT_BYTES:,} bytes, or is cut")
+    return content
 
 
 def _draft(row: Mapping[str, Any], content: Callable[[int | None], bytes | None]) -> Draft:
