@@ -3,6 +3,8 @@
 PYTHON ?= python3
 READY := .venv/.ready
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Compiled modules are kept, whatever the environment says: the tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run demo test test-all check audit bench clean

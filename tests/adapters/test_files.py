@@ -88,6 +88,7 @@ def race(path: Path, write: threading.Event, rounds: int, saves: list[bytes]) ->
     return threading.Thread(target=save)
 
 
+@pytest.mark.slow
 def test_a_save_in_the_window_is_never_lost(tmp_path: Path) -> None:
     """Whenever a save lands between check and rename: what is displaced is what was read, or it is put back."""
     path = tmp_path / "USER.md"

@@ -127,6 +127,7 @@ def test_what_was_read_before_the_write_is_read_again_after_a_save(vault: Vault)
     assert seen == [b"mine\n", b"mine\n"]
 
 
+@pytest.mark.slow
 def test_files_that_never_rest_are_busy_and_lose_nothing(vault: Vault) -> None:
     attempts: list[bytes | None] = []
     decide = appended(vault, "ours", attempts)

@@ -83,6 +83,7 @@ def test_two_writers_while_a_person_commits_and_rebases(vault: Vault) -> None:
     vault.assert_clean()
 
 
+@pytest.mark.slow
 def test_a_merge_that_has_just_begun_is_not_disturbed(vault: Vault) -> None:
     """Git writes ORIG_HEAD, checks the files, moves the branch; after a commit in between it puts back all files."""
     vault.add(b"begin")

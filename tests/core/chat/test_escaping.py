@@ -53,6 +53,7 @@ def test_every_mark_is_found_by_this_test_itself() -> None:
     assert len(MARKS) > 80 and all(found_marks(mark) for mark in MARKS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", MARKS)
 def test_no_mark_of_a_template_stays_however_it_is_disguised(mark: str) -> None:
     for disguise in disguises(mark):

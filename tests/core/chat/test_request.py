@@ -228,6 +228,7 @@ message_lists = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.text(), anything, max_size=3),
     message_lists,

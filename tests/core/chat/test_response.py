@@ -108,6 +108,7 @@ def test_a_stream_read_in_parts_is_the_same_as_the_whole(end: bytes, data: st.Da
     assert reader.response() == read_response(SSE, whole) == ChatResponse("八十度。", is_complete=True)
 
 
+@pytest.mark.slow
 def test_of_a_long_stream_only_the_text_is_kept() -> None:
     reader, largest = ResponseReader(SSE), 0
     for part in chunks(*["x" * 10] * 50_000):

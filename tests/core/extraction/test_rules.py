@@ -189,6 +189,7 @@ def test_the_quote_is_the_clause_as_written_and_never_private() -> None:
     assert all(len(signal.quote) <= 120 for signal in extract("以後都用暗色" + "啊" * 500))
 
 
+@pytest.mark.slow
 def test_extraction_is_deterministic() -> None:
     turns = [json.loads(line) for line in TUNING.read_text(encoding="utf-8").splitlines()]
     once = [extract(turn["user_msg"], turn["assistant_msg"], turn["existing"]) for turn in turns]

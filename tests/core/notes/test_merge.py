@@ -49,6 +49,7 @@ def test_one_side_alone_is_that_side(base: str, x: str, journal: bool) -> None:
     assert merge_jsonl(base, x, base).text == x and merge_jsonl(base, base, x).text == x
 
 
+@pytest.mark.slow
 @given(profiles(), profiles())
 def test_one_sides_profile_alone_is_that_side(base: str, x: str) -> None:
     assert merge_profile(base, x, base, newer).text == x

@@ -23,6 +23,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_words_and_dates_of_a_hostile_text(text: str) -> None:
     started = time.process_time()

@@ -70,6 +70,7 @@ def test_who_only_announces_holds_nothing_that_others_need() -> None:
     asyncio.run(scene())
 
 
+@pytest.mark.slow
 def test_the_largest_unfinished_body_of_who_holds_the_most_makes_room() -> None:
     async def scene() -> None:
         budget = Budget(12, 6, free_bytes=0)
@@ -91,6 +92,7 @@ def test_the_largest_unfinished_body_of_who_holds_the_most_makes_room() -> None:
     asyncio.run(scene())
 
 
+@pytest.mark.slow
 def test_a_whole_body_is_never_given_up() -> None:
     async def scene() -> None:
         budget = Budget(6, 6, free_bytes=0)

@@ -19,6 +19,8 @@ from vault_memory.services.admin.doctor import Finding, doctor
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.vault import Vault, open_vault
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Vault:

@@ -10,6 +10,7 @@ from vault_memory.services.daemon.daemon_record import DaemonRecord, is_running,
 from vault_memory.services.vault import Vault
 
 
+@pytest.mark.slow
 def test_a_second_daemon_is_refused_and_the_first_named(bare_vault: Vault) -> None:
     root = bare_vault.root
     assert not is_running(root)

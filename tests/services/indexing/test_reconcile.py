@@ -96,6 +96,7 @@ def test_a_change_without_a_trace_is_seen_in_a_young_file(bare_vault: Vault) -> 
     assert reconcile(bare_vault, "alice").indexed == ("a.md",)
 
 
+@pytest.mark.slow
 def test_an_old_file_is_trusted_and_full_hash_trusts_nothing(bare_vault: Vault) -> None:
     path = write(bare_vault, "alice", "a.md", "one\n")
     wait_until(lambda: time.time() - path.stat().st_ctime > 2.05, "the file is old enough to be trusted")

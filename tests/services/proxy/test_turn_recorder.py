@@ -106,6 +106,7 @@ def test_the_same_words_in_another_conversation_are_another_turn(vault: Vault, r
         assert len(recorder.add(said(vault, "hi", conversation=conversation), COMPLETE)) == 1
 
 
+@pytest.mark.slow
 def test_open_loops_take_a_limited_memory_and_the_one_who_has_most_of_it_ends(
     vault: Vault, recorder: TurnRecorder
 ) -> None:

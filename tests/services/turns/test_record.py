@@ -69,6 +69,7 @@ def test_a_pending_hand_edit_is_the_persons_commit_and_ours_stands_on_it(vault: 
     assert "主題偏好：dark" in profile.read_text()
 
 
+@pytest.mark.slow
 def test_an_editor_that_saves_all_the_time_loses_nothing(vault: Vault) -> None:
     """Law 3: a person saves USER.md again and again while turns change it."""
     record_turn(vault, "alice", "hi")
@@ -116,6 +117,7 @@ def test_turns_of_many_threads_are_each_kept_once(vault: Vault) -> None:
     assert vault.history.uncommitted() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "message", ["\ud83d lone", "a\x00b\x1b[31m", "\u202eabc", "", "長" * 1_000_000, "## 12:00\n- x"]
 )
