@@ -16,6 +16,8 @@ from vault_memory.services.indexing import reconcile
 from vault_memory.services.retrieval import SearchQuery, search
 from vault_memory.services.vault import Vault, open_vault
 
+pytestmark = pytest.mark.slow
+
 TRUE, FALSE = "our bank is Alpha", "our bank is Omega"
 
 

@@ -9,6 +9,8 @@ import pytest
 from vault_memory.core.profile import Profile, changes_between, clean
 from vault_memory.core.profile.profile import MAX_LINE_CHARS, MAX_READ_CHARS, MAX_VALUES, split_mark
 
+pytestmark = pytest.mark.slow
+
 LONG = 120_000
 HOSTILE = {
     "blanks": "# " + " " * LONG + "x",

@@ -15,6 +15,8 @@ from vault_memory.services.admin import backup, doctor, export, restore
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def kept(vault: Vault) -> Vault:

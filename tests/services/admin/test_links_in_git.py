@@ -13,6 +13,8 @@ from vault_memory.services.admin import create_vault, doctor, repository_program
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
+pytestmark = pytest.mark.slow
+
 
 def state(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -18,6 +18,8 @@ from vault_memory.services.daemon.daemon_record import DaemonRecord, only_daemon
 from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.vault import Vault, open_vault
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Vault:

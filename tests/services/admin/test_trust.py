@@ -27,6 +27,8 @@ from vault_memory.services.sync import sync
 from vault_memory.services.turns import record_turn, second_look
 from vault_memory.services.vault import Vault, open_vault
 
+pytestmark = pytest.mark.slow
+
 KEYS = {"AWS_SECRET_ACCESS_KEY": "sesame"}
 
 
