@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import html
 import re
 import time
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.core.chat.escaping import escape, escape_line
+from vault_memory.core.chat.plain_view import ANGLES, COLONS, PLAIN_HAN, SQUARES, PlainView
 
 _FILE = Path(__file__).parents[2] / "data" / "chat_templates.txt"
 MARKS = [
@@ -23,20 +27,28 @@ INVISIBLE = "\u20d0\u0483\u1ab0\u2800\u034f\u0301\u3164\u200b\u200c\u200d\u2060\
 SPEAKERS = re.compile(r"^[ \t#*>-]*(gpt4 correct )?(human|assistant|system|user|instruction|response)[ *]*:", re.M)
 
 
+LATIN, LOOKALIKES = "aceijopsxyAEKMHOPCTvo", "асеіјорѕхуАЕКМНОРСТνο"
+READ_AS = str.maketrans(LOOKALIKES + "【】", LATIN + "[]", "\u2800\u3164\u115f")
+
+
 def bare(text: str) -> str:
     """The text as a model may read it: without invisible characters, in half width and lower case."""
     seen = "".join(
         each for each in text if unicodedata.category(each) not in ("Cf", "Mn", "Me", "Cc") or each in "\n\t"
     )
-    return unicodedata.normalize("NFKC", re.sub("[\u2800\u3164\u115f]", "", seen)).lower()
+    return unicodedata.normalize("NFKC", seen.translate(READ_AS)).lower()
+
+
+BARE_MARKS = [mark for mark in map(bare, MARKS) if not SPEAKERS.match(mark.strip("\n"))]
 
 
 def found_marks(text: str) -> list[str]:
     """The marks in a text, however they are disguised."""
     read = bare(text)
-    plain = [bare(mark) for mark in MARKS if not SPEAKERS.match(bare(mark).strip("\n"))]
     spaced = re.sub(r"(?<=[<\[])[\s/]+", lambda blank: "/" if "/" in blank[0] else "", read)
-    return [mark for mark in plain if mark in read or mark in spaced] + [each[0] for each in SPEAKERS.finditer(read)]
+    return [mark for mark in BARE_MARKS if mark in read or mark in spaced] + [
+        each[0] for each in SPEAKERS.finditer(read)
+    ]
 
 
 def disguises(mark: str) -> list[str]:
@@ -45,6 +57,7 @@ def disguises(mark: str) -> list[str]:
     return [
         mark, mark.upper(), mark.title(), wide, mark.replace("<", "＜").replace(">", "＞"), mark.replace("[", "［"),
         mark.replace("<", "< ").replace("[", "[ "), mark.replace("<", "<\n"), mark.replace("</", "< / "),
+        mark.replace("[", "【").replace("]", "】"), mark.translate(str.maketrans(LATIN, LOOKALIKES)),
         *(mark.replace(inside, invisible.join(inside)) for invisible in INVISIBLE),
     ]  # fmt: skip
 
@@ -53,7 +66,6 @@ def test_every_mark_is_found_by_this_test_itself() -> None:
     assert len(MARKS) > 80 and all(found_marks(mark) for mark in MARKS)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mark", MARKS)
 def test_no_mark_of_a_template_stays_however_it_is_disguised(mark: str) -> None:
     for disguise in disguises(mark):
@@ -63,6 +75,43 @@ def test_no_mark_of_a_template_stays_however_it_is_disguised(mark: str) -> None:
             f"\r{disguise}",
         ):
             assert not found_marks(escape(text)), (text, escape(text))
+
+
+CODES: list[tuple[Callable[[str], str], Callable[[str], str]]] = [
+    (lambda mark: "".join(f"&#{ord(each)};" for each in mark), html.unescape),
+    (lambda mark: "".join(f"&amp;#x{ord(each):X}" for each in mark), lambda text: html.unescape(html.unescape(text))),
+    (
+        lambda mark: (
+            mark.replace("<", "&#65308;").replace("[", "&lbrack;").replace("]", "&rbrack;").replace(":", "&colon;")
+        ),
+        html.unescape,
+    ),
+    (lambda mark: quote(mark.replace("<", "＜"), safe="").replace("_", "%5f"), unquote),
+    (
+        lambda mark: "".join(f"\\x{ord(each):02x}" if ord(each) < 256 else f"\\u{ord(each):04X}" for each in mark),
+        lambda text: re.sub(r"\\(?:x(..)|u(....))", lambda code: chr(int(code[1] or code[2], 16)), text),
+    ),
+]
+
+
+@pytest.mark.parametrize(("encode", "decode"), CODES)
+def test_no_mark_stays_behind_a_code(encode: Callable[[str], str], decode: Callable[[str], str]) -> None:
+    for mark in MARKS:
+        text = f"{encode(mark)} tea"
+        assert found_marks(decode(text)) and not found_marks(decode(escape(text))), (text, escape(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<{system}>", "<$system>", "</**vault-memory**>", "<(system) role='x'>", "<s.y.s.t.e.m>", "<{start_of_turn}>",
+        "<!--/relevant-memories-->", "<__tool_call__>", "<sys&shy;tem>", "<&#47;vault-memory>", "&ltsystem&gt",
+        "<%2fvault-memory>", "＜{ſystem}＞", "%253C/user-profile>", "</relevаnt-memories>", "＜ѕуѕтем＞", "〖/INST〗",
+    ],
+)  # fmt: skip
+def test_a_tag_between_signs_is_no_tag(text: str) -> None:
+    safe = escape(f"tea {text} tea")
+    assert safe != f"tea {text} tea" and not found_marks(safe)
 
 
 PIECES = st.one_of(
@@ -97,6 +146,10 @@ ORDINARY = [
     "👩\u200d👩\u200d👧 ✈️ café", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "می\u200cخواهم",
     "The system: slow. My user: bob", "&lt;div&gt; &amp; &copy;", "x <$> y; 5 <= 6",
     "## Response times\n### Instructions",
+    "a < b && c > d; m: List<String>; x <- my_fun(y > z); flag <- my_var > 3; if (x <= result) y >= 3",
+    "<!-- more --> <?php echo 1; ?> <%= name %> <@U123> <#general> <:smile_face:123> a <$> b <*> c |ψ⟩",
+    "&lt;b&gt; ?a=1&lt=3&copy=2 100%3F C:\\x41 \\u0041 <https://a.b/c%20d?e=f&g=h>",
+    "【重要】看〔注〕，《System Design》。время: 12:30, а < е и с > д", "12:30 user: x",
     "Humanity: a history", "C:\\user", "a </b> c", "[1] [a, b] [note]",
 ]  # fmt: skip
 
@@ -153,7 +206,36 @@ def test_hostile_text_takes_one_pass() -> None:
         "]~",
         "*",
         "_",
+        *(
+            "<_",
+            "<a_",
+            "<a_b ",
+            "<{",
+            "&amp;lt;",
+            "&amp;amp",
+            "&#00",
+            "%25",
+            "%3c",
+            "\\x3c",
+            "\\u0000",
+            "<a=",
+            "а",
+            "茶：",
+            "\na",
+        ),
     ):
         began = time.process_time()
         escape(piece * (400_000 // len(piece)))
         assert time.process_time() - began < 2, repr(piece)
+
+
+@pytest.mark.slow
+def test_a_view_shows_the_same_signs_as_all_of_unicode() -> None:
+    """What is looked for first must name every character that could be a bracket or a colon, and nothing of Han."""
+    codes = [chr(code) for code in range(0x80, 0x110000) if not 0xD800 <= code < 0xE000]
+    plain = {each: PlainView(each).view for each in codes}
+    for signs, wanted in ((COLONS, ":"), (ANGLES, "<"), (SQUARES, "[]")):
+        assert {each for each in codes if not {*wanted}.isdisjoint(plain[each])} == {
+            each for each in signs if each > "~"
+        }
+    assert not [each for each in codes if re.match(f"[{PLAIN_HAN}]", each) and plain[each] != each]

@@ -2,15 +2,15 @@
 a chat template divides messages. Everything else stays, and what is changed stays readable.
 
 What a mark looks like is a rule, because every model family has marks of its own: any tag that is not HTML, any
-bracket with a bar. It is looked for in a plain view of the text, without accents, widths and what cannot be seen.
+bracket with a bar. It is looked for in a plain view of the text, in which no disguise is left.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator
 
+from vault_memory.core.chat.plain_view import ANGLES, COLONS, ENCODED, PLAIN_HAN, SQUARES, PlainView
 from vault_memory.core.reading import show_controls
 
 TAGS = (
@@ -58,50 +58,46 @@ _SQUARED = (
     *("system prompt", "available tools", "tool calls", "tool results", "tool content", "call id", "img break"),
     "img end",
 )
-_LOOKS_LIKE = str.maketrans(
-    {
-        **dict.fromkeys("‹〈⟨❬❮❰⧼˂ᐸ", "<"),
-        **dict.fromkeys("›〉⟩❭❯❱⧽˃ᐳ", ">"),
-        **dict.fromkeys("¦∣│⎢⏐ǀ❘❙┃", "|"),
-        **dict.fromkeys("⁄∕⧸", "/"),
-        **dict.fromkeys("∶꞉ː", ":"),
-        **dict.fromkeys("▁_", "_"),
-    }
-)
-_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
-"""They show nothing, though Unicode counts them as letters and signs."""
 
 
 def _names(names: tuple[str, ...]) -> str:
     return "|".join(re.sub(r"[-_ ]", r"[-_\\s]", name) for name in names)
 
 
-_OPENING = r"(?:<|&(?:amp;)*(?:lt|#0*60|#x0*3c)(?!\w);?)"
-_SQUARE_OPENING = r"(?:\[|&(?:amp;)*(?:lbrack|lsqb|#0*91|#x0*5b)(?!\w);?)"
 _BEFORE = r"[\s/\\]*+"
+_AROUND = r"(?:[^\w<>\n!?%@#:=-]|_){0,20}"
+"""Signs that disguise a tag; those of comments, arrows, mentions and processing instructions are not among them."""
 _TO_END = r"(?:[\s/=][^<>\n]{0,200})?>"
 _MARK = re.compile(
-    rf"{_OPENING}(?={_BEFORE}(?:\||(?:{_names(_ANGLED)})(?![\w-])|(?:unused|special|reserved)[-_]?\d))"
+    rf"<(?={_BEFORE}(?:\||(?:{_names(_ANGLED)})(?![\w-])|(?:unused|special|reserved)[-_]?\d))"
+    rf"|<(?={_AROUND}(?:{_names(_ANGLED)})(?![\w-])[^<>\n]{{0,200}}>)"
     # a tag of several words, wherever it stands; one of one word, but for generics such as List<int>, and HTML
-    rf"|{_OPENING}(?={_BEFORE}[a-z][a-z0-9]*(?:[-_:▁][a-z0-9]+)+{_TO_END})"
-    rf"|(?<![a-z0-9_]){_OPENING}(?=(?:\s*[/\\]\s*)?(?!(?:{'|'.join(_HTML)})[\s/>])[a-z][a-z0-9]*{_TO_END})"
-    rf"|{_SQUARE_OPENING}(?={_BEFORE}(?:\|\s*[/\w]|(?:{_names(_SQUARED)})\s*[\]&]))"
-    rf"|(?<![a-z0-9_]){_SQUARE_OPENING}(?=\s*/?\s*(?-i:[A-Z]+(?:[_-][A-Z]+)+)\s*[\]&])"
+    rf"|<(?=(?:{_BEFORE}|{_AROUND})[a-z][a-z0-9]*+(?:[-_:▁][a-z0-9]++)++{_AROUND}{_TO_END})"
+    rf"|(?<![a-z0-9_])<(?=(?:\s*[/\\]\s*)?(?!(?:{'|'.join(_HTML)})[\s/>])[a-z][a-z0-9]*{_TO_END})"
+    rf"|\[(?={_BEFORE}(?:\|\s*[/\w]|(?:{_names(_SQUARED)})\s*\]))"
+    rf"|(?<![a-z0-9_])\[(?=\s*/?\s*(?-i:[A-Z]+(?:[_-][A-Z]+)+)\s*\])"
     rf"|\](?={_BEFORE}(?:~b\]|~!b\[))|\[(?={_BEFORE}e~\[)",
     re.IGNORECASE,
 )
+_ANGLED_TEXT = re.compile(r"<(?=([^<>\n]{1,80})>)")
+_SIGNS = re.compile(r"[\W_]+")
+_ANGLED_LETTERS = frozenset(_SIGNS.sub("", name) for name in _ANGLED if len(name) > 2)
 _LEADING = r"[ \t#*_>|+•-]*+(?:\d{1,3}[.)][ \t*_]*+)?"
 _SPEAKER = re.compile(
     rf"^(?={_LEADING}(?:gpt4 correct )?(?:{_names(ROLES)})[ \t*_]*:)"
     r"|^(?=[ \t>]*+#[# \t]*+(?:instruction|input|response)[ \t]*:)",
     re.IGNORECASE | re.MULTILINE,
 )
-_BRACKETS = frozenset("<[]&")
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _HIDDEN_LETTERS = re.compile(  # but for flags
     r"[\U000e0000-\U000e007f](?<![\U0001f3f4\U000e0000-\U000e007f].)[\U000e0000-\U000e007f]*"
 )
-_ENTITIES = {"<": "&lt;", "[": "&#91;", "]": "&#93;", "&": "&amp;", "": "| "}
+_BRACKET = re.compile(f"[{re.escape(ANGLES + SQUARES)}]")
+_COLON = re.compile(f"[{COLONS}]")
+# The beginning of a line as far as its colon, if a speaker may be named in it.
+_HEAD = re.compile(rf"\n[^\n{COLONS}{PLAIN_HAN}]*+(?<![0-9])[{COLONS}]")
+_ENTITIES = {"<": "&lt;", "[": "&#91;", "]": "&#93;", "&": "&amp;", "\\": "&#92;", "%": "&#37;"}
 _ONE_LINE = str.maketrans({"\n": "␊", "\t": " ", '"': "&quot;", "]": "&#93;"})
 
 
@@ -111,20 +107,19 @@ def escape(text: str) -> str:
     A bracket that would begin a tag or a template's mark becomes `&lt;` or `&#91;`; a line that looks like a speaker's
     turn is set off by a bar; control characters are shown, and every line ends with `\\n`.
     """
-    text = _HIDDEN_LETTERS.sub("\ufffd", show_controls(_LINE_END.sub("\n", text)))
-    view = text if text.isascii() else text.translate(_PLAIN)
-    changes: list[tuple[int, str]] = []
-    if not _BRACKETS.isdisjoint(view):
-        changes += ((found.start(), found[0][:1]) for found in _MARK.finditer(view))
-    if ":" in view:
-        changes += ((found.start(), "") for found in _SPEAKER.finditer(view))
-    if not changes:
+    if _OBEYED.search(text):
+        text = _HIDDEN_LETTERS.sub("\ufffd", show_controls(_LINE_END.sub("\n", text)))
+    if not _may_hold_marks(text):
         return text
-    places = _places(text, view)
+    plain = PlainView(text)
+    marks = {*_marks(plain.view)}
+    if not marks:
+        return text
+    places = plain.places()
     pieces: list[str] = []
     end = 0
-    for at, bracket in sorted({(places[at], bracket) for at, bracket in changes}):
-        pieces += (text[end:at], _ENTITIES[bracket])
+    for at, bracket in sorted({(places[at], bracket) for at, bracket in marks}):
+        pieces += (text[end:at], (_ENTITIES.get(text[at]) or _ENTITIES[bracket]) if bracket else "| ")
         end = at + len(bracket)
     return "".join([*pieces, text[end:]])
 
@@ -134,25 +129,21 @@ def escape_line(text: str) -> str:
     return escape(text).translate(_ONE_LINE)
 
 
-def _places(text: str, view: str) -> Sequence[int]:
-    """Where each character of the view, and its end, stands in the text."""
-    if text is view:
-        return range(len(text) + 1)
-    widths = map(len, map(_PLAIN.__getitem__, map(ord, text)))
-    return [at for at, width in enumerate(widths) for _ in range(width)] + [len(text)]
+def _may_hold_marks(text: str) -> bool:
+    """Whether the text needs a closer look. Most has no bracket and no line that begins like a speaker's turn."""
+    if _BRACKET.search(text) or ENCODED.search(text):
+        return True
+    heads = "".join(_HEAD.findall(f"\n{text}")) if _COLON.search(text) else ""
+    return bool(heads) and _SPEAKER.search(PlainView(heads).view) is not None
 
 
-class _Plain(dict[int, str]):
-    """A character as it may be read: without accents and widths, "" for one that shows nothing."""
-
-    def __missing__(self, code: int) -> str:
-        plain = "".join(
-            " " if each.isspace() and each not in "\n\t" else "-" if unicodedata.category(each) == "Pd" else each
-            for each in unicodedata.normalize("NFKD", chr(code))
-            if unicodedata.category(each) not in ("Mn", "Me", "Cf") and each not in _BLANK_LETTERS
-        )
-        self[code] = plain = plain.translate(_LOOKS_LIKE)
-        return plain
-
-
-_PLAIN = _Plain()
+def _marks(view: str) -> Iterator[tuple[int, str]]:
+    """Where a mark begins in the view of a text, and its bracket; "" for a speaker."""
+    if "<" in view or "[" in view or "]" in view:
+        yield from ((found.start(), found[0]) for found in _MARK.finditer(view))
+    if "<" in view:
+        for found in _ANGLED_TEXT.finditer(view):
+            if _SIGNS.sub("", found[1]).lower() in _ANGLED_LETTERS:
+                yield found.start(), "<"
+    if ":" in view:
+        yield from ((found.start(), "") for found in _SPEAKER.finditer(view))

@@ -1,0 +1,98 @@
+"""A text as a model may read it: entities and escapes are decoded, letters, brackets and signs that look like others
+count as those others, and what cannot be seen is gone. It serves to look for something; nobody is shown it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from html import unescape
+from urllib.parse import unquote
+
+COLONS = ":ː∶⩴꞉︓﹕：𐞁"
+"""What a view shows as a colon; a test compares these three with all of Unicode."""
+ANGLES = "<\u02c2\u1438\u2039\u226e\u2329\u3008\u276c\u276e\u2770\u27e8\u29fc\ufe3f\ufe64\uff1c"
+SQUARES = "[]⁅⁆〔〕〖〗〘〙〚〛【】⟦⟧⟬⟭﹇﹈﹝﹞［］︗︘︹︺︻︼🄪🉀🉁🉂🉃🉄🉅🉆🉇🉈"
+_LOOKS_LIKE = str.maketrans(
+    {
+        **dict.fromkeys("‹〈⟨❬❮❰⧼˂ᐸ", "<"),
+        **dict.fromkeys("›〉⟩❭❯❱⧽˃ᐳ", ">"),
+        **dict.fromkeys("【〔〖〘〚⟦⟬⁅", "["),
+        **dict.fromkeys("】〕〗〙〛⟧⟭⁆", "]"),
+        **dict.fromkeys("¦∣│⎢⏐ǀ❘❙┃", "|"),
+        **dict.fromkeys("⁄∕⧸", "/"),
+        **dict.fromkeys("∶꞉ː", ":"),
+        **dict.fromkeys("▁_", "_"),
+        # Cyrillic, Greek, then small capitals and others of Latin
+        **dict(zip("авгеикмнопрстухьѕіјѵһӏԁԍԛԝ", "abreukmhonpctyxbsijvhldgqw", strict=True)),
+        **dict(zip("АВСЕНІЈКМОРЅТУХѴӀԌԚԜ", "ABCEHIJKMOPSTYXVIGQW", strict=True)),
+        **dict(zip("αβγεηικμνορστυχωϲϳ", "abyenikuvopotuxwcj", strict=True)),
+        **dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX", strict=True)),
+        **dict(zip("ᴀʙᴄᴅᴇɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɑɡłđøħŧ", "abcdeghijklmnoprstuvwyziagldoht", strict=True)),
+    }
+)
+_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
+"""They show nothing, though Unicode counts them as letters and signs."""
+PLAIN_HAN = "\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+"""Kana, Han and Hangul, as ranges of a pattern: they look like nothing else."""
+_ENCODED = (
+    r"&(?:amp;)*(?:[A-Za-z][A-Za-z0-9]{1,31}|#0*[0-9]{1,7}|#[xX]0*[0-9A-Fa-f]{1,6});?"
+    r"|\\(?:x[0-9A-Fa-f]{2}|[uU]000[0-9A-Fa-f]{5}|u[0-9A-Fa-f]{4}|u\{0*[0-9A-Fa-f]{1,6}\})"
+    r"|%(?:25)*[0-7][0-9A-Fa-f]|%[c-fC-F][0-9A-Fa-f](?:%[89abAB][0-9A-Fa-f]){1,3}"
+)
+ENCODED = re.compile(rf"(?=[&\\%])(?:{_ENCODED})")
+_READ_OTHERWISE = re.compile(rf"{_ENCODED}|(?P<signs>[^\x00-\x7f{PLAIN_HAN}、。，；？「」『』（]+)")
+_ENCODED_AGAIN = re.compile(r"(?<=[&%])(?:amp;|25)+(?=[#A-Za-z0-9])")
+
+
+class PlainView:
+    """The view of a text: `view`, and in the text the `places` of its characters."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._changed: list[tuple[int, int, list[str]]] = []
+        self.view = text
+        if text.isascii() and not ENCODED.search(text):
+            return
+        pieces: list[str] = []
+        end = 0
+        for found in _READ_OTHERWISE.finditer(text):
+            signs = found["signs"]
+            plain = [_PLAIN[ord(each)] for each in signs] if signs else [_decoded(found[0]).translate(_PLAIN)]
+            self._changed.append((found.start(), found.end(), plain))
+            pieces += (text[end : found.start()], *plain)
+            end = found.end()
+        self.view = "".join([*pieces, text[end:]])
+
+    def places(self) -> Sequence[int]:
+        """Where each character of the view, and its end, stands in the text; a decoded one, where its code begins."""
+        places: list[int] = []
+        end = 0
+        for start, after, plain in self._changed:
+            places += range(end, start)
+            places += [start + number for number, each in enumerate(plain) for _ in each]
+            end = after
+        return [*places, *range(end, len(self._text) + 1)]
+
+
+def _decoded(written: str) -> str:
+    once = _ENCODED_AGAIN.sub("", written)
+    if once[0] == "&":
+        return unescape(once)
+    return unquote(once, errors="replace") if once[0] == "%" else chr(min(int(once[2:].strip("{}"), 16), 0x10FFFF))
+
+
+class _Plain(dict[int, str]):
+    """A character as it may be read: without accents and widths, "" for one that shows nothing."""
+
+    def __missing__(self, code: int) -> str:
+        plain = "".join(
+            " " if each.isspace() and each not in "\n\t" else "-" if unicodedata.category(each) == "Pd" else each
+            for each in unicodedata.normalize("NFKD", chr(code))
+            if unicodedata.category(each) not in ("Mn", "Me", "Cf") and each not in _BLANK_LETTERS
+        )
+        self[code] = plain = plain.translate(_LOOKS_LIKE)
+        return plain
+
+
+_PLAIN = _Plain()
