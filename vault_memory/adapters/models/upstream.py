@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +24,6 @@ _PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9
 _QUERY = re.compile(r"[!\"$-~]*")  # printable ASCII without #
 _ENCODED_DELIMITER = re.compile(r"%(?:2[ef35]|5c|40|3f)", re.IGNORECASE)
 """Encoded dots, slashes, backslashes, `@`, `#`, `?` and `%`: somebody behind us may decode them into another path."""
-_DELIMITER = re.compile(r"[\\@?#%]")
 _DOT_SEGMENT = re.compile(r"(?:\A|/)\s*\.+\s*(?:[/;]|\Z)")
 """Some servers read `..;x` as `..` with parameters."""
 _MODEL_SLASH = re.compile(r"%2f", re.IGNORECASE)
@@ -40,10 +38,14 @@ _HOP_BY_HOP = {
 
 
 def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The end-to-end headers, names in lower case: without those of a single connection (RFC 9110, 7.6.1)."""
+    """The end-to-end headers, names in lower case: without those of a single connection (RFC 9110, 7.6.1).
+
+    Nor with one that a server may read as such, as `Transfer_Encoding`.
+    """
     lowered = [(name.lower(), value) for name, value in headers]
     listed = {each.strip().lower() for name, value in lowered if name == b"connection" for each in value.split(b",")}
-    return [(name, value) for name, value in lowered if name not in _HOP_BY_HOP | listed]
+    left_out = _HOP_BY_HOP | {each.replace(b"_", b"-") for each in listed}
+    return [(name, value) for name, value in lowered if name.replace(b"_", b"-") not in left_out]
 
 
 def address_below(base_url: str, path: str) -> httpx.URL:
@@ -58,8 +60,8 @@ def address_below(base_url: str, path: str) -> httpx.URL:
     read = _MODEL_SLASH.sub("/", below) if below.startswith("/models/") else below
     if not (_PATH.fullmatch(read) and _is_plain(read) and _QUERY.fullmatch(query)):
         raise UsageError(
-            "the provider's path must not have `//`, `@`, `.` or `..` alone, control characters, or encoded or "
-            "full-width slashes, backslashes and dots: send it as the provider documents it"
+            "the provider's path must be ASCII, without `//`, `@`, `.` or `..` alone, control characters, or encoded "
+            "slashes, backslashes and dots: send it as the provider documents it"
         )
     base = httpx.URL(base_url)
     root = base.raw_path.partition(b"?")[0].rstrip(b"/")
@@ -71,16 +73,16 @@ def address_below(base_url: str, path: str) -> httpx.URL:
 
 
 def _is_plain(path: str) -> bool:
-    """Whether the encoded characters of a path are text, and none of them can divide a path or an address.
+    """Whether the encoded characters of a path are ASCII text, and none of them can divide a path or an address.
 
-    Nor may they when somebody behind us reads them in their plain form, as a full-width dot is a dot.
+    Others are refused, whatever they are: somebody behind us may read one in a plain form, as U+2215 as a slash.
     """
     decoded = unquote(path, errors="replace")
-    if not decoded.isprintable() or "\ufffd" in decoded or _ENCODED_DELIMITER.search(path):
-        return False
-    plain = unicodedata.normalize("NFKC", decoded)
-    has_same_slashes = plain.count("/") == path.count("/")
-    return has_same_slashes and not _DELIMITER.search(plain) and not _DOT_SEGMENT.search(plain)
+    return (
+        decoded.isascii()
+        and decoded.isprintable()
+        and not (_ENCODED_DELIMITER.search(path) or _DOT_SEGMENT.search(decoded))
+    )
 
 
 async def _in_parts(content: bytes, sent: Callable[[], None]) -> AsyncIterator[bytes]:
