@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import socket
@@ -337,6 +338,35 @@ def test_no_vault_token_reaches_the_provider(proxy: Proxy) -> None:
         more = {"X-Upstream-Authorization": own_key} if own_key else {}
         refused = httpx.get(f"{proxy.url}/v1/models{path}", headers={"x-api-key": proxy.token} | more)
         assert refused.status_code == 400 and proxy.token not in refused.text, path
+    assert len(proxy.provider.received) == seen
+
+
+def test_a_disguised_token_or_header_of_ours_does_not_reach_the_provider(proxy: Proxy) -> None:
+    proxy.provider.will_say(completion("ok"))
+    basic = "Basic " + base64.b64encode(f"x:{proxy.token}".encode()).decode()
+    disguised = {
+        "X-Basic": basic,
+        "X-Url-Safe": base64.urlsafe_b64encode(b"~~?" + proxy.token.encode()).decode(),
+        proxy.token: "1",
+        "X-" + proxy.token.replace("_", "-"): "1",
+        **dict.fromkeys(("X_Vault_User", "x-vault_user", "X.Vault.Record", "x_conversation-id"), "ours"),
+        **dict.fromkeys(("X_Upstream_Authorization", "X_Api_Key", "Transfer_Encoding"), "ours"),
+        "X_Kept": "vault-alice",
+    }
+    hello = json.dumps({"messages": [{"role": "user", "content": "hello"}]}).encode()
+    for path in ("/v1/chat/completions", "/v1/responses"):
+        headers = {"Authorization": f"Bearer {proxy.token}"} | disguised
+        assert httpx.post(proxy.url + path, content=hello, headers=headers).status_code == 200
+        received = proxy.provider.received[-1]
+        names = {name.lower().replace("_", "-") for name, _ in received.headers}
+        assert not [
+            name for name in names if name.startswith(("x-vault", "x-conv", "x-up", "x-api", "x-basic", "x-url"))
+        ]
+        assert proxy.token[-64:] not in str(received.headers) and received.header("x_kept") == "vault-alice"
+    seen = len(proxy.provider.received)
+    for key in (basic, basic.removeprefix("Basic ")):
+        more = {"Authorization": f"Bearer {proxy.token}", "X-Upstream-Authorization": key}
+        assert httpx.get(f"{proxy.url}/v1/models", headers=more).status_code == 400
     assert len(proxy.provider.received) == seen
 
 
