@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vault_memory.core.chat.plain_view import ANGLES, COLONS, ENCODED, PLAIN_HAN, SQUARES, PlainView
+from vault_memory.core.chat.plain_view import ANGLES, COLONS, PLAIN_HAN, SQUARES, PlainView, holds_codes
 from vault_memory.core.reading import show_controls
 
 TAGS = (
@@ -131,7 +131,11 @@ def escape_line(text: str) -> str:
 
 def _may_hold_marks(text: str) -> bool:
     """Whether the text needs a closer look. Most has no bracket and no line that begins like a speaker's turn."""
-    if _BRACKET.search(text) or ENCODED.search(text):
+    if "<" in text or "[" in text or "]" in text or holds_codes(text):
+        return True
+    if text.isascii():
+        return ":" in text and _SPEAKER.search(text) is not None
+    if _BRACKET.search(text):
         return True
     heads = "".join(_HEAD.findall(f"\n{text}")) if _COLON.search(text) else ""
     return bool(heads) and _SPEAKER.search(PlainView(heads).view) is not None

@@ -40,7 +40,7 @@ _ENCODED = (
     r"|\\(?:x[0-9A-Fa-f]{2}|[uU]000[0-9A-Fa-f]{5}|u[0-9A-Fa-f]{4}|u\{0*[0-9A-Fa-f]{1,6}\})"
     r"|%(?:25)*[0-7][0-9A-Fa-f]|%[c-fC-F][0-9A-Fa-f](?:%[89abAB][0-9A-Fa-f]){1,3}"
 )
-ENCODED = re.compile(rf"(?=[&\\%])(?:{_ENCODED})")
+_CODE = re.compile(_ENCODED)
 _READ_OTHERWISE = re.compile(rf"{_ENCODED}|(?P<signs>[^\x00-\x7f{PLAIN_HAN}、。，；？「」『』（]+)")
 _ENCODED_AGAIN = re.compile(r"(?<=[&%])(?:amp;|25)+(?=[#A-Za-z0-9])")
 
@@ -50,29 +50,39 @@ class PlainView:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._changed: list[tuple[int, int, list[str]]] = []
+        self._changed: list[tuple[int, int, str | None]] = []
+        """Where what is read otherwise stands, and the view of a code; None for signs, each with a view of its own."""
         self.view = text
-        if text.isascii() and not ENCODED.search(text):
+        if text.isascii() and not holds_codes(text):
             return
         pieces: list[str] = []
         end = 0
-        for found in _READ_OTHERWISE.finditer(text):
-            signs = found["signs"]
-            plain = [_PLAIN[ord(each)] for each in signs] if signs else [_decoded(found[0]).translate(_PLAIN)]
-            self._changed.append((found.start(), found.end(), plain))
-            pieces += (text[end : found.start()], *plain)
-            end = found.end()
+        for found in (_CODE if text.isascii() else _READ_OTHERWISE).finditer(text):
+            start, after = found.span()
+            is_code = found.lastgroup is None
+            plain = (_decoded(found[0]) if is_code else found[0]).translate(_PLAIN)
+            self._changed.append((start, after, plain if is_code else None))
+            pieces += (text[end:start], plain)
+            end = after
         self.view = "".join([*pieces, text[end:]])
 
     def places(self) -> Sequence[int]:
         """Where each character of the view, and its end, stands in the text; a decoded one, where its code begins."""
         places: list[int] = []
         end = 0
-        for start, after, plain in self._changed:
+        for start, after, code in self._changed:
             places += range(end, start)
-            places += [start + number for number, each in enumerate(plain) for _ in each]
+            if code is None:
+                places += [at for at in range(start, after) for _ in _PLAIN[ord(self._text[at])]]
+            else:
+                places += [start] * len(code)
             end = after
         return [*places, *range(end, len(self._text) + 1)]
+
+
+def holds_codes(text: str) -> bool:
+    """Whether the text holds an entity or an escape."""
+    return ("&" in text or "\\" in text or "%" in text) and _CODE.search(text) is not None
 
 
 def _decoded(written: str) -> str:
