@@ -20,15 +20,7 @@ from starlette.types import Receive, Scope, Send
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.guard import acting_for, identify
-from vault_memory.services.proxy import (
-    BROKE_OFF,
-    Prepared,
-    Provider,
-    Relay,
-    RelayedResponse,
-    for_provider,
-    refuse_token,
-)
+from vault_memory.services.proxy import BROKE_OFF, Prepared, Provider, Relay, RelayedResponse
 from vault_memory.services.vault import Vault
 
 RESPONSE_TIMEOUT_S = 3_600.0
@@ -135,8 +127,6 @@ async def _send(
     When the body has left, the request gives back the memory that it takes, but for `kept_bytes`.
     """
     path, own_key = _path(request), request.headers.get("X-Upstream-Authorization")
-    refuse_token("the address", path)
-    refuse_token("X-Upstream-Authorization", own_key or "")
     disconnected = asyncio.ensure_future(_until_disconnected(request.receive))
     sending = asyncio.ensure_future(
         relay.send(
@@ -144,7 +134,7 @@ async def _send(
             provider,
             request.method,
             path,
-            for_provider(request.headers.raw),
+            request.headers.raw,
             own_key,
             partial(request.state.share.keep, kept_bytes),
         )

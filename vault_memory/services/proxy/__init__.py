@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.services.proxy.client_headers import for_provider, refuse_token
     from vault_memory.services.proxy.relay import Provider, Relay
     from vault_memory.services.proxy.relayed_response import Prepared, RelayedResponse
     from vault_memory.services.proxy.turn_recorder import BROKE_OFF
@@ -18,8 +17,6 @@ __all__ = [
     "Provider",
     "Relay",
     "RelayedResponse",
-    "for_provider",
-    "refuse_token",
 ]
 
 __getattr__ = lazy_exports(
@@ -30,7 +27,5 @@ __getattr__ = lazy_exports(
         "Provider": "relay",
         "Relay": "relay",
         "RelayedResponse": "relayed_response",
-        "for_provider": "client_headers",
-        "refuse_token": "client_headers",
     },
 )

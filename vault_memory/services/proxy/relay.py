@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import secrets
 import threading
 import time
@@ -18,9 +17,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import unquote_to_bytes
 
-from vault_memory.adapters.models import Upstream, end_to_end
+from vault_memory.adapters.models import Upstream
 from vault_memory.core.chat import (
     MAX_READ_BYTES,
     ChatRequest,
@@ -32,8 +30,8 @@ from vault_memory.core.chat import (
     shorten,
 )
 from vault_memory.core.layout import without_folders
-from vault_memory.errors import UsageError
 from vault_memory.services.indexing import reconcile
+from vault_memory.services.proxy.client_headers import for_provider, refuse_token
 from vault_memory.services.proxy.relayed_response import NOT_KEPT, Prepared, RelayedResponse
 from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, RecordedTurn, TurnRecorder, UserRequest
 from vault_memory.services.retrieval import Memory, build_memory
@@ -55,11 +53,6 @@ MAX_KEPT_MEMORIES = 1_000
 RESPONSE_THREADS = 2
 """How many responses are read at the same time while they come."""
 _TOO_LARGE = "the request is too large or has too many values to be read"
-_OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
-_REQUEST_HEADERS_LEFT_OUT = {
-    *(b"host", b"content-length", b"authorization", b"x-api-key", b"cookie", b"accept-encoding", b"expect"),
-}
-_TOKEN = re.compile(rb"vault_[\w.-]{1,64}_[0-9a-f]{64}")
 
 Provider = Literal["openai", "anthropic"]
 
@@ -168,11 +161,10 @@ class Relay:
         `path` begins with a slash and may have a query; `headers` are the client's; `own_key` replaces the configured
         key. Raises `UsageError` for a vault token in one of these, and the errors of `Upstream.send`.
         """
-        for place, text in (("the address", path), ("X-Upstream-Authorization", own_key or "")):
-            if _holds_token(text.encode("utf-8", "replace")):
-                raise UsageError(f"a vault token must not stand in {place}: the provider would get it")
+        refuse_token("the address", path)
+        refuse_token("X-Upstream-Authorization", own_key or "")
         response = await self._upstreams[provider].send(
-            method, path, _for_provider(headers), prepared.take_body(), own_key, sent
+            method, path, for_provider(headers), prepared.take_body(), own_key, sent
         )
         return RelayedResponse(prepared, response, self.record, self._response_threads)
 
@@ -327,29 +319,4 @@ class Relay:
             self._problems[user_id] = f"{problem}: {why}"
 
 
-def _for_provider(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The client's headers for the provider, without ours, the connection's and any that holds a vault token."""
-    kept = [
-        (name, value)
-        for name, value in end_to_end(headers)
-        if name not in _REQUEST_HEADERS_LEFT_OUT
-        and not name.startswith(_OUR_HEADERS)
-        and not _holds_token(name + b" " + value)
-    ]
-    return [*kept, (b"accept-encoding", b"identity")]  # a compressed response could not be read for the turn
-
-
-def _holds_token(text: bytes) -> bool:
-    """Whether a vault token is in the text, also percent-encoded, however often; or the text cannot be decoded."""
-    for _ in range(_MAX_DECODINGS):
-        decoded = unquote_to_bytes(_ENCODED_PERCENTS.sub(b"%", text))
-        if decoded == text:
-            return _TOKEN.search(text) is not None
-        text = decoded
-    return True
-
-
 _MARK_KEY = secrets.token_bytes(32)
-_ENCODED_PERCENTS = re.compile(rb"%(?:25)+")
-_MAX_DECODINGS = 4
-"""Honest texts are encoded once or twice; each round of `%25` on `%25` takes the whole text once more."""
