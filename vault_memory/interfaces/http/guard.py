@@ -23,15 +23,18 @@ from vault_memory.core.layout import resolve_user
 from vault_memory.core.timing import TokenBucket
 from vault_memory.errors import Forbidden, InvalidId, Unauthenticated
 from vault_memory.interfaces.http import problem
-from vault_memory.interfaces.http.body import MEMORY_PER_RELAYED_BYTE, Body, Budget, Share
+from vault_memory.interfaces.http.answer import Answer, answers_budget
+from vault_memory.interfaces.http.body import MEMORY_PER_RELAYED_BYTE, Body, Budget, Share, busy
 from vault_memory.services.admin import Caller, caller_of
 from vault_memory.services.vault import Vault
 
 PUBLIC_PATHS = ("/healthz",)
 """The only paths that need no token."""
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+RELAYED = "/v1/"
+"""Where the paths of the chat proxy begin."""
 MAX_API_BODY_BYTES = 2_000_000
-"""For our own endpoints; the limit for the chat proxy (`/v1/`) is a setting."""
+"""For our own endpoints; the limit for the chat proxy is a setting."""
 MIN_CALLER_BYTES = 64_000_000
 """Memory that the bodies of one caller may take at least; all callers together get twice as much as one."""
 MAX_REQUESTS_PER_CALLER = 300
@@ -58,6 +61,7 @@ class Guard:
         self._in_flight: Counter[str] = Counter()
         caller_bytes = max(MIN_CALLER_BYTES, MEMORY_PER_RELAYED_BYTE * 1_000_000 * vault.config.serve_body_mb)
         self._budget = Budget(2 * caller_bytes, caller_bytes)
+        self._answers = answers_budget()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -74,26 +78,41 @@ class Guard:
 
     async def _answer(self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send) -> Response | None:
         """Read the body and let the app answer; or the response that refuses the request."""
-        who, connection = _who(scope), scope.setdefault("state", {}).get("connection")
+        who, is_relayed = _who(scope), scope["path"].startswith(RELAYED)
+        connection = scope.setdefault("state", {}).setdefault("connection", None)
         if connection is not None:
             connection.caller = who
-        body = Body(receive, headers, self._max_body_bytes(scope["path"]))
+        body = Body(receive, headers, self._max_body_bytes(is_relayed=is_relayed))
         share = scope["state"]["share"] = Share(self._budget, who)
         try:
             refusal = await body.read(self._budget, share)
             refusal = refusal or (None if scope["path"] in PUBLIC_PATHS else self._refuse_crowd(who))
             if refusal is not None:
                 return refusal
-            if connection is not None:
-                connection.is_busy = True
-            self._in_flight[who] += 1
+            if is_relayed or scope["path"] in PUBLIC_PATHS:
+                await self._call(scope, who, body, send)
+                return None
+            answer = Answer(self._answers, who, send, connection.cut_off if connection else lambda: None)
             try:
-                await self._app(scope, body.receive, send)
+                if not await answer.admit():
+                    return busy()
+                await self._call(scope, who, body, answer.send)
             finally:
-                self._in_flight -= Counter({who: 1})
+                answer.end()
             return None
         finally:
             share.release()
+
+    async def _call(self, scope: Scope, who: str, body: Body, send: Send) -> None:
+        """Let the app answer."""
+        connection = scope["state"]["connection"]
+        if connection is not None:
+            connection.is_busy = True
+        self._in_flight[who] += 1
+        try:
+            await self._app(scope, body.receive, send)
+        finally:
+            self._in_flight -= Counter({who: 1})
 
     def _refuse_crowd(self, who: str) -> Response | None:
         """Refuse one more request when its caller, or all callers together, have as many as can be answered at once."""
@@ -151,8 +170,8 @@ class Guard:
             headers={"Retry-After": str(math.ceil(wait_s))},
         )
 
-    def _max_body_bytes(self, path: str) -> int:
-        return self._vault.config.serve_body_mb * 1_000_000 if path.startswith("/v1/") else MAX_API_BODY_BYTES
+    def _max_body_bytes(self, *, is_relayed: bool) -> int:
+        return self._vault.config.serve_body_mb * 1_000_000 if is_relayed else MAX_API_BODY_BYTES
 
 
 async def identify(
