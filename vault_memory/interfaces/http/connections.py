@@ -47,6 +47,8 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     client: tuple[str, int] | None
     connections: set[Any]
     headers: list[tuple[bytes, bytes]] | None
+    scope: Any
+    url: bytes
     loop: asyncio.AbstractEventLoop
     transport: asyncio.Transport
     _head_deadline: asyncio.TimerHandle | None = None
@@ -64,6 +66,12 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self._refuse(problem.response(503, "busy", "too many connections: try again", headers={"Retry-After": "1"}))
         else:
             self._head_deadline = self.loop.call_later(self.head_timeout_s, transport.abort)
+
+    def on_headers_complete(self) -> None:
+        if not self.url.startswith(b"/"):  # the app gets the path of `http://host/path` without the host
+            authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
+            self.scope["state"]["authority"] = authority.decode("latin-1")
+        super().on_headers_complete()
 
     def data_received(self, data: bytes) -> None:
         is_ahead = self._is_answering() and not self.cycle.more_body  # what comes now belongs to a later request

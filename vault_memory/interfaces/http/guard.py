@@ -44,6 +44,7 @@ BURST_S = 2.0
 """A caller who was quiet may send the requests of this many seconds at once."""
 MAX_TRACKED_CALLERS = 10_000
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::[0-9]{1,5})?")
+_VAULT_TOKEN = re.compile(rb"\bvault_\S+")
 _SINGLE_HEADERS = (b"host", b"origin", b"authorization", b"x-api-key")
 
 
@@ -259,13 +260,24 @@ def _address(scope: Scope) -> str:
 
 def _refuse_ambiguous(scope: Scope) -> Response | None:
     """Refuse a request that another server in front of this one may have read in another way."""
-    names = [name.lower() for name, _ in scope["headers"]]
-    repeated = next((name.decode() for name in _SINGLE_HEADERS if names.count(name) > 1), None)
-    if repeated is None and not {b"content-length", b"transfer-encoding"} <= {*names}:
-        return None
-    detail = (
-        f"the header {repeated} must come only once"
-        if repeated
-        else "Content-Length and Transfer-Encoding exclude each other: send one of them"
-    )
-    return problem.response(400, "ambiguous-request", detail, headers={"Connection": "close"})
+    headers = [(name.lower(), value.strip().lower()) for name, value in scope["headers"]]
+    names = [name for name, _ in headers]
+    authority = scope.get("state", {}).get("authority")
+    detail = ""
+    if repeated := next((name.decode() for name in _SINGLE_HEADERS if names.count(name) > 1), None):
+        detail = f"the header {repeated} must come only once"
+    elif {b"content-length", b"transfer-encoding"} <= {*names}:
+        detail = "Content-Length and Transfer-Encoding exclude each other: send one of them"
+    elif [value for name, value in headers if name == b"transfer-encoding"] not in ([], [b"chunked"]):
+        detail = "the only Transfer-Encoding may be chunked"
+    elif authority is not None and (b"host", authority.lower().encode("latin-1")) not in headers:
+        detail = "the address in the request line names another host than the header host"
+    elif len({token for name, value in headers if (token := _vault_token(name, value))}) > 1:
+        detail = "Authorization and X-Api-Key hold two different vault tokens: send one of them"
+    return problem.response(400, "ambiguous-request", detail, headers={"Connection": "close"}) if detail else None
+
+
+def _vault_token(name: bytes, value: bytes) -> bytes:
+    """The vault token in a header that may hold one, b"" if there is none; a provider's key is none."""
+    found = _VAULT_TOKEN.search(value) if name in (b"authorization", b"x-api-key") else None
+    return found[0] if found else b""

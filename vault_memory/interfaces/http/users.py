@@ -31,7 +31,11 @@ router = APIRouter(prefix="/api/v1", tags=["users"])
 MAX_OFFSET = 1_000_000
 ETAG = '"5f0c9a7b1e2d4c3f8a6b9d0e1f2a3b4c"'
 
+MAX_VALUES = 1_000
+"""Of one key in a request; a profile holds far fewer."""
+
 Value = Annotated[str, Field(max_length=1_000)]
+Values = Annotated[list[Value], Field(max_length=MAX_VALUES)]
 
 
 class ProfileOut(BaseModel):
@@ -56,7 +60,7 @@ class ProfileIn(BaseModel):
     )
 
     content: str | None = Field(None, max_length=200_000)
-    preferences: dict[str, Value | list[Value] | None] | None = Field(None, max_length=50)
+    preferences: dict[str, Value | Values | None] | None = Field(None, max_length=50)
 
     @model_validator(mode="after")
     def _one(self) -> ProfileIn:
