@@ -10,7 +10,8 @@ A server in a process of its own with a provider behind its chat proxy, and one 
 - silent bodies: two users announce bodies, as many as their memory allows, and send nothing
 - slow heads: so many connections without a token, each of which sends one header every two seconds
 - slow bodies: so many connections with one user's token, each of which sends some bytes of a large body in two seconds
-- unread pages: so many connections with one user's token, each of which asks for 28 MB of turns and reads nothing
+- unread pages: so many connections with one user's token, each of which asks for 28 MB of turns, reading nothing
+- unread streams: the same with a chat whose response has no end
 - one-byte chunks: six chats at once, to which the provider answers in chunks of one byte without end
 - early hints: six chats at once, to which the provider answers with 103 without end
 
@@ -81,12 +82,18 @@ ENDLESS = {
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
         b"1\r\nx\r\n",
     ),
+    b"words": (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"5\r\n:tea\n\r\n" * 10,
+    ),
     b"hints": (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
 }
 """By the name of the model: how a response begins that has no end, and what comes again and again."""
 ENDLESS_CHATS = 6
 LONG_TURNS, LONG_TURN_CHARS = 200, 140_000
 """The record of the user whose pages are not read."""
+PIPELINED = 8
+"""Pages asked for on one connection: the system itself keeps some MB that are not read."""
 UNREAD_S = 10.0
 """How long a page is not read before it is asked for again."""
 SMALLER = (990_000,) * 3
@@ -271,14 +278,27 @@ async def unread_pages(target: Target, connections: int, outcome: Outcome) -> No
     path = f"/api/v1/memory/talker/turns?limit={LONG_TURNS}"
     head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {target.talker}\r\n\r\n".encode()
 
+    await unread(target, connections, outcome, head * PIPELINED)
+
+
+async def unread_streams(target: Target, connections: int, outcome: Outcome) -> None:
+    """Ask for a response without end, and read nothing of it."""
+    await unread(target, connections, outcome, b"".join(chat(target.attacker, b'"How hot is tea?"', b"words")))
+
+
+async def unread(target: Target, connections: int, outcome: Outcome, asked: bytes) -> None:
+    """Send this on each connection, again every few seconds, and read nothing."""
+    loop = asyncio.get_running_loop()
+
     async def one() -> None:
         while True:
             with contextlib.suppress(OSError), socket.socket() as connection:
                 connection.setblocking(False)
-                await asyncio.get_running_loop().sock_connect(connection, ("127.0.0.1", target.port))
-                await asyncio.get_running_loop().sock_sendall(connection, head)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                await loop.sock_connect(connection, ("127.0.0.1", target.port))
+                await loop.sock_sendall(connection, asked)
                 outcome.requests += 1
-                outcome.sent_mb += len(head) / 1e6
+                outcome.sent_mb += len(asked) / 1e6
                 await asyncio.sleep(UNREAD_S)
 
     await asyncio.gather(*(one() for _ in range(connections)))
@@ -382,6 +402,7 @@ ATTACKS: dict[str, Attack | None] = {
     "slow heads": slow_heads,
     "slow bodies": slow_bodies,
     "unread pages": unread_pages,
+    "unread streams": unread_streams,
     "one-byte chunks": one_byte_chunks,
     "early hints": early_hints,
 }

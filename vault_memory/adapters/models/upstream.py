@@ -113,6 +113,7 @@ class UpstreamResponse:
         self._arrived = bytearray()
         self._has_arrived, self._has_room = asyncio.Event(), asyncio.Event()
         self._reading: asyncio.Future[None] | None = None
+        self._turn_ends: float | None = None
 
     async def parts(self) -> AsyncIterator[bytes]:
         """The body's bytes as they come. Raises `EndpointError` when it breaks off, `EndpointSlow` when it stalls.
@@ -142,7 +143,6 @@ class UpstreamResponse:
 
         While nothing comes, this waits, and `parts` hands on what has arrived.
         """
-        turn_ends = time.monotonic() + TURN_S
         try:
             async for chunk in self._response.aiter_raw():
                 self._arrived += chunk
@@ -150,11 +150,17 @@ class UpstreamResponse:
                 while len(self._arrived) >= ARRIVED_BYTES:
                     self._has_room.clear()
                     await self._has_room.wait()
-                if time.monotonic() > turn_ends:
-                    await asyncio.sleep(0)
-                    turn_ends = time.monotonic() + TURN_S
+                if self._turn_ends is None:
+                    self._turn_ends = time.monotonic() + TURN_S
+                    asyncio.get_running_loop().call_soon(self._end_turn)  # when this waits, for whatever it is
+                elif time.monotonic() > self._turn_ends:
+                    async with self._upstream.overdue:  # however many there are, one goes on at a time
+                        await asyncio.sleep(0)
         finally:
             self._has_arrived.set()
+
+    def _end_turn(self) -> None:
+        self._turn_ends = None
 
     def decompressed(self, data: bytes, max_bytes: int) -> bytes:
         """The first bytes of the body, decompressed (up to `max_bytes`) if the provider compressed them unasked.
@@ -192,6 +198,8 @@ class Upstream:
     timeout_s: float = 300.0
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     transport: httpx.AsyncBaseTransport | None = field(default=None, repr=False)
+    overdue: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False)
+    """For the responses that have been read for longer than their turn."""
     _client: httpx.AsyncClient | None = field(default=None, init=False, repr=False)
 
     async def send(
