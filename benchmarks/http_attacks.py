@@ -10,6 +10,10 @@ A server in a process of its own with a provider behind its chat proxy, and one 
 - silent bodies: two users announce bodies, as many as their memory allows, and send nothing
 - slow heads: so many connections without a token, each of which sends one header every two seconds
 - slow bodies: so many connections with one user's token, each of which sends some bytes of a large body in two seconds
+- unread pages: so many connections with one user's token, each of which asks for 28 MB of turns, reading nothing
+- unread streams: the same with a chat whose response has no end
+- one-byte chunks: six chats at once, to which the provider answers in chunks of one byte without end
+- early hints: six chats at once, to which the provider answers with 103 without end
 
 A connection that the server closes is opened again. Each attack has a server of its own. Meanwhile another
 user sends a short chat and one of 100 KB and /healthz is asked, each twice a second on a new connection, and the memory
@@ -24,6 +28,7 @@ import asyncio
 import contextlib
 import gzip
 import json
+import socket
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -72,6 +77,25 @@ BOMBS = {
     b"one event": (b"text/event-stream", gzip.compress(b"data: [" + b"{}," * (RESPONSE_BYTES // 3) + b"{}]\n\n")),
 }
 """By the name of the model: the media type of a hostile response, and its body as it is sent."""
+ENDLESS = {
+    b"chunks": (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"1\r\nx\r\n",
+    ),
+    b"words": (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"5\r\n:tea\n\r\n" * 10,
+    ),
+    b"hints": (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+}
+"""By the name of the model: how a response begins that has no end, and what comes again and again."""
+ENDLESS_CHATS = 6
+LONG_TURNS, LONG_TURN_CHARS = 200, 140_000
+"""The record of the user whose pages are not read."""
+PIPELINED = 8
+"""Pages asked for on one connection: the system itself keeps some MB that are not read."""
+UNREAD_S = 10.0
+"""How long a page is not read before it is asked for again."""
 SMALLER = (990_000,) * 3
 """With one of `BODY_BYTES` they took all the memory that one caller may take."""
 SETTLE_S = 1.0
@@ -96,13 +120,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Target:
-    """The server under attack, and the tokens of two attackers and of another user."""
+    """The server under attack, the tokens of two attackers and of another user, and of one who said much."""
 
     pid: int
     port: int
     attacker: str
     accomplice: str
     other: str
+    talker: str
 
 
 Attack = Callable[[Target, int, Outcome], Awaitable[None]]
@@ -122,6 +147,12 @@ async def provider() -> AsyncIterator[str]:
                 while left and (part := await reader.read(min(left, 1 << 20))):
                     left -= len(part)
                     model = model or part[:40].partition(b'"model": "')[2].partition(b'"')[0]
+                if model in ENDLESS:
+                    begin, again = ENDLESS[model]
+                    writer.write(begin)
+                    while True:
+                        writer.write(again * 4_096)
+                        await writer.drain()
                 kind, body = BOMBS.get(model, (b"application/json", said))
                 encoding = b"Content-Encoding: gzip\r\n" if model in BOMBS else b""
                 head = b"HTTP/1.1 200 OK\r\n%bContent-Type: %b\r\n" % (encoding, kind)
@@ -242,6 +273,61 @@ async def drip(target: Target, connections: int, outcome: Outcome, first: bytes,
     await asyncio.gather(*(one() for _ in range(connections)))
 
 
+async def unread_pages(target: Target, connections: int, outcome: Outcome) -> None:
+    """Ask for the longest page of turns, and read nothing of it."""
+    path = f"/api/v1/memory/talker/turns?limit={LONG_TURNS}"
+    head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {target.talker}\r\n\r\n".encode()
+
+    await unread(target, connections, outcome, head * PIPELINED)
+
+
+async def unread_streams(target: Target, connections: int, outcome: Outcome) -> None:
+    """Ask for a response without end, and read nothing of it."""
+    await unread(target, connections, outcome, b"".join(chat(target.attacker, b'"How hot is tea?"', b"words")))
+
+
+async def unread(target: Target, connections: int, outcome: Outcome, asked: bytes) -> None:
+    """Send this on each connection, again every few seconds, and read nothing."""
+    loop = asyncio.get_running_loop()
+
+    async def one() -> None:
+        while True:
+            with contextlib.suppress(OSError), socket.socket() as connection:
+                connection.setblocking(False)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                await loop.sock_connect(connection, ("127.0.0.1", target.port))
+                await loop.sock_sendall(connection, asked)
+                outcome.requests += 1
+                outcome.sent_mb += len(asked) / 1e6
+                await asyncio.sleep(UNREAD_S)
+
+    await asyncio.gather(*(one() for _ in range(connections)))
+
+
+async def one_byte_chunks(target: Target, _: int, outcome: Outcome) -> None:
+    """A few chats whose responses come byte by byte, as fast as they are taken."""
+    await endless(target, outcome, b"chunks")
+
+
+async def early_hints(target: Target, _: int, outcome: Outcome) -> None:
+    """A few chats whose responses never begin."""
+    await endless(target, outcome, b"hints")
+
+
+async def endless(target: Target, outcome: Outcome, model: bytes) -> None:
+    """A few chats with this model at once, again and again."""
+
+    async def ask() -> None:
+        while True:
+            outcome.requests += 1
+            head, body = chat(target.attacker, b'"How hot is tea number %d?"' % outcome.requests, model)
+            with contextlib.suppress(OSError, TimeoutError):
+                await exchange(target.port, head, body)
+            outcome.sent_mb += len(body) / 1e6
+
+    await asyncio.gather(*(ask() for _ in range(ENDLESS_CHATS)))
+
+
 async def probe(parts: tuple[bytes, ...], port: int, times: list[float], outcome: Outcome) -> None:
     """Ask again and again, and keep the times of the right answers."""
     while True:
@@ -250,7 +336,8 @@ async def probe(parts: tuple[bytes, ...], port: int, times: list[float], outcome
             is_right = (await exchange(port, *parts)).startswith(b"HTTP/1.1 200")
         except (OSError, TimeoutError):
             is_right = False
-        times.append(time.perf_counter() - began)
+        finally:  # one that is still waited for at the end counts as well
+            times.append(time.perf_counter() - began)
         outcome.failed += not is_right
         await asyncio.sleep(PAUSE_S)
 
@@ -289,8 +376,13 @@ async def run(names: list[str], seconds: float, connections: int) -> dict[str, O
     outcomes = {}
     with tempfile.TemporaryDirectory() as folder:
         vault = make_vault(Path(folder) / "vault", 200)
-        tokens = [new_user_token(vault, name) for name in ("mallory", "mallet", "alice")]
-        record_turn(vault, "mallory", "I like tea.", "Noted.")
+        tokens = [new_user_token(vault, name) for name in ("mallory", "mallet", "alice", "talker")]
+        for name in ("mallory", "talker"):
+            record_turn(vault, name, "I like tea.", "Noted.")
+        (talk,) = vault.path("talker", "conversations").glob("*.jsonl")
+        said = {"user_message": "t" * (LONG_TURN_CHARS // 2), "assistant_message": "茶" * (LONG_TURN_CHARS // 6)}
+        with talk.open("a", encoding="utf-8") as record:
+            record.writelines(json.dumps(said, ensure_ascii=False) + "\n" for _ in range(LONG_TURNS))
         async with provider() as address:
             for name in names:
                 with served(vault.root, {"VAULT_MEMORY_UPSTREAM_BASE_URL": address}) as (pid, port):
@@ -309,6 +401,10 @@ ATTACKS: dict[str, Attack | None] = {
     "silent bodies": silent_bodies,
     "slow heads": slow_heads,
     "slow bodies": slow_bodies,
+    "unread pages": unread_pages,
+    "unread streams": unread_streams,
+    "one-byte chunks": one_byte_chunks,
+    "early hints": early_hints,
 }
 
 
@@ -322,11 +418,11 @@ def main() -> None:
     names = ["none", *(name for name in given.attack or ATTACKS if name != "none")]
     outcomes = asyncio.run(run(names, given.seconds, given.connections))
     columns = ("healthz p95", "max", "chat p95", "max", "100 KB p95", "failed", "RSS", "sent", "requests")
-    print(f"{'attack':<14}" + "".join(f"{column:>13}" for column in columns))
+    print(f"{'attack':<16}" + "".join(f"{column:>13}" for column in columns))
     for name, one in outcomes.items():
         times = (p95(one.healthz), max(one.healthz), p95(one.chats), max(one.chats), p95(one.long_chats))
         print(
-            f"{name:<14}{''.join(f'{each:>11.3f} s' for each in times)}{one.failed:>13}"
+            f"{name:<16}{''.join(f'{each:>11.3f} s' for each in times)}{one.failed:>13}"
             f"{one.rss:>10.0f} MB{one.sent_mb:>10.1f} MB{one.requests:>13}"
         )
     attacks = [one for name, one in outcomes.items() if name != "none"]

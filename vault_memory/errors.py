@@ -40,6 +40,12 @@ class UsageError(VaultMemoryError):
     http_status = 400
 
 
+class TooLarge(UsageError):
+    """What is to be written is larger than what can be read again."""
+
+    http_status = 413
+
+
 class InvalidId(UsageError):
     """A user id that is not valid, or that differs from an existing id only in case."""
 

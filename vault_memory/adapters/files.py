@@ -17,7 +17,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from vault_memory.adapters import private
 from vault_memory.errors import Busy, Changed, ForeignFile, Unwritable, UsageError
@@ -79,10 +79,18 @@ def contained(root: Path, relative: str | PurePosixPath) -> Path:
 
 def read(path: Path) -> bytes | None:
     """The file's bytes, or None when there is no such file. Raises `ForeignFile` for a pipe, socket or device."""
+    with opened(path) as file:
+        return None if file is None else file.read()
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[BinaryIO | None]:
+    """The file, open for reading, or None when there is no such file. Raises what `read` raises."""
     try:
         number = os.open(path, _READ_FLAGS)
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        yield None
+        return
     try:
         mode = os.fstat(number).st_mode
         if stat.S_ISDIR(mode):
@@ -90,7 +98,7 @@ def read(path: Path) -> bytes | None:
         if not stat.S_ISREG(mode):
             raise ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
         with open(number, "rb", closefd=False) as file:
-            return file.read()
+            yield file
     finally:
         os.close(number)
 

@@ -78,6 +78,7 @@ def test_a_wrong_field_is_named(server: Server, alice: Caller) -> None:
 
 
 WRONG_PROFILES: list[tuple[Any, int]] = [
+    ({"preferences": {"languages": ["x"] * 100_000}}, 422),
     ({"preferences": {"nonsense": "x"}}, 400),
     ({"preferences": {"theme": "purple"}}, 400),
     ({"preferences": {"theme": ["dark", "light"]}}, 400),
@@ -112,6 +113,16 @@ def test_a_profile_whose_front_matter_is_hostile_is_refused(server: Server, alic
     write(server.vault, "alice", "notes/hostile.md", "---\nx: " + "[" * 60_000 + "\n---\na cup of oolong\n")
     (hit,) = alice("POST", f"{MEMORY}/search", json={"query": "oolong"})["hits"]
     assert hit["source"] == "notes/hostile.md"
+
+
+def test_front_matter_that_is_too_long_to_be_read_is_refused(server: Server, alice: Caller) -> None:
+    before = alice.raw("GET", USER)
+    whole = {"content": "---\n" + "a: b\n" * 20_000 + "---\n# me\n"}
+    told = alice("PUT", USER, 413, headers={"If-Match": before.headers["etag"]}, json=whole)
+    assert "64,000 characters" in told["detail"]
+    assert alice("GET", USER) == before.json()
+    rule = {"content": "---\n" + "a line below a rule\n" * 5_000}
+    assert alice("PUT", USER, headers={"If-Match": before.headers["etag"]}, json=rule)["content"] == rule["content"]
 
 
 def test_an_if_match_that_matches_no_version(server: Server, alice: Caller) -> None:

@@ -347,6 +347,29 @@ def test_an_ambiguous_request_is_refused(server: Server, alice: Caller) -> None:
     hidden = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     both = exchange(server, f"{head}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{hidden}".encode())
     assert both.startswith("HTTP/1.1 400") and both.count("HTTP/1.1") == 1
+    for coding in ("identity, chunked", "chunked, chunked", "identity\r\nTransfer-Encoding: chunked"):
+        coded = exchange(server, f"{head}Transfer-Encoding: {coding}\r\n\r\n0\r\n\r\n{hidden}".encode())
+        assert coded.startswith("HTTP/1.1 400") and coded.count("HTTP/1.1") == 1, coding
+
+
+def test_two_different_vault_tokens_are_refused(server: Server, alice: Caller) -> None:
+    """Another program may let the second one in."""
+    path, admin = "/api/v1/user/alice", server.admin.token
+    for first, second in ((alice.token, admin), (admin, alice.token)):
+        told = alice("GET", path, 400, headers={"Authorization": f"Bearer {first}", "X-Api-Key": second})
+        assert "two different vault tokens" in told["detail"]
+    for beside in (alice.token, "sk-of-a-provider"):
+        alice("GET", path, headers={"X-Api-Key": beside})
+
+
+def test_an_address_of_another_host_in_the_request_line_is_refused(server: Server, alice: Caller) -> None:
+    rest = f"HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {alice.token}\r\nConnection: close\r\n\r\n"
+    for authority in ("evil.example", "user@localhost", "localhost:1", "127.0.0.1", "localhost@evil.example"):
+        refused = exchange(server, f"GET http://{authority}/api/v1/user/alice {rest}".encode())
+        assert refused.startswith("HTTP/1.1 400"), authority
+    assert exchange(server, f"CONNECT evil.example:443 {rest}".encode()).startswith("HTTP/1.1 400")
+    for target in ("http://localhost/api/v1/user/alice", "http://LOCALHOST/api/v1/user/alice", "/api/v1/user/alice"):
+        assert exchange(server, f"GET {target} {rest}".encode()).startswith("HTTP/1.1 200"), target
 
 
 def test_a_token_ends_when_it_is_revoked_replaced_or_its_id_goes_to_another(server: Server, alice: Caller) -> None:

@@ -182,7 +182,7 @@ class TestDailyLogs:
         with pytest.raises(NotFound, match="alice"):
             daily_logs(bare_vault, "alice", 10)
         write(bare_vault, "alice", "USER.md", "# me\n")
-        assert daily_logs(bare_vault, "alice", 10) == []
+        assert list(daily_logs(bare_vault, "alice", 10)) == []
         with pytest.raises(NotFound, match="2026-01-30"):
             daily_log(bare_vault, "alice", date(2026, 1, 30))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +19,13 @@ if TYPE_CHECKING:
 
 Headers = list[tuple[bytes, bytes]]
 CONNECT_TIMEOUT_S = 10.0
+INTERIM_S = 1.0
+"""A provider may send 1xx responses this much longer than nothing; then its response must begin."""
 PART_BYTES = 256 << 10
+ARRIVED_BYTES = 64 << 10
+"""Of a response: when so much has arrived, it is handed on before more is read."""
+TURN_S = 0.001
+"""How long one response is read before others have a turn."""
 MAX_CONNECTIONS = 1_000
 MAX_IDLE_CONNECTIONS = 100
 _PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+)+/?")
@@ -104,18 +112,57 @@ class UpstreamResponse:
         self.media_type = response.headers.get("Content-Type", "")
         encoding = response.headers.get("Content-Encoding", "").lower()
         self.is_compressed = encoding in ("gzip", "x-gzip", "deflate")
+        self._arrived = bytearray()
+        self._has_arrived, self._has_room = asyncio.Event(), asyncio.Event()
+        self._reading: asyncio.Future[None] | None = None
+        self._turn_ends: float | None = None
 
     async def parts(self) -> AsyncIterator[bytes]:
-        """The body's bytes as they come. Raises `EndpointError` when it breaks off, `EndpointSlow` when it stalls."""
+        """The body's bytes as they come. Raises `EndpointError` when it breaks off, `EndpointSlow` when it stalls.
+
+        Chunks that arrive together are one part, however small the provider has made them.
+        """
         import httpx
 
+        self._reading = asyncio.ensure_future(self._read())
         try:
-            async for part in self._response.aiter_raw():
-                yield part
+            while not self._reading.done() or self._arrived:
+                await self._has_arrived.wait()
+                self._has_arrived.clear()
+                part = bytes(self._arrived)
+                self._arrived.clear()
+                self._has_room.set()
+                if part:
+                    yield part
+            await self._reading
         except httpx.TimeoutException:
             raise self._upstream.slow() from None
         except httpx.TransportError as error:
             raise self._upstream.error(f"broke off: {type(error).__name__}") from None
+
+    async def _read(self) -> None:
+        """Read on while there is room, and let others have a turn meanwhile: each chunk takes time, even an empty one.
+
+        While nothing comes, this waits, and `parts` hands on what has arrived.
+        """
+        try:
+            async for chunk in self._response.aiter_raw():
+                self._arrived += chunk
+                self._has_arrived.set()
+                while len(self._arrived) >= ARRIVED_BYTES:
+                    self._has_room.clear()
+                    await self._has_room.wait()
+                if self._turn_ends is None:
+                    self._turn_ends = time.monotonic() + TURN_S
+                    asyncio.get_running_loop().call_soon(self._end_turn)  # when this waits, for whatever it is
+                elif time.monotonic() > self._turn_ends:
+                    async with self._upstream.overdue:  # however many there are, one goes on at a time
+                        await asyncio.sleep(0)
+        finally:
+            self._has_arrived.set()
+
+    def _end_turn(self) -> None:
+        self._turn_ends = None
 
     def decompressed(self, data: bytes, max_bytes: int) -> bytes:
         """The first bytes of the body, decompressed (up to `max_bytes`) if the provider compressed them unasked.
@@ -131,6 +178,9 @@ class UpstreamResponse:
 
     async def close(self) -> None:
         """Release the connection."""
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
         await self._response.aclose()
 
 
@@ -150,6 +200,8 @@ class Upstream:
     timeout_s: float = 300.0
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     transport: httpx.AsyncBaseTransport | None = field(default=None, repr=False)
+    overdue: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False)
+    """For the responses that have been read for longer than their turn."""
     _client: httpx.AsyncClient | None = field(default=None, init=False, repr=False)
 
     async def send(
@@ -180,7 +232,13 @@ class Upstream:
         timeout = httpx.Timeout(self.timeout_s, connect=min(CONNECT_TIMEOUT_S, self.timeout_s))
         has_body = bool(content) or method == "POST"
         length = [(b"content-length", b"%d" % len(content))] if has_body else []
-        parts = _in_parts(content, sent)
+        loop, limit = asyncio.get_running_loop(), asyncio.timeout(None if has_body else self.timeout_s + INTERIM_S)
+
+        def has_left() -> None:
+            limit.reschedule(loop.time() + self.timeout_s + INTERIM_S)
+            sent()
+
+        parts = _in_parts(content, has_left)
         del content
         try:
             request = httpx.Request(
@@ -190,7 +248,10 @@ class Upstream:
                 content=parts if has_body else None,
                 extensions={"timeout": timeout.as_dict()},
             )
-            response = await self._opened_client().send(request, stream=True)
+            async with limit:
+                response = await self._opened_client().send(request, stream=True)
+        except TimeoutError:
+            raise self.error(f"sent no response in {self.timeout_s:g} s (upstream.timeout_s), only 1xx") from None
         except (httpx.ReadTimeout, httpx.WriteTimeout):
             raise self.slow() from None
         except (httpx.TransportError, httpx.InvalidURL, ValueError) as error:

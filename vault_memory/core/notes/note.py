@@ -103,6 +103,14 @@ def split_front_matter(text: str) -> tuple[str, str] | None:
     return None
 
 
+def has_too_long_front_matter(text: str) -> bool:
+    """Whether a text begins like front matter that is closed only beyond `MAX_FRONT_MATTER_CHARS`."""
+    text = text.removeprefix("\ufeff")
+    first, _, rest = text.partition("\n")
+    is_open = first.rstrip() == "---" and split_front_matter(text) is None
+    return is_open and any(line.rstrip() in ("---", "...") for line in rest.split("\n"))
+
+
 def load_yaml(yaml: str) -> dict[str, Any]:
     """The mapping of a YAML text: texts, numbers, truth values, lists and mappings; a date is a text (`2026-01-30`).
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from fastapi import Depends, FastAPI
 
 from vault_memory import __version__
 from vault_memory.interfaces.http import health, memory, problem, proxy, users
+from vault_memory.interfaces.http.answer import PAGE_THREADS
 from vault_memory.interfaces.http.guard import Guard, identify
 from vault_memory.services.vault import Vault
 
@@ -29,6 +31,7 @@ def create_app(
     )
     app.state.vault, app.state.is_ready = vault, is_ready
     app.state.searching = searching or memory.in_threads(vault)
+    app.state.page_threads = ThreadPoolExecutor(PAGE_THREADS, "page")
     app.add_middleware(Guard, vault=vault)
     problem.install(app)
     for subject in (health, users, memory):

@@ -230,7 +230,7 @@ class Body:
                 refusal = await self._read(budget, share)
         except TimeoutError:
             if self._is_waiting or share.is_dropped:
-                return _busy()
+                return busy()
             return problem.response(408, "body-too-slow", f"the body did not come within {BODY_TIMEOUT_S:g} s")
         budget.end_arrival(share)
         return refusal
@@ -257,7 +257,7 @@ class Body:
                 break
         if self._is_too_large or self._size > self._max_bytes:
             return _too_large(self._max_bytes)
-        return _busy() if share.is_dropped else None
+        return busy() if share.is_dropped else None
 
     def _forget(self) -> None:
         self._parts.clear()
@@ -277,7 +277,8 @@ class Body:
         return {"type": "http.request", "body": b"".join(parts), "more_body": False}
 
 
-def _busy() -> Response:
+def busy() -> Response:
+    """The response to a request for which there is no memory."""
     return problem.response(503, "busy", "other requests take all the memory: try again", headers={"Retry-After": "5"})
 
 

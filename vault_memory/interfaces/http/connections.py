@@ -4,7 +4,8 @@ the head of a request may be.
 A connection *waits* while the server waits for its caller: for the rest of a head or body, or for the next request. It
 is *busy* from the end of a request to the end of its response. Waiting costs an attacker nothing, so a waiting
 connection makes room for a new one: the oldest of the caller who has the most of them, and if that one has just begun,
-any of them. A busy one is never cut off.
+any of them. A busy one is never cut off, unless it is *stalled*: its caller does not read the response. Such a one
+counts as waiting, and is cut off after a while whoever else comes.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ MAX_HEADERS = 200
 MAX_PIPELINED = 16
 """Requests that a caller may send on one connection before the first of them is answered."""
 MIN_WAIT_S = 1.0
+STALL_TIMEOUT_S = 30.0
+"""How long a caller may take none of the response that waits for it."""
 MAX_CONNECTIONS = 400
 """Each may need a second connection to a provider, and a process often has no more than 1,024 open files."""
 
@@ -35,6 +38,7 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """One connection. The app finds it in `scope["state"]["connection"]`, and says who calls and when it is busy."""
 
     head_timeout_s = HEAD_TIMEOUT_S
+    stall_timeout_s = STALL_TIMEOUT_S
     max_connections = MAX_CONNECTIONS
     caller = ""
     is_busy = False
@@ -43,9 +47,12 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     client: tuple[str, int] | None
     connections: set[Any]
     headers: list[tuple[bytes, bytes]] | None
+    scope: Any
+    url: bytes
     loop: asyncio.AbstractEventLoop
     transport: asyncio.Transport
     _head_deadline: asyncio.TimerHandle | None = None
+    _stall_deadline: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _waits_since = 0.0
     _is_dropped = False
@@ -59,6 +66,12 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self._refuse(problem.response(503, "busy", "too many connections: try again", headers={"Retry-After": "1"}))
         else:
             self._head_deadline = self.loop.call_later(self.head_timeout_s, transport.abort)
+
+    def on_headers_complete(self) -> None:
+        if not self.url.startswith(b"/"):  # the app gets the path of `http://host/path` without the host
+            authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
+            self.scope["state"]["authority"] = authority.decode("latin-1")
+        super().on_headers_complete()
 
     def data_received(self, data: bytes) -> None:
         is_ahead = self._is_answering() and not self.cycle.more_body  # what comes now belongs to a later request
@@ -74,8 +87,23 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self.is_busy, self._waits_since = False, self.loop.time()
         super().on_response_complete()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._waits_since = self.loop.time()
+        self._stall_deadline = self.loop.call_later(self.stall_timeout_s, self.cut_off)
+
+    def resume_writing(self) -> None:
+        self._end_stall()
+        super().resume_writing()
+
+    def cut_off(self) -> None:
+        """End the connection at once; what waits to be sent is forgotten."""
+        self._is_dropped = True
+        self.transport.abort()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_head()
+        self._end_stall()
         super().connection_lost(exc)
 
     def _is_answering(self) -> bool:
@@ -94,12 +122,21 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self._head_deadline.cancel()
             self._head_deadline = None
 
+    def _end_stall(self) -> None:
+        if self._stall_deadline is not None:
+            self._stall_deadline.cancel()
+            self._stall_deadline = None
+
+    def _is_waiting(self) -> bool:
+        is_stalled = self._stall_deadline is not None and self.loop.time() - self._waits_since >= MIN_WAIT_S
+        return is_stalled or not self.is_busy
+
     def _make_room(self) -> bool:
         """Drop a waiting connection, if there are too many; whether this one may stay."""
         present = [each for each in self.connections if not each._is_dropped]
         if len(present) <= self.max_connections:
             return True
-        waiting = [each for each in present if not each.is_busy]
+        waiting = [each for each in present if each._is_waiting()]
         held = Counter(each.caller for each in waiting)
         most = max(held.values(), default=0)
         crowd = [each for each in waiting if held[each.caller] == most]
@@ -108,8 +145,7 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             dropped = secrets.choice(crowd)  # in a rush nobody has had the time to send anything
         if dropped is self:
             return False
-        dropped._is_dropped = True
-        dropped.transport.abort()
+        dropped.cut_off()
         return True
 
     def send_400_response(self, msg: str) -> None:

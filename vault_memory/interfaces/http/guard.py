@@ -23,15 +23,18 @@ from vault_memory.core.layout import resolve_user
 from vault_memory.core.timing import TokenBucket
 from vault_memory.errors import Forbidden, InvalidId, Unauthenticated
 from vault_memory.interfaces.http import problem
-from vault_memory.interfaces.http.body import MEMORY_PER_RELAYED_BYTE, Body, Budget, Share
+from vault_memory.interfaces.http.answer import Answer, answers_budget
+from vault_memory.interfaces.http.body import MEMORY_PER_RELAYED_BYTE, Body, Budget, Share, busy
 from vault_memory.services.admin import Caller, caller_of
 from vault_memory.services.vault import Vault
 
 PUBLIC_PATHS = ("/healthz",)
 """The only paths that need no token."""
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+RELAYED = "/v1/"
+"""Where the paths of the chat proxy begin."""
 MAX_API_BODY_BYTES = 2_000_000
-"""For our own endpoints; the limit for the chat proxy (`/v1/`) is a setting."""
+"""For our own endpoints; the limit for the chat proxy is a setting."""
 MIN_CALLER_BYTES = 64_000_000
 """Memory that the bodies of one caller may take at least; all callers together get twice as much as one."""
 MAX_REQUESTS_PER_CALLER = 300
@@ -41,6 +44,7 @@ BURST_S = 2.0
 """A caller who was quiet may send the requests of this many seconds at once."""
 MAX_TRACKED_CALLERS = 10_000
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::[0-9]{1,5})?")
+_VAULT_TOKEN = re.compile(rb"\bvault_\S+")
 _SINGLE_HEADERS = (b"host", b"origin", b"authorization", b"x-api-key")
 
 
@@ -58,6 +62,7 @@ class Guard:
         self._in_flight: Counter[str] = Counter()
         caller_bytes = max(MIN_CALLER_BYTES, MEMORY_PER_RELAYED_BYTE * 1_000_000 * vault.config.serve_body_mb)
         self._budget = Budget(2 * caller_bytes, caller_bytes)
+        self._answers = answers_budget()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -74,26 +79,41 @@ class Guard:
 
     async def _answer(self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send) -> Response | None:
         """Read the body and let the app answer; or the response that refuses the request."""
-        who, connection = _who(scope), scope.setdefault("state", {}).get("connection")
+        who, is_relayed = _who(scope), scope["path"].startswith(RELAYED)
+        connection = scope.setdefault("state", {}).setdefault("connection", None)
         if connection is not None:
             connection.caller = who
-        body = Body(receive, headers, self._max_body_bytes(scope["path"]))
+        body = Body(receive, headers, self._max_body_bytes(is_relayed=is_relayed))
         share = scope["state"]["share"] = Share(self._budget, who)
         try:
             refusal = await body.read(self._budget, share)
             refusal = refusal or (None if scope["path"] in PUBLIC_PATHS else self._refuse_crowd(who))
             if refusal is not None:
                 return refusal
-            if connection is not None:
-                connection.is_busy = True
-            self._in_flight[who] += 1
+            if is_relayed or scope["path"] in PUBLIC_PATHS:
+                await self._call(scope, who, body, send)
+                return None
+            answer = Answer(self._answers, who, send, connection.cut_off if connection else lambda: None)
             try:
-                await self._app(scope, body.receive, send)
+                if not await answer.admit():
+                    return busy()
+                await self._call(scope, who, body, answer.send)
             finally:
-                self._in_flight -= Counter({who: 1})
+                answer.end()
             return None
         finally:
             share.release()
+
+    async def _call(self, scope: Scope, who: str, body: Body, send: Send) -> None:
+        """Let the app answer."""
+        connection = scope["state"]["connection"]
+        if connection is not None:
+            connection.is_busy = True
+        self._in_flight[who] += 1
+        try:
+            await self._app(scope, body.receive, send)
+        finally:
+            self._in_flight -= Counter({who: 1})
 
     def _refuse_crowd(self, who: str) -> Response | None:
         """Refuse one more request when its caller, or all callers together, have as many as can be answered at once."""
@@ -151,8 +171,8 @@ class Guard:
             headers={"Retry-After": str(math.ceil(wait_s))},
         )
 
-    def _max_body_bytes(self, path: str) -> int:
-        return self._vault.config.serve_body_mb * 1_000_000 if path.startswith("/v1/") else MAX_API_BODY_BYTES
+    def _max_body_bytes(self, *, is_relayed: bool) -> int:
+        return self._vault.config.serve_body_mb * 1_000_000 if is_relayed else MAX_API_BODY_BYTES
 
 
 async def identify(
@@ -240,13 +260,24 @@ def _address(scope: Scope) -> str:
 
 def _refuse_ambiguous(scope: Scope) -> Response | None:
     """Refuse a request that another server in front of this one may have read in another way."""
-    names = [name.lower() for name, _ in scope["headers"]]
-    repeated = next((name.decode() for name in _SINGLE_HEADERS if names.count(name) > 1), None)
-    if repeated is None and not {b"content-length", b"transfer-encoding"} <= {*names}:
-        return None
-    detail = (
-        f"the header {repeated} must come only once"
-        if repeated
-        else "Content-Length and Transfer-Encoding exclude each other: send one of them"
-    )
-    return problem.response(400, "ambiguous-request", detail, headers={"Connection": "close"})
+    headers = [(name.lower(), value.strip().lower()) for name, value in scope["headers"]]
+    names = [name for name, _ in headers]
+    authority = scope.get("state", {}).get("authority")
+    detail = ""
+    if repeated := next((name.decode() for name in _SINGLE_HEADERS if names.count(name) > 1), None):
+        detail = f"the header {repeated} must come only once"
+    elif {b"content-length", b"transfer-encoding"} <= {*names}:
+        detail = "Content-Length and Transfer-Encoding exclude each other: send one of them"
+    elif [value for name, value in headers if name == b"transfer-encoding"] not in ([], [b"chunked"]):
+        detail = "the only Transfer-Encoding may be chunked"
+    elif authority is not None and (b"host", authority.lower().encode("latin-1")) not in headers:
+        detail = "the address in the request line names another host than the header host"
+    elif len({token for name, value in headers if (token := _vault_token(name, value))}) > 1:
+        detail = "Authorization and X-Api-Key hold two different vault tokens: send one of them"
+    return problem.response(400, "ambiguous-request", detail, headers={"Connection": "close"}) if detail else None
+
+
+def _vault_token(name: bytes, value: bytes) -> bytes:
+    """The vault token in a header that may hold one, b"" if there is none; a provider's key is none."""
+    found = _VAULT_TOKEN.search(value) if name in (b"authorization", b"x-api-key") else None
+    return found[0] if found else b""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, Literal
 
@@ -12,6 +12,7 @@ from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
+from vault_memory.interfaces.http.answer import in_page_thread, page
 from vault_memory.interfaces.http.guard import TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
 from vault_memory.services.notes import daily_log, daily_logs, newest_turns
@@ -185,8 +186,9 @@ async def search_memory(request: Request, user_id: TheUser, body: SearchIn) -> R
     return Response(SearchOut(hits=hits, degraded=result.degraded).model_dump_json(), media_type="application/json")
 
 
-@router.get("/daily", responses=responses(404))
-def daily(
+@router.get("/daily", response_model=DaysOut, responses=responses(404))
+async def daily(
+    request: Request,
     vault: TheVault,
     user_id: TheUser,
     date: Annotated[
@@ -196,13 +198,15 @@ def daily(
         datetime.date | None, Query(description="Only this day and earlier ones.", examples=["2026-01-30"])
     ] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 7,
-) -> DaysOut:
+) -> Response:
     """The daily logs, newest first; with `date` the log of that day, or 404."""
-    if date is not None:
-        return DaysOut(days=[DayOut.model_validate(daily_log(vault, user_id, date), from_attributes=True)], next=None)
-    logs = daily_logs(vault, user_id, limit + 1, until)
-    days = [DayOut.model_validate(log, from_attributes=True) for log in logs[:limit]]
-    return DaysOut(days=days, next=logs[limit].date if len(logs) > limit else None)
+
+    def read() -> DaysOut:
+        logs = daily_logs(vault, user_id, limit + 1, until) if date is None else [daily_log(vault, user_id, date)]
+        days, has_more = page((DayOut.model_validate(log, from_attributes=True) for log in logs), limit)
+        return DaysOut(days=days, next=days[-1].date - datetime.timedelta(days=1) if has_more else None)
+
+    return await in_page_thread(request, read)
 
 
 @router.post("/turns", status_code=201, responses=responses(409, 415))
@@ -231,8 +235,9 @@ def record(vault: TheVault, user_id: TheUser, body: TurnIn, background: Backgrou
     )
 
 
-@router.get("/turns", responses=responses(404))
-def turns(
+@router.get("/turns", response_model=TurnsOut, responses=responses(404))
+async def turns(
+    request: Request,
     vault: TheVault,
     user_id: TheUser,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
@@ -244,14 +249,15 @@ def turns(
             examples=["conversations/2026-01-30.jsonl:12"],
         ),
     ] = "",
-) -> TurnsOut:
+) -> Response:
     """The recorded turns, newest first."""
-    found = list(newest_turns(vault, vault.known_user(user_id), limit + 1, before))
-    shown = [
-        TurnOut(source=source, **{name: _text(turn.get(name)) for name in TurnOut.model_fields if name != "source"})
-        for source, turn in found[:limit]
-    ]
-    return TurnsOut(turns=shown, next=shown[-1].source if len(found) > limit else None)
+
+    def read() -> TurnsOut:
+        found = newest_turns(vault, vault.known_user(user_id), limit + 1, before)
+        shown, has_more = page((_turn_out(source, turn) for source, turn in found), limit)
+        return TurnsOut(turns=shown, next=shown[-1].source if has_more else None)
+
+    return await in_page_thread(request, read)
 
 
 @router.post("/prompt", responses=responses(404, 415))
@@ -259,6 +265,10 @@ def prompt(vault: TheVault, user_id: TheUser, body: PromptIn) -> PromptOut:
     """What a model should know for a request."""
     built = build_enhanced_prompt(vault, user_id, body.request, body.skill, private=body.private, budget=body.budget)
     return PromptOut.model_validate(built, from_attributes=True)
+
+
+def _turn_out(source: str, turn: Mapping[str, Any]) -> TurnOut:
+    return TurnOut(source=source, **{name: _text(turn.get(name)) for name in TurnOut.model_fields if name != "source"})
 
 
 def _text(value: object) -> str | None:

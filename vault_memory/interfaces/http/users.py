@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from vault_memory.errors import NotFound, Stale, UsageError
 from vault_memory.interfaces.http import problem
+from vault_memory.interfaces.http.answer import page
 from vault_memory.interfaces.http.guard import TheAdmin, TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
 from vault_memory.services.admin import users
@@ -30,7 +31,11 @@ router = APIRouter(prefix="/api/v1", tags=["users"])
 MAX_OFFSET = 1_000_000
 ETAG = '"5f0c9a7b1e2d4c3f8a6b9d0e1f2a3b4c"'
 
+MAX_VALUES = 1_000
+"""Of one key in a request; a profile holds far fewer."""
+
 Value = Annotated[str, Field(max_length=1_000)]
+Values = Annotated[list[Value], Field(max_length=MAX_VALUES)]
 
 
 class ProfileOut(BaseModel):
@@ -55,7 +60,7 @@ class ProfileIn(BaseModel):
     )
 
     content: str | None = Field(None, max_length=200_000)
-    preferences: dict[str, Value | list[Value] | None] | None = Field(None, max_length=50)
+    preferences: dict[str, Value | Values | None] | None = Field(None, max_length=50)
 
     @model_validator(mode="after")
     def _one(self) -> ProfileIn:
@@ -138,8 +143,9 @@ def list_users(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> UsersOut:
     """The users of the vault; needs the vault's own token."""
-    rows = [UserOut.model_validate(user, from_attributes=True) for user in users(vault, after, limit + 1)]
-    return UsersOut(users=rows[:limit], next=rows[limit - 1].user_id if len(rows) > limit else None)
+    found = users(vault, after, limit + 1)
+    rows, has_more = page((UserOut.model_validate(user, from_attributes=True) for user in found), limit)
+    return UsersOut(users=rows, next=rows[-1].user_id if has_more else None)
 
 
 @router.get(
@@ -194,11 +200,11 @@ def list_preferences(
     offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
 ) -> PreferencesOut:
     """The values of the profile, one by one."""
-    rows = preferences_of(vault, user_id)[offset:]
-    return PreferencesOut(
-        preferences=[PreferenceOut(key=row.key, value=row.value, suggested_default=row.strong) for row in rows[:limit]],
-        next=offset + limit if len(rows) > limit else None,
+    found = preferences_of(vault, user_id)[offset:]
+    rows, has_more = page(
+        (PreferenceOut(key=row.key, value=row.value, suggested_default=row.strong) for row in found), limit
     )
+    return PreferencesOut(preferences=rows, next=offset + len(rows) if has_more else None)
 
 
 @router.get("/user/{student_id}/preferences/history", responses=responses(404))
@@ -212,9 +218,9 @@ def preference_history(
     offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
 ) -> HistoryOut:
     """Who changed which preference, when and why, and the words that asked for it; newest first."""
-    rows = history(vault, user_id, key, limit=offset + limit + 1)[offset:]
-    changes = [ChangeOut.model_validate(row, from_attributes=True) for row in rows[:limit]]
-    return HistoryOut(changes=changes, next=offset + limit if len(rows) > limit else None)
+    found = history(vault, user_id, key, limit=offset + limit + 1)[offset:]
+    changes, has_more = page((ChangeOut.model_validate(row, from_attributes=True) for row in found), limit)
+    return HistoryOut(changes=changes, next=offset + len(changes) if has_more else None)
 
 
 @router.post("/user/{student_id}/preferences/restore", responses=responses(404, 409, 415))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from vault_memory.adapters import files
+from vault_memory.adapters.line_file import lines_from_end
 from vault_memory.core import layout, reading
 from vault_memory.core.notes import parse_line
 from vault_memory.services.vault import Vault
@@ -24,7 +25,8 @@ def turn_at(vault: Vault, user_id: str, source: str) -> dict[str, Any] | None:
 def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """(source, record) of the user's last turns, newest first; lines without a record are skipped.
 
-    With `before` (the source of a turn) only the turns before that one.
+    With `before` (the source of a turn) only the turns before that one. Of a long record only what is asked for is in
+    memory.
     """
     last_day, _, last = before.rpartition(":")
     folder = vault.path(user_id, "conversations")
@@ -32,14 +34,12 @@ def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> It
     for name in (f"conversations/{day}" for day in days if layout.day_of(f"conversations/{day}")):
         if before and name > last_day:
             continue
-        lines = reading.lines(files.read(vault.path(user_id, name)) or b"")
-        end = min(len(lines), int(last) - 1) if name == last_day else len(lines)
-        for number in range(end, 0, -1):
-            if limit and (turn := _turn(lines[number - 1])):
+        for number, line in lines_from_end(vault.path(user_id, name)):
+            if not limit:
+                return
+            if (name < last_day or not before or number < int(last)) and (turn := _turn(line)):
                 limit -= 1
                 yield f"{name}:{number}", turn
-        if not limit:
-            return
 
 
 def _turn(line: bytes) -> dict[str, Any] | None:

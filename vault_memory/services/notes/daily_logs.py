@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
@@ -20,14 +21,17 @@ class DailyLog:
     content: str
 
 
-def daily_logs(vault: Vault, user_id: str, limit: int, until: date | None = None) -> list[DailyLog]:
-    """The user's last logs, newest first, none after `until`. Raises `NotFound` for an unknown user."""
+def daily_logs(vault: Vault, user_id: str, limit: int, until: date | None = None) -> Iterator[DailyLog]:
+    """The user's last logs, newest first, none after `until`; each is read when it is asked for.
+
+    Raises `NotFound` for an unknown user.
+    """
     folder = vault.path(vault.known_user(user_id), "daily")
     # A link is no log: the index does not read it either, and `status` names it.
     found = (path for path in (folder.glob("*.md") if folder.is_dir() else ()) if not path.is_symlink())
     names = (f"daily/{path.name}" for path in found if path.is_file())
     days = sorted((day for name in names if (day := layout.day_of(name)) and (not until or day <= until)), reverse=True)
-    return [daily_log(vault, user_id, day) for day in days[:limit]]
+    return (daily_log(vault, user_id, day) for day in days[:limit])
 
 
 def daily_log(vault: Vault, user_id: str, day: date) -> DailyLog:

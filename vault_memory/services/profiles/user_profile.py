@@ -12,7 +12,7 @@ from vault_memory.core.notes import note
 from vault_memory.core.privacy import redact
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import Changed, NotFound, Stale, UsageError
+from vault_memory.errors import Changed, NotFound, Stale, TooLarge, UsageError
 from vault_memory.services.notes import save_note
 from vault_memory.services.profiles.preferences import replace_preferences
 from vault_memory.services.vault import Vault
@@ -46,17 +46,22 @@ def put_content(vault: Vault, user_id: str, content: str, version: str) -> UserP
     """Make `content` the whole of USER.md, as the person's edit; secrets are redacted. Raises `Stale`.
 
     `version` is the version to replace (`NO_PROFILE`: there is no USER.md yet). Raises `UsageError` for front matter
-    that cannot be read.
+    that cannot be read, `TooLarge` if it is too long for that.
     """
+    text = redact(content).text
+    if note.has_too_long_front_matter(text):
+        raise TooLarge(
+            f"front matter of more than {note.MAX_FRONT_MATTER_CHARS:,} characters is not read: shorten it; nothing "
+            "was written"
+        )
     if problems := note.parse(content).problems:
         raise UsageError(f"{problems[0]}; correct it and send it again: nothing was written")
     path = layout.user_dir(vault.new_user(user_id)) / layout.PROFILE
     stored = files.read(vault.path(user_id, layout.PROFILE))
     _require_version(stored, version)
     message = trailers.render(f"memory({user_id}): profile written", "", Trailers(user=user_id))
-    text = redact(content).text.encode("utf-8", "replace")
     try:
-        save_note(vault, path, stored, text, message, vault.history.person(), merging=False)
+        save_note(vault, path, stored, text.encode("utf-8", "replace"), message, vault.history.person(), merging=False)
     except Changed as error:
         raise _stale() from error
     return user_profile(vault, user_id)

@@ -1,0 +1,101 @@
+"""What our own endpoints send: a list comes in pages, and an answer takes memory until its client has read it.
+
+The chat proxy hands on what its provider sends, part by part, and keeps nothing that waits for the client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel
+from starlette.responses import Response
+from starlette.types import Message, Send
+
+from vault_memory.interfaces.http.body import MEMORY_TIMEOUT_S, Budget, Share
+
+MAX_PAGE_BYTES = 1_000_000
+"""Of one page of a list; only a single row may be larger."""
+ANSWER_BYTES = 4_000_000
+"""What an answer may take until it is sent: the values of a page, and their JSON."""
+MAX_ANSWERS_PER_CALLER = 16
+"""Being made, or waiting for the client to read them; all callers together have twice as many."""
+PAGE_THREADS = 2
+"""How many long pages are made at once; more threads would only compete with the server for the interpreter."""
+PIECE_BYTES = 64 << 10
+"""So much is handed to the connection at a time, and what is not larger takes no memory that is worth counting."""
+
+Row = TypeVar("Row", bound=BaseModel)
+
+
+def page(rows: Iterable[Row], limit: int) -> tuple[list[Row], bool]:
+    """The rows of the next page, and whether there are more after them.
+
+    At least one, if there is any; at most `limit`, and at most `MAX_PAGE_BYTES` of them. No more rows are made than
+    these and one.
+    """
+    found: list[Row] = []
+    size = 0
+    for row in rows:
+        size += len(row.model_dump_json().encode())
+        if len(found) == limit or (found and size > MAX_PAGE_BYTES):
+            return found, True
+        found.append(row)
+    return found, False
+
+
+async def in_page_thread(request: Request, read: Callable[[], BaseModel]) -> Response:
+    """The page that `read` returns, as JSON. It is made in a thread of the app; FastAPI would check it all again."""
+    threads: ThreadPoolExecutor = request.app.state.page_threads
+    content = await asyncio.get_running_loop().run_in_executor(threads, lambda: read().model_dump_json())
+    return Response(content, media_type="application/json")
+
+
+def answers_budget() -> Budget:
+    """The memory for the answers to all callers."""
+    of_caller = MAX_ANSWERS_PER_CALLER * ANSWER_BYTES
+    return Budget(2 * of_caller, of_caller)
+
+
+class Answer:
+    """One answer: `admit` it before it is made, `send` its messages, `end` it in any case.
+
+    `cut_off` ends the connection. It is called when others wait for the memory of an answer that its client does not
+    read.
+    """
+
+    def __init__(self, budget: Budget, caller: str, send: Send, cut_off: Callable[[], None]) -> None:
+        self._budget, self._send = budget, send
+        self._share = Share(budget, caller, on_drop=cut_off)
+
+    async def admit(self) -> bool:
+        """Wait until the caller has room for one more answer; whether there is room in time."""
+        try:
+            async with asyncio.timeout(MEMORY_TIMEOUT_S):
+                await self._budget.admit(self._share, ANSWER_BYTES)
+        except TimeoutError:
+            return False
+        return True
+
+    async def send(self, message: Message) -> None:
+        """Send a message; a long body piece by piece, each when the client has read most of those before."""
+        body: bytes = message.get("body", b"")
+        if len(body) > PIECE_BYTES:
+            await self._budget.grow(self._share, len(body))
+            rest = memoryview(body)
+            while len(rest) > PIECE_BYTES and not self._share.is_dropped:
+                await self._send({**message, "body": bytes(rest[:PIECE_BYTES]), "more_body": True})
+                rest = rest[PIECE_BYTES:]
+            message = {**message, "body": bytes(rest)}
+        if self._share.is_dropped:
+            return  # the connection is gone
+        await self._send(message)
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            self.end()
+
+    def end(self) -> None:
+        """Give its memory back; a second time does nothing."""
+        self._share.release()
