@@ -10,8 +10,8 @@ from fastapi import Depends, FastAPI
 
 from vault_memory import __version__
 from vault_memory.interfaces.http import health, memory, problem, proxy, users
-from vault_memory.interfaces.http.answer import PAGE_THREADS
 from vault_memory.interfaces.http.guard import Guard, identify
+from vault_memory.interfaces.http.response import PAGE_THREADS
 from vault_memory.services.vault import Vault
 
 

@@ -23,8 +23,8 @@ from vault_memory.core.layout import resolve_user
 from vault_memory.core.timing import TokenBucket
 from vault_memory.errors import Forbidden, InvalidId, Unauthenticated
 from vault_memory.interfaces.http import problem
-from vault_memory.interfaces.http.answer import Answer, answers_budget
 from vault_memory.interfaces.http.body import MEMORY_PER_RELAYED_BYTE, Body, Budget, Share, busy
+from vault_memory.interfaces.http.response import BoundedResponse, responses_budget
 from vault_memory.services.admin import Caller, caller_of
 from vault_memory.services.vault import Vault
 
@@ -62,7 +62,7 @@ class Guard:
         self._in_flight: Counter[str] = Counter()
         caller_bytes = max(MIN_CALLER_BYTES, MEMORY_PER_RELAYED_BYTE * 1_000_000 * vault.config.serve_body_mb)
         self._budget = Budget(2 * caller_bytes, caller_bytes)
-        self._answers = answers_budget()
+        self._responses = responses_budget()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -93,13 +93,13 @@ class Guard:
             if is_relayed or scope["path"] in PUBLIC_PATHS:
                 await self._call(scope, who, body, send)
                 return None
-            answer = Answer(self._answers, who, send, connection.cut_off if connection else lambda: None)
+            response = BoundedResponse(self._responses, who, send, connection.cut_off if connection else lambda: None)
             try:
-                if not await answer.admit():
+                if not await response.admit():
                     return busy()
-                await self._call(scope, who, body, answer.send)
+                await self._call(scope, who, body, response.send)
             finally:
-                answer.end()
+                response.end()
             return None
         finally:
             share.release()

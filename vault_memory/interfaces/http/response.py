@@ -1,4 +1,4 @@
-"""What our own endpoints send: a list comes in pages, and an answer takes memory until its client has read it.
+"""What our own endpoints send: a list comes in pages, and a response takes memory until its client has read it.
 
 The chat proxy hands on what its provider sends, part by part, and keeps nothing that waits for the client.
 """
@@ -19,9 +19,9 @@ from vault_memory.interfaces.http.body import MEMORY_TIMEOUT_S, Budget, Share
 
 MAX_PAGE_BYTES = 1_000_000
 """Of one page of a list; only a single row may be larger."""
-ANSWER_BYTES = 4_000_000
-"""What an answer may take until it is sent: the values of a page, and their JSON."""
-MAX_ANSWERS_PER_CALLER = 16
+RESPONSE_BYTES = 4_000_000
+"""What a response may take until it is sent: the values of a page, and their JSON."""
+MAX_RESPONSES_PER_CALLER = 16
 """Being made, or waiting for the client to read them; all callers together have twice as many."""
 PAGE_THREADS = 2
 """How many long pages are made at once; more threads would only compete with the server for the interpreter."""
@@ -54,16 +54,16 @@ async def in_page_thread(request: Request, read: Callable[[], BaseModel]) -> Res
     return Response(content, media_type="application/json")
 
 
-def answers_budget() -> Budget:
-    """The memory for the answers to all callers."""
-    of_caller = MAX_ANSWERS_PER_CALLER * ANSWER_BYTES
+def responses_budget() -> Budget:
+    """The memory for the responses to all callers."""
+    of_caller = MAX_RESPONSES_PER_CALLER * RESPONSE_BYTES
     return Budget(2 * of_caller, of_caller)
 
 
-class Answer:
-    """One answer: `admit` it before it is made, `send` its messages, `end` it in any case.
+class BoundedResponse:
+    """One response: `admit` it before it is made, `send` its messages, `end` it in any case.
 
-    `cut_off` ends the connection. It is called when others wait for the memory of an answer that its client does not
+    `cut_off` ends the connection. It is called when others wait for the memory of a response that its client does not
     read.
     """
 
@@ -72,10 +72,10 @@ class Answer:
         self._share = Share(budget, caller, on_drop=cut_off)
 
     async def admit(self) -> bool:
-        """Wait until the caller has room for one more answer; whether there is room in time."""
+        """Wait until the caller has room for one more response; whether there is room in time."""
         try:
             async with asyncio.timeout(MEMORY_TIMEOUT_S):
-                await self._budget.admit(self._share, ANSWER_BYTES)
+                await self._budget.admit(self._share, RESPONSE_BYTES)
         except TimeoutError:
             return False
         return True

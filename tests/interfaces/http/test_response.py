@@ -14,8 +14,8 @@ from tests.conftest import wait_until
 from tests.interfaces.http.conftest import Caller, Server
 from tests.interfaces.http.test_bad_input import exchange, listening
 from tests.vaults import write
-from vault_memory.interfaces.http.answer import MAX_ANSWERS_PER_CALLER, MAX_PAGE_BYTES
 from vault_memory.interfaces.http.connections import BoundedHttpProtocol
+from vault_memory.interfaces.http.response import MAX_PAGE_BYTES, MAX_RESPONSES_PER_CALLER
 from vault_memory.services.admin import new_user_token
 from vault_memory.services.vault import Vault
 
@@ -74,7 +74,7 @@ class Impatient(BoundedHttpProtocol):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the largest size is in kilobytes on Linux only")
-def test_answers_that_are_not_read_take_little_memory_and_their_connections_are_closed(vault: Vault) -> None:
+def test_responses_that_are_not_read_take_little_memory_and_their_connections_are_closed(vault: Vault) -> None:
     tokens = {name: new_user_token(vault, name) for name in ("alice", "bob")}
     talk(vault, 200, 140_000)
     write(vault, "bob", "daily/2026-01-30.md", "# today\n")
@@ -84,7 +84,7 @@ def test_answers_that_are_not_read_take_little_memory_and_their_connections_are_
     with listening(vault, Impatient) as address, contextlib.ExitStack() as open_ones:
         before_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         held = []
-        for _ in range(3 * MAX_ANSWERS_PER_CALLER):
+        for _ in range(3 * MAX_RESPONSES_PER_CALLER):
             connection = open_ones.enter_context(socket.socket())
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             connection.connect(address)
