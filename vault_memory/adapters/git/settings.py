@@ -8,13 +8,16 @@ force; from the repository's config every setting of this kind is switched off u
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from vault_memory.adapters import files
 from vault_memory.errors import HistoryError
@@ -39,6 +42,14 @@ _FIXED_VARIABLES = {
     "GIT_PAGER": "cat",
     "GIT_NO_LAZY_FETCH": "1",  # a missing object is no reason to ask an address that the repository names
 }
+MAX_OUTPUT_BYTES = 300_000_000
+"""What a git may print: more is no list of files or notes."""
+MAX_MEMORY_BYTES = 2_000_000_000
+"""What a git may take for itself, where the system can limit it (Linux): a few kilobytes of a remote's pack can stand
+for any size."""
+_READ_BYTES = 1 << 20
+_MAX_MESSAGE_BYTES = 10_000
+
 # Folders named `objects` and `refs` with a `config` beside them are a bare repository to git, and may lie among the
 # notes of a stranger. Git would then obey that config; only `.git` is the vault's.
 _FIXED_OPTIONS = ("-c", "safe.bareRepository=explicit")
@@ -127,30 +138,83 @@ def launch(
     extra: Mapping[str, str] | None = None,
     timeout_s: float = 30.0,
     ok: Sequence[int] = (0,),
+    memory_bytes: int | None = MAX_MEMORY_BYTES,
 ) -> bytes:
-    """Run `git <options> <args>` in `folder` and return its output; `HistoryError` with git's own words if it fails."""
+    """Run `git <options> <args>` in `folder` and return its output; `HistoryError` with git's own words if it fails.
+
+    A git that prints more than `MAX_OUTPUT_BYTES` is stopped; one that wants more memory (None: any) fails.
+    """
     command = " ".join(["git", *args[:2]])
     try:
         process = subprocess.Popen(
             ["git", *_FIXED_OPTIONS, *options, *args],
             cwd=folder,
             env=_environment(extra),
-            stdin=subprocess.PIPE,
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
     except FileNotFoundError as error:
         raise HistoryError("git was not found: install git (2.28 or newer) and put it on the PATH") from error
+    if memory_bytes is not None:
+        _limit_memory(process.pid, memory_bytes)
     try:
-        out, err = process.communicate(stdin, timeout=timeout_s)
+        out, err = _communicate(process, stdin, timeout_s)
     except subprocess.TimeoutExpired as error:
-        process.kill()
-        process.communicate()
         raise HistoryError(f"`{command}` did not finish within {timeout_s:g} s: check that the disk answers") from error
+    if len(out) > MAX_OUTPUT_BYTES:
+        raise HistoryError(f"`{command}` printed more than {MAX_OUTPUT_BYTES:,} bytes, and was stopped")
     if process.returncode not in ok:
-        message = err.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
+        message = err[-_MAX_MESSAGE_BYTES:].decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
         raise HistoryError(f"`{command}` failed: {message}")
     return out
+
+
+def _limit_memory(pid: int, size_bytes: int) -> None:
+    """Let a process and its children take this much memory of their own; files that they map do not count."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):  # Linux alone can limit another process
+        import resource
+
+        resource.prlimit(pid, resource.RLIMIT_DATA, (size_bytes, size_bytes))
+
+
+def _communicate(process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float) -> tuple[bytes, bytes]:
+    """As `Popen.communicate`, but a process that prints too much is killed, and whoever it started is not waited for.
+
+    Raises `TimeoutExpired`; the process has ended then, too.
+    """
+    give_up = time.monotonic() + timeout_s
+    printed: tuple[list[bytes], list[bytes]] = [], []
+
+    def write(pipe: IO[bytes]) -> None:
+        with contextlib.suppress(OSError), pipe:  # it may end before it has read everything
+            pipe.write(stdin)
+
+    def read(pipe: IO[bytes], pieces: list[bytes]) -> None:
+        size = 0
+        with pipe:
+            while size <= MAX_OUTPUT_BYTES and (piece := os.read(pipe.fileno(), _READ_BYTES)):
+                pieces.append(piece)
+                size += len(piece)
+        if size > MAX_OUTPUT_BYTES:
+            process.kill()
+
+    works = [threading.Thread(target=write, args=(process.stdin,), daemon=True)] if process.stdin else []
+    pipes = zip((process.stdout, process.stderr), printed, strict=True)
+    works += [threading.Thread(target=read, args=each, daemon=True) for each in pipes]
+    try:
+        for work in works:
+            work.start()
+        for work in works:
+            work.join(max(0.0, give_up - time.monotonic()))
+        if any(work.is_alive() for work in works):
+            raise subprocess.TimeoutExpired(process.args, timeout_s)
+        process.wait(max(0.0, give_up - time.monotonic()))
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return b"".join(printed[0]), b"".join(printed[1])
 
 
 def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
