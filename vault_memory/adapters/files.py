@@ -17,7 +17,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from vault_memory.adapters import private
 from vault_memory.errors import Busy, Changed, ForeignFile, Unwritable, UsageError
@@ -80,19 +80,25 @@ def contained(root: Path, relative: str | PurePosixPath) -> Path:
 def read(path: Path) -> bytes | None:
     """The file's bytes, or None when there is no such file. Raises `ForeignFile` for a pipe, socket or device."""
     try:
-        number = os.open(path, _READ_FLAGS)
+        with opened(path) as file:
+            return file.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def opened(path: Path) -> BinaryIO:
+    """An existing file, open for reading. Raises `ForeignFile` for a pipe, socket or device."""
+    number = os.open(path, _READ_FLAGS)
     try:
         mode = os.fstat(number).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(mode):
             raise ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
-        with open(number, "rb", closefd=False) as file:
-            return file.read()
-    finally:
+        return open(number, "rb")
+    except BaseException:
         os.close(number)
+        raise
 
 
 class ReadCache:

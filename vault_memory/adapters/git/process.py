@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vault_memory.adapters.git.settings import MAX_MEMORY_BYTES, launch, settings_of
+from vault_memory.adapters.git.settings import MAX_MEMORY_BYTES, launch, locate, refuse_pipes, settings_at
 
 _OPTIONS = (
     "-c",
@@ -32,7 +32,11 @@ def run(
     What it prints and the memory that it takes (None: any) are limited (`launch`). Raises `HistoryError` with git's own
     words when it fails.
     """
-    options = [*_OPTIONS, *settings_of(folder).switched_off]
+    if place := locate(folder):
+        refuse_pipes(place)
+        options = [*_OPTIONS, *settings_at(place).switched_off]
+    else:
+        options = [*_OPTIONS]
     environment = {**({} if asks_remote else _NO_TRANSPORT), **(extra or {})}
     return launch(
         folder,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import stat
 import subprocess
 import threading
 import time
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from vault_memory.adapters import files
-from vault_memory.errors import HistoryError
+from vault_memory.errors import ForeignFile, HistoryError
 
 # Of the variables that steer git only these are kept. Obsidian's Git plugin, for example, runs its hooks, and so us,
 # with GIT_DIR and GIT_INDEX_FILE set: every command here would then work on another git index.
@@ -264,6 +265,19 @@ def _refuse_others(dot_git: Path, git_dir: Path, common_dir: Path) -> None:
         )
 
 
+def refuse_pipes(place: Place) -> None:
+    """Raise `ForeignFile` for a pipe or device in the place of a file that every git opens: it would wait for ever.
+
+    It takes 10 us.
+    """
+    own = (place.git_dir / name for name in ("HEAD", "index", "logs/HEAD", "config.worktree"))
+    for path in (*own, place.common_dir / "config", place.common_dir / "packed-refs"):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            mode = path.stat().st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise ForeignFile(f"{path} is a pipe, socket or device, which would hold git up: delete it")
+
+
 def settings_of(folder: Path) -> Settings:
     """The settings of the repository that holds `folder`, as `settings_at` gives them; none without a repository."""
     place = locate(folder)
@@ -285,6 +299,7 @@ def settings_at(place: Place) -> Settings:
 
 def _read(place: Place) -> tuple[_Stamps, Settings]:
     """The settings, and the stamp of each file that they come from: none where they must be read every time."""
+    refuse_pipes(place)
     home = Path(os.environ.get("HOME", "~")).expanduser()
     xdg = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
     own = [place.common_dir / "config", place.git_dir / "config.worktree"]

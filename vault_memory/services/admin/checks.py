@@ -77,6 +77,8 @@ def _git(vault: Vault) -> CheckResult:
             f"git {version}; {state.waiting} commits wait: {state.paused}",
             "finish that, then vault-memory makes them",
         )
+    if state.damaged:
+        return f"git {version}; {state.damaged[0]}", "look at what it was to commit, then delete it"
     if state.waiting:
         return f"git {version}; {state.waiting} commits wait", "`vault-memory heartbeat --now commits` makes them"
     return f"git {version}, branch {state.branch}", ""
