@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.objects import Objects, object_id
-from vault_memory.adapters.git.settings import Place, locate, settings_at
+from vault_memory.adapters.git.settings import ALTERNATES, Place, locate, settings_at
 from vault_memory.core import layout
 from vault_memory.errors import ForeignFile, HistoryError
 
@@ -109,6 +109,11 @@ class Repository:
         if planted := self.planted(head.ref):
             path, what = planted[0]
             return f"{path} is a {what}, which a commit would write through: put the file or folder itself there"
+        if others := next((each for each in settings_at(self._place).refused if each.key == ALTERNATES), None):
+            return (
+                f"{self.common_dir / ALTERNATES} leads git to {others.value!r}, the objects of another repository: say "
+                "yes to it with `vault-memory trust`, or delete it"
+            )
         settings = self.settings()
         if elsewhere := self.other_worktree():
             return f"core.worktree of this repository leads to {elsewhere}: `git config --unset core.worktree`"

@@ -90,13 +90,16 @@ class Settings:
         return next((setting for setting in self.refused if what.fullmatch(setting.key)), None)
 
 
+ALTERNATES = "objects/info/alternates"
+"""No setting of git's config, but a file of its own that leads git to the objects of other repositories."""
 NETWORK = re.compile(
-    r"core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand)|credential\.(?:.+\.)?helper|protocol\.(?:.+\.)?allow"
+    ALTERNATES + r"|core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand)"
+    r"|credential\.(?:.+\.)?helper|protocol\.(?:.+\.)?allow"
     r"|remote\..+\.(?:uploadpack|receivepack|vcs|proxy|pushurl)|url\..*\.(?:insteadof|pushinsteadof)"
     r"|http\.(?:.+\.)?(?!(?:postbuffer|version|useragent|maxrequests|lowspeedlimit|lowspeedtime)\Z)[^.]+",
     re.DOTALL,
 )
-"""Keys that decide which program talks to a remote, which remote that is, or who may listen."""
+"""Keys that decide which program talks to a remote, which remote that is, what is sent to it, or who may listen."""
 SIGNING = re.compile(r"gpg\.(?:.+\.)?(?:program|defaultkeycommand)", re.DOTALL)
 """Keys of the programs that sign."""
 NEXT_STEP = "say yes to it with `vault-memory trust`, or set it in your own settings with `git config --global`"
@@ -302,8 +305,9 @@ def _read(place: Place) -> tuple[_Stamps, Settings]:
     refuse_pipes(place)
     home = Path(os.environ.get("HOME", "~")).expanduser()
     xdg = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    alternates = place.common_dir / ALTERNATES
     own = [place.common_dir / "config", place.git_dir / "config.worktree"]
-    paths = [*own, home / ".gitconfig", xdg / "git" / "config", Path("/etc/gitconfig")]
+    paths = [*own, alternates, home / ".gitconfig", xdg / "git" / "config", Path("/etc/gitconfig")]
     if os.environ.get("GIT_CONFIG_GLOBAL"):
         paths.append(Path(os.environ["GIT_CONFIG_GLOBAL"]))
     stamps = {path: _time_and_size(path) for path in paths}
@@ -317,6 +321,8 @@ def _read(place: Place) -> tuple[_Stamps, Settings]:
         values[key] = value
         if origin.startswith("file:") and (path := place.top / origin[5:]) not in stamps:
             stamps[path] = _time_and_size(path)
+    if others := files.read(alternates):
+        rows.append(("local", Setting(ALTERNATES, os.fsdecode(others).strip())))
     settings = _judged(rows, values, _allowed.get(place.git_dir, tuple))
     # A file that is included may appear later. A config that git did not list (it belongs to another user) may be
     # listed later.
