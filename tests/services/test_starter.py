@@ -13,7 +13,7 @@ import yaml
 
 from vault_memory.config import Config, describe
 from vault_memory.core.layout import Place, place_of
-from vault_memory.services.starter import install_hooks, lay_out, shipped
+from vault_memory.services.starter import hooks, install_hooks, lay_out, shipped
 
 HOOKS = ["post-checkout", "post-merge", "post-rewrite", "pre-commit"]
 
@@ -152,7 +152,7 @@ class TestHooks:
         hook.chmod(0o644)
         newer = script(tmp_path / ".git/hooks/post-merge", "# vault-memory hook, version 99")
         assert install_hooks(tmp_path / ".git") == ["pre-commit: upgraded"]
-        assert hook.read_bytes() == (shipped("hooks") / "pre-commit").read_bytes() and os.access(hook, os.X_OK)
+        assert hook.read_bytes() == hooks()["pre-commit"] and os.access(hook, os.X_OK)
         assert newer.read_text(encoding="utf-8").endswith("version 99\n"), "a newer vault-memory's hook stays"
 
     def test_a_persons_own_hook_is_chained(self, repo: Path) -> None:
@@ -160,7 +160,7 @@ class TestHooks:
         own = script(repo / ".git/hooks/pre-commit", 'echo "own $#" >> ran; test ! -e refuse')
         report = install_hooks(repo / ".git")
         assert report == ["pre-commit: installed; your own hook is now pre-commit.local and still runs"]
-        assert own.read_bytes() == (shipped("hooks") / "pre-commit").read_bytes()
+        assert own.read_bytes() == hooks()["pre-commit"]
         assert install_hooks(repo / ".git") == []
         git(repo, "commit", "--allow-empty", "-m", "one")
         assert (repo / "ran").read_text(encoding="utf-8") == "own 0\n"
@@ -179,19 +179,32 @@ class TestHooks:
         (line,) = install_hooks(repo / ".git")
         assert line.startswith("pre-commit: left alone") and (own.read_bytes(), other.read_bytes()) == texts
 
-    def test_without_vault_memory_they_are_silent_and_harmless(self, repo: Path) -> None:
-        """As Obsidian's Git plugin runs them: another PATH."""
+    def test_the_program_that_installed_it_is_called_without_a_path(self, repo: Path) -> None:
+        """As Obsidian's Git plugin runs it. A folder of the vault is not taken for the program."""
+        (repo / "vault_memory").mkdir()
+        (repo / "vault_memory/__init__.py").write_text("open('ran', 'w')", encoding="utf-8")
+        (repo / "a.md").write_text("token: ghp_" + "a1B2" * 9 + "\n", encoding="utf-8")
+        git(repo, "add", "a.md")
+        done = git(repo, "commit", "-q", "-m", "a", check=False)
+        assert done.returncode == 1 and "a.md: holds 1" in done.stderr
+        assert not (repo / "ran").exists()
+
+    def test_without_vault_memory_a_commit_passes_with_a_warning(self, repo: Path, tmp_path: Path) -> None:
+        install_hooks(repo / ".git", python=str(tmp_path / "it's gone"))
         (repo / "a.md").write_text("a", encoding="utf-8")
         git(repo, "add", "a.md")
         done = git(repo, "commit", "-q", "-m", "a")
-        assert done.stdout == done.stderr == ""
+        assert done.stdout == "" and "vault-memory cannot be run here" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
 
     def test_a_broken_vault_memory_refuses_nothing(self, repo: Path, tmp_path: Path) -> None:
+        install_hooks(repo / ".git", python="/usr/bin/false")
         script(tmp_path / "bin/vault-memory", "echo Traceback >&2; exit 1")
         done = git(repo, "commit", "-q", "--allow-empty", "-m", "a", path=f"{tmp_path}/bin:/usr/bin:/bin")
-        assert done.stdout == done.stderr == ""
+        assert done.stdout == "" and "vault-memory cannot be run here" in done.stderr
 
     def test_a_refusal_is_shown_and_can_be_bypassed(self, repo: Path, tmp_path: Path) -> None:
+        install_hooks(repo / ".git", python="")
         script(tmp_path / "bin/vault-memory", 'test "$*" = "hook pre-commit" && echo "USER.md:3 is broken" && exit 1')
         path = f"{tmp_path}/bin:/usr/bin:/bin"
         done = git(repo, "commit", "-q", "--allow-empty", "-m", "a", path=path, check=False)

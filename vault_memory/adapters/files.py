@@ -79,28 +79,26 @@ def contained(root: Path, relative: str | PurePosixPath) -> Path:
 
 def read(path: Path) -> bytes | None:
     """The file's bytes, or None when there is no such file. Raises `ForeignFile` for a pipe, socket or device."""
-    with opened(path) as file:
-        return None if file is None else file.read()
-
-
-@contextlib.contextmanager
-def opened(path: Path) -> Iterator[BinaryIO | None]:
-    """The file, open for reading, or None when there is no such file. Raises what `read` raises."""
     try:
-        number = os.open(path, _READ_FLAGS)
+        with opened(path) as file:
+            return file.read()
     except (FileNotFoundError, NotADirectoryError):
-        yield None
-        return
+        return None
+
+
+def opened(path: Path) -> BinaryIO:
+    """An existing file, open for reading. Raises `ForeignFile` for a pipe, socket or device."""
+    number = os.open(path, _READ_FLAGS)
     try:
         mode = os.fstat(number).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(mode):
             raise ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
-        with open(number, "rb", closefd=False) as file:
-            yield file
-    finally:
+        return open(number, "rb")
+    except BaseException:
         os.close(number)
+        raise
 
 
 class ReadCache:

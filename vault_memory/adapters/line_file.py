@@ -17,9 +17,11 @@ def lines_from_end(path: Path) -> Iterator[tuple[int, bytes]]:
 
     What follows the last line break is a line, even if it is empty. Raises what `files.read` raises.
     """
-    with files.opened(path) as file:
-        if file is None:
-            return
+    try:
+        file = files.opened(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with file:
         size = os.fstat(file.fileno()).st_size  # what is appended meanwhile is not looked at
         starts = range(0, size, BLOCK_BYTES)
         number = 1 + sum(file.read(min(BLOCK_BYTES, size - start)).count(b"\n") for start in starts)

@@ -165,7 +165,10 @@ def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None) ->
 
 
 def refuse_links(path: Path, below: Path) -> None:
-    """Raise `ForeignFile` if `path`, or a folder on the way from `below` to it, is a link. It takes 1 us a name."""
+    """Raise `ForeignFile` if `path`, or a folder on the way from `below` to it, is a link, a pipe or a device.
+
+    It takes 1 us a name.
+    """
     here = below
     for name in path.relative_to(below).parts:
         here = here / name
@@ -207,8 +210,11 @@ def _checked_by_name(trusted: Path, folder: Path, *, make: bool) -> Path:
 
 def _refuse_link(path: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
-        if stat.S_ISLNK(os.lstat(path).st_mode):
+        mode = os.lstat(path).st_mode
+        if stat.S_ISLNK(mode):
             raise _link(path)
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise ForeignFile(f"{path} is a pipe, socket or device, which can hold a program up: delete it")
 
 
 def _link(path: Path) -> ForeignFile:

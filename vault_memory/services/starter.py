@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -38,6 +40,7 @@ _FORMER = {
 """Rule → the one for every folder that an older version wrote; where that stands, nothing is missing."""
 
 _VERSION = re.compile(rb"^# vault-memory hook, version (\d+)$", re.MULTILINE)
+_PYTHON_LINE = b"python=''\n"
 _OWN_HOOK_SUFFIX = ".local"
 """Suffix of the person's own hook, which ours runs at its end."""
 
@@ -119,7 +122,13 @@ def hooks_folder(git_dir: Path) -> Path:
     return (git_dir / os.fsdecode(common).strip() if common else git_dir) / "hooks"
 
 
-def install_hooks(git_dir: Path) -> list[str]:
+def hooks(python: str = sys.executable) -> dict[str, bytes]:
+    """Each hook by its name, as it is installed here: it calls this Python, whatever the PATH of who commits says."""
+    line = f"python={shlex.quote(python)}\n".encode()
+    return {path.name: path.read_bytes().replace(_PYTHON_LINE, line) for path in sorted(shipped("hooks").iterdir())}
+
+
+def install_hooks(git_dir: Path, python: str = sys.executable) -> list[str]:
     """Install or upgrade our hooks in a repository's `hooks`; return a line per hook changed or left alone.
 
     A hook of ours (it has a version line) is upgraded when its text differs from the shipped one and its version is not
@@ -131,32 +140,32 @@ def install_hooks(git_dir: Path) -> list[str]:
         raise ForeignFile(f"{target_dir} is not a folder of this repository's own: delete it")
     target_dir.mkdir(exist_ok=True)
     done = []
-    for path in sorted(shipped("hooks").iterdir()):
-        target, own = target_dir / path.name, target_dir / (path.name + _OWN_HOOK_SUFFIX)
-        before, content = files.read(target), path.read_bytes()
+    for name, content in hooks(python).items():
+        target, own = target_dir / name, target_dir / (name + _OWN_HOOK_SUFFIX)
+        before = files.read(target)
         if before == content and os.access(target, os.X_OK):
             continue
         if before is None:
-            done.append(f"{path.name}: installed")
+            done.append(f"{name}: installed")
         elif version := _version(before):
             if version > _version(content):
                 continue
-            done.append(f"{path.name}: upgraded")
+            done.append(f"{name}: upgraded")
         elif own.exists():
-            done.append(f"{path.name}: left alone, because {path.name} and {own.name} are both your own hooks")
+            done.append(f"{name}: left alone, because {name} and {own.name} are both your own hooks")
             continue
         else:
             os.rename(target, own)
             before = None
-            done.append(f"{path.name}: installed; your own hook is now {own.name} and still runs")
+            done.append(f"{name}: installed; your own hook is now {own.name} and still runs")
         files.replace(target, content, before)
         target.chmod(0o755)
     return done
 
 
 def is_our_hook(hook: bytes) -> bool:
-    """Whether a hook is one that ships with this package, byte for byte."""
-    return any(hook == path.read_bytes() for path in shipped("hooks").iterdir())
+    """Whether a hook is one that ships with this package, as it is installed here, byte for byte."""
+    return hook in hooks().values()
 
 
 def _version(hook: bytes) -> int:

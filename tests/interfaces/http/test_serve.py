@@ -82,6 +82,13 @@ def test_addresses_that_others_reach_need_public_and_host_names(cli: Cli) -> Non
     assert "[serve]" in cli("serve", "--host", "0.0.0.0", "--public", code=2)
 
 
+def test_host_names_that_wait_are_not_called_missing(cli: Cli) -> None:
+    settings = cli.folder / "vault-memory.toml"
+    settings.write_text('format = 1\n[serve]\nhosts = ["memory.example.org"]\n')
+    said = cli("serve", "--host", "0.0.0.0", "--public", code=2)
+    assert "serve.hosts" in said and "vault-memory trust" in said and "empty" not in said
+
+
 def test_the_error_for_a_taken_port_names_it(cli: Cli) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -18,7 +18,7 @@ import pytest
 from vault_memory.adapters.archive import Limits
 from vault_memory.errors import UsageError
 from vault_memory.services.admin import backup, restore
-from vault_memory.services.starter import shipped
+from vault_memory.services.starter import hooks as shipped_hooks
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
@@ -239,7 +239,7 @@ def test_hooks_state_and_pointers_of_the_archive_are_left_out(tmp_path: Path, pl
         ".vault-memory/token",
         "memory/alice/index.db-wal",
     }
-    hooks = {hook.name: hook.read_bytes() for hook in shipped("hooks").iterdir()}
+    hooks = shipped_hooks()
     assert {hook.name: hook.read_bytes() for hook in (root / ".git" / "hooks").iterdir()} == hooks
     assert (root / ".git/refs/heads/hooks/x").exists() and not (root / ".git/modules/sub/hooks").exists()
     assert not (root / ".vault-memory" / "token").exists()

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.adapters.git.diff import FileDifference, blame, changed_files, diff, read_blobs, union_merge
+    from vault_memory.adapters.git.diff import (
+        FileDifference,
+        blame,
+        changed_files,
+        diff,
+        read_blobs,
+        refuse_vast,
+        union_merge,
+    )
     from vault_memory.adapters.git.index_file import CONFLICT, GitIndexFile, IndexEntry, UnknownIndex
     from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment
     from vault_memory.adapters.git.objects import (
@@ -62,6 +70,7 @@ __all__ = [
     "pack_objects",
     "read_blobs",
     "refuse_tracked",
+    "refuse_vast",
     "run",
     "settings_of",
     "tracked_state",
@@ -107,6 +116,7 @@ __getattr__ = lazy_exports(
         "pack_objects": "upkeep",
         "read_blobs": "diff",
         "refuse_tracked": "repository",
+        "refuse_vast": "diff",
         "run": "process",
         "settings_of": "settings",
         "tracked_state": "repository",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -18,6 +18,10 @@ from vault_memory.core import reading
 from vault_memory.errors import HistoryError
 
 _COMMIT_TIMEOUT_S = 120.0
+MAX_LISTED_FILES = 500_000
+"""Files and folders of a commit that others sent; to compare them takes 1 kB of memory each."""
+MAX_BLOBS_BYTES = 250_000_000
+"""Of all files that are read at once."""
 _FILE_TIMEOUT_S = 60.0
 _NO_BLOB = "0" * 40
 
@@ -30,6 +34,20 @@ class FileDifference(NamedTuple):
     new_mode: str
     old: str | None
     new: str | None
+
+
+def refuse_vast(root: Path, commit: str) -> None:
+    """Raise `HistoryError` when a commit lists too many files: a folder that holds itself ten times over, and so on,
+    takes a few hundred bytes for a level, and a comparison takes memory for each name.
+
+    `ls-tree` prints while it walks (13 MB of memory), `diff-tree` when it has found everything.
+    """
+    listed = git.run(root, "ls-tree", "-r", "-t", "-z", "--name-only", commit, timeout_s=_COMMIT_TIMEOUT_S)
+    if listed.count(b"\0") > MAX_LISTED_FILES:
+        raise HistoryError(
+            f"the remote's commit {commit[:10]} lists more than {MAX_LISTED_FILES:,} files and folders: nothing of "
+            "it is taken in; if you trust it, merge it yourself with `git pull --no-rebase`"
+        )
 
 
 def changed_files(root: Path, base: str | None, other: str) -> list[FileDifference]:
@@ -45,8 +63,9 @@ def changed_files(root: Path, base: str | None, other: str) -> list[FileDifferen
 
 
 def read_blobs(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of many blobs, by one process."""
+    """The bytes of many blobs, by one process. Raises `HistoryError` when they are more than `MAX_BLOBS_BYTES`."""
     wanted = list(dict.fromkeys(blobs))
+    _refuse_large(root, wanted)
     out = git.run(
         root, "cat-file", "--batch", stdin="".join(f"{b}\n" for b in wanted).encode(), timeout_s=_COMMIT_TIMEOUT_S
     )
@@ -61,6 +80,17 @@ def read_blobs(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
         contents[blob] = out[end + 1 : end + 1 + size]
         at = end + size + 2
     return contents
+
+
+def _refuse_large(root: Path, blobs: Sequence[str]) -> None:
+    """Git gives a blob's size without unpacking it."""
+    names = "".join(f"{blob}\n" for blob in blobs).encode()
+    out = git.run(root, "cat-file", "--batch-check=%(objectsize)", stdin=names, timeout_s=_COMMIT_TIMEOUT_S)
+    if sum(int(size) for size in out.split() if size.isdigit()) > MAX_BLOBS_BYTES:
+        raise HistoryError(
+            f"the files that the remote changed hold more than {MAX_BLOBS_BYTES:,} bytes: nothing of them is taken in; "
+            "if you trust it, merge it yourself with `git pull --no-rebase`"
+        )
 
 
 def diff(root: Path, path: PurePosixPath, since: str | None, until: str | None) -> str:

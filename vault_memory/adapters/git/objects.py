@@ -25,6 +25,8 @@ _MODES = (FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE, b"120000", b"
 FILE_MODES = (FILE_MODE, EXECUTABLE_MODE)
 _MODE_AND_BLANK = re.compile(rb"(?:%s) " % b"|".join(_MODES))
 _MAX_CACHED_TREES = 64
+MAX_OBJECT_BYTES = 300_000_000
+"""Of one object, unpacked: it may come from others, and a few kilobytes can hold gigabytes."""
 
 _Row = tuple[tuple[str, ...], "str | TreeEntry | None", bytes]
 """Parts of a file's path, its new blob (None: removed), and its mode if the tree does not have it yet."""
@@ -55,19 +57,23 @@ class Objects:
     # Reading ------------------------------------------------------------------------------------------------------
 
     def read(self, object_id: str) -> tuple[str, bytes]:
-        """(kind, body) of an object, new, loose or packed. Raises `HistoryError` when the repository lacks it.
+        """(kind, body) of an object, new, loose or packed.
 
-        A loose object is read here, a packed one by gitpython's gitdb.
+        Raises `HistoryError` when the repository lacks it, or when it is larger than `MAX_OBJECT_BYTES`. A loose object
+        is read here, a packed one by gitpython's gitdb.
         """
         if object_id in self._new:
             return self._new[object_id]
         try:
-            stored = zlib.decompress((self._folder / object_id[:2] / object_id[2:]).read_bytes())
+            data = (self._folder / object_id[:2] / object_id[2:]).read_bytes()
+            stored = zlib.decompressobj().decompress(data, MAX_OBJECT_BYTES)
         except FileNotFoundError:
             return self._read_packed(object_id)
         except (OSError, zlib.error) as error:
             raise HistoryError(f"object {object_id} cannot be read ({error}): run `git fsck`") from error
         header, _, body = stored.partition(b"\0")
+        if not header.endswith(b" %d" % len(body)):
+            raise HistoryError(f"object {object_id} is cut, or larger than {MAX_OBJECT_BYTES:,} bytes: run `git fsck`")
         return header.split()[0].decode(), body
 
     def _read_packed(self, object_id: str) -> tuple[str, bytes]:
@@ -79,6 +85,11 @@ class Objects:
                 if self._packs is None or attempt:
                     self._packs = GitDB(str(self._folder))
                 try:
+                    size = self._packs.info(bytes.fromhex(object_id)).size  # before it is put together in memory
+                    if size > MAX_OBJECT_BYTES:
+                        raise HistoryError(
+                            f"object {object_id} has {size:,} bytes, more than {MAX_OBJECT_BYTES:,}: it is not read"
+                        )
                     stream = self._packs.stream(bytes.fromhex(object_id))
                     return stream.type.decode(), stream.read()
                 except (ODBError, OSError) as error:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vault_memory.adapters.git.settings import launch, settings_of
+from vault_memory.adapters.git.settings import MAX_MEMORY_BYTES, launch, locate, refuse_pipes, settings_at
 
 _OPTIONS = (
     "-c",
@@ -25,11 +25,26 @@ def run(
     timeout_s: float = 30.0,
     ok: Sequence[int] = (0,),
     asks_remote: bool = False,
+    memory_bytes: int | None = MAX_MEMORY_BYTES,
 ) -> bytes:
     """Run git in `folder` and return its output; it reaches another repository only if it `asks_remote`.
 
-    Raises `HistoryError` with git's own words when it fails.
+    What it prints and the memory that it takes (None: any) are limited (`launch`). Raises `HistoryError` with git's own
+    words when it fails.
     """
-    options = [*_OPTIONS, *settings_of(folder).switched_off]
+    if place := locate(folder):
+        refuse_pipes(place)
+        options = [*_OPTIONS, *settings_at(place).switched_off]
+    else:
+        options = [*_OPTIONS]
     environment = {**({} if asks_remote else _NO_TRANSPORT), **(extra or {})}
-    return launch(folder, options, args, stdin=stdin, extra=environment, timeout_s=timeout_s, ok=ok)
+    return launch(
+        folder,
+        options,
+        args,
+        stdin=stdin,
+        extra=environment,
+        timeout_s=timeout_s,
+        ok=ok,
+        memory_bytes=memory_bytes,
+    )

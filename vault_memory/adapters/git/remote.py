@@ -26,6 +26,8 @@ _OF_A_PROCESS = re.compile(r"/+(?:proc|dev)/")
 _REJECTED = re.compile(r"\[(remote )?rejected\]|non-fast-forward|fetch first|stale info|cannot lock ref", re.IGNORECASE)
 # Nobody is there to answer a question, and a silent connection must not hold up the daemon's jobs.
 _SLOW_LIMITS = ("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30")
+# A larger file is unpacked piece by piece: a few kilobytes can hold gigabytes.
+_PIECEWISE = ("-c", "core.bigFileThreshold=16m")
 
 
 def followed_remote(root: Path, branch: str) -> str | None:
@@ -101,7 +103,9 @@ class Remote:
         ssh = settings.values.get("core.sshcommand") or "ssh"
         ssh = os.environ.get("GIT_SSH_COMMAND") or f"{ssh} -o BatchMode=yes -o ConnectTimeout=20"
         extra = {"GIT_SSH_COMMAND": ssh}
-        return git.run(self._root, *_SLOW_LIMITS, *args, extra=extra, timeout_s=_TIMEOUT_S, asks_remote=True)
+        return git.run(
+            self._root, *_SLOW_LIMITS, *_PIECEWISE, *args, extra=extra, timeout_s=_TIMEOUT_S, asks_remote=True
+        )
 
     def _is_inside(self, address: str) -> bool:
         """Whether an address is a folder in the vault: it may have come with the vault's own."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.objects import Objects, object_id
-from vault_memory.adapters.git.settings import Place, locate, settings_at
+from vault_memory.adapters.git.settings import ALTERNATES, Place, locate, settings_at
 from vault_memory.core import layout
 from vault_memory.errors import ForeignFile, HistoryError
 
@@ -105,8 +106,14 @@ class Repository:
         head = self.head()
         if head.ref is None:
             return "HEAD is detached: commits wait until a branch is checked out"
-        if links := self.links(head.ref):
-            return f"{links[0]} is a link, which a commit would write through: put the file or folder itself there"
+        if planted := self.planted(head.ref):
+            path, what = planted[0]
+            return f"{path} is a {what}, which a commit would write through: put the file or folder itself there"
+        if others := next((each for each in settings_at(self._place).refused if each.key == ALTERNATES), None):
+            return (
+                f"{self.common_dir / ALTERNATES} leads git to {others.value!r}, the objects of another repository: say "
+                "yes to it with `vault-memory trust`, or delete it"
+            )
         settings = self.settings()
         if elsewhere := self.other_worktree():
             return f"core.worktree of this repository leads to {elsewhere}: `git config --unset core.worktree`"
@@ -114,21 +121,24 @@ class Repository:
             return "this repository uses SHA-256 or reftable, which vault-memory cannot write"
         return self._foreign_owner()
 
-    def links(self, ref: str = "refs/heads") -> list[Path]:
-        """Those of the places in which git's commands and ours write that are links: they may lead anywhere."""
-        own = [self.git_dir / name for name in ("HEAD", "index")]
+    def planted(self, ref: str = "refs/heads") -> list[tuple[Path, str]]:
+        """Those of the places in which git's commands and ours write that are no file or folder, and what they are.
+
+        A link may lead anywhere, and a pipe holds up who opens it.
+        """
+        own = [self.git_dir / name for name in ("HEAD", "index", "logs/HEAD")]
         names = ("config", "hooks", "objects", "packed-refs", *map(str, reversed(PurePosixPath(ref).parents)), ref)
-        return [
-            path for path in (*own, *(self.common_dir / name for name in names if name != ".")) if path.is_symlink()
-        ]
+        paths = (*own, *(self.common_dir / name for name in names if name != "."))
+        return [(path, what) for path in paths if (what := _what_else(path))]
 
     def refuse_links(self) -> None:
-        """Raise `ForeignFile` when one of these places is a link, `HistoryError` when HEAD names no branch."""
+        """Raise `ForeignFile` when one of these places is a link or pipe, `HistoryError` when HEAD names no branch."""
         if self.exists():
             self.head()
-        if links := self.links():
+        if planted := self.planted():
+            path, what = planted[0]
             raise ForeignFile(
-                f"{links[0]} is a link, which would be written through: put the file or folder itself there"
+                f"{path} is a {what}, which would be written through: put the file or folder itself there"
             )
 
     def other_worktree(self) -> Path | None:
@@ -303,6 +313,17 @@ def _listed(root: Path, index: bytes) -> frozenset[PurePosixPath]:
 def _folded(name: PurePosixPath) -> str:
     """A name as macOS and Windows compare it: `.Vault-Memory/token` is the same file there."""
     return str(name).casefold()
+
+
+def _what_else(path: Path) -> str:
+    """What stands in the place of a file or folder; "" where one stands, or nothing."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return ""
+    if stat.S_ISLNK(mode):
+        return "link"
+    return "" if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "pipe, socket or device"
 
 
 def _time_and_size(path: Path | str) -> tuple[int, int] | None:

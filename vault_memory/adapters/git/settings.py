@@ -8,16 +8,20 @@ force; from the repository's config every setting of this kind is switched off u
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import stat
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from vault_memory.adapters import files
-from vault_memory.errors import HistoryError
+from vault_memory.errors import ForeignFile, HistoryError
 
 # Of the variables that steer git only these are kept. Obsidian's Git plugin, for example, runs its hooks, and so us,
 # with GIT_DIR and GIT_INDEX_FILE set: every command here would then work on another git index.
@@ -39,6 +43,14 @@ _FIXED_VARIABLES = {
     "GIT_PAGER": "cat",
     "GIT_NO_LAZY_FETCH": "1",  # a missing object is no reason to ask an address that the repository names
 }
+MAX_OUTPUT_BYTES = 300_000_000
+"""What a git may print: more is no list of files or notes."""
+MAX_MEMORY_BYTES = 2_000_000_000
+"""What a git may take for itself, where the system can limit it (Linux): a few kilobytes of a remote's pack can stand
+for any size."""
+_READ_BYTES = 1 << 20
+_MAX_MESSAGE_BYTES = 10_000
+
 # Folders named `objects` and `refs` with a `config` beside them are a bare repository to git, and may lie among the
 # notes of a stranger. Git would then obey that config; only `.git` is the vault's.
 _FIXED_OPTIONS = ("-c", "safe.bareRepository=explicit")
@@ -78,13 +90,16 @@ class Settings:
         return next((setting for setting in self.refused if what.fullmatch(setting.key)), None)
 
 
+ALTERNATES = "objects/info/alternates"
+"""No setting of git's config, but a file of its own that leads git to the objects of other repositories."""
 NETWORK = re.compile(
-    r"core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand)|credential\.(?:.+\.)?helper|protocol\.(?:.+\.)?allow"
+    ALTERNATES + r"|core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand)"
+    r"|credential\.(?:.+\.)?helper|protocol\.(?:.+\.)?allow"
     r"|remote\..+\.(?:uploadpack|receivepack|vcs|proxy|pushurl)|url\..*\.(?:insteadof|pushinsteadof)"
     r"|http\.(?:.+\.)?(?!(?:postbuffer|version|useragent|maxrequests|lowspeedlimit|lowspeedtime)\Z)[^.]+",
     re.DOTALL,
 )
-"""Keys that decide which program talks to a remote, which remote that is, or who may listen."""
+"""Keys that decide which program talks to a remote, which remote that is, what is sent to it, or who may listen."""
 SIGNING = re.compile(r"gpg\.(?:.+\.)?(?:program|defaultkeycommand)", re.DOTALL)
 """Keys of the programs that sign."""
 NEXT_STEP = "say yes to it with `vault-memory trust`, or set it in your own settings with `git config --global`"
@@ -127,30 +142,83 @@ def launch(
     extra: Mapping[str, str] | None = None,
     timeout_s: float = 30.0,
     ok: Sequence[int] = (0,),
+    memory_bytes: int | None = MAX_MEMORY_BYTES,
 ) -> bytes:
-    """Run `git <options> <args>` in `folder` and return its output; `HistoryError` with git's own words if it fails."""
+    """Run `git <options> <args>` in `folder` and return its output; `HistoryError` with git's own words if it fails.
+
+    A git that prints more than `MAX_OUTPUT_BYTES` is stopped; one that wants more memory (None: any) fails.
+    """
     command = " ".join(["git", *args[:2]])
     try:
         process = subprocess.Popen(
             ["git", *_FIXED_OPTIONS, *options, *args],
             cwd=folder,
             env=_environment(extra),
-            stdin=subprocess.PIPE,
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
     except FileNotFoundError as error:
         raise HistoryError("git was not found: install git (2.28 or newer) and put it on the PATH") from error
+    if memory_bytes is not None:
+        _limit_memory(process.pid, memory_bytes)
     try:
-        out, err = process.communicate(stdin, timeout=timeout_s)
+        out, err = _communicate(process, stdin, timeout_s)
     except subprocess.TimeoutExpired as error:
-        process.kill()
-        process.communicate()
         raise HistoryError(f"`{command}` did not finish within {timeout_s:g} s: check that the disk answers") from error
+    if len(out) > MAX_OUTPUT_BYTES:
+        raise HistoryError(f"`{command}` printed more than {MAX_OUTPUT_BYTES:,} bytes, and was stopped")
     if process.returncode not in ok:
-        message = err.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
+        message = err[-_MAX_MESSAGE_BYTES:].decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
         raise HistoryError(f"`{command}` failed: {message}")
     return out
+
+
+def _limit_memory(pid: int, size_bytes: int) -> None:
+    """Let a process and its children take this much memory of their own; files that they map do not count."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):  # Linux alone can limit another process
+        import resource
+
+        resource.prlimit(pid, resource.RLIMIT_DATA, (size_bytes, size_bytes))
+
+
+def _communicate(process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float) -> tuple[bytes, bytes]:
+    """As `Popen.communicate`, but a process that prints too much is killed, and whoever it started is not waited for.
+
+    Raises `TimeoutExpired`; the process has ended then, too.
+    """
+    give_up = time.monotonic() + timeout_s
+    printed: tuple[list[bytes], list[bytes]] = [], []
+
+    def write(pipe: IO[bytes]) -> None:
+        with contextlib.suppress(OSError), pipe:  # it may end before it has read everything
+            pipe.write(stdin)
+
+    def read(pipe: IO[bytes], pieces: list[bytes]) -> None:
+        size = 0
+        with pipe:
+            while size <= MAX_OUTPUT_BYTES and (piece := os.read(pipe.fileno(), _READ_BYTES)):
+                pieces.append(piece)
+                size += len(piece)
+        if size > MAX_OUTPUT_BYTES:
+            process.kill()
+
+    works = [threading.Thread(target=write, args=(process.stdin,), daemon=True)] if process.stdin else []
+    pipes = zip((process.stdout, process.stderr), printed, strict=True)
+    works += [threading.Thread(target=read, args=each, daemon=True) for each in pipes]
+    try:
+        for work in works:
+            work.start()
+        for work in works:
+            work.join(max(0.0, give_up - time.monotonic()))
+        if any(work.is_alive() for work in works):
+            raise subprocess.TimeoutExpired(process.args, timeout_s)
+        process.wait(max(0.0, give_up - time.monotonic()))
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return b"".join(printed[0]), b"".join(printed[1])
 
 
 def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
@@ -200,6 +268,19 @@ def _refuse_others(dot_git: Path, git_dir: Path, common_dir: Path) -> None:
         )
 
 
+def refuse_pipes(place: Place) -> None:
+    """Raise `ForeignFile` for a pipe or device in the place of a file that every git opens: it would wait for ever.
+
+    It takes 10 us.
+    """
+    own = (place.git_dir / name for name in ("HEAD", "index", "logs/HEAD", "config.worktree"))
+    for path in (*own, place.common_dir / "config", place.common_dir / "packed-refs"):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            mode = path.stat().st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise ForeignFile(f"{path} is a pipe, socket or device, which would hold git up: delete it")
+
+
 def settings_of(folder: Path) -> Settings:
     """The settings of the repository that holds `folder`, as `settings_at` gives them; none without a repository."""
     place = locate(folder)
@@ -221,10 +302,12 @@ def settings_at(place: Place) -> Settings:
 
 def _read(place: Place) -> tuple[_Stamps, Settings]:
     """The settings, and the stamp of each file that they come from: none where they must be read every time."""
+    refuse_pipes(place)
     home = Path(os.environ.get("HOME", "~")).expanduser()
     xdg = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    alternates = place.common_dir / ALTERNATES
     own = [place.common_dir / "config", place.git_dir / "config.worktree"]
-    paths = [*own, home / ".gitconfig", xdg / "git" / "config", Path("/etc/gitconfig")]
+    paths = [*own, alternates, home / ".gitconfig", xdg / "git" / "config", Path("/etc/gitconfig")]
     if os.environ.get("GIT_CONFIG_GLOBAL"):
         paths.append(Path(os.environ["GIT_CONFIG_GLOBAL"]))
     stamps = {path: _time_and_size(path) for path in paths}
@@ -238,6 +321,8 @@ def _read(place: Place) -> tuple[_Stamps, Settings]:
         values[key] = value
         if origin.startswith("file:") and (path := place.top / origin[5:]) not in stamps:
             stamps[path] = _time_and_size(path)
+    if others := files.read(alternates):
+        rows.append(("local", Setting(ALTERNATES, os.fsdecode(others).strip())))
     settings = _judged(rows, values, _allowed.get(place.git_dir, tuple))
     # A file that is included may appear later. A config that git did not list (it belongs to another user) may be
     # listed later.

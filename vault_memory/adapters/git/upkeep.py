@@ -49,9 +49,9 @@ def growth(git_dir: Path) -> Growth:
 def pack_objects(root: Path, size: Growth) -> None:
     """Put loose objects into a pack, and many packs into one. Objects that no commit holds stay, loose."""
     if size.packs > _MAX_PACKS:
-        git.run(root, "repack", "-A", "-d", "-l", "--quiet", timeout_s=_TIMEOUT_S)
+        git.run(root, "repack", "-A", "-d", "-l", "--quiet", timeout_s=_TIMEOUT_S, memory_bytes=None)
     elif size.loose > _MAX_LOOSE_OBJECTS:
-        git.run(root, "repack", "-d", "-l", "--quiet", timeout_s=_TIMEOUT_S)
+        git.run(root, "repack", "-d", "-l", "--quiet", timeout_s=_TIMEOUT_S, memory_bytes=None)
 
 
 def commits_outside_graph(root: Path) -> int:

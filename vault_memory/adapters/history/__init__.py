@@ -9,7 +9,15 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.adapters.history.history import History
-    from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange, Flushed, HistoryState
+    from vault_memory.adapters.history.model import (
+        ASSISTANT,
+        WAITING_DIR,
+        Author,
+        Draft,
+        FileChange,
+        Flushed,
+        HistoryState,
+    )
 
 __all__ = [
     "ASSISTANT",
@@ -19,6 +27,7 @@ __all__ = [
     "Flushed",
     "History",
     "HistoryState",
+    "WAITING_DIR",
 ]
 
 __getattr__ = lazy_exports(
@@ -31,5 +40,6 @@ __getattr__ = lazy_exports(
         "Flushed": "model",
         "History": "history",
         "HistoryState": "model",
+        "WAITING_DIR": "model",
     },
 )

@@ -30,7 +30,7 @@ from vault_memory.adapters.git import (
     settings_of,
 )
 from vault_memory.adapters.history.intents import IntentLog, WrittenFile, check_path, net_changes
-from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange, Flushed, HistoryState
+from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, signature
 from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_move, move_branch, release_own_locks
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
@@ -80,7 +80,7 @@ class History:
         self._repository = Repository(root)
         allow(self.root, allowed_settings)
         self._objects = Objects(self._repository.common_dir / "objects")
-        self._intents = IntentLog(self.git_dir / "vault-memory" / "intents", self.root)
+        self._intents = IntentLog(self.git_dir / WAITING_DIR / "intents", self.root)
         self._rewind = Rewind(self._repository, self._objects, self._intents)
         self._default_person = Author(person_name or _DEFAULT_OWNER.name, person_email or _DEFAULT_OWNER.email)
         self._sign = sign
@@ -113,7 +113,8 @@ class History:
     def state(self) -> HistoryState:
         """Where the repository stands and what waits. Reads a few small files."""
         head = self._repository.head()
-        return HistoryState(head.branch, head.commit, self._repository.paused(), self._intents.count())
+        damaged = tuple(self._intents.damaged())
+        return HistoryState(head.branch, head.commit, self._repository.paused(), self._intents.count(), damaged)
 
     def person(self) -> Author:
         """Who the person is: the user that git knows, else the configured one, else "vault owner"."""
@@ -316,8 +317,8 @@ class History:
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         """Hold the vault's lock; first repair what a killed holder left."""
-        with files.lock(self.git_dir / "vault-memory" / "lock", LOCK_TIMEOUT_S, self.git_dir):
-            private.refuse_links(self.git_dir / "vault-memory" / "intents", self.git_dir)
+        with files.lock(self.git_dir / WAITING_DIR / "lock", LOCK_TIMEOUT_S, self.git_dir):
+            private.refuse_links(self.git_dir / WAITING_DIR / "intents", self.git_dir)
             release_own_locks(self._repository)
             self._intents.sweep()
             self._intents.finish_killed()

@@ -23,11 +23,21 @@ from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.git import TreeEntry
 from vault_memory.adapters.history.model import Author, Draft, FileChange
 from vault_memory.core import layout, reading
-from vault_memory.errors import Changed, HistoryError, UsageError, VaultMemoryError
+from vault_memory.errors import Changed, ForeignFile, HistoryError, UsageError, VaultMemoryError
 
-_INTENT_NAME = re.compile(r"(\d{8})\.(staged|written)")
+_INTENT_NAME = re.compile(r"([0-9]{8})\.(staged|written)")
+_LAST_NUMBER = 99_999_999
+_SET_ASIDE = ".damaged"
+"""At the end of the name of an intent that cannot be carried out: of one that was cut, or that somebody planted."""
+_GIT_TIME = re.compile(r"[0-9]{1,12} [+-][0-9]{4}")
+_OBJECT_ID = re.compile(r"[0-9a-f]{40}")
+_MAX_NAME_BYTES = 255
 MAX_INTENT_BYTES = 500_000_000
 """Of all contents of one intent, unpacked."""
+
+
+class DamagedIntent(HistoryError):
+    """An intent that cannot be carried out; the message names it, what is wrong, and the next step."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +102,28 @@ class IntentLog:
         self._root = root
 
     def pending(self) -> list[Intent]:
-        """All intents, oldest first. May be called without the lock, too."""
+        """All intents, oldest first, without the damaged ones. May be called without the lock, too."""
+        return self._looked_through()[0]
+
+    def damaged(self) -> list[str]:
+        """A line for each damaged intent, set aside or not yet."""
+        return self._looked_through()[1]
+
+    def _looked_through(self) -> tuple[list[Intent], list[str]]:
         while True:
+            intents: list[Intent] = []
+            damaged: list[str] = []
             try:
-                return [_load(self._folder / name) for name in self._names()]
+                for name in self._names(_SET_ASIDE):
+                    path = self._folder / name
+                    if name.endswith(_SET_ASIDE):
+                        damaged.append(_line(path, "it was set aside"))
+                        continue
+                    try:
+                        intents.append(_load(path))
+                    except DamagedIntent as error:
+                        damaged.append(str(error))
+                return intents, damaged
             except FileNotFoundError:
                 continue  # the holder of the lock has just marked or removed this one: look again
 
@@ -108,10 +136,21 @@ class IntentLog:
     ) -> Intent:
         """Make the drafts durable."""
         names = self._names()
+        if names and int(names[-1][:8]) == _LAST_NUMBER:  # numbers begin at 1 again when nothing waits: it was planted
+            names = self._renumbered(names)
         number = int(names[-1][:8]) + 1 if names else 1
         intent = Intent(self._folder / f"{number:08d}.staged", drafts, when, head, bases)
         files.replace(intent.path, _dump(intent), None)
         return intent
+
+    def _renumbered(self, names: Sequence[str]) -> list[str]:
+        """Give the intents the first numbers, in their order."""
+        new = [f"{number:08d}{name[8:]}" for number, name in enumerate(names, 1)]
+        for name, new_name in zip(names, new, strict=True):
+            if name != new_name and (self._folder / new_name).exists():  # two of one number
+                raise HistoryError(_line(self._folder / names[-1], "no intent of ours gets so high a number"))
+            os.rename(self._folder / name, self._folder / new_name)
+        return new
 
     def mark_written(self, intent: Intent) -> Intent:
         """Note that the files of an intent are written."""
@@ -172,14 +211,24 @@ class IntentLog:
                 temp.unlink(missing_ok=True)
 
     def finish_killed(self) -> None:
-        """Write the files that killed writers did not write."""
+        """Write the files that killed writers did not write. A damaged intent is set aside, and stays to be read."""
         for name in self._names():
-            if name.endswith(".staged"):
-                self._finish(_load(self._folder / name))
+            try:
+                intent = _load(self._folder / name)
+                if name.endswith(".staged"):
+                    self._finish(intent)
+            except DamagedIntent:
+                os.rename(self._folder / name, self._folder / (name + _SET_ASIDE))
 
     def _finish(self, intent: Intent) -> None:
         for path in intent.net_changes():
-            check_path(self._root, path)
+            try:
+                check_path(self._root, path)
+            except (UsageError, HistoryError) as error:
+                raise DamagedIntent(_line(intent.path, str(error))) from error
+            place = self._root / path
+            if place.is_dir() or any(folder.is_file() for folder in place.parents):
+                raise DamagedIntent(_line(intent.path, f"{str(path)!r} is no place for a file"))
         for change in intent.net_changes().values():
             self._put_back_displaced(change, intent.path.stat().st_mtime_ns)
             if files.read(self._root / change.path) == change.before:
@@ -203,9 +252,10 @@ class IntentLog:
                 files.replace(path, displaced, files.read(path))
             temp.unlink()
 
-    def _names(self) -> list[str]:
+    def _names(self, also_ending: str = "") -> list[str]:
         try:
-            return sorted(name for name in os.listdir(self._folder) if _INTENT_NAME.fullmatch(name))
+            names = os.listdir(self._folder)
+            return sorted(name for name in names if _INTENT_NAME.fullmatch(name.removesuffix(also_ending)))
         except FileNotFoundError:
             return []
 
@@ -240,9 +290,20 @@ def _dump(intent: Intent) -> bytes:
     return json.dumps(record).encode()
 
 
+def _line(path: Path, problem: str) -> str:
+    return f"{path} is damaged ({problem}): delete it; the text it was to commit is on disk"
+
+
 def _load(path: Path) -> Intent:
+    """Read an intent. Raises `DamagedIntent`, and `FileNotFoundError`."""
     try:
-        record = reading.json_value(path.read_bytes())
+        data = files.read_private(path, path.parent)
+    except (ForeignFile, IsADirectoryError, PermissionError) as error:
+        raise DamagedIntent(_line(path, str(error))) from error
+    if data is None:
+        raise FileNotFoundError(path)
+    try:
+        record = reading.json_value(data)
         contents: list[bytes] = []
         for packed in record["contents"]:
             room = MAX_INTENT_BYTES - sum(map(len, contents))
@@ -252,10 +313,13 @@ def _load(path: Path) -> Intent:
             return None if number is None else contents[number]
 
         drafts = tuple(_draft(row, content) for row in record["drafts"])
-        bases = {PurePosixPath(name): base for name, base in record["bases"].items()}
-        return Intent(path, drafts, record["when"], record["head"], bases)
-    except (ValueError, KeyError, IndexError, TypeError, zlib.error) as error:
-        raise HistoryError(f"{path} is damaged ({error}): delete it; the text it was to commit is on disk") from error
+        bases = {_path(name): _id(base) for name, base in record["bases"].items()}
+        when = _text(record["when"])
+        if not _GIT_TIME.fullmatch(when):
+            raise ValueError(f"{when!r} is no time of git's")
+        return Intent(path, drafts, when, _id(record["head"]), bases)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, zlib.error) as error:
+        raise DamagedIntent(_line(path, str(error))) from error
 
 
 def _unpacked(data: bytes, room: int) -> bytes:
@@ -268,16 +332,36 @@ def _unpacked(data: bytes, room: int) -> bytes:
 
 
 def _draft(row: Mapping[str, Any], content: Callable[[int | None], bytes | None]) -> Draft:
-    changes = tuple(
-        FileChange(PurePosixPath(p), content(before), content(after)) for p, before, after in row["changes"]
-    )
+    changes = tuple(FileChange(_path(p), content(before), content(after)) for p, before, after in row["changes"])
     for change in changes:
-        if not _is_inside(change.path) or layout.is_private(
-            change.path
-        ):  # we never wrote this: it came with an adopted folder or a backup
-            raise ValueError(f"{str(change.path)!r} is not a path inside the vault")
+        if layout.is_private(change.path):  # we never wrote this: it came with an adopted folder or a backup
+            raise ValueError(f"{str(change.path)!r} is private")
     tree_only = tuple(
-        (PurePosixPath(p), TreeEntry(mode.encode(), name) if name else None)
+        (_path(p), TreeEntry(_text(mode).encode(), _text(_id(name))) if name else None)
         for p, mode, name in row.get("tree_only", ())
     )
-    return Draft(row["message"], Author(*row["author"]), changes, row["merges"], tree_only)
+    author = Author(*map(_text, row["author"]))
+    return Draft(_text(row["message"]), author, changes, _id(row["merges"]), tree_only)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no text")
+    return value
+
+
+def _id(value: object) -> str | None:
+    """The id of an object, or None."""
+    if value is not None and not _OBJECT_ID.fullmatch(_text(value)):
+        raise ValueError(f"{value!r} is no object of git's")
+    return None if value is None else _text(value)
+
+
+def _path(value: object) -> PurePosixPath:
+    """A path that a file of the vault may have, on every disk."""
+    path = PurePosixPath(_text(value))
+    if not _is_inside(path) or any(
+        b"\0" in part or len(part) > _MAX_NAME_BYTES for part in map(os.fsencode, path.parts)
+    ):
+        raise ValueError(f"{str(path)!r} is not a path inside the vault")
+    return path

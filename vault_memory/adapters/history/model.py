@@ -17,6 +17,8 @@ class Author(NamedTuple):
     email: str
 
 
+WAITING_DIR = "vault-memory"
+"""The folder in git's own in which commits wait (`intents`)."""
 ASSISTANT = Author("vault-memory", "vault-memory@localhost")
 """Author of all that the assistant writes, and committer of every commit made here."""
 
@@ -61,10 +63,11 @@ class HistoryState:
     """Where the repository stands.
 
     `branch` is None when HEAD is detached, `head` is None before the first commit. `paused` says why commits wait,
-    `waiting` how many drafts do.
+    `waiting` how many drafts do. `damaged` has a line for each intent that cannot be carried out.
     """
 
     branch: str | None
     head: str | None
     paused: str | None
     waiting: int
+    damaged: tuple[str, ...] = ()

@@ -181,13 +181,13 @@ class GitIndexUpdate:
     def is_current(self) -> bool:
         """Whether the git index is still the one that was read."""
         try:
-            with self._index.open("rb") as index:
+            with files.opened(self._index) as index:
                 if self._data is None or os.fstat(index.fileno()).st_size != len(self._data):
                     return False
                 index.seek(-20, os.SEEK_END)
                 # The checksum stands for all of it. With `index.skipHash` it is zeros: then everything is compared.
                 tail = index.read()
-                return tail == self._data[-20:] and (any(tail) or self._index.read_bytes() == self._data)
+                return tail == self._data[-20:] and (any(tail) or files.read(self._index) == self._data)
         except FileNotFoundError:
             return self._data is None
 
@@ -279,5 +279,5 @@ def _claim(draft: Path, lock: Path) -> bool:
 def _is_ours(draft: Path, lock: Path) -> bool:
     """Whether a lock was made by `_claim` from this draft."""
     with contextlib.suppress(FileNotFoundError):
-        return os.path.samefile(draft, lock) or draft.read_bytes() == lock.read_bytes()
+        return os.path.samefile(draft, lock) or files.read(draft) == files.read(lock)
     return False

@@ -160,7 +160,7 @@ class Rewind:
     def _moves(self, log: Path) -> Iterator[_Move]:
         """The moves in a reflog, newest first; the latest few hundred."""
         try:
-            with log.open("rb") as file:
+            with files.opened(log) as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - _REFLOG_TAIL_BYTES))
                 rows = reading.lines(file.read().decode("utf-8", "replace"))
         except FileNotFoundError:

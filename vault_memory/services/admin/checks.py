@@ -77,6 +77,8 @@ def _git(vault: Vault) -> CheckResult:
             f"git {version}; {state.waiting} commits wait: {state.paused}",
             "finish that, then vault-memory makes them",
         )
+    if state.damaged:
+        return f"git {version}; {state.damaged[0]}", "look at what it was to commit, then delete it"
     if state.waiting:
         return f"git {version}; {state.waiting} commits wait", "`vault-memory heartbeat --now commits` makes them"
     return f"git {version}, branch {state.branch}", ""
@@ -90,12 +92,15 @@ def _private(vault: Vault) -> CheckResult:
 def _hooks(vault: Vault) -> CheckResult:
     folder = starter.hooks_folder(vault.history.git_dir)
     outdated = [
-        hook.name
-        for hook in sorted(starter.shipped("hooks").iterdir())
-        if files.read(folder / hook.name) != hook.read_bytes() or not os.access(folder / hook.name, os.X_OK)
+        name
+        for name, hook in starter.hooks().items()
+        if files.read(folder / name) != hook or not os.access(folder / name, os.X_OK)
     ]
     if outdated:
-        return f"{', '.join(outdated)} in {folder}: not installed, or not as shipped", "`vault-memory doctor --fix`"
+        return (
+            f"{', '.join(outdated)} in {folder}: not installed, or not as this vault-memory installs them",
+            "`vault-memory doctor --fix`",
+        )
     return f"installed in {folder}", ""
 
 

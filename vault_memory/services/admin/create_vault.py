@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import Repository
-from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
+from vault_memory.adapters.history import ASSISTANT, WAITING_DIR, Draft, FileChange, History
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.core import layout
 from vault_memory.errors import Busy, ForeignFile, Unwritable, UsageError
@@ -19,6 +21,8 @@ from vault_memory.services.indexing import reconcile
 from vault_memory.services.sync import install_merge_driver
 from vault_memory.services.vault import Vault, open_vault
 
+_LOCK_FILE = "lock"
+_LOCK_TIMEOUT_S = 30.0
 _INDEX_FILES = {layout.INDEX_FILE + suffix for suffix in ("", "-wal", "-shm", "-journal")}
 
 
@@ -43,7 +47,8 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
     `UsageError` for such a folder.
 
     Tokens that lie in a folder which this machine did not make a vault are ended, and the vault gets a new one of its
-    own; indexes that lie there are made anew from the notes. Raises `ForeignFile` when git tracks such a token.
+    own; indexes that lie there are made anew from the notes, and commits that wait there are dropped. Raises
+    `ForeignFile` when git tracks such a token.
     """
     root = folder.expanduser().resolve()
     if root.exists() and not root.is_dir():
@@ -60,12 +65,13 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
     is_ours = MachineRecord(root).has_own_tokens()
     if not is_ours and (problems := foreign_tokens(root)):
         raise ForeignFile("\n".join(problems))
+    dropped = [] if is_ours else drop_waiting(root)
     if not is_ours:
         drop_indexes(root)
     ignored = plan_adoption(root, track_all=track_all).ignored if is_foreign else ()
     action = "adopt this folder" if is_foreign else "complete the vault" if is_vault else ""
     created = _complete(root, action, ignored)
-    return created if is_ours else replace(created, notes=(*make_tokens(root), *created.notes))
+    return created if is_ours else replace(created, notes=(*make_tokens(root), *dropped, *created.notes))
 
 
 def complete_vault(vault: Vault) -> Created:
@@ -94,6 +100,32 @@ def drop_indexes(root: Path) -> None:
         for path in [] if folder.is_symlink() else folder.glob("*"):
             if path.name.casefold() in _INDEX_FILES and (path.is_symlink() or not path.is_dir()):
                 path.unlink()
+
+
+def drop_waiting(root: Path) -> list[str]:
+    """Delete the commits that wait in a repository that came from elsewhere; returns a line about them.
+
+    They are nobody's unfinished work: whoever wrote them decides what is committed, and under whose name. What they
+    were to commit is in the notes.
+    """
+    git_dir = Repository(root).git_dir
+    folder = git_dir / WAITING_DIR
+    if not os.path.lexists(folder):
+        return []
+    if folder.is_symlink() or not folder.is_dir():
+        folder.unlink()
+        return [f"{folder} was no folder, and is deleted"]
+    names = sorted(path.name for path in folder.glob("intents/*"))
+    with files.lock(folder / _LOCK_FILE, _LOCK_TIMEOUT_S, git_dir):  # another vault of this repository may be at work
+        for path in sorted(folder.iterdir()):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name != _LOCK_FILE:
+                path.unlink()
+    if not names:
+        return []
+    shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    return [f"commits that waited in the folder's .git are dropped ({shown}): what they were to commit is in the notes"]
 
 
 def _complete(root: Path, action: str, ignored: Sequence[str] = ()) -> Created:

@@ -18,13 +18,13 @@ from vault_memory.services.vault import Vault
 
 
 def repository_programs(root: Path) -> list[str]:
-    """A line for each link in git's folder, and for each setting and hook of the repository that holds `root` by which
-    git would start a program, or work elsewhere, that is neither ours nor the person's own; vault-memory follows none,
-    plain git does."""
+    """A line for each link or pipe in git's folder, and for each setting and hook of the repository that holds `root`
+    by which git would start a program, or work elsewhere, that is neither ours nor the person's own; vault-memory
+    follows none, plain git does."""
     programs = [each for each in settings_of(root).programs if not is_our_setting(*each)]
     lines = [f"git setting {each.in_words()}" for each in programs]
     repository = Repository(root)
-    lines += [f"link {path}" for path in repository.links()]
+    lines += [f"{what} {path}" for path, what in repository.planted()]
     if elsewhere := repository.other_worktree():
         lines.append(f"git setting core.worktree: git works on the files of {elsewhere}")
     folder = starter.hooks_folder(repository.git_dir)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, unpack
+from vault_memory.adapters.history import WAITING_DIR
 from vault_memory.core import layout
 from vault_memory.errors import UsageError
 from vault_memory.services import starter
@@ -30,8 +31,9 @@ def restore(
     """Unpack a backup into a folder that is empty or does not exist; return the vault's root.
 
     All of it is unpacked into a folder beside its place, checked, and then moved there. Git would run the hooks of the
-    archive: the vault gets those that `init` installs in their place. State, such as tokens, is left out too;
-    `on_left_out` gets a line for each such file. The index is made from the notes.
+    archive: the vault gets those that `init` installs in their place. State, such as tokens, is left out too, and
+    commits that waited: their text is in the notes. `on_left_out` gets a line for each such file. The index is made
+    from the notes.
 
     Raises `UsageError` when the folder is not empty or the file is no backup; nothing is left behind then.
     """
@@ -51,8 +53,8 @@ def restore(
             starter.install_hooks(staging / ".git")
         _move(staging, folder)
     for name in left_out:
-        reason = "leads out of the repository" if ".git" in name.parts else "state is made anew"
-        on_left_out(f"{name}: {reason}")
+        if not _is_intent(name) or "intents" in name.parts[:-1]:  # the lock beside them is nobody's loss
+            on_left_out(f"{name}: {_why_left_out(name)}")
     for name in hooks:
         on_left_out(f"{name}: git would run it; if you wrote it, copy it from the archive by hand")
     vault = open_vault(folder)
@@ -98,7 +100,21 @@ def _move(staging: Path, folder: Path) -> None:
 
 
 def _is_left_out(name: PurePosixPath, is_link: bool) -> bool:
-    return layout.is_state(name) or name.parts in _POINTERS or (is_link and ".git" in name.parts)
+    is_pointer = name.parts in _POINTERS or (is_link and ".git" in name.parts)
+    return layout.is_state(name) or is_pointer or _is_intent(name)
+
+
+def _is_intent(name: PurePosixPath) -> bool:
+    """Whether a file is in `vault-memory/` of a repository's own folder, on a disk that ignores case, too."""
+    folded = [part.casefold() for part in name.parts]
+    inside = folded[folded.index(".git") + 1 :] if ".git" in folded else []
+    return WAITING_DIR in inside and inside[0] not in ("refs", "logs")  # a branch may be named `vault-memory/x`
+
+
+def _why_left_out(name: PurePosixPath) -> str:
+    if _is_intent(name):
+        return "unfinished work of the vault that was backed up"
+    return "leads out of the repository" if ".git" in name.parts else "state is made anew"
 
 
 def _take_out_hooks(root: Path) -> Iterator[PurePosixPath]:

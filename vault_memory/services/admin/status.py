@@ -259,5 +259,6 @@ def _unhealthy(
         lines += [f"daemon, {where}: {problem}" for where, problem in daemon.record.problems.items()]
     if history.waiting:
         lines.append(f"{history.waiting} commits wait: {history.paused or 'they are made at the next write'}")
+    lines += history.damaged
     lines += [f"job {job.name}: {job.last.said}" for job in jobs if job.last and not job.last.ok and job.last.finished]
     return lines

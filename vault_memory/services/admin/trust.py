@@ -26,7 +26,7 @@ def _git_settings(vault: Vault) -> list[Waiting]:
     values: dict[str, list[str]] = {}
     for key, value in vault.history.refused_settings():
         values.setdefault(key, []).append(value)
-    effect, why = "git starts it, or goes where it says, when vault-memory calls git", "it stands in .git/config"
+    effect, why = "git starts it, or goes where it says, when vault-memory calls git", "it stands in .git"
     return [Waiting(GIT_CONFIG + key, value, effect, why) for key, value in values.items()]
 
 

@@ -11,7 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
-from vault_memory.adapters.git import CommitLog, FileDifference, Moment, TreeEntry, changed_files, read_blobs
+from vault_memory.adapters.git import (
+    FILE_MODES,
+    CommitLog,
+    FileDifference,
+    Moment,
+    TreeEntry,
+    changed_files,
+    read_blobs,
+    refuse_vast,
+)
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.core import layout, trailers
 from vault_memory.core.notes import Clash, Side, merge, note
@@ -49,7 +58,9 @@ class RemoteMerge:
         self.base = commits.merge_base(head, self.theirs) if head else None
         if self.base == self.theirs:
             return []
-        if self.vault.history.blob(PurePosixPath(layout.SETTINGS_FILE), self.theirs) is None:
+        refuse_vast(root, self.theirs)  # before anything of it is read
+        settings = self.vault.history.entry(PurePosixPath(layout.SETTINGS_FILE), self.theirs)
+        if settings is None or settings.mode not in FILE_MODES:
             raise UsageError(
                 f"the remote holds no vault ({layout.SETTINGS_FILE} is missing there): is it the right one?"
             )

@@ -1,0 +1,46 @@
+"""Named pipes in `.git`: each is named, and nothing waits for their other end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from vault_memory.services.vault import Vault
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="named pipes are POSIX")]
+
+_PATIENCE_S = 20
+
+
+def said(vault: Vault, *args: str) -> str:
+    """What a command prints; it ends within a third of the shortest time limit of git."""
+    done = subprocess.run(
+        [sys.executable, "-m", "vault_memory", "--vault", str(vault.root), *args],
+        capture_output=True,
+        timeout=_PATIENCE_S,
+    )
+    return (done.stdout + done.stderr).decode()
+
+
+@pytest.mark.parametrize("name", ["HEAD", "config", "index", "packed-refs", "logs/HEAD", "logs/refs/heads/main"])
+def test_a_pipe_in_the_place_of_a_file_of_git_is_named(vault: Vault, name: str) -> None:
+    pipe = vault.root / ".git" / name
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
+    turn = said(vault, "turn", "--user", "alice", "--message", "我喜歡暗色主題", "--reply", "好")
+    others = [said(vault, command) for command in ("status", "doctor", "init")]
+    assert any(str(pipe) in each for each in (turn, *others)), (turn, others)
+    assert not any("Traceback" in each for each in (turn, *others))
+
+
+@pytest.mark.parametrize("name", ["00000001.staged", "00000001.written"])
+def test_a_pipe_in_the_place_of_an_intent_is_set_aside_and_named(vault: Vault, name: str) -> None:
+    intents = vault.root / ".git/vault-memory/intents"
+    intents.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(intents / name)
+    assert f"{intents / name} is damaged" in said(vault, "status")
+    vault.history.flush()
+    assert f"{intents / name}.damaged is damaged" in said(vault, "status")

@@ -1,0 +1,116 @@
+"""A remote that sends much in few bytes: many million names, a file of zeros. It is refused before it takes memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.services.sync.conftest import Machine, git
+from vault_memory.adapters.git import Objects, run
+from vault_memory.adapters.git.objects import MAX_OBJECT_BYTES
+from vault_memory.adapters.git.settings import MAX_OUTPUT_BYTES
+from vault_memory.errors import HistoryError
+from vault_memory.services.admin import to_trust, trust
+
+pytestmark = pytest.mark.slow
+
+
+def fed(folder: Path, text: str, *args: str) -> str:
+    return subprocess.run(
+        ["git", *args], cwd=folder, input=text.encode(), capture_output=True, check=True
+    ).stdout.decode().strip()  # fmt: skip
+
+
+def zeros(folder: Path, size_mb: int) -> str:
+    """A blob of zeros, which is stored in a thousandth of its size."""
+    feed = subprocess.Popen(["head", "-c", f"{size_mb}M", "/dev/zero"], stdout=subprocess.PIPE)
+    return subprocess.run(
+        ["git", "hash-object", "-w", "--stdin"], cwd=folder, stdin=feed.stdout, capture_output=True, check=True
+    ).stdout.decode().strip()  # fmt: skip
+
+
+def push_with(hub: Path, mode: str, entry: str, name: str) -> None:
+    """Put one more entry into the top folder of the hub's branch. The hub itself takes little memory to send it."""
+    git(hub, "config", "core.bigFileThreshold", "1m")
+    tree = git(hub, "ls-tree", "main") + f"{mode} {'tree' if mode == '040000' else 'blob'} {entry}\t{name}\n"
+    commit = git(hub, "commit-tree", "-p", "main", "-m", "sent", fed(hub, tree, "mktree")).strip()
+    git(hub, "update-ref", "refs/heads/main", commit)
+
+
+def synced(machine: Machine) -> tuple[int, str, int]:
+    """Exit code and error output of `vault-memory sync`, and the most memory that it or its git took, in MB."""
+    trust(machine.vault, to_trust(machine.vault))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vault_memory", "--vault", str(machine.root), "sync"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    said = process.stderr.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, said, usage.ru_maxrss // (1024 if sys.platform == "linux" else 1024**2)
+
+
+def test_a_tree_of_a_million_names_is_refused_before_it_is_compared(hub: Path, one: Machine) -> None:
+    tree = fed(
+        hub,
+        "".join(f"100644 blob {git(hub, 'rev-parse', 'main:Home.md').strip()}\tf{n}\n" for n in range(10)),
+        "mktree",
+    )
+    for _ in range(5):
+        tree = fed(hub, "".join(f"040000 tree {tree}\td{n}\n" for n in range(10)), "mktree")
+    push_with(hub, "040000", tree, "many")
+    before = git(one.root, "rev-parse", "HEAD")
+    code, said, memory_mb = synced(one)
+    assert code == 1 and "lists more than 500,000 files" in said
+    assert memory_mb < 200
+    assert git(one.root, "rev-parse", "HEAD") == before and git(one.root, "status", "--porcelain") == ""
+
+
+def test_a_file_of_zeros_is_refused_before_it_is_unpacked(hub: Path, one: Machine) -> None:
+    push_with(hub, "100644", zeros(hub, 260), "zeros.bin")
+    before = git(one.root, "rev-parse", "HEAD")
+    code, said, memory_mb = synced(one)
+    assert code == 1 and "hold more than 250,000,000 bytes" in said
+    assert memory_mb < 150
+    assert git(one.root, "rev-parse", "HEAD") == before and git(one.root, "status", "--porcelain") == ""
+
+
+def test_the_settings_of_the_remote_are_not_unpacked_to_see_that_they_are_there(hub: Path, one: Machine) -> None:
+    tree = git(hub, "ls-tree", "main").split("\n")
+    others = "\n".join(row for row in tree if not row.endswith("vault-memory.toml"))
+    commit = git(hub, "commit-tree", "-p", "main", "-m", "sent", fed(hub, others, "mktree")).strip()
+    git(hub, "update-ref", "refs/heads/main", commit)
+    push_with(hub, "100644", zeros(hub, 260), "vault-memory.toml")
+    code, said, memory_mb = synced(one)
+    assert code == 1 and "hold more than 250,000,000 bytes" in said
+    assert memory_mb < 150
+
+
+def test_a_git_that_prints_without_end_is_stopped(one: Machine) -> None:
+    with pytest.raises(HistoryError, match="printed more than"):
+        run(one.root, "cat-file", "blob", zeros(one.root, MAX_OUTPUT_BYTES // 2**20 + 1))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of another process")
+def test_a_git_gets_no_more_memory_than_it_may_take(one: Machine) -> None:
+    content = bytes(100 * 2**20)
+    assert run(one.root, "hash-object", "--stdin", stdin=content)
+    with pytest.raises(HistoryError, match="memory"):
+        run(one.root, "hash-object", "--stdin", stdin=content, memory_bytes=50_000_000)
+
+
+def test_an_object_beyond_all_measure_is_not_read_loose_or_packed(hub: Path, one: Machine) -> None:
+    blob = zeros(one.root, MAX_OBJECT_BYTES // 2**20 + 1)
+    objects = Objects(one.root / ".git/objects")
+    with pytest.raises(HistoryError, match="larger than 300,000,000 bytes"):
+        objects.read(blob)
+    fed(one.root, f"{blob}\n", "pack-objects", "-q", str(one.root / ".git/objects/pack/pack"))
+    git(one.root, "prune-packed")
+    with pytest.raises(HistoryError, match="more than 300,000,000"):
+        Objects(one.root / ".git/objects").read(blob)
