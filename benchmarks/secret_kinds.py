@@ -76,6 +76,10 @@ class Maker:
             total += value - 9 if value > 9 else value
         return digits + str(-total % 10)
 
+    def grouped(self, digits: str) -> str:
+        """Digits as they are printed on a card."""
+        return " ".join(digits[at : at + 4] for at in range(0, len(digits), 4))
+
     def taiwan(self) -> str:
         letters = "ABCDEFGHJKLMNPQRSTUVXYWZIO"
         letter, digits = self.random.choice(letters), self.random.choice("12") + self.some(DIGITS, 7)
@@ -159,6 +163,7 @@ KNOWN: dict[str, Make] = {
     "mastercard": lambda m: m.luhn("53", 16),
     "amex": lambda m: m.luhn("37", 15),
     "unionpay": lambda m: m.luhn("62", 19),
+    "card-in-groups": lambda m: m.grouped(m.luhn(m.random.choice(["4", "52", "2345"]), 16)),
     "taiwan-id": lambda m: m.taiwan(),
     "taiwan-id-lower": lambda m: m.taiwan().lower(),
     "china-id": lambda m: m.china(),
@@ -341,6 +346,10 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
         ("https://x.example.org/cb?access_token={}&state=1", "https://x.example.org/hook?token={}"),
     ),
     "totp": (lambda m: m.some(UPPER + "234567", 32), ("otpauth://totp/x:bob?secret={}&issuer=x",)),
+    "card-beside-digits": (
+        lambda m: m.grouped(m.luhn(m.random.choice(["4", "53", "2412", "6011"]), 16)),
+        ("{} 12/30 999", "2026 {}", "card {} 0128 123", "1. {} 07 28", "{} 4821", "12 01 {}"),
+    ),
     "joined-zh": (
         lambda m: m.password() + "6",
         (

@@ -4,9 +4,9 @@ Three kinds are known: formats (keys of providers, tokens, private keys), number
 numbers, IBAN) and values with a name («password: …», 密碼是 …). They are looked for in the text as a reader understands
 it (`views`), and what is replaced is the span as it was written. Git hashes, UUIDs, plain numbers and code stay.
 
-This file is the engine of all rules. The rules are tables in `formats` and `named`: a hint (fixed letters that must
-stand in the text), a bound pattern, and a function that looks at what the pattern found. So an ordinary text costs
-a few searches and calls none of these functions, and the time is linear in the length of any text.
+This file is the engine of all rules. The rules are tables in `formats`, `numbers` and `named`: a hint (fixed letters
+that must stand in the text), a bound pattern, and a function that looks at what the pattern found. So an ordinary text
+costs a few searches and calls none of these functions, and the time is linear in the length of any text.
 `benchmarks/secret_detection.py` measures what is found.
 """
 
@@ -20,7 +20,7 @@ from functools import cache, partial
 from itertools import groupby
 from typing import NamedTuple
 
-from vault_memory.core.privacy import formats, named, tables
+from vault_memory.core.privacy import formats, named, numbers, tables
 from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISED, views
 from vault_memory.core.text import fold, lazily
 
@@ -110,10 +110,11 @@ def _hinted() -> list[_Rule]:
 
 @cache
 def _numbers() -> list[_Rule]:
-    return [
-        _Rule(kind, "", pattern, partial(formats.number, is_valid=is_valid))
-        for kind, pattern, is_valid in formats.NUMBERS
+    checked = [
+        _Rule(kind, "", pattern, partial(numbers.number, is_valid=is_valid))
+        for kind, pattern, is_valid in numbers.NUMBERS
     ]
+    return [_Rule("card", "", numbers.CARD, numbers.card), *checked]
 
 
 @cache
@@ -144,7 +145,7 @@ def _found(text: str) -> Iterator[Span]:
     if formats.KEY_RUN.search(text):
         yield from _matched(text, _keys())
     yield from _matched(text, _hinted())
-    if formats.DIGIT_RUN.search(text):
+    if numbers.DIGIT_RUN.search(text):
         yield from _matched(text, _numbers())
     folded = fold(text)
     if _any_name().search(folded):
