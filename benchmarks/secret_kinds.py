@@ -350,6 +350,12 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
         lambda m: m.grouped(m.luhn(m.random.choice(["4", "53", "2412", "6011"]), 16)),
         ("{} 12/30 999", "2026 {}", "card {} 0128 123", "1. {} 07 28", "{} 4821", "12 01 {}"),
     ),
+    "with-placeholder-word": (
+        lambda m: m.random.choice(["{}-example9", "fake{}", "Example{}", "{}_here"]).replace(
+            "{}", m.some(ALNUM, 9) + "7"
+        ),
+        ("password: {}", 'DB_PASSWORD="{}"', "密碼是 {}", "the password is {}"),
+    ),
     "joined-zh": (
         lambda m: m.password() + "6",
         (

@@ -71,6 +71,14 @@ SECRETS = [
     ("my wifi mima：Kite77x", ("Kite77x",)),
     ("bindpw Ldap#Pw7", ("Ldap#Pw7",)),
     ("WIFI:P:q1w2e3r4;T:WPA;S:cafe;;", ("q1w2e3r4",)),
+    # a value that holds a placeholder's word and more is none
+    ("password: Tr0ub4dor-example9", ("Tr0ub4dor-example9",)),
+    ("password: s3cr3tExampleHost!", ("s3cr3tExampleHost!",)),
+    ('DB_PASSWORD="fake77Xq!here"', ("fake77Xq!here",)),
+    ("password = todo9Kx#22", ("todo9Kx#22",)),
+    ("pw: Atm0sphere", ("Atm0sphere",)),
+    ("postgres://app:myK1te_77x@db.internal/shop", ("myK1te_77x",)),
+    ('api_key = "a8f7d6e5c4b3example91"', ("a8f7d6e5c4b3example91",)),
 ]
 WALLET_KEYS = [
     "xp"
@@ -79,6 +87,17 @@ WALLET_KEYS = [
     "L" + "1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ",
 ]
 ORDINARY = [
+    "password: example",
+    "password: example123",
+    "password = 'my-example-password'",
+    "api_key = 'your-api-key-123'",
+    "API_KEY=replace-me-with-your-key",
+    "token: fake-token-0000",
+    "secret_key: dummy_key_1",
+    "password: changeme1",
+    "api_key: example-key-abc123",
+    "postgres://app:your_password@localhost/shop",
+    "postgres://app:mypassword@localhost/shop",
     "field,password_policy\nlength,min12chars\n",
     "id;login;team\n1;bob_1985;blue\n",
     "name,key,type\nbob,primary1,int\n",

@@ -138,7 +138,7 @@ def _encoded_key(match: re.Match[str]) -> Found:
 _HOST = lazily(r"@(?=[\w\[])")
 _PORT = lazily(r"\d{1,5}(?:[/?#].*)?\Z")
 _PLACEHOLDER = lazily(
-    r"(?:\$|%|\{|\*{2}|x{3}|\.{3}|<|\[|your|my)[^@]*\Z|(?:pass(?:word)?|passwd|pwd|pw|secret|token|key)\Z",
+    r"(?:\$|%|\{|\*{2}|x{3}|\.{3}|<|\[)[^@]*\Z|(?:your|my)[a-z_\-]*\d?\Z|(?:pass(?:word)?|passwd|pwd|pw|secret|token|key)\Z",
     re.IGNORECASE,
 )
 _SURELY_HOST = lazily(

@@ -30,9 +30,18 @@ def is_secret(kind: str, said: Said) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value stands for another: `$PASSWORD`, `<your-key>`, `****`, changeme."""
-    folded = fold(value[:_MARKED_CHARS])
-    return bool(_VARIABLE.match(value) or _STANDS_FOR.search(folded) or _WORDS.fullmatch(folded))
+    """Whether a value as a whole stands for another: `$PASSWORD`, `<your-key>`, `****`, changeme, example-key-123."""
+    start = value[:_MARKED_CHARS]
+    folded = fold(start)
+    if _VARIABLE.match(value) or _MASKED.search(folded) or _WORDS.fullmatch(folded) or _MY_PASSWORD.fullmatch(folded):
+        return True
+    rest, words = _STANDS_FOR.subn(" ", folded)
+    return words > 0 and all(map(_is_plain, _PARTS.findall(rest)))
+
+
+def _is_plain(part: str) -> bool:
+    """Whether what stands beside «example» is a word or counted up (123, abc123), and nothing that somebody made up."""
+    return part.isalpha() or bool(_COUNTED.fullmatch(part))
 
 
 _MARKED_CHARS = 80
@@ -42,15 +51,23 @@ _VARIABLE = lazily(
     r"|<[^>]*>?$|<%|%\(|%[sdvq](?![A-Za-z0-9])|%\w+%$|#\{"
     r"|\[\^|\[[^\]]*\]?$|:[a-z_]\w*$|@[a-z_]\w*$|\(|\?$|!\w+ |&[a-z]|\\[({]|\*+$|\.{2,}|-+$|_+$|…"
 )
+_MASKED = lazily(r"\*{3}|x{4}|\.{3}|…|•{2}|●{2}|#{3}|<[a-z_\- ]+>|redacted")
+"""Characters that nobody has in a value."""
 _STANDS_FOR = lazily(
-    r"\*{3}|x{4}|\.{3}|…|•{2}|●{2}|#{3}|<[a-z_\- ]+>|(?:^|[_\-. ])your(?:[_\-. ]|[a-z]*(?:key|token|secret"
-    r"|pass))|placeholder|change[_\-]?me"
-    r"|change[_\-]?this|replace[_\-]?(?:me|with|this)|insert[_\-]|example|\bdummy|\bfake"
-    r"|not[_\-]?a[_\-]?real|redacted|todo|fixme"
-    r"|goes[_\-]?here|here$|^(?:my|the|some|a|an|new|old|test|user|db|demo|sample|default|mock|any|invalid"
+    r"(?:^|(?<=[_\-. ]))your(?:[_\-. ]|[a-z]*(?:key|token|secret|pass))|placeholder|change[_\-]?(?:me|this)"
+    r"|replace[_\-]?(?:me|with|this)|insert[_\-]|example|\bdummy|\bfake|not[_\-]?a[_\-]?real|todo|fixme"
+    r"|goes[_\-]?here|here$"
+)
+"""What says that a value is none, if nothing else is in it."""
+_PARTS = lazily(r"[^\W_]+")
+_COUNTED = lazily(
+    r"(?:sk|pk|v)?\d{1,4}|[a-z]{0,20}0?123\d*|\d*(?:abc|xyz)(?:\d{1,3}|def\w*)?|(.)\1*|1234567890[a-z]*|[a-z]{2,8}\d"
+)
+_MY_PASSWORD = lazily(
+    r"(?:my|the|some|a|an|new|old|test|user|db|demo|sample|default|mock|any|invalid"
     r"|wrong|bad|good|no)?[_\-. ]?"
     r"(?:api|access|secret|auth|private|client|session)?[_\-. ]?(?:password|passwd|passphrase|pass|pwd"
-    r"|secret|token|key|pw)(?:[_\-. ]?(?:here|value|\d))?$"
+    r"|secret|token|key|pw)(?:[_\-. ]?(?:here|value|\d))?"
 )
 _WORDS = lazily(
     r"(?:string|str|none|null|nil|true|false|yes|no|undefined|required?|optional|varchar|text|char|int|integer|number"
