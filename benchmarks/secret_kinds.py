@@ -356,6 +356,52 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
         ),
         ("password: {}", 'DB_PASSWORD="{}"', "密碼是 {}", "the password is {}"),
     ),
+    "neighbouring-strings": (
+        lambda m: m.some(ALNUM, 9) + "4!",
+        (
+            "define('DB_PASSWORD', '{}');",
+            'os.environ.setdefault("DB_PASSWORD", "{}")',
+            'props.put("password", "{}");',
+            '[("user", "bob"), ("password", "{}")]',
+            "os.getenv('APP_PASSWORD', '{}')",
+        ),
+    ),
+    "arguments": (
+        lambda m: m.some(ALNUM, 9) + "4!",
+        (
+            "HTTPBasicAuth('bob', '{}')",
+            "requests.get(url, auth=('bob', '{}'))",
+            "smtp.login('me@example.org', '{}')",
+            "$db = new PDO('mysql:host=db;dbname=x', 'root', '{}');",
+            'DriverManager.getConnection(url, "root", "{}")',
+        ),
+    ),
+    "sql-insert": (
+        lambda m: m.some(ALNUM, 9) + "4!",
+        (
+            "INSERT INTO users (name, password) VALUES ('bob', '{}');",
+            "insert into accounts (id, pwd, mail) values (1, '{}', 'b@x.org')",
+        ),
+    ),
+    "other-fields": (
+        lambda m: m.some(ALNUM, 9) + "4",
+        (
+            '{{"name": "DB_PASSWORD", "type": "plain", "value": "{}"}}',
+            "<password><![CDATA[{}]]></password>",
+            "password: |\n  {}",
+            "passwords:\n  - {}",
+            "${{DB_PASSWORD:-{}}}",
+        ),
+    ),
+    "device-command": (
+        lambda m: m.some(ALNUM, 9) + "4",
+        (
+            "useradd -m -p {} bob",
+            "openssl enc -aes-256-cbc -k {} -in a",
+            "snmp-server community {} RO",
+            "openssl rsa -in k.pem -passin pass:{}",
+        ),
+    ),
     "joined-zh": (
         lambda m: m.password() + "6",
         (

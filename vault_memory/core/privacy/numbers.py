@@ -11,8 +11,8 @@ from collections.abc import Callable
 from vault_memory.core.privacy.formats import Found
 from vault_memory.core.text import lazily
 
-DIGIT_RUN = lazily(r"[0-9]{2}")
-"""Whatever is in `NUMBERS` has two digits in a row."""
+DIGIT_RUN = lazily(r"[0-9]{3}[ \-.]?[0-9]{3}|[0-9]{2}-[0-9]{4}")
+"""Whatever is in `CARD` and `NUMBERS` has such digits; years, times and dates have not."""
 _SEPARATORS = re.compile(r"[ \-().]")
 _ORDER = lazily(
     r"(?:order|invoice|tracking|shipment|parcel|serial|ticket|reference|ref|isbn|imei|barcode|ean|upc|sku|receipt|batch"
@@ -52,9 +52,9 @@ CARD = lazily(
 each group is looked at: numbers may stand before the card and after it (2026 5555 …, … 4242 12/30)."""
 _MAX_GROUPS_BESIDE = 3
 """Beside the four groups of a card: its date and code, or a date before it. More make a row of numbers."""
-_LEFT = lazily(r"(?:\d{4}[ \-.]){1,24}\Z")
-_RIGHT = lazily(r"(?:[ \-.]\d{4}){1,24}(?!\d)")
-_LEFT_CHARS = 120
+_LEFT = lazily(r"(?:\d{4}[ \-.]){1,4}\Z")
+_RIGHT = lazily(r"(?:[ \-.]\d{4}){1,4}(?!\d)")
+_LEFT_CHARS = 20
 """So many hold the groups of `_LEFT`."""
 
 
@@ -88,12 +88,11 @@ def _is_card(text: str) -> bool:
     digits = _SEPARATORS.sub("", text)
     if not _CARDS.fullmatch(digits) or len(set(digits)) < 2:
         return False
-    total = 0
-    for position, digit in enumerate(reversed(digits)):
-        value = int(digit) * (2 if position % 2 else 1)
-        total += value - 9 if value > 9 else value
-    return total % 10 == 0
+    return (sum(map(int, digits[::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))) % 10 == 0
 
+
+_DOUBLED = str.maketrans("0123456789", "0246813579")
+"""A digit → the digits of its double, added up."""
 
 # --- identity numbers and accounts ------------------------------------------------------------------------------------
 

@@ -4,9 +4,9 @@ Three kinds are known: formats (keys of providers, tokens, private keys), number
 numbers, IBAN) and values with a name («password: …», 密碼是 …). They are looked for in the text as a reader understands
 it (`views`), and what is replaced is the span as it was written. Git hashes, UUIDs, plain numbers and code stay.
 
-This file is the engine of all rules. The rules are tables in `formats`, `numbers` and `named`: a hint (fixed letters
-that must stand in the text), a bound pattern, and a function that looks at what the pattern found. So an ordinary text
-costs a few searches and calls none of these functions, and the time is linear in the length of any text.
+This file is the engine of all rules. The rules are tables in `formats`, `numbers`, `commands` and `named`: a hint
+(fixed letters that must stand in the text), a bound pattern, and a function that looks at what the pattern found. So an
+ordinary text costs a few searches and calls none of these functions, and the time is linear in the length of any text.
 `benchmarks/secret_detection.py` measures what is found.
 """
 
@@ -20,8 +20,8 @@ from functools import cache, partial
 from itertools import groupby
 from typing import NamedTuple
 
-from vault_memory.core.privacy import formats, named, numbers, tables
-from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISED, views
+from vault_memory.core.privacy import commands, formats, named, numbers, tables
+from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISE_CHAR, DISGUISED, views
 from vault_memory.core.text import fold, lazily
 
 MAX_ROUNDS = 16
@@ -63,7 +63,7 @@ def redact(text: str) -> Redacted:
 def secret_spans(text: str) -> list[Span]:
     """(start, end, kind) of each secret, in order and disjoint; offsets into `text`."""
     plain = text.translate(ASCII_FORMS)
-    if DISGUISED.search(plain):
+    if DISGUISE_CHAR.search(plain) and DISGUISED.search(plain):
         found = [(*view.origin(start, end), kind) for view in views(text) for start, end, kind in _found(view.text)]
     else:
         found = list(_found(plain))
@@ -105,7 +105,8 @@ def _hinted() -> list[_Rule]:
     checked = [
         _Rule(kind, hint, lazily(pattern), read or re.Match.span) for kind, hint, pattern, read in formats.CHECKED
     ]
-    return checked + [_Rule("password", hint, lazily(pattern), named.argument) for hint, pattern in named.COMMANDS]
+    called = [(commands.COMMANDS, commands.argument), (commands.CALLS, commands.in_call)]
+    return checked + [_Rule("password", hint, lazily(rule), read) for rules, read in called for hint, rule in rules]
 
 
 @cache
@@ -168,7 +169,7 @@ def _announced(text: str, folded: str) -> Iterator[Span]:
         while at >= 0:
             after = at + len(name.text)
             if _is_word(text, folded, name, at, after):
-                if after_it := named.value_after(text, folded, name, at):
+                for after_it in named.values_after(text, folded, name, at):
                     yield *after_it, named.KINDS.get(name.kind, name.kind)
                 if name.kind in ("password", "passcode") and (before := named.value_before(text, folded, at)):
                     yield *before, "password"
@@ -180,6 +181,8 @@ def _in_columns(text: str) -> Iterator[Span]:
     if "|" in text:
         for ruler in tables.RULER.finditer(text):
             yield from tables.in_table(text, ruler, _names())
+    for insert in tables.INSERT.finditer(text):
+        yield from tables.in_insert(insert, _names())
     if "\n" in text:
         for header in tables.HEADER.finditer(text):
             yield from tables.in_cells(text, header, _names())

@@ -14,7 +14,8 @@ class Said(NamedTuple):
     """A value and how it is written.
 
     `how` is the sign before it: direct (`=`, `:`), env (`NAME=`), word (is), han (是), cell (a table's), pair
-    (`value=`), tag, call (`(`), dash, space; joined (none, after Han words), below (none, on a line below the name).
+    (`value=`), tag, call (`(`), next (a string after the name's, or an argument of a call), dash, space; joined (none,
+    after Han words), below (none, on a line below the name).
     `rest` is what follows it on its line, at most forty characters.
     """
 
@@ -104,13 +105,14 @@ _CODE = lazily(
 )
 _MEASURE = lazily(
     r"top\d+|[$€£¥]\d[\d.,]*[kmb]?|\d+x\d+|v?\d+(?:\.\d+)+[a-z0-9\-]*|\d{4}[\-/]\d{1,2}[\-/]\d{1,2}.*"
-    r"|\d{1,2}:\d\d.*|[<>~≥≤+\-]?\d[\d,.]*\+?(?:[\-~–]\d+)?"
+    r"|\d{1,2}:\d\d.*|(?:a-z|0-9|[,_{}\[\]\d+*$!@-])+|[<>~≥≤+\-]?\d[\d,.]*\+?(?:[\-~–]\d+)?"
     r"(?:ms|s|sec|px|em|rem|kb|mb|gb|k|m|b|x|th|st|nd|rd|min|mins|h|hrs?|hours?|days?|d|weeks?|months?"
     r"|years?|%|chars?|characters?|bits?|bytes?|tokens?)?"
 )
 _HAN = lazily(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _SLUG = lazily(r"[a-z]+(?:[-_.:/][a-z]+)*(?:[-_.:/]v?\d{1,4}(?:[-_.:/][a-z]+)*)?|[a-z]+\d?(?:[-_.][a-z]+\d?)+")
 _NUMBERED_WORD = lazily(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*\d{1,4}")
+_CAPITALIZED = lazily(r"(?:[A-Z][a-z]+\d{0,3})+")
 _VERSIONED = lazily(r"[A-Za-z][a-z]+\d")
 _DIGIT = lazily(r"[0-9]")
 _FUNCTION_WORDS = re.compile(
@@ -132,7 +134,7 @@ def _is_code(said: Said) -> bool:
     return bool(_CODE.fullmatch(said.value)) and not (said.is_quoted and "(" in said.value and _is_strong(said.value))
 
 
-_LOOSE = ("space", "joined", "below")
+_LOOSE = ("space", "joined", "below", "next")
 """Signs that say little: only a value with digits, of six characters and more, counts."""
 _UNIT = lazily(r" ?(?:[A-Za-z%]|[位个個次秒分字条條天年月元人块組组笔筆万萬号號])")
 """After a number that counts something."""
@@ -145,6 +147,8 @@ def _password(said: Said) -> bool:
     if said.how == "joined" and _VERSIONED.fullmatch(value):
         return False
     if said.how == "below" and (_has_more(said.rest) or _SLUG.fullmatch(value.lower())):
+        return False
+    if said.how == "next" and not _may_be_next(said):
         return False
     if not 4 <= len(value) <= 200 or is_placeholder(value) or not value.isprintable():
         return False
@@ -167,6 +171,26 @@ def _password(said: Said) -> bool:
     if core.isdigit():
         return _is_plain_number(said)
     return _is_lone_word(said, core)
+
+
+def _may_be_next(said: Said) -> bool:
+    """Whether a string that follows a name may be its value: no key with a value of its own, selector, or address."""
+    if not said.is_quoted or _A_VALUE.match(said.rest) or _SELECTOR.match(said.value):
+        return False
+    return not (_SLUG.fullmatch(said.value.lower()) or _NO_PASSWORD.fullmatch(said.value))
+
+
+_A_VALUE = lazily(r"\s{0,9}(?:[:=]|, ?[\"']\w+[\"'],)")
+_SELECTOR = lazily(r"[#.@/\[&?]")
+_NO_PASSWORD = lazily(
+    r"[\w.\-]+:\d{2,5}|[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+|[\w\-]+(?:\.[\w\-]+)+(?:/.*)?|[a-z_]+[:|][\w:,|]*|\w+\([^()]*\)"
+)
+"""A port, a mail address, a host or file, a scope or rule (min:8|max:64), a type (varchar(60))."""
+
+
+def _argument(said: Said) -> bool:
+    """A password among the arguments of a call, which may be anything else."""
+    return not _NUMBERED_WORD.fullmatch(said.value) and " " not in said.value and _password(said)
 
 
 def _is_plain_number(said: Said) -> bool:
@@ -213,6 +237,8 @@ def _key(said: Said) -> bool:
     if said.how in _LOOSE and not (_is_dense(value) and len(value) >= 16):
         return False
     if said.how == "below" and _has_more(said.rest):
+        return False
+    if said.how == "next" and (not _may_be_next(said) or _CAPITALIZED.fullmatch(value)):
         return False
     if _is_code(said) or _MEASURE.fullmatch(value.lower()) or _SLUG.fullmatch(value.lower()) or value.startswith("-"):
         return False
@@ -287,6 +313,7 @@ def _digits(said: Said) -> bool:
 _CHECKS: dict[str, Callable[[Said], bool]] = {
     "password": _password,
     "passcode": _passcode,
+    "argument": _argument,
     "code": _code,
     "login": _login,
     "seed": _never,
