@@ -402,6 +402,28 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
             "openssl rsa -in k.pem -passin pass:{}",
         ),
     ),
+    "in-brackets": (
+        lambda m: m.some(UPPER, 1) + m.some(ALNUM, 8) + "@4",
+        ("密碼（{}）", "密碼【{}】", "後台密碼::{}", "密碼==>{}", "{}（密碼）", "{} (password)"),
+    ),
+    "one-time-code": (
+        lambda m: m.some("123456789", 6),
+        (
+            "{} is your verification code",
+            "Your code is {}",
+            "驗證碼 {}",
+            "【某店】{}（驗證碼）",
+            "your security code: {}",
+        ),
+    ),
+    "short-han": (
+        lambda m: m.some("123456789", 4),
+        ("我手機密碼 {}", "行李箱密碼是{}", "保險箱密碼：{}", "门的密码是 {}"),
+    ),
+    "passphrase": (
+        lambda m: " ".join(m.random.sample(SEED_WORDS, 4)),
+        ("passphrase: {}", "ssh passphrase: {}\n"),
+    ),
     "joined-zh": (
         lambda m: m.password() + "6",
         (

@@ -46,8 +46,9 @@ _KEY_EDGE = lazily(
 
 
 NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
-    ("password", "password, passwd, passphrase, 密码, 口令, 通行码, 密语", None, ""),
-    ("passcode", "passcode, 支付密码, 锁屏密码, 开机密码, 门锁密码, 门禁密码", None, ""),
+    ("password", "password, passwd, 口令, 通行码, 密语", None, ""),
+    ("phrase", "passphrase, pass phrase", None, ""),
+    ("passcode", "passcode, 密码", None, ""),
     ("code", "提取码, 访问码, 分享码, 解压码, 门禁码", None, ""),
     ("login", "creds, credentials, logins, login, user/pass, username/password, id/pw", _EDGE, ""),
     (
@@ -65,13 +66,21 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     ("seed", "助记词, 助忆词, 助忆口诀, 恢复短语, 种子短语", None, ""),
     (
         "password",
-        "pwd, pswd, passwrd, pass phrase, pass word, psk, identified by, mot de passe, passwort, contraseña, mima",
+        "pwd, pswd, passwrd, pass word, psk, identified by, mot de passe, passwort, contraseña, mima",
         _EDGE,
         "",
     ),
     ("password", "pass", _EDGE, "abefghilmopqrw"),
     ("password", "pw", _EDGE, "d"),
-    ("pin", "pin, cvv, cvc, cvv2, otp, 提款码, 验证码, 安全码, pin码", _EDGE, ""),
+    ("pin", "pin, cvv, cvc, cvv2, otp, 提款码, 安全码, pin码", _EDGE, ""),
+    (
+        "one-time",
+        "verification code, security code, login code, sign-in code, one-time code, one-time password, "
+        "confirmation code, access code, authentication code, auth code, 2fa code, your code, "
+        "验证码, 校验码, 动态码, 确认码, 动态密码",
+        None,
+        "",
+    ),
     ("api-key", "key", _KEY_EDGE, "bfopswl"),
     ("api-key", "金钥, 密钥, 私钥", None, ""),
     ("token", "token", _TOKEN_EDGE, ""),
@@ -168,6 +177,8 @@ _MIN_DIFFERENT = 8
 """Words of a seed phrase."""
 KINDS = {
     "pin": "password",
+    "one-time": "password",
+    "phrase": "password",
     "passcode": "password",
     "code": "password",
     "login": "password",
@@ -213,6 +224,8 @@ def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
     return found
 
 
+_PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
+"""The words of a passphrase, up to the end of its line: correct horse battery staple."""
 _STRING_START = lazily(r"[\"'][\w.\-:/]{0,30}\Z")
 """A string that is nothing but a name: "db.password"; no sentence that ends with one."""
 
@@ -231,6 +244,8 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str]) -> 
         start = before.end()
     elif name.kind == "login":
         return None
+    elif name.kind == "phrase" and how == "direct" and (words := _PHRASE.match(text, start)):
+        return words.span() if values.is_phrase(words[0]) else None
     said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
     return (start, start + len(said.value)) if said and values.is_secret(name.kind, said) else None
 
@@ -251,16 +266,21 @@ def _seed(folded: str, after: int) -> Found:
 
 
 _LINK = lazily(
-    r"(?: (?:as|is|for) (?:the|my|our|his|her|their|your|a)(?: [a-z\-]{1,12})? "
+    r"(?: (?:as|is|for) (?:(?:the|my|our|his|her|their|your|a)(?: [a-z\-]{1,12})? )?"
+    r"| ?[(\[【](?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4})"
     r"| ?(?:[当做]作?|作为|是|为)(?:[我你他她]们?|咱)?的?(?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4}))\Z"
 )
 _LINK_CHARS = 32
 _VISIBLE = lazily(r"[!-~]")
-_BEFORE = lazily(r"(?<![!-~])[!-~]{6,64}\Z")
+_BEFORE = lazily(r"(?<![!-~])[!-~]{4,64}\Z")
 
 
-def value_before(text: str, folded: str, at: int) -> Found:
-    """«X as the password», 用 X 當密碼."""
+AFTER_VALUE = ("password", "passcode", "one-time")
+"""Kinds of names that may stand after their value."""
+
+
+def value_before(text: str, folded: str, name: Name, at: int) -> Found:
+    """«X as the password», 用 X 當密碼, X（密碼）, «X is your verification code»."""
     if not _VISIBLE.search(folded, max(0, at - _LINK_CHARS), at):
         return None  # no value can stand there
     link = _LINK.search(folded, max(0, at - _LINK_CHARS), at)
@@ -271,9 +291,13 @@ def value_before(text: str, folded: str, at: int) -> Found:
     word = text[begin:end].rstrip("\"'`")
     value = word.lstrip("\"'`(:=,")
     begin += len(word) - len(value)
-    if len(value) >= 6 and values.is_secret("password", Said(value, "space", False, "")):
-        return begin, begin + len(value)
-    return None
+    if name.kind == "one-time":
+        is_one = values.is_secret("one-time", Said(value, "space", False, ""))
+    elif link and link[0].lstrip()[:1] in ("(", "[", "【"):  # «str (password)» is code
+        is_one = values.is_secret("argument", Said(value, "next", True, ""))
+    else:
+        is_one = len(value) >= 6 and values.is_secret("password", Said(value, "space", False, ""))
+    return (begin, begin + len(value)) if is_one else None
 
 
 def _in_tag(text: str, at: int) -> bool:

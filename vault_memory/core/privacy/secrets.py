@@ -171,7 +171,7 @@ def _announced(text: str, folded: str) -> Iterator[Span]:
             if _is_word(text, folded, name, at, after):
                 for after_it in named.values_after(text, folded, name, at):
                     yield *after_it, named.KINDS.get(name.kind, name.kind)
-                if name.kind in ("password", "passcode") and (before := named.value_before(text, folded, at)):
+                if name.kind in named.AFTER_VALUE and (before := named.value_before(text, folded, name, at)):
                     yield *before, "password"
             at = folded.find(name.text, after)
 

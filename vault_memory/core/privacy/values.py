@@ -136,7 +136,7 @@ def _is_code(said: Said) -> bool:
 
 _LOOSE = ("space", "joined", "below", "next")
 """Signs that say little: only a value with digits, of six characters and more, counts."""
-_UNIT = lazily(r" ?(?:[A-Za-z%]|[位个個次秒分字条條天年月元人块組组笔筆万萬号號])")
+_UNIT = lazily(r" ?(?:[A-Za-z%/]|[位个個次秒分字条條天年月元人块組组笔筆万萬号號种種项項端太是]|[-~]\d)")
 """After a number that counts something."""
 
 
@@ -183,9 +183,9 @@ def _may_be_next(said: Said) -> bool:
 _A_VALUE = lazily(r"\s{0,9}(?:[:=]|, ?[\"']\w+[\"'],)")
 _SELECTOR = lazily(r"[#.@/\[&?]")
 _NO_PASSWORD = lazily(
-    r"[\w.\-]+:\d{2,5}|[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+|[\w\-]+(?:\.[\w\-]+)+(?:/.*)?|[a-z_]+[:|][\w:,|]*|\w+\([^()]*\)"
+    r"[\w.\-]+:\d{2,5}|[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+|[\w\-]+(?:\.[\w\-]+)+(?:/.*)?|[a-z_]+[:|][\w:,|]*|[A-Z]+-?\d+|\w+\([^()]*\)"
 )
-"""A port, a mail address, a host or file, a scope or rule (min:8|max:64), a type (varchar(60))."""
+"""A port, mail address, host or file, a scope or rule (min:8|max:64), a document (RFC6749), a type (varchar(60))."""
 
 
 def _argument(said: Said) -> bool:
@@ -208,11 +208,19 @@ def _is_phrase(said: Said) -> bool:
     words = said.value.split()
     if not said.is_quoted or said.how not in ("direct", "env", "pair", "word", "han") or len(words) < 2:
         return False
+    if len(words) >= 4:
+        return is_phrase(said.value)
     if any(_FUNCTION_WORDS.fullmatch(word) for word in words):
         return False
-    if len(words) >= 4:
-        return all(word.isalpha() and word.islower() and len(word) <= 9 for word in words)
     return any(_is_strong(word) and any(c.isdigit() for c in word) and len(word) >= 5 for word in words)
+
+
+def is_phrase(value: str) -> bool:
+    """Whether words are a passphrase, and no sentence."""
+    words = value.replace("-", " ").split()
+    if any(_FUNCTION_WORDS.fullmatch(word) for word in words):
+        return False
+    return all(word.isalpha() and word.islower() and len(word) <= 9 for word in words)
 
 
 def _is_lone_word(said: Said, core: str) -> bool:
@@ -279,7 +287,12 @@ def _has_more(rest: str) -> bool:
 
 def _passcode(said: Said) -> bool:
     """A password, or four digits and more."""
-    return _password(said) or (said.how != "cell" and len(said.value) >= 4 and _pin(said))
+    return _password(said) or (said.how not in ("cell", "below", "next", "dash") and _one_time(said))
+
+
+def _one_time(said: Said) -> bool:
+    """Four to eight digits; Google writes G-123456."""
+    return len(said.value) >= 4 and _pin(said._replace(value=said.value.removeprefix("G-")))
 
 
 def _code(said: Said) -> bool:
@@ -317,7 +330,9 @@ _CHECKS: dict[str, Callable[[Said], bool]] = {
     "code": _code,
     "login": _login,
     "seed": _never,
+    "phrase": _password,
     "pin": _pin,
+    "one-time": _one_time,
     "api-key": _key,
     "token": _key,
     "authorization": _authorization,
