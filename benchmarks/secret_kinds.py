@@ -424,6 +424,14 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
         lambda m: " ".join(m.random.sample(SEED_WORDS, 4)),
         ("passphrase: {}", "ssh passphrase: {}\n"),
     ),
+    "query-key": (
+        lambda m: m.some(HEX, 16) + m.some(HEX, 16),
+        ("https://x.example.org/w?q=x&appid={}", "https://x.example.org/v1?key={}", "GET /v1?apikey={}&page=2"),
+    ),
+    "aws-pair": (
+        lambda m: m.some(ALNUM + "/+", 39) + "a",
+        tuple(f"{'AK' + 'IA'}Q7ZX2P4M5N6B7V8C{frame}" for frame in (" {}", "\n{}", " / {}", ", then {}")),
+    ),
     "joined-zh": (
         lambda m: m.password() + "6",
         (

@@ -128,6 +128,14 @@ SECRETS = [
     ("您的校验码为：552031", ("552031",)),
     ("passphrase: correct horse battery staple", ("correct horse battery staple",)),
     ("ssh passphrase: maple-river-cobra-lemon\n", ("maple-river-cobra-lemon",)),
+    # keys
+    ("X-API-Key: k9x2m4q8", ("k9x2m4q8",)),
+    ("SECRET_KEY = 'short-but-quoted9'", ("short-but-quoted9",)),
+    ("SECRET_KEY = 'q8w7e6r5t4'", ("q8w7e6r5t4",)),
+    ("https://x.example.org/v1?apikey=a8f7d6e5", ("a8f7d6e5",)),
+    ("https://x.example.org/v1?a=1&token=q8w7e6r5", ("q8w7e6r5",)),
+    ("https://x.example.org/w?q=x&appid=9de243494c0b295cca9337e1e96b00e2", ("9de243494c0b295cca9337e1e96b00e2",)),
+    ("https://x.example.org/v1?key=a8f7d6e5c4b3a291f0e1", ("a8f7d6e5c4b3a291f0e1",)),
     # a value that holds a placeholder's word and more is none
     ("password: Tr0ub4dor-example9", ("Tr0ub4dor-example9",)),
     ("password: s3cr3tExampleHost!", ("s3cr3tExampleHost!",)),
@@ -144,6 +152,22 @@ WALLET_KEYS = [
     "L" + "1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ",
 ]
 ORDINARY = [
+    "api_key: v1beta2x",
+    "token: h264x265",
+    "API_KEY = os.environ['API_KEY_2']",
+    "SECRET_KEY = 'change-this-key1'",
+    "secret_name = 'db-credentials2'",
+    "TOKEN_TYPE = 'bearer-token-v2'",
+    "existingSecret: 'postgres-secret1'",
+    "GET /search?key=abc&token=next",
+    "https://x.example.org/p?key=12345678901234567890",
+    "https://x.example.org/p?key=SomeVeryLongCacheKeyWithoutDigits",
+    "/maps?appid=730",
+    'token = "a1"',
+    "secret: sha256:abc",
+    "api_key: 2024q1",
+    "session_id: page2of10",
+    "key=a1b2c3d4",
     "密碼 123456 太簡單",
     "密碼（至少8碼）",
     "密碼（8-20字元）",
@@ -351,6 +375,22 @@ def test_an_announced_secret_is_replaced(text: str, secrets: tuple[str, ...]) ->
     for secret in secrets:
         size = min(6, len(secret))
         assert not any(secret[at : at + size] in left for at in range(len(secret) - size + 1)), left
+
+
+AWS_ID, AWS_SECRET = "AK" + "IAQ7ZX2P4M5N6B7V8C", "wJ4lrXUtnFEMIbK7MD/NGbPxRfiCYqXkP9zL2mNa"
+
+
+@pytest.mark.parametrize(
+    "frame", ["{} / {}", "aws: {}, {} (prod)", "{}\n{}\n", "first {}\nthen {} ok", "{1} is of {0}"]
+)
+def test_the_secret_beside_an_aws_key_id_is_replaced(frame: str) -> None:
+    assert redact(frame.format(AWS_ID, AWS_SECRET)).text == frame.format(*["[redacted: api-key]"] * 2)
+
+
+@pytest.mark.parametrize("frame", ["{}\n\n{}", "commit 3f0641e2b7c19d8a45f60e1b2c3d4e5f6a7b8c9d {} {}"])
+def test_other_text_beside_an_aws_key_id_stays(frame: str) -> None:
+    left = redact(frame.format(AWS_ID, "f00c2033f0641e2b7c19d8a45f60e1b2c3d4e5f6")).text
+    assert left.count("[redacted") == 1
 
 
 @pytest.mark.parametrize("key", WALLET_KEYS)

@@ -96,6 +96,8 @@ SHAPED = [
     ("token", "/webhookb2/", r"(?<=/webhookb2/)[0-9a-f@/A-Za-z\-]{60,200}"),
     ("credentials", "sentry.io", r"(?<=://)[0-9a-f]{32}(?=@[\w.]{1,40}sentry\.io)"),
     ("api-key", "sig=", r"(?<=[?&]sig=)[A-Za-z0-9%+/]{20,100}={0,2}"),
+    ("api-key", "appid=", r"(?<=[?&]appid=)[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("api-key", "key=", r"(?<=[?&]key=)(?=[A-Z]{0,50}[a-z\d])(?=[A-Za-z]{0,60}\d)(?!\d+\b)[A-Za-z0-9]{20,100}(?!\w)"),
     ("api-key", "ignature=", r"(?<=X-Amz-Signature=)[0-9a-f]{64}"),
     ("password", "$", r"\$(?:2[abxy]\$\d\d\$|6\$|5\$|1\$|apr1\$|y\$|argon2i?d?\$)(?<!\w\$..)[A-Za-z0-9./$=,+]{20,200}"),
 ]
@@ -191,6 +193,23 @@ def _cookie(pair: re.Match[str]) -> Found:
     return None
 
 
+_AWS_SECRET = lazily(
+    r"(?<![A-Za-z0-9+/=])(?=[A-Za-z+/]{0,39}\d)(?=[A-Z\d+/]{0,39}[a-z])(?=[a-z\d+/]{0,39}[A-Z])[A-Za-z0-9+/]{40}"
+    r"(?![A-Za-z0-9+/=])"
+)
+_MAX_LINE_CHARS = 100
+
+
+def _aws_secret(key_id: re.Match[str]) -> Found:
+    """The secret access key on the line of its id or the next one: nothing else tells it from other base64."""
+    text, (start, end) = key_id.string, key_id.span()
+    line = text.rfind("\n", max(0, start - _MAX_LINE_CHARS), start) + 1 or max(0, start - _MAX_LINE_CHARS)
+    next_line = text.find("\n", end, end + _MAX_LINE_CHARS)
+    stop = text.find("\n", next_line + 2, next_line + _MAX_LINE_CHARS) if next_line >= 0 else -1
+    found = _AWS_SECRET.search(text, line, stop if stop >= 0 else end + 2 * _MAX_LINE_CHARS)
+    return found.span() if found else None
+
+
 _BASIC = r"(?<![A-Za-z])[Bb](?:asic|ASIC) {1,3}(?P<value>[A-Za-z0-9+/_\-]{8,400}={0,2})"
 CHECKED: list[tuple[str, str, str, Callable[[re.Match[str]], Found] | None]] = [
     ("private-key", "PRIVATE KEY", _EDGE, _private_key),
@@ -213,6 +232,8 @@ CHECKED: list[tuple[str, str, str, Callable[[re.Match[str]], Found] | None]] = [
         r"(?<=[\s:;\"'])(?P<name>[\w.\-]{1,64})=(?P<value>[A-Za-z0-9%+/_\-.~|!]{16,4000}={0,2})",
         _cookie,
     ),
+    ("api-key", "AKIA", r"AKIA[A-Z0-9]{16}(?![A-Za-z0-9])", _aws_secret),
+    ("api-key", "ASIA", r"ASIA[A-Z0-9]{16}(?![A-Za-z0-9])", _aws_secret),
     ("token", "asic ", _BASIC, _basic),
     ("token", "ASIC ", _BASIC, _basic),
 ]

@@ -238,6 +238,8 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str]) -> 
     elif how == "next" and text[max(0, at - 1)] == "_" and text[at : sign.start()].isupper():
         how = "env"  # define('DB_PASSWORD', 'swordfish')
     opened = _OPEN.match(text, start) if text[start : start + 1] in _OPENERS else None
+    if opened and how == "direct" and sign["direct"] == "=" and text[at : at + len(name.text)].isupper():
+        how = "env"  # SECRET_KEY = '…'
     start = opened.end() if opened else start
     prefix = {"authorization": _SCHEME, "login": _ACCOUNT}.get(name.kind)
     if prefix and (before := prefix.match(folded, start)):

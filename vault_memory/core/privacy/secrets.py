@@ -29,6 +29,7 @@ MAX_ROUNDS = 16
 MAX_SEARCHED_BYTES = 4_000_000
 """Of the new lines of a file; a longer text is no note, and searching it would delay the commit."""
 _MAX_TOLD = 3
+_OURS, _MAX_OURS_CHARS = "[redacted: ", 16
 Span = tuple[int, int, str]
 
 
@@ -190,6 +191,8 @@ def _in_columns(text: str) -> Iterator[Span]:
 
 def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> bool:
     """Whether a name stands for itself at `at`, and is no part of another word (tokenize, passage, monkey)."""
+    if _OURS in folded[max(0, at - _MAX_OURS_CHARS) : at]:
+        return False  # what we wrote announces nothing
     if name.not_before and after < len(folded) and folded[after] in name.not_before:
         return False
     if not name.before or name.before.search(folded, max(0, at - 40), at):

@@ -236,9 +236,11 @@ def _is_lone_word(said: Said, core: str) -> bool:
 
 
 def _key(said: Said) -> bool:
-    """A key or token: letters and digits, twelve or more, no name of something."""
+    """A key or token: letters and digits, twelve or more (fewer, if they alternate), no name of something."""
     value = said.value
-    if not 12 <= len(value) <= 300 or " " in value or value.isalpha() or value.isdigit() or _HAN.search(value):
+    if len(value) < 12 and not (said.how in ("direct", "env", "pair") and _ALTERNATING.fullmatch(value)):
+        return False
+    if len(value) > 300 or " " in value or value.isalpha() or value.isdigit() or _HAN.search(value):
         return False
     if not _DIGIT.search(value) or is_placeholder(value):
         return False
@@ -248,11 +250,17 @@ def _key(said: Said) -> bool:
         return False
     if said.how == "next" and (not _may_be_next(said) or _CAPITALIZED.fullmatch(value)):
         return False
-    if _is_code(said) or _MEASURE.fullmatch(value.lower()) or _SLUG.fullmatch(value.lower()) or value.startswith("-"):
+    if _is_code(said) or _MEASURE.fullmatch(value.lower()) or value.startswith("-"):
         return False
+    if _SLUG.fullmatch(value.lower()) and not (said.how == "env" and said.is_quoted and _ENDS_ODD.search(value)):
+        return False  # SECRET_KEY = 'quiet-maple-river9' is no slug
     if _NUMBERED_WORD.fullmatch(value):
         return False
     return any(c.isalpha() for c in value)
+
+
+_ALTERNATING = lazily(r"(?=\w{8,11}\Z)[A-Za-z]{0,3}(?:\d{1,3}[A-Za-z]{1,3}){2,6}\d{0,3}")
+_ENDS_ODD = lazily(r"[a-z]{3}\d\Z")
 
 
 def _is_dense(value: str) -> bool:
