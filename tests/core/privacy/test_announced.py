@@ -152,6 +152,8 @@ WALLET_KEYS = [
     "L" + "1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ",
 ]
 ORDINARY = [
+    "PassThroughUnknownV1 as PassThroughUnknown",
+    "[redacted: api-key] f00c2033f0641e2b7c19d8a45f60e1b2c3d4e5f6",
     "api_key: v1beta2x",
     "token: h264x265",
     "API_KEY = os.environ['API_KEY_2']",

@@ -268,7 +268,7 @@ def _seed(folded: str, after: int) -> Found:
 
 
 _LINK = lazily(
-    r"(?: (?:as|is|for) (?:(?:the|my|our|his|her|their|your|a)(?: [a-z\-]{1,12})? )?"
+    r"(?: (?:as|is|for) (?:the|my|our|his|her|their|your|a)(?: [a-z\-]{1,12})? "
     r"| ?[(\[【](?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4})"
     r"| ?(?:[当做]作?|作为|是|为)(?:[我你他她]们?|咱)?的?(?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4}))\Z"
 )
