@@ -12,6 +12,8 @@ from vault_memory.core.privacy.formats import Found
 from vault_memory.core.privacy.values import Said
 from vault_memory.core.text import lazily
 
+WORD_RUN = lazily(r"[A-Za-z0-9]{3}")
+"""Whatever is in `COMMANDS` and `CALLS` has so many letters or digits in a row; a Chinese sentence often has not."""
 _ARGUMENT = r"(?:'(?P<single>[^'\n]{3,200})'|\"(?P<double>[^\"\n]{3,200})\"|(?P<bare>[^\s'\"|;&<>]{3,200}))"
 _NO_PORT = r"(?!(?:[\d.]{7,15}:)?\d{1,5}(?::\d{1,5})?(?:/\w{3})?(?!\S))"
 _OPTION_END = r"(?=\s{0,9}(?:\Z|\n| -|\\|[;&|\"`)]|</))"

@@ -101,13 +101,15 @@ def _keys() -> list[_Rule]:
 
 
 @cache
-def _hinted() -> list[_Rule]:
-    """Formats and commands that are rare enough for their hints to be looked for in every text."""
-    checked = [
-        _Rule(kind, hint, lazily(pattern), read or re.Match.span) for kind, hint, pattern, read in formats.CHECKED
-    ]
+def _checked() -> list[_Rule]:
+    """Formats that are rare enough for their hints to be looked for in every text."""
+    return [_Rule(kind, hint, lazily(pattern), read or re.Match.span) for kind, hint, pattern, read in formats.CHECKED]
+
+
+@cache
+def _commands() -> list[_Rule]:
     called = [(commands.COMMANDS, commands.argument), (commands.CALLS, commands.in_call)]
-    return checked + [_Rule("password", hint, lazily(rule), read) for rules, read in called for hint, rule in rules]
+    return [_Rule("password", hint, lazily(pattern), read) for rules, read in called for hint, pattern in rules]
 
 
 @cache
@@ -146,7 +148,9 @@ def _found(text: str) -> Iterator[Span]:
     """(start, end, kind) of each secret in the text of one view."""
     if formats.KEY_RUN.search(text):
         yield from _matched(text, _keys())
-    yield from _matched(text, _hinted())
+    yield from _matched(text, _checked())
+    if commands.WORD_RUN.search(text):
+        yield from _matched(text, _commands())
     if numbers.DIGIT_RUN.search(text):
         yield from _matched(text, _numbers())
     folded = fold(text)
