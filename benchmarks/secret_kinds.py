@@ -76,6 +76,10 @@ class Maker:
             total += value - 9 if value > 9 else value
         return digits + str(-total % 10)
 
+    def grouped(self, digits: str) -> str:
+        """Digits as they are printed on a card."""
+        return " ".join(digits[at : at + 4] for at in range(0, len(digits), 4))
+
     def taiwan(self) -> str:
         letters = "ABCDEFGHJKLMNPQRSTUVXYWZIO"
         letter, digits = self.random.choice(letters), self.random.choice("12") + self.some(DIGITS, 7)
@@ -159,6 +163,7 @@ KNOWN: dict[str, Make] = {
     "mastercard": lambda m: m.luhn("53", 16),
     "amex": lambda m: m.luhn("37", 15),
     "unionpay": lambda m: m.luhn("62", 19),
+    "card-in-groups": lambda m: m.grouped(m.luhn(m.random.choice(["4", "52", "2345"]), 16)),
     "taiwan-id": lambda m: m.taiwan(),
     "taiwan-id-lower": lambda m: m.taiwan().lower(),
     "china-id": lambda m: m.china(),
@@ -341,6 +346,92 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
         ("https://x.example.org/cb?access_token={}&state=1", "https://x.example.org/hook?token={}"),
     ),
     "totp": (lambda m: m.some(UPPER + "234567", 32), ("otpauth://totp/x:bob?secret={}&issuer=x",)),
+    "card-beside-digits": (
+        lambda m: m.grouped(m.luhn(m.random.choice(["4", "53", "2412", "6011"]), 16)),
+        ("{} 12/30 999", "2026 {}", "card {} 0128 123", "1. {} 07 28", "{} 4821", "12 01 {}"),
+    ),
+    "with-placeholder-word": (
+        lambda m: m.random.choice(["{}-example9", "fake{}", "Example{}", "{}_here"]).replace(
+            "{}", m.some(ALNUM, 9) + "7"
+        ),
+        ("password: {}", 'DB_PASSWORD="{}"', "密碼是 {}", "the password is {}"),
+    ),
+    "neighbouring-strings": (
+        lambda m: m.some(ALNUM, 9) + "4!",
+        (
+            "define('DB_PASSWORD', '{}');",
+            'os.environ.setdefault("DB_PASSWORD", "{}")',
+            'props.put("password", "{}");',
+            '[("user", "bob"), ("password", "{}")]',
+            "os.getenv('APP_PASSWORD', '{}')",
+        ),
+    ),
+    "arguments": (
+        lambda m: m.some(ALNUM, 9) + "4!",
+        (
+            "HTTPBasicAuth('bob', '{}')",
+            "requests.get(url, auth=('bob', '{}'))",
+            "smtp.login('me@example.org', '{}')",
+            "$db = new PDO('mysql:host=db;dbname=x', 'root', '{}');",
+            'DriverManager.getConnection(url, "root", "{}")',
+        ),
+    ),
+    "sql-insert": (
+        lambda m: m.some(ALNUM, 9) + "4!",
+        (
+            "INSERT INTO users (name, password) VALUES ('bob', '{}');",
+            "insert into accounts (id, pwd, mail) values (1, '{}', 'b@x.org')",
+        ),
+    ),
+    "other-fields": (
+        lambda m: m.some(ALNUM, 9) + "4",
+        (
+            '{{"name": "DB_PASSWORD", "type": "plain", "value": "{}"}}',
+            "<password><![CDATA[{}]]></password>",
+            "password: |\n  {}",
+            "passwords:\n  - {}",
+            "${{DB_PASSWORD:-{}}}",
+        ),
+    ),
+    "device-command": (
+        lambda m: m.some(ALNUM, 9) + "4",
+        (
+            "useradd -m -p {} bob",
+            "openssl enc -aes-256-cbc -k {} -in a",
+            "snmp-server community {} RO",
+            "openssl rsa -in k.pem -passin pass:{}",
+        ),
+    ),
+    "in-brackets": (
+        lambda m: m.some(UPPER, 1) + m.some(ALNUM, 8) + "@4",
+        ("密碼（{}）", "密碼【{}】", "後台密碼::{}", "密碼==>{}", "{}（密碼）", "{} (password)"),
+    ),
+    "one-time-code": (
+        lambda m: m.some("123456789", 6),
+        (
+            "{} is your verification code",
+            "Your code is {}",
+            "驗證碼 {}",
+            "【某店】{}（驗證碼）",
+            "your security code: {}",
+        ),
+    ),
+    "short-han": (
+        lambda m: m.some("123456789", 4),
+        ("我手機密碼 {}", "行李箱密碼是{}", "保險箱密碼：{}", "门的密码是 {}"),
+    ),
+    "passphrase": (
+        lambda m: " ".join(m.random.sample(SEED_WORDS, 4)),
+        ("passphrase: {}", "ssh passphrase: {}\n"),
+    ),
+    "query-key": (
+        lambda m: m.some(HEX, 16) + m.some(HEX, 16),
+        ("https://x.example.org/w?q=x&appid={}", "https://x.example.org/v1?key={}", "GET /v1?apikey={}&page=2"),
+    ),
+    "aws-pair": (
+        lambda m: m.some(ALNUM + "/+", 39) + "a",
+        tuple(f"{'AK' + 'IA'}Q7ZX2P4M5N6B7V8C{frame}" for frame in (" {}", "\n{}", " / {}", ", then {}")),
+    ),
     "joined-zh": (
         lambda m: m.password() + "6",
         (

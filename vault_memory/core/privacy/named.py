@@ -1,4 +1,4 @@
-"""Secrets that a name announces: «password: x», 密碼設為 x, `DB_PASSWORD=x`, `<token>x</token>`, `mysql -px`.
+"""Secrets that a name announces: «password: x», 密碼設為 x, `DB_PASSWORD=x`, `<token>x</token>`, `("password", "x")`.
 
 `secrets` finds the names; here a bounded piece of text after one is read: a sign (`=`, is, 是, a table's or tag's edge)
 and a value. Whether the value is a secret depends on how it is written: «password: str» is code.
@@ -7,6 +7,7 @@ and a value. Whether the value is a secret depends on how it is written: «passw
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from vault_memory.core.privacy import values
@@ -45,8 +46,9 @@ _KEY_EDGE = lazily(
 
 
 NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
-    ("password", "password, passwd, passphrase, 密码, 口令, 通行码, 密语", None, ""),
-    ("passcode", "passcode, 支付密码, 锁屏密码, 开机密码, 门锁密码, 门禁密码", None, ""),
+    ("password", "password, passwd, 口令, 通行码, 密语", None, ""),
+    ("phrase", "passphrase, pass phrase", None, ""),
+    ("passcode", "passcode, 密码", None, ""),
     ("code", "提取码, 访问码, 分享码, 解压码, 门禁码", None, ""),
     ("login", "creds, credentials, logins, login, user/pass, username/password, id/pw", _EDGE, ""),
     (
@@ -64,13 +66,21 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     ("seed", "助记词, 助忆词, 助忆口诀, 恢复短语, 种子短语", None, ""),
     (
         "password",
-        "pwd, pswd, passwrd, pass phrase, pass word, psk, identified by, mot de passe, passwort, contraseña, mima",
+        "pwd, pswd, passwrd, pass word, psk, identified by, mot de passe, passwort, contraseña, mima",
         _EDGE,
         "",
     ),
     ("password", "pass", _EDGE, "abefghilmopqrw"),
     ("password", "pw", _EDGE, "d"),
-    ("pin", "pin, cvv, cvc, cvv2, otp, 提款码, 验证码, 安全码, pin码", _EDGE, ""),
+    ("pin", "pin, cvv, cvc, cvv2, otp, 提款码, 安全码, pin码", _EDGE, ""),
+    (
+        "one-time",
+        "verification code, security code, login code, sign-in code, one-time code, one-time password, "
+        "confirmation code, access code, authentication code, auth code, 2fa code, your code, "
+        "验证码, 校验码, 动态码, 确认码, 动态密码",
+        None,
+        "",
+    ),
     ("api-key", "key", _KEY_EDGE, "bfopswl"),
     ("api-key", "金钥, 密钥, 私钥", None, ""),
     ("token", "token", _TOKEN_EDGE, ""),
@@ -109,7 +119,8 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
 """(kind, names, `before`, `not_before`): see `Name`. All are folded."""
 
 _SUFFIX = (
-    r"(?:[ _\-.]?(?:access|key|value|text|string|plain|number|no\.?|num|code|id|prod|production|dev|test|staging|live"
+    r"(?:(?<=password)s)?(?:[ _\-.]?(?:access|key|value|text|string|plain|number|no\.?|num|code|id|prod|production"
+    r"|dev|test|staging|live"
     r"|new|old|current|default|admin|root|user|db|database|base64|b64|字号|号码|号|码|值)){0,3}(?:_?\d{1,2}(?!\d))?"
 )
 _CLOSE = r"[\"'`*_\]」』】]{0,3}"
@@ -117,22 +128,27 @@ _NOTE = r"(?: ?[(\[][^()\[\]\n]{1,30}[)\]])?"
 _GAP = r"(?: (?:for|of|to|on|at|in|from|here) [a-z0-9@._'/\- ]{1,40}?)?"
 _HAN_GAP = r"(?:[\u4e00-\u9fff][a-z0-9\u4e00-\u9fff]{0,9}?(?:, ?(?:现在|目前|新的?|暂时|先)[\u4e00-\u9fff]{0,4}?)?)?"
 _SET = r"(?: (?:now|still|just|simply|currently|set|changed|reset|updated|rotated|to|be|been|as|actually|probably))"
-_OPEN = lazily(r"\[?[brfu]?(?P<quote>[\"'`「『“*_]{1,3})")
+_OPEN = lazily(r"(?:\[\s{0,12})?[brfu]?(?P<quote>[\"'`「『“*_]{1,3})")
 _OPENERS = frozenset("[brfu\"'`「『“*_")
+_NEW_LINE = r"(?:(?:[|>][+\-]?[ \t]{0,4})?\r?\n[ \t>]{0,12}(?:- {1,3})?)?"
+"""The value may stand on the next line, also as a block or the first item of a list (YAML)."""
+_FIELD = r"[\s,]{1,24}[\"']?[a-z_\-]{1,20}[\"']?\s{0,4}[:=]\s{0,4}(?:\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'|[\w\-./]{1,40})"
+"""Another field between a name and its value: "type": "plain"."""
 _SIGN = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}(?:"
-    rf"{_GAP}[ \t]{{0,20}}(?P<direct>:=|=>|->|→|={{1,3}}|:)[ \t]{{0,12}}(?:\r?\n[ \t>]{{0,12}})?"
+    rf"{_GAP}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|->|→|:(?!\?))[ \t]{{0,12}}{_NEW_LINE}"
     rf"|{_GAP} {{1,3}}(?P<word>(?:is|was|are|be|been|has|have|will|should|must|to|equals|became"
-    rf"|got){_SET}{{0,3}})[ :]{{1,3}}"
+    rf"|got)(?: as follows| the following|{_SET}{{0,3}})|as follows)(?::\s{{1,12}}|[ :]{{1,3}})"
     rf"| ?{_HAN_GAP}(?P<han>(?:就?是|设?为|系|叫|(?:改|换|设|变|更新|重置|设[定置])[成为]|用的?|给你)了?|=>?|:)"
     r" ?:?[ \n]{0,4}"
     r"|(?P<call>\()(?=[\"'])|(?P<dash> --? )"
     r"|\s{0,3}(?P<cell>\|{1,2})[ \t]{0,20}"
-    r"|[\s,#>+\-*]{0,24}[\"']?(?P<pair>value|content|default_value|val)[\"']?\s{0,4}[:=]\s{0,4}"
+    rf"|(?:{_FIELD}){{0,3}}[\s,#>+\-*]{{0,24}}[\"']?(?P<pair>value|content|default_value|val)[\"']?\s{{0,4}}[:=]\s{{0,4}}"
+    r"|(?P<next>(?<=[\"'])(?:\s{0,4},\s{0,12}|[ \t]{1,4})(?=b?[\"']))"
     r"|(?P<space>[ \t]{1,8}))"
 )
-_JOINED = lazily(r"(?<=[\u4e00-\u9fff])(?P<joined> {0,2})(?=[!-~])")
-"""A value right after Han words: 密码Adm1n@2024."""
+_JOINED = lazily(r"(?<=[\u4e00-\u9fff])(?P<joined> {0,2}(?:[(\[【〔《]|:{2,3}|[=\-]{1,3}>?)? {0,2})(?=[!-~])")
+"""A value right after Han words: 密码Adm1n@2024, 密码【Adm1n@2024】."""
 _BELOW = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}(?:如下|见下|在下面|as follows|is below|below)?[:=]?{_CLOSE}"
     r"(?P<below>(?:[ \t]{0,20}\r?\n[ \t>+#*]{0,12}){1,4}"
@@ -143,7 +159,7 @@ _MAX_LABEL_CHARS = 40
 """Of the line that names the value below it."""
 _TAG = lazily(r"[^<>\n=]{0,60}(?P<tag>>)\s{0,8}")
 _SCHEME = lazily(r"(?:basic|bearer|token|apikey|api-key|digest|bot|key|negotiate)[ :]{1,3}")
-_BARE = lazily(r"[^\s'\"`<>「」『』，。；、！？（）\u3400-\u9fff|]{1,300}")
+_BARE = lazily(r"[^\s'\"`<>「」『』【】〔〕《》，。；、！？（）\u3400-\u9fff|]{1,300}")
 _DIGITS = lazily(r"[A-Za-z]{0,3}[ \-]?\d(?:[ \-.]?[\dA-Za-z*]){3,30}")
 _CUT = lazily(r";(?=\s|\Z|[A-Za-z ]{1,30}=)|&(?=[\w.\-\[\]]{1,40}=)|,(?=\s|\Z|[\"'\w]{1,30}[:=])|\\[nrt\"']|\{\{|</")
 _QUOTES = {"「": "」", "『": "』", "“": "”"}
@@ -161,6 +177,8 @@ _MIN_DIFFERENT = 8
 """Words of a seed phrase."""
 KINDS = {
     "pin": "password",
+    "one-time": "password",
+    "phrase": "password",
     "passcode": "password",
     "code": "password",
     "login": "password",
@@ -171,32 +189,65 @@ KINDS = {
 """What the secret of a name is called, where it is not called like the name's kind."""
 
 
-def value_after(text: str, folded: str, name: Name, at: int) -> Found:
-    """Where the secret stands that a name at `at` announces, if it does."""
+def values_after(text: str, folded: str, name: Name, at: int) -> Iterator[tuple[int, int]]:
+    """Where the secrets stand that a name at `at` announces; more than one if they are a list."""
+    found = _value_after(text, folded, name, at)
+    for _ in range(_MAX_ITEMS):
+        if not found:
+            return
+        yield found
+        start, end = found
+        if not _ITEM.search(text, max(0, start - 16), start) or not (item := _NEXT_ITEM.match(text, end)):
+            return
+        said = _said(text, item.end(), item["quote"] or "", "direct", name.kind)
+        is_one = said and values.is_secret(name.kind, said)
+        found = (item.end(), item.end() + len(said.value)) if said and is_one else None
+
+
+_MAX_ITEMS = 20
+_ITEM = lazily(r"(?:[\[,]\s{0,12}[\"']|\n[ \t]{0,12}- {1,3}[\"']?)\Z")
+_NEXT_ITEM = lazily(r"[\"']\s{0,2},\s{0,12}(?=[\"'])(?P<quote>[\"'])|[\"']?\r?\n[ \t]{0,12}- {1,3}(?P<bare>[\"']?)")
+
+
+def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
     after = at + len(name.text)
     if name.kind == "seed":
         return _seed(folded, after)
     sign = (_in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
-    found = _value(text, folded, name, sign) if sign else None
+    if sign and sign.lastgroup == "next" and not _STRING_START.search(folded, max(0, at - _MAX_LABEL_CHARS), at):
+        sign = None
+    found = _value(text, folded, name, at, sign) if sign else None
     if not found and (joined := _JOINED.match(folded, after)):
-        found = _value(text, folded, name, joined)
+        found = _value(text, folded, name, at, joined)
     if not found and _is_label(text, at) and (below := _BELOW.match(folded, after)):
-        found = _value(text, folded, name, below)
+        found = _value(text, folded, name, at, below)
     return found
 
 
-def _value(text: str, folded: str, name: Name, sign: re.Match[str]) -> Found:
+_PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
+"""The words of a passphrase, up to the end of its line: correct horse battery staple."""
+_STRING_START = lazily(r"[\"'][\w.\-:/]{0,30}\Z")
+"""A string that is nothing but a name: "db.password"; no sentence that ends with one."""
+
+
+def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str]) -> Found:
     """The value after a sign, if it is a secret."""
     start, how = sign.end(), str(sign.lastgroup)
     if how == "direct" and sign["direct"] == "=" and text[sign.start("direct") - 1 : start].isupper():
         how = "env"
+    elif how == "next" and text[max(0, at - 1)] == "_" and text[at : sign.start()].isupper():
+        how = "env"  # define('DB_PASSWORD', 'swordfish')
     opened = _OPEN.match(text, start) if text[start : start + 1] in _OPENERS else None
+    if opened and how == "direct" and sign["direct"] == "=" and text[at : at + len(name.text)].isupper():
+        how = "env"  # SECRET_KEY = '…'
     start = opened.end() if opened else start
     prefix = {"authorization": _SCHEME, "login": _ACCOUNT}.get(name.kind)
     if prefix and (before := prefix.match(folded, start)):
         start = before.end()
     elif name.kind == "login":
         return None
+    elif name.kind == "phrase" and how == "direct" and (words := _PHRASE.match(text, start)):
+        return words.span() if values.is_phrase(words[0]) else None
     said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
     return (start, start + len(said.value)) if said and values.is_secret(name.kind, said) else None
 
@@ -218,15 +269,20 @@ def _seed(folded: str, after: int) -> Found:
 
 _LINK = lazily(
     r"(?: (?:as|is|for) (?:the|my|our|his|her|their|your|a)(?: [a-z\-]{1,12})? "
+    r"| ?[(\[【](?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4})"
     r"| ?(?:[当做]作?|作为|是|为)(?:[我你他她]们?|咱)?的?(?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4}))\Z"
 )
 _LINK_CHARS = 32
 _VISIBLE = lazily(r"[!-~]")
-_BEFORE = lazily(r"(?<![!-~])[!-~]{6,64}\Z")
+_BEFORE = lazily(r"(?<![!-~])[!-~]{4,64}\Z")
 
 
-def value_before(text: str, folded: str, at: int) -> Found:
-    """«X as the password», 用 X 當密碼."""
+AFTER_VALUE = ("password", "passcode", "one-time")
+"""Kinds of names that may stand after their value."""
+
+
+def value_before(text: str, folded: str, name: Name, at: int) -> Found:
+    """«X as the password», 用 X 當密碼, X（密碼）, «X is your verification code»."""
     if not _VISIBLE.search(folded, max(0, at - _LINK_CHARS), at):
         return None  # no value can stand there
     link = _LINK.search(folded, max(0, at - _LINK_CHARS), at)
@@ -237,9 +293,13 @@ def value_before(text: str, folded: str, at: int) -> Found:
     word = text[begin:end].rstrip("\"'`")
     value = word.lstrip("\"'`(:=,")
     begin += len(word) - len(value)
-    if len(value) >= 6 and values.is_secret("password", Said(value, "space", False, "")):
-        return begin, begin + len(value)
-    return None
+    if name.kind == "one-time":
+        is_one = values.is_secret("one-time", Said(value, "space", False, ""))
+    elif link and link[0].lstrip()[:1] in ("(", "[", "【"):  # «str (password)» is code
+        is_one = values.is_secret("argument", Said(value, "next", True, ""))
+    else:
+        is_one = len(value) >= 6 and values.is_secret("password", Said(value, "space", False, ""))
+    return (begin, begin + len(value)) if is_one else None
 
 
 def _in_tag(text: str, at: int) -> bool:
@@ -268,53 +328,3 @@ def _said(text: str, start: int, opened: str, how: str, kind: str) -> Said | Non
     value = value.rstrip(",;:)]}*").rstrip("\\")
     rest = text[start + len(value) : start + len(value) + 40].partition("\n")[0]
     return Said(value, how, bool(quote), rest) if value else None
-
-
-# --- commands ---------------------------------------------------------------------------------------------------------
-
-_ARGUMENT = r"(?:'(?P<single>[^'\n]{3,200})'|\"(?P<double>[^\"\n]{3,200})\"|(?P<bare>[^\s'\"|;&<>]{3,200}))"
-_NO_PORT = r"(?!(?:[\d.]{7,15}:)?\d{1,5}(?::\d{1,5})?(?:/\w{3})?(?!\S))"
-_OPTION_END = r"(?=\s{0,9}(?:\Z|\n| -|\\|[;&|\"`)]|</))"
-_LINE_START = r"(?:\A|(?<=\n)|(?<=>))[ \t>+*\-]{0,20}"
-_LINE_END = r"(?=[ \t]{0,20}(?:\Z|\r?\n|</))"
-COMMANDS = [
-    ("mysql", rf"\b(?:mysql\w{{0,8}}|mysql-?dump)\b[^\n|;]{{0,200}}? -p{_NO_PORT}{_ARGUMENT}"),
-    ("mariadb", rf"\bmariadb[\w\-]{{0,8}}\b[^\n|;]{{0,200}}? -p{_NO_PORT}{_ARGUMENT}"),
-    ("sshpass", rf"\bsshpass\b[^\n|;]{{0,60}}? -p ?{_ARGUMENT}"),
-    (
-        " login",
-        rf"\b(?:docker|podman|helm|az|oc|buildah|skopeo"
-        rf"|registry)\b[^\n|;]{{0,80}}? login\b[^\n|;]{{0,200}}? -p[ =]{_ARGUMENT}",
-    ),
-    ("redis-cli", rf"\bredis-cli\b[^\n|;]{{0,200}}? -a {_ARGUMENT}"),
-    ("mongo", rf"\bmongo\w{{0,10}}\b[^\n|;]{{0,200}}? -p[ =]?{_NO_PORT}{_ARGUMENT}"),
-    ("ldap", rf"\bldap(?:search|modify|add|delete|passwd|whoami)\b[^\n|;]{{0,200}}? -w {_ARGUMENT}"),
-    (
-        "curl",
-        r"\bcurl\b[^\n|;]{0,300}? (?:-u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"]{1,60}:(?P<bare>[^\s'\"]{4,200})",
-    ),
-    ("sqlcmd", rf"\bsqlcmd\b[^\n|;]{{0,200}}? -P ?{_ARGUMENT}"),
-    ("zip", rf"\b(?:un)?zip\b[^\n|;]{{0,100}}? -P ?{_ARGUMENT}"),
-    ("7z", rf"\b7za?\b[^\n|;]{{0,100}}? -p{_ARGUMENT}"),
-    ("htpasswd", rf"\bhtpasswd\b[^\n|;]{{0,100}}? -\w{{0,4}}b\w{{0,4}} \S{{1,80}} \S{{1,60}} {_ARGUMENT}"),
-    ("smbclient", rf"\bsmbclient\b[^\n|;]{{0,200}}? -U ?[^\s%]{{1,60}}%{_ARGUMENT}"),
-    ("sudo -S", rf"\becho {_ARGUMENT} ?\| ?sudo -S"),
-    ("chpasswd", r"\becho ['\"]?[\w\-]{1,40}:(?P<bare>[^\s'\"|]{4,200})['\"]? ?\| ?(?:sudo )?chpasswd"),
-    ("net use", r"\bnet use\b[^\n|;]{0,120}? /user:\S{1,80} (?P<bare>[^\s'\"/]{4,200})"),
-    ("net user", r"\bnet user \S{1,60} (?P<bare>[^\s'\"/*]{6,200}) /"),
-    ("storepass", rf"(?<=-)(?:src|dest)?storepass[ =]{_ARGUMENT}{_OPTION_END}"),
-    ("keypass", rf"(?<=-)(?:src|dest)?keypass[ =]{_ARGUMENT}{_OPTION_END}"),
-    ("requirepass", rf"{_LINE_START}requirepass[ \t]{{1,20}}{_ARGUMENT}{_LINE_END}"),
-    ("masterauth", rf"{_LINE_START}masterauth[ \t]{{1,20}}{_ARGUMENT}{_LINE_END}"),
-    ("bindpw", rf"{_LINE_START}bindpw[ \t]{{1,20}}{_ARGUMENT}{_LINE_END}"),
-    ("rootpw", rf"{_LINE_START}rootpw[ \t]{{1,20}}{_ARGUMENT}{_LINE_END}"),
-    ("WIFI:", r"WIFI:(?:[A-Za-z]:(?:\\?[^;\n\\]){0,64};){0,4}?P:(?P<bare>[^;\n]{4,80});"),
-    (":543", r"(?<!\S)[\w.*\-]{1,100}:543\d:[\w*\-]{1,60}:[\w.\-]{1,60}:(?P<bare>[^\s:'\"]{4,200})(?!\S)"),
-]
-"""(text that must stand in it, pattern): the last group of the pattern is a password."""
-
-
-def argument(match: re.Match[str]) -> Found:
-    """The password among the arguments of a command."""
-    group = match.lastgroup or 0
-    return None if values.is_placeholder(match[group]) else match.span(group)

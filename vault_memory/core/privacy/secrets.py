@@ -4,9 +4,9 @@ Three kinds are known: formats (keys of providers, tokens, private keys), number
 numbers, IBAN) and values with a name («password: …», 密碼是 …). They are looked for in the text as a reader understands
 it (`views`), and what is replaced is the span as it was written. Git hashes, UUIDs, plain numbers and code stay.
 
-This file is the engine of all rules. The rules are tables in `formats` and `named`: a hint (fixed letters that must
-stand in the text), a bound pattern, and a function that looks at what the pattern found. So an ordinary text costs
-a few searches and calls none of these functions, and the time is linear in the length of any text.
+This file is the engine of all rules. The rules are tables in `formats`, `numbers`, `commands` and `named`: a hint
+(fixed letters that must stand in the text), a bound pattern, and a function that looks at what the pattern found. So an
+ordinary text costs a few searches and calls none of these functions, and the time is linear in the length of any text.
 `benchmarks/secret_detection.py` measures what is found.
 """
 
@@ -20,8 +20,8 @@ from functools import cache, partial
 from itertools import groupby
 from typing import NamedTuple
 
-from vault_memory.core.privacy import formats, named, tables
-from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISED, views
+from vault_memory.core.privacy import commands, formats, named, numbers, tables
+from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISE_CHAR, DISGUISED, views
 from vault_memory.core.text import fold, lazily
 
 MAX_ROUNDS = 16
@@ -29,6 +29,7 @@ MAX_ROUNDS = 16
 MAX_SEARCHED_BYTES = 4_000_000
 """Of the new lines of a file; a longer text is no note, and searching it would delay the commit."""
 _MAX_TOLD = 3
+_OURS, _MAX_OURS_CHARS = "[redacted: ", 16
 Span = tuple[int, int, str]
 
 
@@ -63,7 +64,7 @@ def redact(text: str) -> Redacted:
 def secret_spans(text: str) -> list[Span]:
     """(start, end, kind) of each secret, in order and disjoint; offsets into `text`."""
     plain = text.translate(ASCII_FORMS)
-    if DISGUISED.search(plain):
+    if DISGUISE_CHAR.search(plain) and DISGUISED.search(plain):
         found = [(*view.origin(start, end), kind) for view in views(text) for start, end, kind in _found(view.text)]
     else:
         found = list(_found(plain))
@@ -100,20 +101,24 @@ def _keys() -> list[_Rule]:
 
 
 @cache
-def _hinted() -> list[_Rule]:
-    """Formats and commands that are rare enough for their hints to be looked for in every text."""
-    checked = [
-        _Rule(kind, hint, lazily(pattern), read or re.Match.span) for kind, hint, pattern, read in formats.CHECKED
-    ]
-    return checked + [_Rule("password", hint, lazily(pattern), named.argument) for hint, pattern in named.COMMANDS]
+def _checked() -> list[_Rule]:
+    """Formats that are rare enough for their hints to be looked for in every text."""
+    return [_Rule(kind, hint, lazily(pattern), read or re.Match.span) for kind, hint, pattern, read in formats.CHECKED]
+
+
+@cache
+def _commands() -> list[_Rule]:
+    called = [(commands.COMMANDS, commands.argument), (commands.CALLS, commands.in_call)]
+    return [_Rule("password", hint, lazily(pattern), read) for rules, read in called for hint, pattern in rules]
 
 
 @cache
 def _numbers() -> list[_Rule]:
-    return [
-        _Rule(kind, "", pattern, partial(formats.number, is_valid=is_valid))
-        for kind, pattern, is_valid in formats.NUMBERS
+    checked = [
+        _Rule(kind, "", pattern, partial(numbers.number, is_valid=is_valid))
+        for kind, pattern, is_valid in numbers.NUMBERS
     ]
+    return [_Rule("card", "", numbers.CARD, numbers.card), *checked]
 
 
 @cache
@@ -143,8 +148,10 @@ def _found(text: str) -> Iterator[Span]:
     """(start, end, kind) of each secret in the text of one view."""
     if formats.KEY_RUN.search(text):
         yield from _matched(text, _keys())
-    yield from _matched(text, _hinted())
-    if formats.DIGIT_RUN.search(text):
+    yield from _matched(text, _checked())
+    if commands.WORD_RUN.search(text):
+        yield from _matched(text, _commands())
+    if numbers.DIGIT_RUN.search(text):
         yield from _matched(text, _numbers())
     folded = fold(text)
     if _any_name().search(folded):
@@ -167,9 +174,9 @@ def _announced(text: str, folded: str) -> Iterator[Span]:
         while at >= 0:
             after = at + len(name.text)
             if _is_word(text, folded, name, at, after):
-                if after_it := named.value_after(text, folded, name, at):
+                for after_it in named.values_after(text, folded, name, at):
                     yield *after_it, named.KINDS.get(name.kind, name.kind)
-                if name.kind in ("password", "passcode") and (before := named.value_before(text, folded, at)):
+                if name.kind in named.AFTER_VALUE and (before := named.value_before(text, folded, name, at)):
                     yield *before, "password"
             at = folded.find(name.text, after)
 
@@ -179,6 +186,8 @@ def _in_columns(text: str) -> Iterator[Span]:
     if "|" in text:
         for ruler in tables.RULER.finditer(text):
             yield from tables.in_table(text, ruler, _names())
+    for insert in tables.INSERT.finditer(text):
+        yield from tables.in_insert(insert, _names())
     if "\n" in text:
         for header in tables.HEADER.finditer(text):
             yield from tables.in_cells(text, header, _names())
@@ -186,6 +195,8 @@ def _in_columns(text: str) -> Iterator[Span]:
 
 def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> bool:
     """Whether a name stands for itself at `at`, and is no part of another word (tokenize, passage, monkey)."""
+    if _OURS in folded[max(0, at - _MAX_OURS_CHARS) : at]:
+        return False  # what we wrote announces nothing
     if name.not_before and after < len(folded) and folded[after] in name.not_before:
         return False
     if not name.before or name.before.search(folded, max(0, at - 40), at):

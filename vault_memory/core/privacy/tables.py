@@ -17,6 +17,11 @@ HEADER = lazily(
     r"(?:(?P=by) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?){0,20}\r?\n"
 )
 """The first line of cells that are cut by commas, semicolons or tabs."""
+INSERT = lazily(
+    r"(?:INSERT|insert|REPLACE|replace) (?:INTO |into )?[\w.`\"\[\]]{1,80}\s{0,4}\((?P<columns>[^()]{1,600})\)"
+    r"\s{0,9}(?:VALUES|values)\s{0,9}(?=\()"
+)
+"""SQL that inserts rows: INSERT INTO users (name, password) VALUES."""
 _MAX_ROWS = 200
 
 
@@ -31,6 +36,28 @@ def in_cells(text: str, header: re.Match[str], names: Sequence[Name]) -> Iterato
     by, start = header["by"], header.start()
     if by not in text[text.rfind("\n", max(0, start - 200), max(0, start - 1)) + 1 : start]:
         yield from _below(text, header.end(), by, _heads(header[0], by, names))
+
+
+_ROW = lazily(r"\s{0,9},?\s{0,9}\((?P<cells>(?:'(?:[^'\\\n]|\\.|''){0,300}'|[^'()\n]){1,300}\))")
+_CELL = lazily(r"\s{0,9}(?:[NE]?'(?P<string>(?:[^'\\\n]|\\.|''){0,300})'|[^',]{0,300})[^',]{0,40}[,)]")
+
+
+def in_insert(insert: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
+    """(start, end, kind) of each secret in the rows of this SQL."""
+    heads = [_heading(cell.strip(' `"[]'), names) for cell in fold(insert["columns"]).split(",")]
+    text, start = insert.string, insert.end()
+    for _ in range(_MAX_ROWS if any(heads) else 0):
+        row = _ROW.match(text, start)
+        if not row:
+            return
+        at, start = row.start("cells"), row.end()
+        for name in heads:
+            cell = _CELL.match(text, at, start)
+            if not cell:
+                break
+            at = cell.end()
+            if name and cell["string"] and values.is_secret(name.kind, Said(cell["string"], "pair", True, "")):
+                yield *cell.span("string"), KINDS.get(name.kind, name.kind)
 
 
 def _heads(line: str, by: str, names: Sequence[Name]) -> list[Name | None]:

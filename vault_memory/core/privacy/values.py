@@ -14,7 +14,8 @@ class Said(NamedTuple):
     """A value and how it is written.
 
     `how` is the sign before it: direct (`=`, `:`), env (`NAME=`), word (is), han (是), cell (a table's), pair
-    (`value=`), tag, call (`(`), dash, space; joined (none, after Han words), below (none, on a line below the name).
+    (`value=`), tag, call (`(`), next (a string after the name's, or an argument of a call), dash, space; joined (none,
+    after Han words), below (none, on a line below the name).
     `rest` is what follows it on its line, at most forty characters.
     """
 
@@ -30,9 +31,18 @@ def is_secret(kind: str, said: Said) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value stands for another: `$PASSWORD`, `<your-key>`, `****`, changeme."""
-    folded = fold(value[:_MARKED_CHARS])
-    return bool(_VARIABLE.match(value) or _STANDS_FOR.search(folded) or _WORDS.fullmatch(folded))
+    """Whether a value as a whole stands for another: `$PASSWORD`, `<your-key>`, `****`, changeme, example-key-123."""
+    start = value[:_MARKED_CHARS]
+    folded = fold(start)
+    if _VARIABLE.match(value) or _MASKED.search(folded) or _WORDS.fullmatch(folded) or _MY_PASSWORD.fullmatch(folded):
+        return True
+    rest, words = _STANDS_FOR.subn(" ", folded)
+    return words > 0 and all(map(_is_plain, _PARTS.findall(rest)))
+
+
+def _is_plain(part: str) -> bool:
+    """Whether what stands beside «example» is a word or counted up (123, abc123), and nothing that somebody made up."""
+    return part.isalpha() or bool(_COUNTED.fullmatch(part))
 
 
 _MARKED_CHARS = 80
@@ -42,15 +52,23 @@ _VARIABLE = lazily(
     r"|<[^>]*>?$|<%|%\(|%[sdvq](?![A-Za-z0-9])|%\w+%$|#\{"
     r"|\[\^|\[[^\]]*\]?$|:[a-z_]\w*$|@[a-z_]\w*$|\(|\?$|!\w+ |&[a-z]|\\[({]|\*+$|\.{2,}|-+$|_+$|…"
 )
+_MASKED = lazily(r"\*{3}|x{4}|\.{3}|…|•{2}|●{2}|#{3}|<[a-z_\- ]+>|redacted")
+"""Characters that nobody has in a value."""
 _STANDS_FOR = lazily(
-    r"\*{3}|x{4}|\.{3}|…|•{2}|●{2}|#{3}|<[a-z_\- ]+>|(?:^|[_\-. ])your(?:[_\-. ]|[a-z]*(?:key|token|secret"
-    r"|pass))|placeholder|change[_\-]?me"
-    r"|change[_\-]?this|replace[_\-]?(?:me|with|this)|insert[_\-]|example|\bdummy|\bfake"
-    r"|not[_\-]?a[_\-]?real|redacted|todo|fixme"
-    r"|goes[_\-]?here|here$|^(?:my|the|some|a|an|new|old|test|user|db|demo|sample|default|mock|any|invalid"
+    r"(?:^|(?<=[_\-. ]))your(?:[_\-. ]|[a-z]*(?:key|token|secret|pass))|placeholder|change[_\-]?(?:me|this)"
+    r"|replace[_\-]?(?:me|with|this)|insert[_\-]|example|\bdummy|\bfake|not[_\-]?a[_\-]?real|todo|fixme"
+    r"|goes[_\-]?here|here$"
+)
+"""What says that a value is none, if nothing else is in it."""
+_PARTS = lazily(r"[^\W_]+")
+_COUNTED = lazily(
+    r"(?:sk|pk|v)?\d{1,4}|[a-z]{0,20}0?123\d*|\d*(?:abc|xyz)(?:\d{1,3}|def\w*)?|(.)\1*|1234567890[a-z]*|[a-z]{2,8}\d"
+)
+_MY_PASSWORD = lazily(
+    r"(?:my|the|some|a|an|new|old|test|user|db|demo|sample|default|mock|any|invalid"
     r"|wrong|bad|good|no)?[_\-. ]?"
     r"(?:api|access|secret|auth|private|client|session)?[_\-. ]?(?:password|passwd|passphrase|pass|pwd"
-    r"|secret|token|key|pw)(?:[_\-. ]?(?:here|value|\d))?$"
+    r"|secret|token|key|pw)(?:[_\-. ]?(?:here|value|\d))?"
 )
 _WORDS = lazily(
     r"(?:string|str|none|null|nil|true|false|yes|no|undefined|required?|optional|varchar|text|char|int|integer|number"
@@ -87,13 +105,14 @@ _CODE = lazily(
 )
 _MEASURE = lazily(
     r"top\d+|[$€£¥]\d[\d.,]*[kmb]?|\d+x\d+|v?\d+(?:\.\d+)+[a-z0-9\-]*|\d{4}[\-/]\d{1,2}[\-/]\d{1,2}.*"
-    r"|\d{1,2}:\d\d.*|[<>~≥≤+\-]?\d[\d,.]*\+?(?:[\-~–]\d+)?"
+    r"|\d{1,2}:\d\d.*|(?:a-z|0-9|[,_{}\[\]\d+*$!@-])+|[<>~≥≤+\-]?\d[\d,.]*\+?(?:[\-~–]\d+)?"
     r"(?:ms|s|sec|px|em|rem|kb|mb|gb|k|m|b|x|th|st|nd|rd|min|mins|h|hrs?|hours?|days?|d|weeks?|months?"
     r"|years?|%|chars?|characters?|bits?|bytes?|tokens?)?"
 )
 _HAN = lazily(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _SLUG = lazily(r"[a-z]+(?:[-_.:/][a-z]+)*(?:[-_.:/]v?\d{1,4}(?:[-_.:/][a-z]+)*)?|[a-z]+\d?(?:[-_.][a-z]+\d?)+")
 _NUMBERED_WORD = lazily(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*\d{1,4}")
+_CAPITALIZED = lazily(r"(?:[A-Z][a-z]+\d{0,3})+")
 _VERSIONED = lazily(r"[A-Za-z][a-z]+\d")
 _DIGIT = lazily(r"[0-9]")
 _FUNCTION_WORDS = re.compile(
@@ -115,9 +134,9 @@ def _is_code(said: Said) -> bool:
     return bool(_CODE.fullmatch(said.value)) and not (said.is_quoted and "(" in said.value and _is_strong(said.value))
 
 
-_LOOSE = ("space", "joined", "below")
+_LOOSE = ("space", "joined", "below", "next")
 """Signs that say little: only a value with digits, of six characters and more, counts."""
-_UNIT = lazily(r" ?(?:[A-Za-z%]|[位个個次秒分字条條天年月元人块組组笔筆万萬号號])")
+_UNIT = lazily(r" ?(?:[A-Za-z%/]|[位个個次秒分字条條天年月元人块組组笔筆万萬号號种種项項端太是]|[-~]\d)")
 """After a number that counts something."""
 
 
@@ -128,6 +147,8 @@ def _password(said: Said) -> bool:
     if said.how == "joined" and _VERSIONED.fullmatch(value):
         return False
     if said.how == "below" and (_has_more(said.rest) or _SLUG.fullmatch(value.lower())):
+        return False
+    if said.how == "next" and not _may_be_next(said):
         return False
     if not 4 <= len(value) <= 200 or is_placeholder(value) or not value.isprintable():
         return False
@@ -152,6 +173,26 @@ def _password(said: Said) -> bool:
     return _is_lone_word(said, core)
 
 
+def _may_be_next(said: Said) -> bool:
+    """Whether a string that follows a name may be its value: no key with a value of its own, selector, or address."""
+    if not said.is_quoted or _A_VALUE.match(said.rest) or _SELECTOR.match(said.value):
+        return False
+    return not (_SLUG.fullmatch(said.value.lower()) or _NO_PASSWORD.fullmatch(said.value))
+
+
+_A_VALUE = lazily(r"\s{0,9}(?:[:=]|, ?[\"']\w+[\"'],)")
+_SELECTOR = lazily(r"[#.@/\[&?]")
+_NO_PASSWORD = lazily(
+    r"[\w.\-]+:\d{2,5}|[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+|[\w\-]+(?:\.[\w\-]+)+(?:/.*)?|[a-z_]+[:|][\w:,|]*|[A-Z]+-?\d+|\w+\([^()]*\)"
+)
+"""A port, mail address, host or file, a scope or rule (min:8|max:64), a document (RFC6749), a type (varchar(60))."""
+
+
+def _argument(said: Said) -> bool:
+    """A password among the arguments of a call, which may be anything else."""
+    return not _NUMBERED_WORD.fullmatch(said.value) and " " not in said.value and _password(said)
+
+
 def _is_plain_number(said: Said) -> bool:
     """«password: 20394857»; not «password: 8 characters»."""
     return (
@@ -167,11 +208,19 @@ def _is_phrase(said: Said) -> bool:
     words = said.value.split()
     if not said.is_quoted or said.how not in ("direct", "env", "pair", "word", "han") or len(words) < 2:
         return False
+    if len(words) >= 4:
+        return is_phrase(said.value)
     if any(_FUNCTION_WORDS.fullmatch(word) for word in words):
         return False
-    if len(words) >= 4:
-        return all(word.isalpha() and word.islower() and len(word) <= 9 for word in words)
     return any(_is_strong(word) and any(c.isdigit() for c in word) and len(word) >= 5 for word in words)
+
+
+def is_phrase(value: str) -> bool:
+    """Whether words are a passphrase, and no sentence."""
+    words = value.replace("-", " ").split()
+    if any(_FUNCTION_WORDS.fullmatch(word) for word in words):
+        return False
+    return all(word.isalpha() and word.islower() and len(word) <= 9 for word in words)
 
 
 def _is_lone_word(said: Said, core: str) -> bool:
@@ -187,9 +236,11 @@ def _is_lone_word(said: Said, core: str) -> bool:
 
 
 def _key(said: Said) -> bool:
-    """A key or token: letters and digits, twelve or more, no name of something."""
+    """A key or token: letters and digits, twelve or more (fewer, if they alternate), no name of something."""
     value = said.value
-    if not 12 <= len(value) <= 300 or " " in value or value.isalpha() or value.isdigit() or _HAN.search(value):
+    if len(value) < 12 and not (said.how in ("direct", "env", "pair") and _ALTERNATING.fullmatch(value)):
+        return False
+    if len(value) > 300 or " " in value or value.isalpha() or value.isdigit() or _HAN.search(value):
         return False
     if not _DIGIT.search(value) or is_placeholder(value):
         return False
@@ -197,11 +248,19 @@ def _key(said: Said) -> bool:
         return False
     if said.how == "below" and _has_more(said.rest):
         return False
-    if _is_code(said) or _MEASURE.fullmatch(value.lower()) or _SLUG.fullmatch(value.lower()) or value.startswith("-"):
+    if said.how == "next" and (not _may_be_next(said) or _CAPITALIZED.fullmatch(value)):
         return False
+    if _is_code(said) or _MEASURE.fullmatch(value.lower()) or value.startswith("-"):
+        return False
+    if _SLUG.fullmatch(value.lower()) and not (said.how == "env" and said.is_quoted and _ENDS_ODD.search(value)):
+        return False  # SECRET_KEY = 'quiet-maple-river9' is no slug
     if _NUMBERED_WORD.fullmatch(value):
         return False
     return any(c.isalpha() for c in value)
+
+
+_ALTERNATING = lazily(r"(?=\w{8,11}\Z)[A-Za-z]{0,3}(?:\d{1,3}[A-Za-z]{1,3}){2,6}\d{0,3}")
+_ENDS_ODD = lazily(r"[a-z]{3}\d\Z")
 
 
 def _is_dense(value: str) -> bool:
@@ -236,7 +295,12 @@ def _has_more(rest: str) -> bool:
 
 def _passcode(said: Said) -> bool:
     """A password, or four digits and more."""
-    return _password(said) or (said.how != "cell" and len(said.value) >= 4 and _pin(said))
+    return _password(said) or (said.how not in ("cell", "below", "next", "dash") and _one_time(said))
+
+
+def _one_time(said: Said) -> bool:
+    """Four to eight digits; Google writes G-123456."""
+    return len(said.value) >= 4 and _pin(said._replace(value=said.value.removeprefix("G-")))
 
 
 def _code(said: Said) -> bool:
@@ -270,10 +334,13 @@ def _digits(said: Said) -> bool:
 _CHECKS: dict[str, Callable[[Said], bool]] = {
     "password": _password,
     "passcode": _passcode,
+    "argument": _argument,
     "code": _code,
     "login": _login,
     "seed": _never,
+    "phrase": _password,
     "pin": _pin,
+    "one-time": _one_time,
     "api-key": _key,
     "token": _key,
     "authorization": _authorization,

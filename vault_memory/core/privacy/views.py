@@ -95,6 +95,7 @@ _MARK_FORMS = (
     r"(?P<escape>\\{1,4}(?:[\"'/nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}))"
     r"|(?P<entity>&(?:quot|amp|lt|gt|apos|nbsp|colon|equals|#\d{1,6}|#[xX][0-9a-fA-F]{1,5});)"
     r"|(?P<percent>%[2-7][0-9A-Fa-f])"
+    r"|<!\[CDATA\["
     r"|(?P<cell></(?:td|th|dt|key)>\s{0,20}<(?:td|th|dd|string)(?:\s[^<>]{0,100})?>)"
     r"|</?(?:b|i|u|em|strong|code|kbd|pre|span|p|li|div|font|mark|tt|br|td|th|tr|dt|dd|a|ul|ol)(?:\s[^<>]{0,100})?/?>"
     r"|(?<!\*)\*{1,2}(?!\*)|(?<![_\w])__(?=\w)|(?<=[\w:])__(?![_\w])|`{1,3}|~~"
@@ -189,6 +190,8 @@ def _is_random(fragment: str) -> bool:
 
 _INNER_CASE = lazily(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
+DISGUISE_CHAR = lazily(rf"[\\&%<*_`~\r\n\"'{_INVISIBLE_CHARS[1:]}")
+"""Each disguise has one of them; most messages of one line have none."""
 DISGUISED = lazily(
     rf"{_INVISIBLE_CHARS}|{_MARK_FORMS}|(?<=[A-Za-z0-9+/=_.\-])[ \t]{{0,10}}\\?(?:{_LINE_END_FORMS}|{_BROKEN_FORMS})"
     r"(?=[A-Za-z0-9+/_\-.]{0,199}(?:[0-9]|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Z]{4}))"
