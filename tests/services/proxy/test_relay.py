@@ -19,8 +19,8 @@ from vault_memory.core.chat import ChatResponse
 from vault_memory.errors import UsageError
 from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.proxy import Prepared
-from vault_memory.services.proxy.client_headers import holds_token
 from vault_memory.services.proxy.relay import SAME_MEMORY_S, Relay
+from vault_memory.services.proxy.relayed import holds_token
 from vault_memory.services.vault import Vault, open_vault
 
 QUESTION = "How hot is the water for green tea?"

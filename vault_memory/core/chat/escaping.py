@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vault_memory.core.chat.plain_view import ANGLES, COLONS, PLAIN_HAN, SQUARES, PlainView, holds_codes
+from vault_memory.core.chat.plain_view import ANGLES, CODE, COLONS, PLAIN_HAN, SQUARES, PlainView
 from vault_memory.core.reading import show_controls
 
 TAGS = (
@@ -131,7 +131,9 @@ def escape_line(text: str) -> str:
 
 def _may_hold_marks(text: str) -> bool:
     """Whether the text needs a closer look. Most has no bracket and no line that begins like a speaker's turn."""
-    if "<" in text or "[" in text or "]" in text or holds_codes(text):
+    if "<" in text or "[" in text or "]" in text:
+        return True
+    if ("&" in text or "\\" in text or "%" in text) and CODE.search(text):
         return True
     if text.isascii():
         return ":" in text and _SPEAKER.search(text) is not None

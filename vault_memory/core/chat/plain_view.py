@@ -40,7 +40,8 @@ _ENCODED = (
     r"|\\(?:x[0-9A-Fa-f]{2}|[uU]000[0-9A-Fa-f]{5}|u[0-9A-Fa-f]{4}|u\{0*[0-9A-Fa-f]{1,6}\})"
     r"|%(?:25)*[0-7][0-9A-Fa-f]|%[c-fC-F][0-9A-Fa-f](?:%[89abAB][0-9A-Fa-f]){1,3}"
 )
-_CODE = re.compile(_ENCODED)
+CODE = re.compile(_ENCODED)
+"""An entity or an escape."""
 _READ_OTHERWISE = re.compile(rf"{_ENCODED}|(?P<signs>[^\x00-\x7f{PLAIN_HAN}、。，；？「」『』（]+)")
 _ENCODED_AGAIN = re.compile(r"(?<=[&%])(?:amp;|25)+(?=[#A-Za-z0-9])")
 
@@ -53,11 +54,11 @@ class PlainView:
         self._changed: list[tuple[int, int, str | None]] = []
         """Where what is read otherwise stands, and the view of a code; None for signs, each with a view of its own."""
         self.view = text
-        if text.isascii() and not holds_codes(text):
+        if text.isascii() and not CODE.search(text):
             return
         pieces: list[str] = []
         end = 0
-        for found in (_CODE if text.isascii() else _READ_OTHERWISE).finditer(text):
+        for found in (CODE if text.isascii() else _READ_OTHERWISE).finditer(text):
             start, after = found.span()
             is_code = found.lastgroup is None
             plain = (_decoded(found[0]) if is_code else found[0]).translate(_PLAIN)
@@ -78,11 +79,6 @@ class PlainView:
                 places += [start] * len(code)
             end = after
         return [*places, *range(end, len(self._text) + 1)]
-
-
-def holds_codes(text: str) -> bool:
-    """Whether the text holds an entity or an escape."""
-    return ("&" in text or "\\" in text or "%" in text) and _CODE.search(text) is not None
 
 
 def _decoded(written: str) -> str:

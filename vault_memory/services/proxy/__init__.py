@@ -8,7 +8,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.services.proxy.relay import Provider, Relay
-    from vault_memory.services.proxy.relayed_response import Prepared, RelayedResponse
+    from vault_memory.services.proxy.relayed import Prepared, RelayedResponse
     from vault_memory.services.proxy.turn_recorder import BROKE_OFF
 
 __all__ = [
@@ -23,9 +23,9 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "BROKE_OFF": "turn_recorder",
-        "Prepared": "relayed_response",
+        "Prepared": "relayed",
         "Provider": "relay",
         "Relay": "relay",
-        "RelayedResponse": "relayed_response",
+        "RelayedResponse": "relayed",
     },
 )

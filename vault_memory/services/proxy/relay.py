@@ -31,8 +31,7 @@ from vault_memory.core.chat import (
 )
 from vault_memory.core.layout import without_folders
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.proxy.client_headers import for_provider, refuse_token
-from vault_memory.services.proxy.relayed_response import NOT_KEPT, Prepared, RelayedResponse
+from vault_memory.services.proxy.relayed import NOT_KEPT, Prepared, RelayedResponse, for_provider, refuse_token
 from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, RecordedTurn, TurnRecorder, UserRequest
 from vault_memory.services.retrieval import Memory, build_memory
 from vault_memory.services.turns import second_look

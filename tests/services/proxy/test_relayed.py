@@ -7,7 +7,7 @@ from base64 import b64encode, urlsafe_b64encode
 
 import pytest
 
-from vault_memory.services.proxy.client_headers import for_provider, holds_token
+from vault_memory.services.proxy.relayed import for_provider, holds_token
 
 TOKEN = b"vault_alice_" + b"ab" * 32
 
