@@ -131,11 +131,26 @@ def test_a_persons_own_hook_runs_after_ours_and_doctor_upgrades(cli: Cli, alice:
     assert alice.read("own-hook-ran") == "ran\n", "ours refused first"
 
 
-def test_without_the_command_hooks_and_merges_are_silent_and_harmless(cli: Cli) -> None:
-    """As Obsidian's Git plugin runs git: another PATH. Lines that clash get git's own markers."""
+def test_without_the_command_hooks_and_merges_are_harmless(cli: Cli) -> None:
+    """As on another machine: another PATH, no Python of ours. Lines that clash get git's own markers."""
     alice = Person(cli.folder, "/usr/bin:/bin")
+    hook = cli.folder / ".git" / "hooks" / "pre-commit"
+    hook.write_text(hook.read_text().replace(sys.executable, "/gone/python"))
     alice.write(USER, "- 主題偏好：purple\n")
     assert alice.git("commit", "-qm", "nobody looks") == ""
+
+
+def test_the_hook_looks_whatever_the_path(cli: Cli) -> None:
+    """As Obsidian's Git plugin runs git."""
+    alice = Person(cli.folder, "/usr/bin:/bin")
+    alice.write(USER, "- 主題偏好：purple\n")
+    assert "not 'purple'" in alice.git("commit", "-qm", "looked at", ok=False)
+
+
+def test_without_the_command_lines_that_clash_get_gits_own_marks(cli: Cli) -> None:
+    alice = Person(cli.folder, "/usr/bin:/bin")
+    alice.write(USER, "- 主題偏好：\n")
+    alice.git("commit", "-qm", "none")
     two_sides(alice, "- 主題偏好：dark\n", "- 主題偏好：light\n")
     alice.git("merge", "other", ok=False)
     assert alice.read(USER).count("<<<<<<<") == 1 and "dark" in alice.read(USER) and "light" in alice.read(USER)
