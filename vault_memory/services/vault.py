@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -180,6 +180,14 @@ class Vault:
         """Hold the user's write lock. A writer reads, changes and commits a user's files inside it. Raises `Busy`."""
         name = layout.check_user_id(user_id).casefold()
         with files.lock(self.root / layout.STATE_DIR / "locks" / f"{name}.lock", LOCK_TIMEOUT_S, self.root):
+            yield
+
+    @contextmanager
+    def lock_all(self) -> Iterator[None]:
+        """Hold every user's write lock. Ids that differ only in case, which another machine may bring, share one."""
+        with ExitStack() as held:
+            for user_id in {user_id.casefold(): user_id for user_id in self.user_ids()}.values():
+                held.enter_context(self.lock(user_id))
             yield
 
     @contextmanager

@@ -8,7 +8,7 @@ A turn, a preference, a note, a restore, a sync use it with their `decide`; `ini
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
@@ -106,9 +106,7 @@ def write(
 @contextmanager
 def locked(vault: Vault, scope: str | None) -> Iterator[None]:
     """Hold the locks for a scope: its user's, none (shared notes), or every user's (None). Raises `Busy`."""
-    with ExitStack() as held:
-        for user_id in vault.user_ids() if scope is None else filter(None, [scope]):
-            held.enter_context(vault.writing(user_id))
+    with vault.lock_all() if scope is None else vault.writing(scope) if scope else nullcontext():
         yield
 
 

@@ -18,7 +18,7 @@ from vault_memory.services.vault import open_vault
 COPY = "\x1b]52;c;ZXZpbA==\x07"
 """What makes a terminal put text into the clipboard."""
 HOSTILE = f"{COPY}\x9b31m\x7f\u202etxt\r"
-OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 @given(st.text(st.one_of(st.characters(), st.sampled_from("\x1b\x9b\x7f\r\n\t\u202e"))))

@@ -230,6 +230,22 @@ def test_a_remote_on_this_machine_is_asked_about_once(vault: Vault, tmp_path: Pa
     assert sync(vault).sent > 0 and sync(open_vault(vault.root)).sent == 0 and to_trust(vault) == ()
 
 
+@pytest.mark.parametrize("address", ["../hub.git", "https://127.0.0.1:9/x.git"])
+def test_an_address_that_gits_config_names_as_the_followed_remote_is_nobodys_word(
+    vault: Vault, tmp_path: Path, address: str
+) -> None:
+    hub = tmp_path / "hub.git"
+    git.run(tmp_path, "init", "--bare", str(hub))
+    (hub / "hooks" / "pre-receive").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    (hub / "hooks" / "pre-receive").chmod(0o755)
+    branch = vault.history.state().branch
+    git.run(vault.root, "config", f"branch.{branch}.remote", address)
+    git.run(vault.root, "config", f"branch.{branch}.merge", f"refs/heads/{branch}")
+    with pytest.raises(UsageError, match="to which this machine has not said yes"):
+        sync(vault)
+    assert not (tmp_path / "ran").exists() and [each.value for each in waiting_for_remote(vault)] == [[address]]
+
+
 @pytest.mark.parametrize(
     ("address", "here"),
     [

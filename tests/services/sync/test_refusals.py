@@ -261,3 +261,10 @@ def test_a_file_in_the_place_of_a_folder_is_named(remote: Machine, one: Machine)
     with pytest.raises(HistoryError, match="memory is a file there and a folder here"):
         one.sync()
     assert one.read("memory/alice/notes/idea.md").startswith("# 想法")
+
+
+def test_a_user_whose_id_differs_only_in_case_stops_no_writer(remote: Machine, one: Machine) -> None:
+    push(remote, **{"memory/ALICE/n.md": "# theirs\n"})
+    one.sync()
+    assert "ALICE" in one.vault.user_ids() and one.sync().received == 0
+    assert any("ALICE, alice differ only in case" in finding.message for finding in doctor(one.vault))

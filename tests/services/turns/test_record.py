@@ -155,3 +155,13 @@ def test_english_and_simplified_vaults_keep_their_language(vault: Vault, clock: 
     assert (home / "USER.md").read_text().startswith("# User profile\n")
     assert "- Request: hello\n- Module: chat\n" in next((home / "daily").iterdir()).read_text()
     assert "- Task: hello\n- Module: chat\n- Result: success\n" in (home / "MEMORY.md").read_text()
+
+
+@pytest.mark.parametrize("reply", ["ok", "ok " * 400])
+def test_a_log_never_holds_what_history_refuses(vault: Vault, reply: str) -> None:
+    """On one line, as in a log, the words of several lines may be a secret that the message did not show."""
+    record_turn(vault, "alice", "Password\n\n\n\n\n\n\nP@ssw0rd2024!", reply)
+    assert record_turn(vault, "alice", "what is recursion?").commits
+    assert vault.history.state().waiting == 0
+    log = next((vault.root / "memory/alice/daily").glob("*.md")).read_text()
+    assert "P@ssw0rd2024!" not in log and "[redacted: password]" in log

@@ -73,6 +73,8 @@ PREFIXED = [
 SHAPED = [
     ("token", "earer ", rf"(?<![A-Za-z0-9_\-])[Bb]earer {_DIGIT_SOON}[A-Za-z0-9_\-.=+/~]{{16,2000}}"),
     ("token", "BEARER ", rf"(?<![A-Za-z0-9_\-])BEARER {_DIGIT_SOON}[A-Za-z0-9_\-.=+/~]{{16,2000}}"),
+    ("api-key", "sk-", r"(?<![A-Za-z0-9_\-])sk-[a-z]{48}(?![A-Za-z0-9])"),
+    ("api-key", ".", r"(?<![A-Za-z0-9])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9.])"),
     ("api-key", "-us", r"(?<![A-Za-z0-9])[0-9a-f]{32}-us\d{1,2}(?![A-Za-z0-9])"),
     ("api-key", "8Q~", r"(?<![A-Za-z0-9])[A-Za-z0-9_~.\-]{3}8Q~[A-Za-z0-9_~.\-]{34}"),
     ("api-key", "pat", r"(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),

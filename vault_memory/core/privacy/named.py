@@ -121,7 +121,8 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
 _SUFFIX = (
     r"(?:(?<=password)s)?(?:[ _\-.]?(?:access|key|value|text|string|plain|number|no\.?|num|code|id|prod|production"
     r"|dev|test|staging|live"
-    r"|new|old|current|default|admin|root|user|db|database|base64|b64|字号|号码|号|码|值)){0,3}(?:_?\d{1,2}(?!\d))?"
+    r"|new|old|current|default|admin|root|user|db|database|base64|b64|字号|号码|号|码|值)){0,3}"
+    r"(?:_?\d{1,2}(?!\d)| ?#?\d(?=:))?"
 )
 _CLOSE = r"[\"'`*_\]」』】]{0,3}"
 _NOTE = r"(?: ?[(\[][^()\[\]\n]{1,30}[)\]])?"
@@ -136,7 +137,7 @@ _FIELD = r"[\s,]{1,24}[\"']?[a-z_\-]{1,20}[\"']?\s{0,4}[:=]\s{0,4}(?:\"[^\"\n]{0
 """Another field between a name and its value: "type": "plain"."""
 _SIGN = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}(?:"
-    rf"{_GAP}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|->|→|:(?!\?))[ \t]{{0,12}}{_NEW_LINE}"
+    rf"{_GAP}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|->|→|::(?=[ \t])|:(?!\?))[ \t]{{0,12}}{_NEW_LINE}"
     rf"|{_GAP} {{1,3}}(?P<word>(?:is|was|are|be|been|has|have|will|should|must|to|equals|became"
     rf"|got)(?: as follows| the following|{_SET}{{0,3}})|as follows)(?::\s{{1,12}}|[ :]{{1,3}})"
     rf"| ?{_HAN_GAP}(?P<han>(?:就?是|设?为|系|叫|(?:改|换|设|变|更新|重置|设[定置])[成为]|用的?|给你)了?|=>?|:)"
@@ -150,8 +151,8 @@ _SIGN = lazily(
 _JOINED = lazily(r"(?<=[\u4e00-\u9fff])(?P<joined> {0,2}(?:[(\[【〔《]|:{2,3}|[=\-]{1,3}>?)? {0,2})(?=[!-~])")
 """A value right after Han words: 密码Adm1n@2024, 密码【Adm1n@2024】."""
 _BELOW = lazily(
-    rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}(?:如下|见下|在下面|as follows|is below|below)?[:=]?{_CLOSE}"
-    r"(?P<below>(?:[ \t]{0,20}\r?\n[ \t>+#*]{0,12}){1,4}"
+    rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}(?:如下|见下|在下面|as follows|is below|below|is)?[:=]?{_CLOSE}"
+    r"(?P<below>(?:[ \t]{0,20}\r?\n(?:={3,40}|-{3,40})(?=[ \t]{0,20}\r?\n))?(?:[ \t]{0,20}\r?\n[ \t>+#*\-]{0,12}){1,4}"
     r"(?:(?:(?:```|~~~)[a-z]{0,10}|text|txt|sh|bash|console|ini|env|yaml|json)\r?\n[ \t>+#*]{0,12})?)(?=[!-~])"
 )
 """A value on a line below its name, also after an empty line or in a block of code."""

@@ -11,7 +11,6 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
@@ -98,9 +97,7 @@ def _write(vault: Vault, out: object) -> list[str]:
     with tarfile.open(fileobj=out, mode="w:gz", compresslevel=6) as tar:  # type: ignore[call-overload]
         for path in _files(vault.root / ".git" / "objects"):
             add(tar, path)
-        with ExitStack() as locks:
-            for user_id in vault.user_ids():
-                locks.enter_context(vault.lock(user_id))
+        with vault.lock_all():
             for path in _files(vault.root):
                 add(tar, path)
     return left_out

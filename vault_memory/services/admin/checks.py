@@ -48,7 +48,11 @@ def _vault(vault: Vault) -> CheckResult:
     private = (f"{layout.STATE_DIR}/token", f"{layout.MEMORY_DIR}/x/{layout.INDEX_FILE}")
     if not all(vault.history.ignored(PurePosixPath(name)) for name in private):
         return ".gitignore lacks our rules: the index would be committed", "`vault-memory doctor --fix` adds them"
-    count = len(vault.user_ids())
+    users = vault.user_ids()
+    if len({user_id.casefold() for user_id in users}) < len(users):
+        ids = [each for each in users if [other.casefold() for other in users].count(each.casefold()) > 1]
+        return f"users {', '.join(ids)} differ only in case", "move the notes of one into the folder of the other"
+    count = len(users)
     return f"{vault.root}, {count} user{'' if count == 1 else 's'}", ""
 
 

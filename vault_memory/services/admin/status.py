@@ -258,7 +258,8 @@ def _unhealthy(
     if daemon.running and daemon.record:
         lines += [f"daemon, {where}: {problem}" for where, problem in daemon.record.problems.items()]
     if history.waiting:
-        lines.append(f"{history.waiting} commits wait: {history.paused or 'they are made at the next write'}")
+        usual = "they are made at the next write; those of a withheld file when the secret is out of it"
+        lines.append(f"{history.waiting} commits wait: {history.paused or usual}")
     lines += history.damaged
     lines += [f"job {job.name}: {job.last.said}" for job in jobs if job.last and not job.last.ok and job.last.finished]
     return lines

@@ -15,6 +15,7 @@ from vault_memory.services.vault import Vault
 _SETTING = "git.remote"
 _ADDRESSES = "git remote "
 """The beginning of the name under which the addresses of a remote wait for this machine's yes."""
+_SENT = "every note in git and its history is sent to these addresses, and merged from them"
 
 
 def agreed_remote(vault: Vault, name: str = "") -> str:
@@ -24,11 +25,13 @@ def agreed_remote(vault: Vault, name: str = "") -> str:
     """
     if not name and _setting_that_waits(vault):
         raise UsageError("; ".join([*vault.config.waits(), "or name the remote: `vault-memory sync REMOTE`"]))
-    waiting = None if name else waiting_addresses(vault)
-    name = name or vault.config.git_remote or _followed(vault)
+    if name:
+        waiting = _on_this_machine(vault, name)
+    else:
+        name, waiting = vault.config.git_remote or _followed(vault), addresses_to_trust(vault)
     if not name:
         raise UsageError("this vault has no remote: name one with `git remote add origin ADDRESS`")
-    if waiting := waiting or _on_this_machine(vault, name):
+    if waiting:
         raise UsageError(
             f"the remote {name} is {', '.join(waiting.value)}, to which this machine has not said yes: "
             "`vault-memory trust` shows it and asks; or give an address: `vault-memory sync ADDRESS`"
@@ -42,29 +45,34 @@ def waiting_addresses(vault: Vault) -> Waiting | None:
     machine = MachineRecord(vault.root)
     if not name or (not _setting_that_waits(vault) and machine.doubts({_SETTING: name})):
         return None  # no remote, or one from the environment or the command line: the person's own words
-    effect = "every note in git and its history is sent to these addresses, and merged from them"
-    return _without_yes(vault, name, effect)
+    return _without_yes(vault, name, _SENT)
 
 
 def addresses_to_trust(vault: Vault) -> Waiting | None:
-    """The same; or, where the settings name no remote, those of the remote that `sync` goes to, if some are files."""
-    name = vault.config.git_remote or _followed(vault)
-    return waiting_addresses(vault) or (_on_this_machine(vault, name) if name else None)
+    """The same; or, where the settings name no remote, those of the remote that the branch follows."""
+    if vault.config.git_remote or _setting_that_waits(vault):
+        return waiting_addresses(vault) or _on_this_machine(vault, vault.config.git_remote)
+    name = _followed(vault)
+    return _without_yes(vault, name, _SENT, is_agreed=False) if name else None
 
 
 def _on_this_machine(vault: Vault, name: str) -> Waiting | None:
     """The addresses of a remote if some are files of this machine, where a repository may have come with the vault."""
-    waiting = _without_yes(vault, name, "git runs the hooks of the repository there; every note is sent there")
+    waiting = _without_yes(vault, name, f"git runs the hooks of the repository there; {_SENT}") if name else None
     return waiting if waiting and any(map(is_on_this_machine, waiting.value)) else None
 
 
-def _without_yes(vault: Vault, name: str, effect: str) -> Waiting | None:
+def _without_yes(vault: Vault, name: str, effect: str, *, is_agreed: bool = True) -> Waiting | None:
+    """The addresses of a remote without this machine's yes. `is_agreed`: its name was typed, or agreed to as a setting.
+
+    Then an address in place of a name is agreed to, too; one that stands in git's config (`branch.*.remote`) is not.
+    """
     addresses = [
         address.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         for address in dict.fromkeys(Remote(vault.history.root, name).addresses())
     ]
-    if addresses == [name] or addresses == MachineRecord(vault.root).agreed(_ADDRESSES).get(name):
-        return None  # an address in place of a name: it was agreed to with the setting, or typed
+    if (is_agreed and addresses == [name]) or addresses == MachineRecord(vault.root).agreed(_ADDRESSES).get(name):
+        return None
     return Waiting(_ADDRESSES + name, addresses, effect, "git's config says where the remote is, and may change")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -23,6 +23,7 @@ from vault_memory.core.extraction import extract
 from vault_memory.core.notes import Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import Change, Signal
+from vault_memory.core.text import one_line
 from vault_memory.core.trailers import Trailers
 from vault_memory.services.profiles import ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
@@ -31,6 +32,8 @@ from vault_memory.services.write import Plan, Written, index_paths, write
 
 _MAX_SEARCHED_CHARS = 20_000
 """This much of a message is searched for private facts; the logs quote its beginning."""
+_LEFT_OUT = "[redacted: password]"
+"""In a log, in place of a message that would be a secret there."""
 
 
 @dataclass(frozen=True)
@@ -165,17 +168,26 @@ def _log_entries(
 ) -> list[FileChange]:
     """The daily log with a new entry; MEMORY.md with one too if the reply is long enough to be a task."""
     locale = vault.config.locale
-
-    def appended(source: str, title: str, entry: str) -> FileChange:
-        before = cache.read(vault.path(turn.user_id, source))
-        text = journal.append((before or b"").decode("utf-8", "surrogateescape"), title, entry)
-        return FileChange(layout.user_dir(turn.user_id) / source, before, text.encode("utf-8", "surrogateescape"))
-
     summaries = [change.summary() for change in changes]
-    daily = journal.daily_entry(at, quote, turn.skill, summaries, locale)
+
+    def daily(request: str) -> str:
+        return journal.daily_entry(at, request, turn.skill, summaries, locale)
+
+    def memory(request: str) -> str:
+        return journal.memory_entry(at, request, turn.skill, turn.exit_code, locale)
+
+    def appended(source: str, title: str, entry: Callable[[str], str]) -> FileChange:
+        before = cache.read(vault.path(turn.user_id, source))
+        text = (before or b"").decode("utf-8", "surrogateescape")
+        after = b""
+        for request in (quote, secrets.redact(one_line(quote)).text, _LEFT_OUT):
+            after = journal.append(text, title, entry(request)).encode("utf-8", "surrogateescape")
+            if not secrets.secrets_added([before], after):
+                break  # words of several lines may be a secret on one: history would refuse the log
+        return FileChange(layout.user_dir(turn.user_id) / source, before, after)
+
     logs = [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
     if len(turn.assistant_message or "") > journal.MEMORY_REPLY_CHARS:
-        memory = journal.memory_entry(at, quote, turn.skill, turn.exit_code, locale)
         logs.append(appended(layout.MEMORY_LOG, journal.memory_title(locale), memory))
     return logs
 
