@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 
 from vault_memory.adapters import git
-from vault_memory.adapters.git import Remote, Repository, blame
+from vault_memory.adapters.git import Remote, Repository
 from vault_memory.errors import HistoryError
 
 
@@ -109,9 +109,3 @@ def test_a_head_that_names_no_branch_is_refused(top: Path, ref: str) -> None:
 def test_the_names_of_branches_are_those_of_git(top: Path, name: str) -> None:
     subprocess.run(["git", "checkout", "-q", "-B", name], cwd=top, check=True, timeout=30)
     assert Repository(top).head().branch == name
-
-
-def test_blame_opens_no_file_that_a_config_names(top: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine").write_text("a line of mine\n")
-    git.run(top, "config", "blame.ignoreRevsFile", str(tmp_path / "mine"))
-    assert [text for _, text in blame(top, PurePosixPath("a.md"))] == ["a"]

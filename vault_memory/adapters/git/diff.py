@@ -106,8 +106,7 @@ def blame(root: Path, path: PurePosixPath) -> list[tuple[str | None, str]]:
         ancestry = Path(folder, "ancestry")
         ancestry.write_text(_ancestry(root, path))
         args = ("blame", "--porcelain", "--no-textconv", "-S", str(ancestry), "--", str(path))
-        # A foreign config may name any file of this machine there.
-        out = git.run(root, "-c", "blame.ignoreRevsFile=", *args, timeout_s=_FILE_TIMEOUT_S)
+        out = git.run(root, *args, timeout_s=_FILE_TIMEOUT_S)
     lines: list[tuple[str | None, str]] = []
     commit = ""
     for line in out.split(b"\n"):
