@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import time
 from collections.abc import AsyncIterator
 
 import pytest
 
-from vault_memory.adapters.models.upstream import ARRIVED_BYTES, Upstream
+from vault_memory.adapters.models.upstream import ARRIVED_BYTES, SOCKET_BYTES, Upstream
 from vault_memory.errors import EndpointError, EndpointSlow
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -95,6 +96,20 @@ def test_a_client_that_does_not_read_stops_the_provider() -> None:
             return len(part)
 
     assert asyncio.run(read()) <= 2 * ARRIVED_BYTES
+
+
+def test_the_system_holds_little_of_what_nobody_reads_yet() -> None:
+    """It took up to 30 MB of a connection, and gave them to us at once."""
+
+    async def size() -> int:
+        async with provider(CHUNKED, b"8000\r\n" + b"x" * 0x8000 + b"\r\n") as upstream:
+            response = await upstream.send("POST", "/chat/completions", [], b"{}")
+            connection = response._response.extensions["network_stream"].get_extra_info("socket")
+            held: int = connection.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
+            await response.close()
+            return held
+
+    assert asyncio.run(size()) <= 2 * SOCKET_BYTES  # Linux doubles it for its own records
 
 
 def test_a_response_that_breaks_off_or_stalls_raises_after_its_last_part() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -106,6 +107,18 @@ def test_a_stream_read_in_parts_is_the_same_as_the_whole(end: bytes, data: st.Da
         reader.add(whole[start:stop])
         reader.read_on()
     assert reader.response() == read_response(SSE, whole) == ChatResponse("八十度。", is_complete=True)
+
+
+def test_an_event_of_very_many_lines_is_left_out_in_little_memory() -> None:
+    endless = b"data:x\n" * 280_000
+    tracemalloc.start()
+    try:
+        got = read_response(SSE, endless + b"\n" + b"".join(chunks("八十")))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert got == ChatResponse("八十", is_complete=True)
+    assert peak < 6 * len(endless)
 
 
 @pytest.mark.slow

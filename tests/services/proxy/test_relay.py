@@ -19,8 +19,9 @@ from vault_memory.core.chat import ChatResponse
 from vault_memory.errors import UsageError
 from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.proxy import Prepared
-from vault_memory.services.proxy.relay import SAME_MEMORY_S, Relay
+from vault_memory.services.proxy.relay import MEMORIES_PER_USER, SAME_MEMORY_S, Relay
 from vault_memory.services.proxy.relayed import holds_token
+from vault_memory.services.retrieval import Memory
 from vault_memory.services.vault import Vault, open_vault
 
 QUESTION = "How hot is the water for green tea?"
@@ -68,6 +69,16 @@ def prepared(relay: Relay, body: bytes, user_id: str = "alice", conversation: st
         return await relay.prepare(body, await relay.read(body), user_id, conversation)
 
     return asyncio.run(prepare())
+
+
+async def at_once(relay: Relay, requests: int, user_id: str = "alice") -> list[Prepared]:
+    """So many requests of one user, each with other words."""
+
+    async def one(number: int) -> Prepared:
+        body = json.dumps({"messages": [user(f"{QUESTION} {number}")]}).encode()
+        return await relay.prepare(body, await relay.read(body), user_id)
+
+    return await asyncio.gather(*map(one, range(requests)))
 
 
 def user(words: str) -> dict[str, Any]:
@@ -134,12 +145,34 @@ def test_memory_that_takes_too_long_is_left_out(relay: Relay, seconds: Seconds) 
             pass
     with relay_of(hasty, seconds) as slow:
         try:
-            for number in range(8):  # more than get their memory at once
-                prepared = ask(slow, user(f"{QUESTION} {number}"))
+            for number, prepared in enumerate(asyncio.run(at_once(slow, 8))):  # more than get their memory at once
                 assert prepared.memory == "degraded; memory took longer than 0.01 s"
                 assert first_words(prepared) == f"{QUESTION} {number}" and prepared.user_request is not None
         finally:
             held.released.set()
+
+
+def test_one_user_who_asks_much_at_once_leaves_threads_for_others(
+    relay: Relay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, other_has_ended = list[str](), threading.Event()
+
+    def build_memory(vault: Vault, user_id: str, *_: object, **__: object) -> Memory:
+        begun.append(user_id)
+        assert user_id == "bob" or other_has_ended.wait(30)
+        return Memory()
+
+    async def ask_at_once() -> list[Prepared]:
+        crowd = asyncio.ensure_future(at_once(relay, 8))
+        while len(begun) < MEMORIES_PER_USER:
+            await asyncio.sleep(0.01)
+        other = await at_once(relay, 1, "bob")
+        other_has_ended.set()
+        return [*other, *await crowd]
+
+    monkeypatch.setattr("vault_memory.services.proxy.relay.build_memory", build_memory)
+    assert {each.memory for each in asyncio.run(ask_at_once())} == {"off; no memory bears on this request"}
+    assert begun == ["alice"] * MEMORIES_PER_USER + ["bob"] + ["alice"] * (8 - MEMORIES_PER_USER)
 
 
 def test_a_turn_that_was_recorded_but_cannot_be_indexed_is_reported_as_that(relay: Relay) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
 import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -23,7 +24,10 @@ INTERIM_S = 1.0
 """A provider may send 1xx responses this much longer than nothing; then its response must begin."""
 PART_BYTES = 256 << 10
 ARRIVED_BYTES = 64 << 10
-"""Of a response: when so much has arrived, it is handed on before more is read."""
+"""Of a response: so much is handed on at a time, unless a single chunk is larger. Until then no more is read."""
+SOCKET_BYTES = 64 << 10
+"""Of a response: what the system may hold for us. Otherwise it holds many megabytes of what a provider sends faster
+than the client reads, and all of them come at once into our memory."""
 TURN_S = 0.001
 """How long one response is read before others have a turn."""
 MAX_CONNECTIONS = 1_000
@@ -101,12 +105,21 @@ async def _in_parts(content: bytes, sent: Callable[[], None]) -> AsyncIterator[b
     sent()
 
 
+def _limit_what_waits(response: httpx.Response) -> None:
+    """A stream that a test makes up has no connection."""
+    stream = response.extensions.get("network_stream")
+    connection = stream.get_extra_info("socket") if stream is not None else None
+    if connection is not None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BYTES)
+
+
 class UpstreamResponse:
     """A response whose head has come. Read its body once with `parts`; always `close` it."""
 
     def __init__(self, upstream: Upstream, response: httpx.Response) -> None:
         self._upstream = upstream
         self._response = response
+        _limit_what_waits(response)
         self.status = response.status_code
         self.headers = end_to_end(response.headers.raw)
         self.media_type = response.headers.get("Content-Type", "")
@@ -130,7 +143,7 @@ class UpstreamResponse:
                 await self._has_arrived.wait()
                 self._has_arrived.clear()
                 part = bytes(self._arrived)
-                self._arrived.clear()
+                self._arrived = bytearray()  # a cleared one would keep its memory
                 self._has_room.set()
                 if part:
                     yield part
@@ -147,11 +160,11 @@ class UpstreamResponse:
         """
         try:
             async for chunk in self._response.aiter_raw():
-                self._arrived += chunk
-                self._has_arrived.set()
-                while len(self._arrived) >= ARRIVED_BYTES:
+                while self._arrived and len(self._arrived) + len(chunk) > ARRIVED_BYTES:
                     self._has_room.clear()
                     await self._has_room.wait()
+                self._arrived += chunk
+                self._has_arrived.set()
                 if self._turn_ends is None:
                     self._turn_ends = time.monotonic() + TURN_S
                     asyncio.get_running_loop().call_soon(self._end_turn)  # when this waits, for whatever it is

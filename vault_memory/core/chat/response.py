@@ -15,8 +15,10 @@ from typing import Any
 from vault_memory.core.chat.request import text_of
 from vault_memory.core.chat.shortened import MAX_READ_BYTES, is_readable
 
-READ_AT_BYTES = 256 << 10
+READ_AT_BYTES = 64 << 10
 """The events of a stream are read when so many bytes of it have come."""
+MAX_EVENT_LINES = 1_000
+"""Servers write an event in two or three; each line of it takes many times its size while it is read."""
 MAX_TEXT_BYTES = 4 << 20
 """The text of a stream is kept up to this size in memory; in some scripts a character takes four bytes."""
 _TOOL_FINISH_REASONS = ("tool_calls", "function_call", "tool_use", "pause_turn")
@@ -88,7 +90,7 @@ class ResponseReader:
         if end >= 0 and not self._unread.endswith(b"\r"):  # the \n of an \r\n may be still to come
             self._stream.take(bytes(lines[:end]))
             self._unread = lines[end:]
-        self._read_at_bytes = len(self._unread) + READ_AT_BYTES
+        self._read_at_bytes = READ_AT_BYTES + len(self._unread) * 3 // 2  # it all is looked at each time
         if len(self._unread) > MAX_READ_BYTES or self._stream.text_bytes > MAX_TEXT_BYTES:
             self.cut()
 
@@ -171,12 +173,14 @@ def _first_choice(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _events(lines: bytes) -> Iterable[Mapping[str, Any]]:
-    """The data of each event that is a JSON object; `[DONE]` is not one."""
+    """The data of each event that is a JSON object; `[DONE]` is not one, nor is one of too many lines."""
     start = 0
     while start < len(lines):
         end = lines.find(b"\n\n", start)
         event = lines[start : end if end >= 0 else len(lines)]
         start += len(event) + 2
+        if event.count(b"\n") > MAX_EVENT_LINES:
+            continue
         data = b"\n".join(line[5:].removeprefix(b" ") for line in event.split(b"\n") if line.startswith(b"data:"))
         try:
             body = json.loads(data.decode("utf-8", "replace")) if is_readable(data) else None

@@ -30,6 +30,8 @@ MAX_PIPELINED = 16
 MIN_WAIT_S = 1.0
 STALL_TIMEOUT_S = 30.0
 """How long a caller may take none of the response that waits for it."""
+WAITING_BYTES = 16 << 10
+"""When more of a response waits for its caller, no more of it is made or read from a provider."""
 MAX_CONNECTIONS = 400
 """Each may need a second connection to a provider, and a process often has no more than 1,024 open files."""
 
@@ -59,6 +61,7 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
+        transport.set_write_buffer_limits(WAITING_BYTES)
         self.app_state = {**self.app_state, "connection": self}
         self.caller = f"from {(self.client or ['?'])[0]}"
         self._waits_since = self.loop.time()

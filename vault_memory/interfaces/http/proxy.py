@@ -28,7 +28,7 @@ RESPONSE_TIMEOUT_S = 3_600.0
 TURN_BYTES = 4 << 10
 """What a turn takes until it is recorded, beside its words."""
 MAX_CONVERSATION_ID_CHARS = 200
-SWITCH_INTERVAL_S = 0.0005
+SWITCH_INTERVAL_S = 0.0001
 """How long a computing thread (a search, a commit) may delay the thread that hands responses on. Python's default of 5
 ms adds up: each part of each stream waits again."""
 _PREFIX = "/v1"

@@ -20,6 +20,9 @@ from vault_memory.services.vault import Vault
 
 DAEMON_RETRY_S = 10.0
 """How often a server tries to start its daemon while another process watches the vault."""
+SOCKET_BYTES = 64 << 10
+"""Of a response: what the system may hold for a client that does not read. Otherwise it holds megabytes for each, and
+the server is busy for seconds with what nobody reads."""
 SHUTDOWN_GRACE_S = 5
 """How long unfinished responses may take after the server was told to stop."""
 
@@ -144,4 +147,5 @@ def listen(host: str, port: int) -> socket.socket:
     # asyncio sets this itself, but only on sockets that name their protocol, which these do not. Without it the second
     # part of a response waits some 40 ms for the client to acknowledge the first. Accepted sockets inherit it.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BYTES)  # accepted sockets inherit it, too
     return listening

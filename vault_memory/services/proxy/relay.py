@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
+from weakref import WeakValueDictionary
 
 from vault_memory.adapters.models import Upstream
 from vault_memory.core.chat import (
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 MEMORY_THREADS = 4
 """How many requests get their memory at the same time."""
+MEMORIES_PER_USER = 2
+"""So that somebody who sends hundreds of chats at once keeps neither the threads nor the interpreter from others."""
 LARGE_BYTES = 1_000_000
 """Larger requests are read in a thread of their own."""
 RECORD_WAIT_S = 0.5
@@ -49,8 +52,8 @@ RECORD_WAIT_S = 0.5
 SAME_MEMORY_S = 60.0
 """How long a repeated request gets the same memory; the rounds of a tool loop get it as long as the loop lasts."""
 MAX_KEPT_MEMORIES = 1_000
-RESPONSE_THREADS = 2
-"""How many responses are read at the same time while they come."""
+RESPONSE_THREADS = 1
+"""How many responses are read at the same time while they come; more would only compete for the interpreter."""
 _TOO_LARGE = "the request is too large or has too many values to be read"
 
 Provider = Literal["openai", "anthropic"]
@@ -107,6 +110,7 @@ class Relay:
         self._lock = threading.Lock()
         self._memory_done = threading.Condition(self._lock)
         self._memories_in_progress = 0
+        self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._memories: OrderedDict[tuple[str, str, str], tuple[float, Memory]] = OrderedDict()
         self._responses_to_record = 0
         self._sources_to_index: dict[str, set[str]] = {}
@@ -130,13 +134,9 @@ class Relay:
             return Prepared(body, "off; the client made this request on its own")
         without_text = replace(user_request, chat=replace(user_request.chat, text=""))  # only the memory needs it
         to_record = without_text if record else None
-        with self._lock:
-            self._memories_in_progress += 1
-        work = self._memory_threads.submit(self._with_memory, body, read, user_request)
-        work.add_done_callback(self._end_memory)
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
-            changed, memory = await asyncio.wait_for(asyncio.wrap_future(work), limit_s)
+            changed, memory = await asyncio.wait_for(self._memory_in_turn(body, read, user_request), limit_s)
         except TimeoutError:
             return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), to_record)
         except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
@@ -227,6 +227,21 @@ class Relay:
             return None
         conversation = conversation or conversation_id(user_id, chat.opening)
         return UserRequest(chat, user_id, conversation, self.vault.now(), read.model)
+
+    async def _memory_in_turn(self, body: bytes, read: ReadRequest, request: UserRequest) -> tuple[bytes, Memory]:
+        """`_with_memory` in a thread, when the user has fewer than `MEMORIES_PER_USER` of them."""
+        places = self._places.setdefault(request.user_id, asyncio.Semaphore(MEMORIES_PER_USER))
+        await places.acquire()
+        with self._lock:
+            self._memories_in_progress += 1
+        work = self._memory_threads.submit(self._with_memory, body, read, request)
+        work.add_done_callback(self._end_memory)
+        ended = asyncio.wrap_future(work)
+        ended.add_done_callback(lambda _: places.release())  # a thread cannot be stopped: it keeps its place until then
+        try:
+            return await asyncio.shield(ended)
+        finally:
+            work.cancel()  # if it has not begun, nobody needs it any longer
 
     def _with_memory(self, body: bytes, read: ReadRequest, request: UserRequest) -> tuple[bytes, Memory]:
         """The request's body with the memory in it, and the memory."""
