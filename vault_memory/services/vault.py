@@ -132,7 +132,7 @@ class Vault:
         """Ids of the users who have a folder, sorted."""
         try:
             with os.scandir(self.root / layout.MEMORY_DIR) as entries:
-                return sorted(e.name for e in entries if not e.is_symlink() and layout.is_user_id(e.name))
+                return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and layout.is_user_id(e.name))
         except FileNotFoundError:
             return []
 

@@ -240,3 +240,11 @@ def test_a_view_shows_the_same_signs_as_all_of_unicode() -> None:
             each for each in signs if each > "~"
         }
     assert not [each for each in codes if re.match(f"[{PLAIN_HAN}]", each) and plain[each] != each]
+
+
+@pytest.mark.parametrize("before", ["[", "[/", "<", "</", "[A_", "]"])
+def test_a_bracket_and_many_blanks_take_a_moment(before: str) -> None:
+    began = time.process_time()
+    escape(before + " " * 200_000)
+    escape((before + " " * 50) * 4_000)
+    assert time.process_time() - began < 2

@@ -246,6 +246,13 @@ def test_an_address_that_gits_config_names_as_the_followed_remote_is_nobodys_wor
     assert not (tmp_path / "ran").exists() and [each.value for each in waiting_for_remote(vault)] == [[address]]
 
 
+def test_an_address_that_is_typed_goes_nowhere_else(vault: Vault) -> None:
+    typed = "git@127.0.0.1:me/notes.git"
+    git.run(vault.root, "config", f"remote.{typed}.url", "git@127.0.0.2:theirs.git")
+    with pytest.raises(UsageError, match=r"git's config makes .* into git@127\.0\.0\.2:theirs\.git"):
+        sync(vault, typed)
+
+
 @pytest.mark.parametrize(
     ("address", "here"),
     [

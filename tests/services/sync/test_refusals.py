@@ -8,7 +8,7 @@ import pytest
 
 from tests.services.sync.conftest import Machine, git
 from vault_memory.core import layout
-from vault_memory.errors import HistoryError
+from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import status
 from vault_memory.services.person_edits import commit_person_edits
@@ -268,3 +268,55 @@ def test_a_user_whose_id_differs_only_in_case_stops_no_writer(remote: Machine, o
     one.sync()
     assert "ALICE" in one.vault.user_ids() and one.sync().received == 0
     assert any("ALICE, alice differ only in case" in finding.message for finding in doctor(one.vault))
+
+
+@pytest.mark.parametrize(
+    "name", ["logs/refs/remotes/origin/main", "refs/remotes", "refs/vault-memory", "refs/x/y", "logs"]
+)
+def test_a_sync_writes_through_no_link_in_git(one: Machine, tmp_path: Path, name: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    planted = one.root / ".git" / name
+    if planted.exists():
+        planted.rename(tmp_path / "aside")
+    planted.parent.mkdir(parents=True, exist_ok=True)
+    planted.symlink_to(outside)
+    with pytest.raises(HistoryError, match="is a link"):
+        one.sync()
+    assert not list(outside.iterdir())
+
+
+def test_a_fetch_writes_our_own_reference_only(remote: Machine, one: Machine, tmp_path: Path) -> None:
+    one.sync()
+    (tmp_path / "victim").write_text("mine")
+    (one.root / ".git/FETCH_HEAD").unlink(missing_ok=True)
+    (one.root / ".git/FETCH_HEAD").symlink_to(tmp_path / "victim")
+    git(one.root, "branch", "precious")
+    git(one.root, "config", "--add", "remote.origin.fetch", "+refs/heads/main:refs/heads/precious")
+    precious = git(one.root, "rev-parse", "precious")
+    push(remote, **{"note.md": "# theirs\n"})
+    one.sync()
+    assert (tmp_path / "victim").read_text() == "mine" and git(one.root, "rev-parse", "precious") == precious
+
+
+def test_a_reference_that_stands_for_another_is_not_moved(remote: Machine, one: Machine) -> None:
+    one.sync()
+    (one.root / ".git/refs/vault-memory").mkdir(exist_ok=True)
+    (one.root / ".git/refs/vault-memory/fetched").write_text("ref: refs/heads/main\n")
+    push(remote, **{"note.md": "# theirs\n"})
+    before = git(one.root, "rev-parse", "main")
+    with pytest.raises(HistoryError, match="stands for another reference"):
+        one.sync()
+    assert git(one.root, "rev-parse", "main") == before
+
+
+def test_a_remote_that_is_named_in_gits_old_way_is_refused(one: Machine) -> None:
+    (one.root / ".git/remotes").mkdir(exist_ok=True)
+    (one.root / ".git/remotes/git@127.0.0.1:x.git").write_text("URL: git@127.0.0.2:theirs.git\n")
+    with pytest.raises(UsageError, match="into git@127"):
+        sync(one.vault, "git@127.0.0.1:x.git")
+
+
+def test_a_file_beside_the_users_is_no_user(one: Machine) -> None:
+    one.write("memory/README.md", "# what is here\n")
+    assert "README.md" not in one.vault.user_ids() and status(one.vault)

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
+from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.repository import Repository
 from vault_memory.adapters.git.settings import NETWORK, NEXT_STEP, settings_of
 from vault_memory.core import reading
 from vault_memory.errors import HistoryError
@@ -72,8 +75,9 @@ class Remote:
 
     def fetch(self, branch: str) -> str:
         """Fetch the remote's branch and return its commit."""
-        options = ("--quiet", "--no-tags", "--no-auto-gc", "--no-recurse-submodules")
-        self._run("fetch", *options, "--", self._name, f"+refs/heads/{branch}:{_FETCHED}")
+        # Nothing but our own reference is written, whatever the config of the repository says.
+        own = ("--no-write-fetch-head", "--refmap=", "--no-tags", "--no-auto-gc", "--no-recurse-submodules")
+        self._run("fetch", "--quiet", *own, "--", self._name, f"+refs/heads/{branch}:{_FETCHED}")
         return git.run(self._root, "rev-parse", _FETCHED).decode().strip()
 
     def push(self, branch: str, commit: str) -> bool:
@@ -94,6 +98,7 @@ class Remote:
                 f"the config of this repository sets {refused.in_words()}, which may start a program or "
                 f"lead elsewhere, so no remote is asked: {NEXT_STEP}"
             )
+        self._refuse_planted()
         for address in self.addresses():
             if self._is_inside(address):
                 raise HistoryError(
@@ -107,6 +112,24 @@ class Remote:
             self._root, *_SLOW_LIMITS, *_PIECEWISE, *args, extra=extra, timeout_s=_TIMEOUT_S, asks_remote=True
         )
 
+    def _refuse_planted(self) -> None:
+        """Raise `HistoryError` for what makes a fetch or push write elsewhere, or go elsewhere, than its arguments say.
+
+        A link among references and their logs; a reference that stands for another one, which would be moved.
+        """
+        repository = Repository(self._root)
+        for folder in {repository.git_dir, repository.common_dir}:
+            for path in (*_files(folder / "refs"), *_files(folder / "logs")):
+                # refs/remotes/origin/HEAD, which a clone makes, does stand for another
+                is_reference = path.name != "HEAD" and path.is_relative_to(folder / "refs")
+                if path.is_symlink():
+                    what = "is a link"
+                elif is_reference and (files.read(path) or b"").startswith(b"ref:"):
+                    what = "stands for another reference"
+                else:
+                    continue
+                raise HistoryError(f"{path} {what}, and may have come with the folder: delete it, then sync again")
+
     def _is_inside(self, address: str) -> bool:
         """Whether an address is a folder in the vault: it may have come with the vault's own."""
         if not is_on_this_machine(address):
@@ -115,3 +138,13 @@ class Remote:
         root = self._root.resolve()
         # What a place such as /proc/self/cwd stands for is another one for git's process.
         return (root / path).resolve().is_relative_to(root) or bool(_OF_A_PROCESS.match(os.path.normpath(root / path)))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Every file and link below a folder, and the folder itself if it is one."""
+    if folder.is_symlink():
+        yield folder
+        return
+    for name, folders, names in os.walk(folder):
+        yield from (Path(name, child) for child in names)
+        yield from (path for child in folders if (path := Path(name, child)).is_symlink())

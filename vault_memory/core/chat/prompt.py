@@ -100,9 +100,14 @@ def _quarter_tokens(text: str) -> int:
     return 4 * wide + len(text) - wide
 
 
+_MAX_LANGUAGE_CHARS = 40
+"""The profile may say anything; this line stands outside of every tag."""
+
+
 def closing(language: str) -> str:
     """The last line: respond in the person's language (`zh-TW`, `en`, `ja`, …) and by the person's preferences."""
-    return _CLOSING[_locale_index(language)].format("English" if language.startswith("en") else language)
+    shown = "English" if language.startswith("en") else escape_line(language[:_MAX_LANGUAGE_CHARS])
+    return _CLOSING[_locale_index(language)].format(shown)
 
 
 def recalled(language: str) -> str:

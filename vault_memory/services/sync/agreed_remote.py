@@ -6,6 +6,8 @@ come with the folder.
 
 from __future__ import annotations
 
+import re
+
 from vault_memory.adapters.git import Remote, followed_remote, is_on_this_machine
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Waiting
@@ -15,6 +17,7 @@ from vault_memory.services.vault import Vault
 _SETTING = "git.remote"
 _ADDRESSES = "git remote "
 """The beginning of the name under which the addresses of a remote wait for this machine's yes."""
+_ADDRESS = re.compile(r"[/:\\]")
 _SENT = "every note in git and its history is sent to these addresses, and merged from them"
 
 
@@ -25,6 +28,10 @@ def agreed_remote(vault: Vault, name: str = "") -> str:
     """
     if not name and _setting_that_waits(vault):
         raise UsageError("; ".join([*vault.config.waits(), "or name the remote: `vault-memory sync REMOTE`"]))
+    if _ADDRESS.search(name) and (other := _without_yes(vault, name, _SENT)):
+        raise UsageError(
+            f"git's config makes {name} into {', '.join(other.value)}: take that out, or type that address"
+        )
     if name:
         waiting = _on_this_machine(vault, name)
     else:
