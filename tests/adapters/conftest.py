@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from tests.conftest import wait_until
 from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange, History
 
 USER = PurePosixPath("memory/alice/USER.md")
@@ -78,7 +79,8 @@ class Vault:
         assert self.git("write-tree") == self.git("rev-parse", "HEAD^{tree}"), "the index is not what HEAD holds"
         problems = self.git("fsck", "--strict", "--no-dangling")
         assert problems == "", problems
-        assert not list(Path(self.history.git_dir).rglob("*.lock"))
+        # The person's git may be collecting garbage in the background, and holds a lock of its own until it ends.
+        wait_until(lambda: not list(Path(self.history.git_dir).rglob("*.lock")), "no lock is left")
         assert self.history.state().waiting == 0
 
 
