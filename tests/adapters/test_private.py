@@ -107,6 +107,7 @@ def test_a_pipe_does_not_stop_the_program(tmp_path: Path) -> None:
         files.read_private(tmp_path / "here")
 
 
+@pytest.mark.slow
 def test_a_folder_that_becomes_a_link_meanwhile_is_not_followed(tmp_path: Path, outside: Path) -> None:
     """A pull swaps the folder again and again while lines are appended: each is refused, or lands in the folder."""
     root, parked, way = tmp_path / "root", tmp_path / "parked", tmp_path / "way"

@@ -76,6 +76,7 @@ def test_half_a_character_is_replaced() -> None:
 TRIPLE = "'" * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ['\\"', '"a', "'a", "\\", '"""', f"{TRIPLE}a", "[a]\n", "#", "a=", f"x={TRIPLE}", '["""x"""",']
 )

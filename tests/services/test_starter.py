@@ -155,6 +155,7 @@ class TestHooks:
         assert hook.read_bytes() == hooks()["pre-commit"] and os.access(hook, os.X_OK)
         assert newer.read_text(encoding="utf-8").endswith("version 99\n"), "a newer vault-memory's hook stays"
 
+    @pytest.mark.slow
     def test_a_persons_own_hook_is_chained(self, repo: Path) -> None:
         """It still runs, with its arguments, and still decides; a second install changes nothing."""
         own = script(repo / ".git/hooks/pre-commit", 'echo "own $#" >> ran; test ! -e refuse')
@@ -211,6 +212,7 @@ class TestHooks:
         assert done.returncode == 1 and done.stderr == "USER.md:3 is broken\n"
         git(repo, "commit", "-q", "--allow-empty", "--no-verify", "-m", "a", path=path)
 
+    @pytest.mark.slow
     def test_checkout_merge_and_rewrite_leave_a_hint_for_the_daemon(self, repo: Path) -> None:
         hint = repo / ".vault-memory/rescan"
 

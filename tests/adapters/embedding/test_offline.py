@@ -7,7 +7,6 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.utils import murmurhash3_32
 
 from tests.adapters.embedding.contract import EmbedderContract
 from vault_memory.adapters.embedding import offline
@@ -20,9 +19,15 @@ class TestOffline(EmbedderContract):
         return OfflineEmbedder()
 
 
-@given(st.binary(max_size=40))
-def test_the_hash_is_scikit_learn_s(data: bytes) -> None:
-    assert offline.murmur3(data) == murmurhash3_32(data, seed=0)
+@pytest.mark.slow
+def test_the_hash_is_scikit_learn_s() -> None:
+    from sklearn.utils import murmurhash3_32
+
+    @given(st.binary(max_size=40))
+    def same(data: bytes) -> None:
+        assert offline.murmur3(data) == murmurhash3_32(data, seed=0)
+
+    same()
 
 
 @settings(deadline=None)

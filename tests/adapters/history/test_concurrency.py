@@ -112,6 +112,7 @@ def test_what_another_has_just_committed_is_not_committed_again(vault: Vault) ->
     assert vault.git("log", "--format=%s", "--grep=^edit").splitlines() == ["edit"]
 
 
+@pytest.mark.slow
 def test_threads_share_one_history(vault: Vault) -> None:
     def work(name: str) -> None:
         for number in range(8):

@@ -41,6 +41,7 @@ def fill(vault: Vault, leave: int) -> Path:
     return ballast
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leave_kib", [0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64])
 def test_a_disk_that_fills_up_at_any_point(small: Vault, leave_kib: int) -> None:
     small.add(b"one")

@@ -122,6 +122,7 @@ def plant(vault: Vault, name: str, text: str) -> Path:
     return intents / name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["staged", "written"])
 @pytest.mark.parametrize("what", [*DAMAGED, "cut"])
 def test_a_damaged_intent_is_named_and_set_aside(vault: Vault, state: str, what: str) -> None:
@@ -150,6 +151,7 @@ def test_an_intent_that_is_a_link_is_set_aside(vault: Vault, tmp_path: Path) -> 
     assert "is damaged" in vault.history.state().damaged[0]
 
 
+@pytest.mark.slow
 def test_a_planted_intent_of_the_last_number_hides_none(vault: Vault) -> None:
     plant(vault, "99999999.written", json.dumps(GOOD))
     (vault.root / ".git/MERGE_HEAD").write_text("0" * 40)  # nothing can be committed now

@@ -33,6 +33,7 @@ def begun(vault: Vault) -> Vault:
     return vault
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("taking", [("reset", "--hard"), ("stash",), ("checkout", "-f", "main")])
 def test_text_that_waits_is_put_back(begun: Vault, taking: tuple[str, ...]) -> None:
     begun.history.stage([begun.draft(b"a turn")])
@@ -116,6 +117,7 @@ def test_a_commit_that_a_failing_merge_took_out_of_the_files_is_put_back(begun: 
     assert begun.read() == b"begin\n", "what the person takes back and commits is taken back"
 
 
+@pytest.mark.slow
 def test_a_slow_merge_may_take_out_several_commits_at_once(begun: Vault) -> None:
     """On a busy machine a merge takes seconds, and several turns are committed meanwhile."""
     head = begun.git("rev-parse", "HEAD").strip()

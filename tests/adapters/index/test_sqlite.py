@@ -359,6 +359,7 @@ def answer(index: SqliteIndex, question: str, vector: tuple[str, Sequence[float]
     return rows, found.frequency, found.total
 
 
+@pytest.mark.slow
 def test_a_search_sees_one_state_while_another_writes(index: SqliteIndex) -> None:
     """Chunks that are replaced between two steps of a search must not trip it."""
     index.replace([entry(f"{n}.md", f"tea number {n}\n") for n in range(20)])

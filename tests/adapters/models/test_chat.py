@@ -85,6 +85,7 @@ def test_the_attempts_are_bounded(chat: ScriptedServer) -> None:
 DRIP = [bytes([byte]) for byte in completion("好" * 500).parts[0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [Reply(wait_s=30), Reply(DRIP, pause_s=0.05)])
 def test_slow_answers_end_with_the_time(chat: ScriptedServer, answer: Reply) -> None:
     """Neither silence nor a byte now and then holds the caller longer than the box."""

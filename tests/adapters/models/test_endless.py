@@ -51,6 +51,7 @@ async def longest_wait(ends: asyncio.Event) -> float:
     return longest
 
 
+@pytest.mark.slow
 def test_one_byte_chunks_come_in_larger_parts_and_hold_nobody_up() -> None:
     async def read() -> tuple[list[int], float]:
         async with provider(CHUNKED, b"1\r\nx\r\n" * 4_096) as upstream:
@@ -83,6 +84,7 @@ def test_an_event_is_handed_on_while_the_next_is_still_awaited() -> None:
     assert asyncio.run(read()) == b"data: 1\n\n"
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_read_stops_the_provider() -> None:
     async def read() -> int:
         async with provider(CHUNKED, b"8000\r\n" + b"x" * 0x8000 + b"\r\n") as upstream:
@@ -112,6 +114,7 @@ def test_the_system_holds_little_of_what_nobody_reads_yet() -> None:
     assert asyncio.run(size()) <= 2 * SOCKET_BYTES  # Linux doubles it for its own records
 
 
+@pytest.mark.slow
 def test_a_response_that_breaks_off_or_stalls_raises_after_its_last_part() -> None:
     async def read(first: bytes, timeout_s: float) -> bytes:
         async with provider(CHUNKED + first, b"", timeout_s) as upstream:
@@ -131,6 +134,7 @@ def test_a_response_that_breaks_off_or_stalls_raises_after_its_last_part() -> No
         asyncio.run(read(b"3\r\nabc\r\nno chunk\r\n", 5.0))
 
 
+@pytest.mark.slow
 def test_a_response_of_interim_responses_ends() -> None:
     async def read() -> None:
         async with provider(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100, 0.5) as upstream, asyncio.timeout(20):

@@ -242,6 +242,7 @@ def test_a_view_shows_the_same_signs_as_all_of_unicode() -> None:
     assert not [each for each in codes if re.match(f"[{PLAIN_HAN}]", each) and plain[each] != each]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["[", "[/", "<", "</", "[A_", "]"])
 def test_a_bracket_and_many_blanks_take_a_moment(before: str) -> None:
     began = time.process_time()

@@ -78,6 +78,7 @@ def test_additions_that_would_fail_or_never_end_are_refused(extra: dict[str, Any
     assert said in (problem_with(extra) or "")
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from([*"ab的…()?*+|.$ ", "(a|b)", "(?=a)"]), max_size=12).map("".join))
 @settings(max_examples=200, deadline=None)
 def test_additions_that_are_accepted_can_be_searched_in_time(phrase: str) -> None:

@@ -221,6 +221,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", PIECES)
 def test_no_input_of_a_megabyte_takes_more_than_fifty_milliseconds(piece: str) -> None:
     """A megabyte of what a pattern matches; the best of three, in processor time, since the machine may be busy."""

@@ -179,6 +179,7 @@ def test_a_heading_of_any_length_has_a_name() -> None:
     assert len(found.title) <= document.MAX_BLOCK_CHARS and len(found.chunks[0].text) > 300_000
 
 
+@pytest.mark.slow
 def test_a_file_that_is_cut_is_cut_between_characters() -> None:
     found = document.read("notes/a.md", "note", "我".encode() * (document.MAX_FILE_BYTES // 3 + 100))
     assert [problem.partition(" bytes")[0] for problem in found.problems] == ["only the first 4,000,000"]

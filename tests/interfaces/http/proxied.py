@@ -7,11 +7,9 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anthropic
 import httpx
-import openai
 import uvicorn
 
 from tests.conftest import wait_until
@@ -19,6 +17,10 @@ from tests.scripted_http import ScriptedServer
 from vault_memory.core.notes.journal import parse_line
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.services.vault import Vault
+
+if TYPE_CHECKING:
+    import anthropic
+    import openai
 
 TEA = "綠茶要用八十度的水泡三分鐘。"
 QUESTION = "綠茶要怎麼泡？"
@@ -34,9 +36,13 @@ class Proxy:
     provider: ScriptedServer
 
     def openai(self, **more: Any) -> openai.OpenAI:
+        import openai  # takes half a second, which the fast tests do not need
+
         return openai.OpenAI(base_url=f"{self.url}/v1", api_key=self.token, max_retries=0, **more)
 
     def anthropic(self, **more: Any) -> anthropic.Anthropic:
+        import anthropic  # takes a second and more
+
         return anthropic.Anthropic(base_url=self.url, auth_token=self.token, max_retries=0, **more)
 
     def post(self, path: str, body: Any, **headers: str | bytes) -> httpx.Response:

@@ -9,7 +9,6 @@ import socket
 from typing import Any
 
 import httpx
-import openai
 import pytest
 
 from tests.conftest import wait_until
@@ -79,6 +78,8 @@ def test_all_other_bytes_of_a_request_stay(proxy: Proxy) -> None:
 
 
 def test_the_providers_errors_are_handed_on_and_make_no_turns(proxy: Proxy) -> None:
+    import openai
+
     client = proxy.openai()
     said = b'{"error": {"message": "no such model", "type": "invalid_request_error", "code": "model_not_found"}}'
     for status, kind in ((404, openai.NotFoundError), (429, openai.RateLimitError), (500, openai.InternalServerError)):
@@ -121,6 +122,8 @@ def test_a_provider_that_is_down_or_slow(proxy: Proxy) -> None:
 
 
 def test_a_response_that_breaks_off_is_marked(proxy: Proxy) -> None:
+    import openai
+
     proxy.provider.will_say(Reply(chunks("八十", "度")[:2], headers=SSE, breaks=True))
     with pytest.raises((httpx.RemoteProtocolError, openai.APIConnectionError)):
         list(
@@ -157,6 +160,8 @@ def test_a_client_that_disconnects_in_the_middle_leaves_a_marked_turn(proxy: Pro
 
 
 def test_a_client_that_disconnects_before_the_response_frees_the_connection(proxy: Proxy) -> None:
+    import openai
+
     proxy.provider.will_say(Reply(silent=True, wait_s=30))
     with pytest.raises(openai.APITimeoutError):
         proxy.openai(timeout=0.3).chat.completions.create(model="m", messages=[{"role": "user", "content": QUESTION}])

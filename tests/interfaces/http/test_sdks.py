@@ -6,8 +6,6 @@ import asyncio
 import json
 from typing import Any
 
-import anthropic
-import openai
 import pydantic
 import pytest
 
@@ -67,6 +65,8 @@ def test_a_part_is_handed_on_as_soon_as_it_comes(proxy: Proxy) -> None:
 
 
 def test_the_async_openai_sdk_with_many_at_once(proxy: Proxy) -> None:
+    import openai
+
     proxy.provider.will_say(Reply(chunks("ok"), headers=SSE))
 
     async def one(client: openai.AsyncOpenAI, number: int) -> str:
@@ -110,6 +110,8 @@ def test_the_anthropic_sdk_streams_and_parts_are_kept(proxy: Proxy) -> None:
 
 
 def test_the_async_anthropic_sdk(proxy: Proxy) -> None:
+    import anthropic
+
     proxy.provider.will_say(message("ok"))
 
     async def ask() -> Any:
@@ -274,6 +276,9 @@ def test_anthropics_tool_loop_is_one_turn(proxy: Proxy) -> None:
 
 
 def test_the_async_sdks_stream(proxy: Proxy) -> None:
+    import anthropic
+    import openai
+
     async def ask() -> tuple[str, str]:
         async with openai.AsyncOpenAI(base_url=f"{proxy.url}/v1", api_key=proxy.token, max_retries=0) as client:
             words: Any = [{"role": "user", "content": "one"}]
@@ -292,6 +297,9 @@ def test_the_async_sdks_stream(proxy: Proxy) -> None:
 
 
 def test_the_sdks_show_the_providers_own_errors(proxy: Proxy) -> None:
+    import anthropic
+    import openai
+
     said = b'{"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}}'
     proxy.provider.will_say(Reply([said], 429, {"Content-Type": "application/json", "Retry-After": "7"}))
     with pytest.raises(anthropic.RateLimitError, match="slow down") as caught:

@@ -164,6 +164,7 @@ def test_a_wrong_checksum_is_found(tmp_path: Path, place: Path) -> None:
         restore(path, place)
 
 
+@pytest.mark.slow
 def test_headers_cannot_fill_the_memory_or_call_each_other_for_ever(tmp_path: Path, place: Path) -> None:
     huge = archive(tmp_path, lambda add: add("a.md", b"x", pax_headers={"comment": "x" * 5_000_000}))
     with pytest.raises(UsageError, match="headers"):

@@ -114,6 +114,7 @@ class Endpoint:
         return OfflineEmbedder().embed(texts, kind)
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_was_down_is_reported_and_asked_again(root: Path) -> None:
     endpoint = Endpoint()
     vault = open_vault(root, embedder=endpoint)

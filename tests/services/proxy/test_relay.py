@@ -209,6 +209,7 @@ def test_a_vault_token_in_the_address_is_never_sent_to_the_provider(relay: Relay
         asyncio.run(relay.send(Prepared(b"", "off; passed through"), "openai", "GET", path, []))
 
 
+@pytest.mark.slow
 def test_a_token_in_many_layers_of_encoding_is_found_in_a_time_of_its_length() -> None:
     token = b"vault_alice_" + b"ab" * 32
     assert holds_token(b"X: " + token.replace(b"_", b"%5f")) and holds_token(

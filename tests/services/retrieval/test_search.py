@@ -364,6 +364,7 @@ MODELS: dict[str, Callable[[], Scripted]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_hybrid_is_as_good_as_its_parts_and_no_model_spoils_words(tmp_path: Path, model: str) -> None:
     """A6: the weight follows how far the vectors can be trusted, whatever their scale."""

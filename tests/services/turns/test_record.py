@@ -99,6 +99,7 @@ def test_an_editor_that_saves_all_the_time_loses_nothing(vault: Vault) -> None:
     assert vault.history.uncommitted() == []
 
 
+@pytest.mark.slow
 def test_turns_of_many_threads_are_each_kept_once(vault: Vault) -> None:
     def talk(number: int) -> None:
         for turn in range(5):
