@@ -40,7 +40,9 @@ def open_and_send(stack: contextlib.ExitStack, address: Address, sent: bytes) ->
 def is_closed(connection: socket.socket) -> bool:
     connection.settimeout(0)
     try:
-        return not connection.recv(1)
+        while connection.recv(65_536):
+            pass
+        return True
     except BlockingIOError:
         return False
     except ConnectionError:
@@ -146,7 +148,7 @@ def test_the_attacks_cost_little_and_others_get_their_answers() -> None:
     """Four bodies of 31 MB took 4.1 GB; 400 slow connections meant 503 for all for 30 s."""
     script = Path(__file__).parents[3] / "benchmarks" / "http_attacks.py"
     ran = subprocess.run(
-        [sys.executable, script, "--seconds", "5"], capture_output=True, text=True, timeout=300, check=True
+        [sys.executable, script, "--seconds", "3"], capture_output=True, text=True, timeout=300, check=True
     )
     told = json.loads(ran.stdout.splitlines()[-1])
     # On an idle machine it is a tenth of a second; here it shares the processors with other tests.
