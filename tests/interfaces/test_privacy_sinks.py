@@ -77,9 +77,11 @@ def told(cli: Cli, chat: ScriptedServer) -> Cli:
     """A vault after those turns, each looked at by the model too, and after everything else that writes."""
     claims = [change("theme", "dark", value) for value in (*SECRETS.values(), *PRIVATE.values())]
     chat.will_say([*claims, change("current_projects", PRIVATE["health"], f"我有{PRIVATE['health']}")])
-    printed = ""
-    for message, reply in TURNS:
-        printed += cli("turn", "--user", "alice", "--message", message, "--reply", reply, **chat.chat_settings())
+    (message, reply), *others = TURNS
+    printed = cli("turn", "--user", "alice", "--message", message, "--reply", reply, **chat.chat_settings())
+    replayed = [{"user_id": "alice", "user_message": said, "assistant_message": reply} for said, reply in others]
+    lines = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in replayed)
+    printed += cli("turn", "--jsonl", "-", stdin=lines, **chat.chat_settings())
     turn = {
         "user_id": "alice",
         "user_message": "你好",

@@ -13,11 +13,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.adapters.conftest import PERSON, USER, Vault
-from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange, History
+from tests.adapters.history.killed_writer import DAILY
+from vault_memory.adapters.history import ASSISTANT, Author, Draft
 
 pytestmark = pytest.mark.slow
 
-DAILY = PurePosixPath("memory/alice/daily/2026-01-30.md")
 STEPS = [
     "intent written",
     "file written",
@@ -31,48 +31,11 @@ STEPS = [
     "intent struck off",
 ]
 
-# A turn of two preference drafts and a log draft by the assistant, over an edit that the person has not committed.
-WRITER = """
-import os, signal, sys
-from pathlib import Path
-from vault_memory.adapters.history import History
-from tests.adapters.history.test_crash import turn
-root, number, fatal = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-passed = 0
-def step(name):
-    global passed
-    passed += name == fatal.rpartition("#")[0]
-    if name == fatal.rpartition("#")[0] and passed == int(fatal.rpartition("#")[2]):
-        os.kill(os.getpid(), signal.SIGKILL)
-history = History(root, step=step)
-print("ready", flush=True)
-history.commit(turn(history, number))
-"""
-
-
-def turn(history: History, number: int) -> list[Draft]:
-    """The drafts of one turn, from what is on disk now."""
-
-    def grown(path: PurePosixPath, *lines: str) -> list[FileChange]:
-        place = history.root / path
-        contents = [place.read_bytes() if place.exists() else None]
-        for line in lines:
-            contents.append((contents[-1] or b"") + line.encode() + b"\n")
-        return [FileChange(path, before, after) for before, after in zip(contents, contents[1:], strict=False)]
-
-    first, second = grown(USER, f"first {number}", f"second {number}")
-    (log,) = grown(DAILY, f"log {number}")
-    return [
-        Draft(f"first {number}", ASSISTANT, (first,)),
-        Draft(f"second {number}", ASSISTANT, (second,)),
-        Draft(f"log {number}", ASSISTANT, (log,)),
-    ]
-
 
 def start(vault: Vault, number: int, fatal: str) -> subprocess.Popen[str]:
     """A writer in a process of its own, which has just become ready."""
     process = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(vault.root), str(number), fatal],
+        [sys.executable, "-m", "tests.adapters.history.killed_writer", str(vault.root), str(number), fatal],
         stdout=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
