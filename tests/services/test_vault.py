@@ -8,7 +8,8 @@ import pytest
 
 from tests.vaults import write
 from vault_memory.core import layout
-from vault_memory.errors import UsageError
+from vault_memory.errors import ForeignFile, UsageError
+from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.admin.status import status
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
@@ -42,6 +43,40 @@ def test_shared_notes_are_not_read_through_a_link_into_a_users_folder(vault: Vau
         with pytest.raises(UsageError, match="link into a user's folder"):
             build_enhanced_prompt(vault, "alice", "hello", skill)
         link.unlink()
+
+
+@pytest.mark.parametrize("private", [".vault-memory/token", ".git/config", "memory/alice/conversations/day.jsonl"])
+@pytest.mark.parametrize(("scope", "source"), [("", "skills/odd/SKILL.md"), ("alice", "notes/odd.md")])
+def test_no_link_shows_what_is_private(bare_vault: Vault, private: str, scope: str, source: str) -> None:
+    """A clone may hold a link to the token that `init` makes in it: the next prompt gave the token to every user."""
+    target = bare_vault.root / private
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.touch()
+    link = bare_vault.root / layout.scope_dir(scope) / source
+    link.parent.mkdir(parents=True)
+    link.symlink_to(target)
+    with pytest.raises(UsageError, match=r"is a link"):
+        bare_vault.path(scope, source)
+    if not scope:
+        with pytest.raises(UsageError, match=r"which is private: put the file itself there"):
+            build_enhanced_prompt(bare_vault, "alice", "hello", "odd")
+
+
+def test_a_folder_of_users_that_is_a_link_is_refused(bare_vault: Vault, tmp_path: Path) -> None:
+    """A clone may hold `memory` as a link to a folder of other programs, some of whose databases are `*/index.db`."""
+    others = tmp_path / "others"
+    (others / "mail").mkdir(parents=True)
+    (others / "mail" / "index.db").write_bytes(b"another program's")
+    users = bare_vault.root / layout.MEMORY_DIR
+    users.symlink_to(others)
+    for attempt in (
+        lambda: open_vault(bare_vault.root),
+        bare_vault.settings_now,
+        lambda: create_vault(bare_vault.root, adopt=True),
+    ):
+        with pytest.raises(ForeignFile, match=r"memory is a link to .*others, .*move it here, or delete the link"):
+            attempt()
+    assert (others / "mail" / "index.db").read_bytes() == b"another program's"
 
 
 def test_an_index_that_is_a_link_opens_nobody_elses(bare_vault: Vault) -> None:

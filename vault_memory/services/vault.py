@@ -16,7 +16,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Config
 from vault_memory.core import layout
-from vault_memory.errors import InvalidId, NotAVault, NotFound, UsageError
+from vault_memory.errors import ForeignFile, InvalidId, NotAVault, NotFound, UsageError
 
 if TYPE_CHECKING:
     from vault_memory.adapters.embedding import Embedder
@@ -121,7 +121,7 @@ class Vault:
         return OfflineEmbedder()
 
     def settings_now(self) -> Config:
-        """The settings that the vault would have if it were opened now. Raises `ConfigError`."""
+        """The settings that the vault would have if it were opened now. Raises `ConfigError` or `ForeignFile`."""
         return _settings(self.root, self.environ, self.flags)
 
     def exists(self) -> bool:
@@ -162,8 +162,12 @@ class Vault:
         return user_id
 
     def path(self, scope: str, source: str) -> Path:
-        """The path of a source. Raises `UsageError` if it is outside the vault, or in another scope by a link."""
-        path = files.contained(self.root, layout.scope_dir(scope) / source)
+        """The path of a source. Raises `UsageError` if it is outside the vault, or by a link in another scope, in git's
+        folder, in the state or in a record."""
+        given = layout.scope_dir(scope) / source
+        path = files.contained(self.root, given)
+        if layout.is_private(PurePosixPath(path.relative_to(self.root))) and not layout.is_private(given):
+            raise UsageError(f"{source!r} is a link to {path}, which is private: put the file itself there")
         if scope and not path.is_relative_to(self.root / layout.user_dir(scope)):
             raise UsageError(
                 f"{source!r} of user {scope!r} is a link out of that user's folder: put the file itself there"
@@ -273,17 +277,29 @@ def open_vault(
 ) -> Vault:
     """Open the vault at `path`, or the one that `find_vault` finds. `flags` override settings by their field name.
 
-    Raises `NotAVault` or `ConfigError`. Only the settings are read; nothing is written.
+    Raises `NotAVault`, `ForeignFile` (the users' folder is a link) or `ConfigError`. Only the settings are read;
+    nothing is written.
     """
     root = find_vault(given=str(path) if path is not None else None, environ=environ)
     config = _settings(root, environ, flags)
     return Vault(root, config, now or _local_now, environ, embedder, flags)
 
 
+def refuse_linked_users(root: Path) -> None:
+    """Raise `ForeignFile` when the folder of the users is a link: what lies where it leads is not this vault's."""
+    folder = root / layout.MEMORY_DIR
+    if folder.is_symlink():
+        raise ForeignFile(
+            f"{folder} is a link to {os.readlink(folder)}, and vault-memory works on the folder itself: move it here, "
+            "or delete the link"
+        )
+
+
 def _settings(root: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Config:
     def doubts(values: Mapping[str, Any]) -> Mapping[str, str]:
         return MachineRecord(root).doubts(values)
 
+    refuse_linked_users(root)
     return Config.load(root / layout.SETTINGS_FILE, environ, doubts, **flags)
 
 

@@ -247,6 +247,16 @@ def test_another_version_is_dropped_not_migrated(tmp_path: Path) -> None:
     assert SqliteIndex(path).files() == {}
 
 
+def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    with apsw.Connection(str(path)) as db:
+        db.execute("CREATE TABLE messages(text)")
+    before = path.read_bytes()
+    with pytest.raises(IndexUnusable, match="of another program: move it away"):
+        SqliteIndex(path).files()
+    assert path.read_bytes() == before
+
+
 def test_vectors_made_while_the_index_was_deleted_are_not_given_to_other_chunks(index: SqliteIndex) -> None:
     """The ids of a new index begin again: what waited in the old one must neither be stored nor counted in the new."""
 

@@ -113,6 +113,9 @@ def _opened(path: Path, below: Path | None, refuse: Refuse | None) -> apsw.Conne
             for suffix in ("", *_BESIDE):
                 refuse(Path(f"{path}{suffix}"))
         if facts.get("version") != VERSION:
+            # Asked in this order, because another process may be making the tables, all in one transaction.
+            if value(connection, "SELECT count(*) FROM sqlite_master") and "version" not in _facts(connection):
+                raise ForeignFile(f"{path} is a database of another program: move it away")
             # The page size must be set before WAL; both stay with the file.
             connection.pragma("page_size", 16384)
             connection.pragma("journal_mode", "wal")

@@ -19,7 +19,7 @@ from vault_memory.services.admin.access import drop_tokens, foreign_tokens, own_
 from vault_memory.services.admin.adopt import plan_adoption
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.sync import install_merge_driver
-from vault_memory.services.vault import Vault, open_vault
+from vault_memory.services.vault import Vault, open_vault, refuse_linked_users
 
 _LOCK_FILE = "lock"
 _LOCK_TIMEOUT_S = 30.0
@@ -48,7 +48,7 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
 
     Tokens that lie in a folder which this machine did not make a vault are ended, and the vault gets a new one of its
     own; indexes that lie there are made anew from the notes, and commits that wait there are dropped. Raises
-    `ForeignFile` when git tracks such a token.
+    `ForeignFile` when git tracks such a token, or when the folder of the users is a link.
     """
     root = folder.expanduser().resolve()
     if root.exists() and not root.is_dir():
@@ -61,6 +61,7 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
             "its notes"
         )
     root.mkdir(parents=True, exist_ok=True)
+    refuse_linked_users(root)
     Repository(root).refuse_links()
     is_ours = MachineRecord(root).has_own_tokens()
     if not is_ours and (problems := foreign_tokens(root)):
