@@ -23,7 +23,7 @@ from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.git import TreeEntry
 from vault_memory.adapters.history.model import Author, Draft, FileChange
 from vault_memory.core import layout, reading
-from vault_memory.errors import Changed, ForeignFile, HistoryError, UsageError, VaultMemoryError
+from vault_memory.errors import Changed, ForeignFile, HistoryError, TooLarge, UsageError, VaultMemoryError
 
 _INTENT_NAME = re.compile(r"([0-9]{8})\.(staged|written)")
 _LAST_NUMBER = 99_999_999
@@ -163,7 +163,7 @@ class IntentLog:
         if not drafts:
             intent.path.unlink(missing_ok=True)
         elif drafts != intent.drafts:
-            files.replace(intent.path, _dump(replace(intent, drafts=drafts)), files.read(intent.path))
+            files.replace(intent.path, _dump(replace(intent, drafts=drafts)), files.read(intent.path, None))
 
     # Their files ------------------------------------------------------------------------------------------------------
 
@@ -231,8 +231,9 @@ class IntentLog:
                 raise DamagedIntent(_line(intent.path, f"{str(path)!r} is no place for a file"))
         for change in intent.net_changes().values():
             self._put_back_displaced(change, intent.path.stat().st_mtime_ns)
-            if files.read(self._root / change.path) == change.before:
-                self._write(change)
+            with contextlib.suppress(TooLarge):  # the person has put a large file there: theirs stays
+                if files.read(self._root / change.path) == change.before:
+                    self._write(change)
         self.mark_written(intent)
 
     def _put_back_displaced(self, change: FileChange, since_ns: int) -> None:
@@ -298,7 +299,7 @@ def _load(path: Path) -> Intent:
     """Read an intent. Raises `DamagedIntent`, and `FileNotFoundError`."""
     try:
         data = files.read_private(path, path.parent)
-    except (ForeignFile, IsADirectoryError, PermissionError) as error:
+    except (ForeignFile, PermissionError, IsADirectoryError) as error:
         raise DamagedIntent(_line(path, str(error))) from error
     if data is None:
         raise FileNotFoundError(path)
