@@ -420,7 +420,11 @@ def _unwritable(path: Path) -> Iterator[None]:
 
 
 def _make_folders(folder: Path) -> None:
+    """Make the missing folders of a path. Raises `ForeignFile` for a file in the place of one."""
     missing = [f for f in (folder, *folder.parents) if not f.exists()]
+    above = missing[-1].parent if missing else folder
+    if not above.is_dir():
+        raise ForeignFile(f"{above} is a file, and a folder belongs there: give it another name, or take it away")
     for each in reversed(missing):
         each.mkdir(exist_ok=True)
         adopt(each)

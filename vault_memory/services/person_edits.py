@@ -1,7 +1,8 @@
 """Commit a person's edits under the person's name, before anything else changes the files.
 
 A file with a secret that no commit holds yet is withheld: it alone waits, and `withheld` names it, until the person has
-taken the secret out or has committed it with git. So is a file that is too large to be read whole.
+taken the secret out or has committed it with git. So is a file that is too large to be read whole, and one in a place
+that a turn may write to.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def _commit(vault: Vault, cleared: Sequence[FileChange]) -> Flushed:
 class Withheld:
     """A file that is kept out of commits, why in words, and what to do about it.
 
-    `kind` is that of the secret in this line (1-based), or `large` (line 0).
+    `kind` is that of the secret in this line (1-based), `large`, or `misplaced` (line 0).
     """
 
     path: str
@@ -100,7 +101,7 @@ class Withheld:
 
 
 def withheld(vault: Vault) -> tuple[Withheld, ...]:
-    """What was withheld from a commit and still would be: each secret, and each file that is too large."""
+    """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced."""
     secrets = [
         Withheld(
             name,
@@ -112,18 +113,22 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
         for name in _record(vault).read()
         for finding in _findings(vault, name)
     ]
-    large = [
-        Withheld(
-            str(path),
-            0,
-            "large",
-            f"it has {size:,} bytes" if size > files.MAX_FILE_BYTES else "the one in git is large",
-            f"files of more than {files.MAX_FILE_BYTES // 10**6} MB are not committed by themselves: commit it on "
-            f"purpose (`git add {path}`, `git commit`), move it out of the vault, or name it in .gitignore",
-        )
-        for path, size in sorted(vault.history.too_large().items())
-    ]
-    return (*secrets, *large)
+    left_alone = sorted(vault.history.left_alone().items())
+    return (*secrets, *(_misplaced(path) if size is None else _large(path, size) for path, size in left_alone))
+
+
+def _large(path: PurePosixPath, size: int) -> Withheld:
+    why = f"it has {size:,} bytes" if size > files.MAX_FILE_BYTES else "the one in git is large"
+    next_step = (
+        f"files of more than {files.MAX_FILE_BYTES // 10**6} MB are not committed by themselves: commit it on purpose "
+        f"(`git add {path}`, `git commit`), move it out of the vault, or name it in .gitignore"
+    )
+    return Withheld(str(path), 0, "large", why, next_step)
+
+
+def _misplaced(path: PurePosixPath) -> Withheld:
+    why = "it is a file where the vault has a folder, or in a folder where it has a file"
+    return Withheld(str(path), 0, "misplaced", why, "turns cannot write there: move it, or give it another name")
 
 
 def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:

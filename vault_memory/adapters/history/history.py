@@ -172,7 +172,7 @@ class History:
         `files.MAX_FILE_BYTES` at a time, each file once.
 
         Files under the vault that git ignores are left out, and so is what waits here to be committed, what is private
-        or `too_large`, and what Obsidian runs (`core.layout`); with `programs` all but that. With `paths` only these
+        or `left_alone`, and what Obsidian runs (`core.layout`); with `programs` all but that. With `paths` only these
         files are looked at, and no process is started for a tracked one; one in `cache` is not read again. `inspect`
         gets the paths before the files are read, and may refuse them by raising.
         """
@@ -214,12 +214,17 @@ class History:
         left_out = {*self._with_refused_filter(paths), *(self.left_out(paths) if is_named else ())}
         return [edit for edit in edits if edit.path not in left_out]
 
-    def too_large(self) -> dict[PurePosixPath, int]:
-        """Files that differ from HEAD and are in no commit of ours because of their size on disk or in HEAD; the size
-        on disk in bytes (0: deleted)."""
+    def left_alone(self) -> dict[PurePosixPath, int | None]:
+        """Files that differ from HEAD and that no commit of ours takes, for the person to commit or move.
+
+        With the bytes on disk (0: deleted) of one that is too large there or in HEAD; None for one that stands in the
+        place of another (`core.layout.is_misplaced`).
+        """
         tree = self._objects.tree_of(self._repository.head().commit)
-        found: dict[PurePosixPath, int] = {}
+        found: dict[PurePosixPath, int | None] = {}
         for path in self._status():
+            if layout.is_misplaced(path) and os.path.lexists(self.root / path):
+                found[path] = None
             if not self._is_committed_by_itself(path, layout.is_program(path)):
                 continue
             try:
@@ -306,9 +311,11 @@ class History:
         return [PurePosixPath(row[3:]).relative_to(self._repository.prefix) for row in rows]
 
     def _is_committed_by_itself(self, path: PurePosixPath, programs: bool) -> bool:
+        full = self.root / path
         if layout.is_private(path) or layout.is_program(path) != programs:
             return False
-        full = self.root / path
+        if layout.is_misplaced(path) and os.path.lexists(full):
+            return False
         is_file = full.is_file() and not full.is_symlink()
         return (is_file or not os.path.lexists(full)) and not files.is_temporary(path.name)
 
@@ -391,6 +398,8 @@ class History:
                 raise UsageError(
                     f"{name} is private and is never committed: state, indexes and conversations stay here"
                 )
+            if layout.is_misplaced(name) and changes[name].after is not None:
+                raise UsageError(f"{name} is no place for a file: the layout has a folder there, or a file above it")
         give_up = time.monotonic() + _STAND_BY_S
         while True:
             head = self._repository.head()

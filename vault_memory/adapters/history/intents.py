@@ -32,6 +32,8 @@ _SET_ASIDE = ".damaged"
 _GIT_TIME = re.compile(r"[0-9]{1,12} [+-][0-9]{4}")
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}")
 _MAX_NAME_BYTES = 255
+_NOT_UTF_8 = "\0"
+"""Before the bytes of such a path; no path begins so."""
 MAX_INTENT_BYTES = 500_000_000
 """Of all contents of one intent, unpacked."""
 
@@ -261,6 +263,15 @@ class IntentLog:
             return []
 
 
+def _name(path: PurePosixPath) -> str:
+    """A path as JSON can hold it: of one that is not UTF-8 each byte as one character, after a NUL."""
+    try:
+        str(path).encode()
+        return str(path)
+    except UnicodeEncodeError:
+        return _NOT_UTF_8 + os.fsencode(path).decode("latin-1")
+
+
 def _dump(intent: Intent) -> bytes:
     # Each content once, by a number: in a chain every `after` is the next one's `before`.
     contents: dict[bytes, int] = {}
@@ -272,10 +283,10 @@ def _dump(intent: Intent) -> bytes:
         {
             "message": draft.message,
             "author": list(draft.author),
-            "changes": [[str(c.path), number(c.before), number(c.after)] for c in draft.changes],
+            "changes": [[_name(c.path), number(c.before), number(c.after)] for c in draft.changes],
             "merges": draft.merges,
             "tree_only": [
-                [str(path), entry.mode.decode() if entry else None, entry.id if entry else None]
+                [_name(path), entry.mode.decode() if entry else None, entry.id if entry else None]
                 for path, entry in draft.tree_only
             ],
         }
@@ -284,7 +295,7 @@ def _dump(intent: Intent) -> bytes:
     record = {
         "when": intent.when,
         "head": intent.head,
-        "bases": {str(path): base for path, base in intent.bases.items()},
+        "bases": {_name(path): base for path, base in intent.bases.items()},
         "drafts": drafts,
         "contents": [base64.b64encode(zlib.compress(content, 1)).decode() for content in contents],
     }
@@ -359,8 +370,9 @@ def _id(value: object) -> str | None:
 
 
 def _path(value: object) -> PurePosixPath:
-    """A path that a file of the vault may have, on every disk."""
-    path = PurePosixPath(_text(value))
+    """A path that a file of the vault may have, on every disk, from its `_name`."""
+    name = _text(value)
+    path = PurePosixPath(os.fsdecode(name[1:].encode("latin-1")) if name.startswith(_NOT_UTF_8) else name)
     if not _is_inside(path) or any(
         b"\0" in part or len(part) > _MAX_NAME_BYTES for part in map(os.fsencode, path.parts)
     ):

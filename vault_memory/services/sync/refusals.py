@@ -17,6 +17,10 @@ from vault_memory.services.vault import Vault
 _PRIVATE_NOTE = (
     "private, so they are not taken in; this merge takes them out of the remote's files, not out of its history"
 )
+_MISPLACED_NOTE = (
+    "in the place of a folder or file of the vault's own, so they are not taken in; this merge takes them out of the "
+    "remote's files, not out of its history: give them another name where they were written"
+)
 _PROGRAM_NOTE = "run by Obsidian, so they stay in git and are not put on disk: `vault-memory sync --plugins` takes them"
 _LARGE_NOTE = (
     f"larger than {files.MAX_FILE_BYTES // 10**6} MB, so they stay in git and are not put on disk: `git update-index "
@@ -47,12 +51,15 @@ def refusals(
 ) -> Refusals:
     """Which files that the commit `theirs` changed must not reach the disk. `sizes` has the bytes of their blobs.
 
-    Private ones leave the tree. The others keep the remote's entry in the tree, so that no push deletes them there, and
-    are marked as not on this disk (git's skip-worktree). An entry that this vault has changed too stays ours.
+    Private and misplaced ones leave the tree. The others keep the remote's entry in the tree, so that no push deletes
+    them there, and are marked as not on this disk (git's skip-worktree). An entry that this vault has changed too stays
+    ours.
     """
     history = vault.history
     private = [each for each in differences if layout.is_private(each.path)]
-    open_to_all = [each for each in differences if not layout.is_private(each.path)]
+    misplaced = [each for each in differences if layout.is_misplaced(each.path) and each not in private]
+    kept_out = {each.path for each in (*private, *misplaced)}
+    open_to_all = [each for each in differences if each.path not in kept_out]
     left_out = history.left_out([each.path for each in open_to_all])
     run = {each.path for each in open_to_all if layout.is_program(each.path) and not programs}
     large = {
@@ -63,7 +70,7 @@ def refusals(
     untracked = _untracked(vault, (each for each in open_to_all if each.path not in run))
     covered = {path for path in untracked if history.ignored(path)}
     entries: dict[PurePosixPath, TreeEntry | None] = {
-        each.path: None for each in private if each.new or history.entry(each.path)
+        each.path: None for each in (*private, *misplaced) if each.new or history.entry(each.path)
     }
     clashes: list[PurePosixPath] = []
     for each in open_to_all:
@@ -75,6 +82,7 @@ def refusals(
                 clashes.append(each.path)
     notes = (
         *_note([each.path for each in private if each.new], _PRIVATE_NOTE),
+        *_note([each.path for each in misplaced if each.new], _MISPLACED_NOTE),
         *_note([each.path for each in open_to_all if each.path in run and each.new], _PROGRAM_NOTE),
         *_note(sorted((covered | left_out) - run - large), _COVERED_NOTE),
         *_note([each.path for each in open_to_all if each.path in large and each.new], _LARGE_NOTE),
