@@ -415,6 +415,8 @@ def _unwritable(path: Path) -> Iterator[None]:
             errno.ENOSPC: "free some space",
             errno.EDQUOT: "free some space",
             errno.EROFS: "mount it writable",
+            errno.ENOTDIR: "give the file in the place of one of its folders another name",
+            errno.EISDIR: "give the folder in its place another name",
         }.get(error.errno or 0, "check the permissions of its folder")
         raise Unwritable(f"{path} cannot be written ({error.strerror or error}): {advice} and try again") from error
 

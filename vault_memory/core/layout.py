@@ -69,9 +69,7 @@ _BELOW_A_FILE = _compiled_later(
     rf"|{_HOME}(?:{'|'.join(_folded(glob) for glob, _ in KIND_OF_PATH)}|memory-\d{{4}}\.md))/"
 )
 _FOLDERS_OF_HOME = "|".join(glob.partition("/")[0] for glob, _ in KIND_OF_PATH if "/" in glob)
-_IS_A_FOLDER = _compiled_later(
-    rf"memory|memory/{_USER_ID.pattern}(?<!\.md)|{_HOME}(?:{_FOLDERS_OF_HOME})|{_HOME}archive"
-)
+_IS_A_FOLDER = _compiled_later(rf"memory/{_USER_ID.pattern}(?<!\.md)|{_HOME}(?:{_FOLDERS_OF_HOME})|{_HOME}archive")
 _UPWARDS = re.compile(r"(?:^|/)\.\.[. ]*(?:/|$)")
 # What a disk may ignore in a name: case; on macOS some invisible characters; on Windows dots and blanks at the end, and
 # what follows a colon. Windows also takes a backslash for a slash, and knows a file by a short name with a `~`.

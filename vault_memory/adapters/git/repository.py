@@ -208,10 +208,14 @@ class Filters:
         return object_id("blob", content)
 
     def add(self, path: PurePosixPath, content: bytes | None) -> str | None:
-        """The same, and the blob is added to the new objects."""
+        """The same, and the blob is added to the new objects.
+
+        What git cannot convert, such as a note that is no UTF-16 although a `.gitattributes` says so, it compares as it
+        is, and refuses to write: then the bytes themselves are the blob.
+        """
         if content is None:
             return None
-        if self._converts(path, content):
+        if self.blob(path, content) != object_id("blob", content):
             return self._ask(path, content, "-w", "--stdin")
         return self._objects.add("blob", content)
 

@@ -57,7 +57,7 @@ def refusals(
     """
     history = vault.history
     private = [each for each in differences if layout.is_private(each.path)]
-    misplaced = [each for each in differences if layout.is_misplaced(each.path) and each not in private]
+    misplaced = [each for each in differences if each not in private and _is_misplaced(history.root, each.path)]
     kept_out = {each.path for each in (*private, *misplaced)}
     open_to_all = [each for each in differences if each.path not in kept_out]
     left_out = history.left_out([each.path for each in open_to_all])
@@ -89,6 +89,12 @@ def refusals(
         *_note(clashes, _LARGE_CLASH_NOTE),
     )
     return Refusals(entries, notes)
+
+
+def _is_misplaced(root: Path, path: PurePosixPath) -> bool:
+    """Where a folder or file of this vault stands in the way already, a person must merge (`merge`)."""
+    place = root / path
+    return layout.is_misplaced(path) and not place.is_dir() and not any(folder.is_file() for folder in place.parents)
 
 
 def settings_problem(content: bytes) -> str:
