@@ -15,6 +15,7 @@ from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.errors import Changed, HistoryError, LargeObject, TooLarge
 from vault_memory.services.admin.status import status
 from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.retrieval.build_prompt import build_prompt
 from vault_memory.services.sync.check_staged import check_staged
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault
@@ -49,7 +50,7 @@ def test_a_large_file_is_withheld_alone_and_named_until_the_person_commits_it(va
     assert check_staged(vault.root) == []
     git(vault.root, "commit", "-q", "-m", "on purpose")
     assert withheld(vault) == [] and commit_person_edits(vault, None) == 0
-    with pytest.raises(LargeObject, match="20,000,000"):
+    with pytest.raises(LargeObject, match=f"{VIDEO} has more than 20,000,000"):
         vault.history.blob(PurePosixPath(VIDEO))
     (vault.root / VIDEO).unlink()  # what it held was never read, so that it is gone is for the person's git too
     (vault.root / "plan.md").write_text("small again\n")
@@ -68,6 +69,15 @@ def test_a_large_file_of_one_user_stops_no_turn_of_another(vault: Vault) -> None
     assert withheld(vault) == [("memory/alice/USER.md", "large")]
     git(vault.root, "restore", "memory/alice/USER.md")
     assert record_turn(vault, "alice", "hello").commits and withheld(vault) == []
+
+
+@pytest.mark.slow
+def test_a_prompt_quotes_the_beginning_of_a_large_note(vault: Vault) -> None:
+    record_turn(vault, "alice", "hello")
+    (vault.root / "tea.md").write_text("# Tea\n\nThe oolong of Alishan is in the green tin.\n")
+    sparse(vault, "tea.md")
+    prompt = build_prompt(vault, "alice", "Where is the oolong of Alishan?")
+    assert "green tin" in prompt.text
 
 
 def test_what_waits_is_left_when_a_large_file_takes_its_place(vault: Vault) -> None:

@@ -126,7 +126,12 @@ class History:
     def blob(self, path: PurePosixPath, rev: str = "HEAD") -> bytes | None:
         """The bytes of a file at a commit, or None when the commit has no such file. Raises `LargeObject`."""
         blob = self._blob_at(self._objects.tree_of(self._resolve(rev)), path)
-        return self._objects.read(blob, files.MAX_FILE_BYTES)[1] if blob else None
+        try:
+            return self._objects.read(blob, files.MAX_FILE_BYTES)[1] if blob else None
+        except LargeObject as error:
+            raise LargeObject(
+                f"{path} has more than {files.MAX_FILE_BYTES:,} bytes in {rev}, so it is not read: use plain git for it"
+            ) from error
 
     def commit_named(self, rev: str) -> str:
         """The commit that a name (a hash or part of one, a branch, `HEAD~2`) stands for. Raises `NotFound`."""
