@@ -15,7 +15,7 @@ from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.errors import Changed, HistoryError, LargeObject, TooLarge
 from vault_memory.services.admin.status import status
 from vault_memory.services.person_edits import commit_person_edits
-from vault_memory.services.retrieval.build_prompt import build_prompt
+from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
 from vault_memory.services.sync.check_staged import check_staged
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault
@@ -76,7 +76,7 @@ def test_a_prompt_quotes_the_beginning_of_a_large_note(vault: Vault) -> None:
     record_turn(vault, "alice", "hello")
     (vault.root / "tea.md").write_text("# Tea\n\nThe oolong of Alishan is in the green tin.\n")
     sparse(vault, "tea.md")
-    prompt = build_prompt(vault, "alice", "Where is the oolong of Alishan?")
+    prompt = build_enhanced_prompt(vault, "alice", "Where is the oolong of Alishan?")
     assert "green tin" in prompt.text
 
 
