@@ -85,7 +85,7 @@ def blob_sizes(root: Path, blobs: Iterable[str]) -> dict[str, int]:
     """The bytes of each of the blobs that the repository has. Git knows them without unpacking one."""
     names = "".join(f"{blob}\n" for blob in dict.fromkeys(blobs)).encode()
     shape = "--batch-check=%(objectname) %(objectsize)"
-    rows = git.run(root, "cat-file", shape, stdin=names, timeout_s=_COMMIT_TIMEOUT_S).decode().splitlines()
+    rows = reading.lines(git.run(root, "cat-file", shape, stdin=names, timeout_s=_COMMIT_TIMEOUT_S).decode())
     pairs = (row.split(" ") for row in rows)
     return {blob: int(size) for blob, size in pairs if size.isdigit()}
 
