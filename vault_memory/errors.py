@@ -3,6 +3,7 @@
     VaultMemoryError            exit 1, HTTP 500    something failed at run time
     ├── UsageError              exit 2, HTTP 400    the call itself is wrong: fix it and call again
     │   ├── InvalidId           exit 2, HTTP 400    a user id that is not valid
+    │   ├── TooLarge            exit 2, HTTP 413    a text or file is larger than this program reads
     │   ├── ConfigError         exit 2, HTTP 500    vault-memory.toml or an environment variable is wrong
     │   └── NotAVault           exit 2, HTTP 404    there is no vault at the path
     ├── Unauthenticated         exit 1, HTTP 401    no token, or an invalid one
@@ -14,6 +15,7 @@
     ├── Unwritable              exit 1, HTTP 507    a file cannot be written: disk full, read-only, no permission
     ├── ForeignFile             exit 1, HTTP 500    a private file is a link or tracked by git: it came from elsewhere
     ├── HistoryError            exit 1, HTTP 500    git failed, or a remote is out of reach
+    │   └── LargeObject         exit 1, HTTP 413    what git holds is larger than this program reads
     ├── IndexUnusable           exit 1, HTTP 500    the derived index cannot be used
     ├── Unsupervised            exit 1, HTTP 500    systemd or launchd is missing or refuses
     └── EndpointError           exit 1, HTTP 502    an outside endpoint failed or sent an invalid response
@@ -41,7 +43,7 @@ class UsageError(VaultMemoryError):
 
 
 class TooLarge(UsageError):
-    """What is to be written is larger than what can be read again."""
+    """What is to be written or read is larger than this program reads."""
 
     http_status = 413
 
@@ -117,6 +119,12 @@ class ForeignFile(VaultMemoryError):
 
 class HistoryError(VaultMemoryError):
     """Git failed, could not be run, or a remote is out of reach."""
+
+
+class LargeObject(HistoryError):
+    """An object of git's is larger than its reader takes; it was not read."""
+
+    http_status = 413
 
 
 class IndexUnusable(VaultMemoryError):

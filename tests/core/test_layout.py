@@ -7,7 +7,17 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from vault_memory.core.layout import SHARED, Place, check_user_id, day_of, is_user_id, kind_of, place_of, resolve_user
+from vault_memory.core.layout import (
+    SHARED,
+    Place,
+    check_user_id,
+    day_of,
+    is_misplaced,
+    is_user_id,
+    kind_of,
+    place_of,
+    resolve_user,
+)
 from vault_memory.errors import InvalidId
 
 IDENTITIES = {"telegram:12345": "alice", "12345": "bob"}
@@ -85,3 +95,18 @@ def test_a_name_in_the_table_is_its_user_and_an_id_is_itself() -> None:
 def test_a_name_that_is_neither_is_refused(name: str) -> None:
     with pytest.raises(InvalidId):
         resolve_user(IDENTITIES, name)
+
+
+def test_what_stands_in_the_place_of_a_file_or_folder_of_the_layout() -> None:
+    home = "memory/bob/"
+    below_a_file = ["USER.md/x", "user.MD/x", "MEMORY.md/x/y.md", "feedback.jsonl/x", "daily/2026-01-30.md/y.md"]
+    below_a_file += ["archive/daily/2025-01-30.md/y", "archive/MEMORY-2025.md/x", "memories/a.md/b", "entities/a.md/b"]
+    files = ["daily", "Daily", "conversations", "memories", "archive", "archive/daily"]
+    misplaced = [home + name for name in below_a_file + files]
+    misplaced += ["memory/carol", "memory/notes.txt", "vault-memory.toml/x", ".gitattributes/x"]
+    assert [name for name in misplaced if not is_misplaced(PurePosixPath(name))] == []
+    sound = [
+        home + name for name in ("USER.md", "daily/2026-01-30.md", "daily/x/y.md", "notes/USER.md/x", "facts", "a")
+    ]
+    sound += ["memory/README.md", "memory/.gitkeep", "notes/x.md", "vault-memory.toml", ".gitignore", "USER.md/x"]
+    assert [name for name in sound if is_misplaced(PurePosixPath(name))] == []

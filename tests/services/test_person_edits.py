@@ -12,8 +12,9 @@ from tests.conftest import Clock
 from vault_memory.adapters.history import History
 from vault_memory.core.notes import note
 from vault_memory.core.profile.profile import Profile
-from vault_memory.errors import Changed
+from vault_memory.errors import Changed, VaultMemoryError
 from vault_memory.services.admin.access import new_user_token
+from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import status
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.notes.save import save_note
@@ -249,6 +250,24 @@ def test_a_file_with_a_secret_is_withheld_alone_and_named(vault: Vault) -> None:
     told = [line for line in current.unhealthy if str(NOTE) in line]
     assert len(told) == 1 and "line 3" in told[0] and "--no-verify" in told[0] and SECRET not in str(current)
     assert [w.path for w in status(vault, "alice").withheld] == [str(NOTE)]
+
+
+def test_what_stands_in_the_place_of_a_turns_file_is_withheld_and_stops_its_user_alone(vault: Vault) -> None:
+    save(vault, PurePosixPath("memory/bob/USER.md/x.md"), "mine\n")
+    save(vault, PurePosixPath("memory/carol"), "mine\n")
+    save(vault, PurePosixPath("memory/dave/conversations"), "mine\n")
+    assert commit_person_edits(vault, None) == 0
+    assert [(w.path, w.kind) for w in status(vault).withheld] == [
+        ("memory/bob/USER.md/x.md", "misplaced"),
+        ("memory/carol", "misplaced"),
+        ("memory/dave/conversations", "misplaced"),
+    ]
+    for user, said in (("bob", "USER.md is a folder"), ("carol", "carol is a file"), ("dave", "another name")):
+        with pytest.raises(VaultMemoryError, match=said):
+            record_turn(vault, user, "我喜歡暗色主題")
+    assert record_turn(vault, "alice", "我喜歡暗色主題").commits and doctor(vault)
+    (vault.root / "memory/bob/USER.md").rename(vault.root / "memory/bob/mine")
+    assert record_turn(vault, "bob", "我喜歡暗色主題").commits
 
 
 def test_a_withheld_file_is_committed_when_the_secret_is_gone(vault: Vault) -> None:

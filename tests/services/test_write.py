@@ -161,12 +161,12 @@ def test_edits_that_are_refused_stay_as_they_were(vault: Vault) -> None:
     head = vault.history.state().head
     inspected: list[PurePosixPath] = []
 
-    def refuse(edits: Sequence[FileChange]) -> None:
-        inspected.extend(edit.path for edit in edits)
+    def refuse(paths: Sequence[PurePosixPath]) -> None:
+        inspected.extend(paths)
         raise UsageError("not these")
 
     with pytest.raises(UsageError, match="not these"):
-        write(vault, "alice", [NOTE], appended(vault, "ours"), inspect_edits=refuse)
+        write(vault, "alice", [NOTE], appended(vault, "ours"), inspect=refuse)
     assert inspected == [NOTE]
     assert (vault.root / NOTE).read_text() == "mine\n"
     assert vault.history.state().head == head

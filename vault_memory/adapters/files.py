@@ -20,8 +20,10 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from vault_memory.adapters import private
-from vault_memory.errors import Busy, Changed, ForeignFile, Unwritable, UsageError
+from vault_memory.errors import Busy, Changed, ForeignFile, TooLarge, Unwritable, UsageError
 
+MAX_FILE_BYTES = 20_000_000
+"""Of a file that is read, written and committed whole: each takes some ten times its size of memory on its way."""
 _TEMP_SUFFIX = ".vault-memory.tmp"
 _TEMP_NAME = re.compile(r"\..*\.(?P<pid>\d+)-\d+\.vault-memory\.tmp")
 _NAME_BYTES = 255  # the longest name Linux, macOS and Windows file systems take
@@ -77,22 +79,33 @@ def contained(root: Path, relative: str | PurePosixPath) -> Path:
     )
 
 
-def read(path: Path) -> bytes | None:
-    """The file's bytes, or None when there is no such file. Raises `ForeignFile` for a pipe, socket or device."""
+def read(path: Path, max_bytes: int | None = MAX_FILE_BYTES) -> bytes | None:
+    """The file's bytes, or None when there is no such file.
+
+    Raises `ForeignFile` for a folder, pipe, socket or device, and `TooLarge` for more than `max_bytes` (None: any).
+    """
     try:
         with opened(path) as file:
-            return file.read()
+            size = os.fstat(file.fileno()).st_size
+            if max_bytes is None:
+                return file.read()
+            content = file.read(size + 1) if size <= max_bytes else b""
+            if len(content) > size:  # it has grown just now
+                content += file.read(max_bytes + 1 - len(content))
     except (FileNotFoundError, NotADirectoryError):
         return None
+    if max(size, len(content)) > max_bytes:
+        raise TooLarge(f"{path} has more than {max_bytes:,} bytes, so it is not read: divide it, or take it away")
+    return content
 
 
 def opened(path: Path) -> BinaryIO:
-    """An existing file, open for reading. Raises `ForeignFile` for a pipe, socket or device."""
+    """An existing file, open for reading. Raises `ForeignFile` for a folder, pipe, socket or device."""
     number = os.open(path, _READ_FLAGS)
     try:
         mode = os.fstat(number).st_mode
         if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            raise ForeignFile(f"{path} is a folder, and a file belongs there: give it another name, or take it away")
         if not stat.S_ISREG(mode):
             raise ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
         return open(number, "rb")
@@ -112,7 +125,7 @@ class ReadCache:
         self._files: dict[Path, tuple[FileStamp, bytes | None]] = {}
 
     def read(self, path: Path) -> bytes | None:
-        """The file's bytes, or None when there is no such file."""
+        """As `read`."""
         try:
             stamp = FileStamp.of(path.stat())  # before reading: a save in between then differs from the stamp
         except (FileNotFoundError, NotADirectoryError):
@@ -136,7 +149,7 @@ def replace(path: Path, content: bytes, expected: bytes | None, *, sync: bool = 
     that the umask gives. `sync=False` is for a caller that can redo the change: the bytes are fsynced, the name is not.
     Raises `Unwritable` on a full disk or without permission, with the old file untouched.
     """
-    on_disk = read(path)
+    on_disk = _held(path, expected)
     if on_disk != expected:
         raise changed(path, on_disk)
     if on_disk == content:
@@ -201,7 +214,7 @@ def remove_private(path: Path, below: Path | None = None) -> bool:
 
 def remove(path: Path, expected: bytes) -> None:
     """Delete the file if its bytes are `expected` now; else leave it and raise `Changed`."""
-    on_disk = read(path)
+    on_disk = _held(path, expected)
     if on_disk != expected:
         raise changed(path, on_disk)
     with _unwritable(path):
@@ -381,6 +394,10 @@ def _alive(temp_name: str) -> bool:
     return True
 
 
+def _held(path: Path, expected: bytes | None) -> bytes | None:
+    return read(path, max(MAX_FILE_BYTES, len(expected or b"")))
+
+
 def changed(path: Path, on_disk: bytes | None) -> Changed:
     """The error for a file that holds `on_disk`, not what a writer had read."""
     event = "is gone" if on_disk is None else "was saved by somebody else meanwhile"
@@ -398,12 +415,18 @@ def _unwritable(path: Path) -> Iterator[None]:
             errno.ENOSPC: "free some space",
             errno.EDQUOT: "free some space",
             errno.EROFS: "mount it writable",
+            errno.ENOTDIR: "give the file in the place of one of its folders another name",
+            errno.EISDIR: "give the folder in its place another name",
         }.get(error.errno or 0, "check the permissions of its folder")
         raise Unwritable(f"{path} cannot be written ({error.strerror or error}): {advice} and try again") from error
 
 
 def _make_folders(folder: Path) -> None:
+    """Make the missing folders of a path. Raises `ForeignFile` for a file in the place of one."""
     missing = [f for f in (folder, *folder.parents) if not f.exists()]
+    above = missing[-1].parent if missing else folder
+    if not above.is_dir():
+        raise ForeignFile(f"{above} is a file, and a folder belongs there: give it another name, or take it away")
     for each in reversed(missing):
         each.mkdir(exist_ok=True)
         adopt(each)

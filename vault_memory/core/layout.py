@@ -57,6 +57,19 @@ _PROGRAM = _compiled_later(
     rf"(?:{_or_short('plugins|themes|snippets', 'snippe')}(?:/|$)"
     rf"|{_or_short('community-plugins', 'commun')}[.]jso[^/]*$)"
 )
+
+
+def _folded(glob: str) -> str:
+    return re.escape(glob.casefold()).replace(r"\*", "[^/]*")
+
+
+_HOME = r"memory/[^/]+/(?:archive/)?"
+_BELOW_A_FILE = _compiled_later(
+    rf"(?:{re.escape('vault-memory.toml')}|\.gitignore|\.gitattributes"
+    rf"|{_HOME}(?:{'|'.join(_folded(glob) for glob, _ in KIND_OF_PATH)}|memory-\d{{4}}\.md))/"
+)
+_FOLDERS_OF_HOME = "|".join(glob.partition("/")[0] for glob, _ in KIND_OF_PATH if "/" in glob)
+_IS_A_FOLDER = _compiled_later(rf"memory/{_USER_ID.pattern}(?<!\.md)|{_HOME}(?:{_FOLDERS_OF_HOME})|{_HOME}archive")
 _UPWARDS = re.compile(r"(?:^|/)\.\.[. ]*(?:/|$)")
 # What a disk may ignore in a name: case; on macOS some invisible characters; on Windows dots and blanks at the end, and
 # what follows a colon. Windows also takes a backslash for a slash, and knows a file by a short name with a `~`.
@@ -89,6 +102,16 @@ def is_program(path: PurePosixPath) -> bool:
     """Whether Obsidian runs this file or is told by it what to run: plugins, themes and snippets in its hidden folder,
     and the list of enabled plugins. Such a file travels between machines only when a person asks for it."""
     return _PROGRAM().search(_as_stored(path)) is not None
+
+
+def is_misplaced(path: PurePosixPath) -> bool:
+    """Whether a file stands where the layout has a folder (`memory/bob`, `memory/bob/daily`), or below a folder that
+    stands where it has a file (`memory/bob/USER.md/x`): a turn could not write there. Nothing of this kind is committed
+    or taken from a remote. Markdown in `memory/` is no user's."""
+    stored = _as_stored(path)
+    if not stored.startswith(("memory", "vault-memory.toml/", ".git")):  # most are notes of the shared scope
+        return False
+    return _BELOW_A_FILE().match(stored) is not None or _IS_A_FOLDER().fullmatch(stored) is not None
 
 
 def _as_stored(path: PurePosixPath) -> str:

@@ -1,7 +1,8 @@
 """Commit a person's edits under the person's name, before anything else changes the files.
 
 A file with a secret that no commit holds yet is withheld: it alone waits, and `withheld` names it, until the person has
-taken the secret out or has committed it with git.
+taken the secret out or has committed it with git. So is a file that is too large to be read whole, and one in a place
+that a turn may write to.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from vault_memory.core.notes import note
 from vault_memory.core.privacy import Finding, redact, secrets_added
 from vault_memory.core.profile import Change, Profile, changes_between
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import Changed
+from vault_memory.errors import Changed, LargeObject, TooLarge
 from vault_memory.services.vault import Vault
 
 MAX_ATTEMPTS = 20
@@ -29,6 +30,8 @@ MAX_ATTEMPTS = 20
 _MAX_LISTED_FILES = 20
 _MAX_PREFERENCES = 50
 """Changed by one edit of a profile, each with a commit of its own."""
+_MAX_PROFILE_BYTES = 1_000_000
+"""Of a profile before and after an edit: each of those commits holds all of it."""
 _MAX_SEARCHED_BYTES = 65_536
 """The title of a note is looked for in this many of its first bytes."""
 _MAX_TITLE_CHARS, _MAX_SEARCHED_TITLE_CHARS = 80, 400
@@ -49,20 +52,21 @@ def commit_person_edits(
     is in a draft, and would be committed as the person's. `paths` (vault-relative) limits this to those files. Raises
     `Changed` when an editor keeps saving.
     """
+    count = 0
     for attempt in range(MAX_ATTEMPTS):
-        edits = [edit for edit in vault.history.uncommitted(paths) if scope in (None, layout.scope_of(edit.path))]
         try:
-            cleared = _cleared(vault, edits)
-            flushed = _commit(vault, cleared)
+            for part in vault.history.uncommitted_in_parts(paths):
+                cleared = _cleared(vault, [edit for edit in part if scope in (None, layout.scope_of(edit.path))])
+                flushed = _commit(vault, cleared)
+                waiting = {edit.path for edit in cleared} & flushed.waiting_paths
+                if waiting and flushed.paused:
+                    on_waiting(flushed.paused)
+                count += len(cleared) - len(waiting)
+            return count
         except Changed:
             if attempt == MAX_ATTEMPTS - 1:
                 raise
             vault.history.wait_for_git()
-            continue
-        waiting = {edit.path for edit in cleared} & flushed.waiting_paths
-        if waiting and flushed.paused:
-            on_waiting(flushed.paused)
-        return len(cleared) - len(waiting)
     raise AssertionError("the loop returns or raises")
 
 
@@ -84,26 +88,47 @@ def _commit(vault: Vault, cleared: Sequence[FileChange]) -> Flushed:
 
 @dataclass(frozen=True)
 class Withheld:
-    """A file that is kept out of commits: a secret of this kind is in this line (1-based), and what to do about it."""
+    """A file that is kept out of commits, why in words, and what to do about it.
+
+    `kind` is that of the secret in this line (1-based), `large`, or `misplaced` (line 0).
+    """
 
     path: str
     line: int
     kind: str
+    why: str
     next_step: str
 
 
 def withheld(vault: Vault) -> tuple[Withheld, ...]:
-    """The secrets in files that were withheld from a commit and still would be."""
-    return tuple(
+    """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced."""
+    secrets = [
         Withheld(
             name,
             finding.line,
             finding.kind,
+            f"line {finding.line} holds a {finding.kind}",
             f"take it out and save the file; or commit it on purpose: `git add {name}`, `git commit --no-verify`",
         )
         for name in _record(vault).read()
         for finding in _findings(vault, name)
+    ]
+    left_alone = sorted(vault.history.left_alone().items())
+    return (*secrets, *(_misplaced(path) if size is None else _large(path, size) for path, size in left_alone))
+
+
+def _large(path: PurePosixPath, size: int) -> Withheld:
+    why = f"it has {size:,} bytes" if size > files.MAX_FILE_BYTES else "the one in git is large"
+    next_step = (
+        f"files of more than {files.MAX_FILE_BYTES // 10**6} MB are not committed by themselves: commit it on purpose "
+        f"(`git add {path}`, `git commit`), move it out of the vault, or name it in .gitignore"
     )
+    return Withheld(str(path), 0, "large", why, next_step)
+
+
+def _misplaced(path: PurePosixPath) -> Withheld:
+    why = "it is a file where the vault has a folder, or in a folder where it has a file"
+    return Withheld(str(path), 0, "misplaced", why, "turns cannot write there: move it, or give it another name")
 
 
 def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
@@ -123,7 +148,10 @@ def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
 
 def _findings(vault: Vault, name: str) -> list[Finding]:
     path = PurePosixPath(name)
-    return secrets_added([vault.history.blob(path)], files.read(files.contained(vault.root, path)))
+    try:
+        return secrets_added([vault.history.blob(path)], files.read(files.contained(vault.root, path)))
+    except (TooLarge, LargeObject):  # it is withheld for that
+        return []
 
 
 def _record(vault: Vault) -> StateFile:
@@ -136,10 +164,13 @@ def edit_drafts(
 ) -> list[Draft]:
     """One draft per preference that differs in an edited USER.md, the last with exactly `after`; else none.
 
-    None either for more than `_MAX_PREFERENCES`: that is a new profile, and a commit like that of any other file.
+    None either for more than `_MAX_PREFERENCES`, or for a text that is too long: that is a new profile, and a commit
+    like that of any other file.
     """
     user_id = layout.scope_of(path)
-    if not before or not after or not user_id or path != layout.user_dir(user_id) / layout.PROFILE:
+    if not before or not after or len(before) + len(after) > _MAX_PROFILE_BYTES:
+        return []
+    if not user_id or path != layout.user_dir(user_id) / layout.PROFILE:
         return []
     old, new = (Profile.decode(data, vault.config.locale) for data in (before, after))
     changes = changes_between(old, new, _MAX_PREFERENCES)

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 from vault_memory.adapters.files import ReadCache
-from vault_memory.adapters.history import Draft, FileChange, Flushed
+from vault_memory.adapters.history import Draft, Flushed
 from vault_memory.core import layout
 from vault_memory.errors import Busy, Changed, IndexUnusable
 from vault_memory.services.indexing import reconcile
@@ -56,17 +56,18 @@ def write(
     decide: Callable[[], Plan[Result]],
     *,
     cache: ReadCache | None = None,
-    inspect_edits: Callable[[Sequence[FileChange]], None] = lambda edits: None,
+    inspect: Callable[[Sequence[PurePosixPath]], None] = lambda paths: None,
     index: bool = True,
 ) -> Written[Result]:
     """Write to a user's files, to the shared notes (`scope` is empty) or to the whole vault (None).
 
     First the pending edits in `paths` are committed (vault-relative; None: all files). Then `decide` reads the files
     and makes the plan; it is called again when a file is saved before its plan is committed. `decide` reads through
-    `cache`, which may hold files that the writer has read before. `inspect_edits` gets the person's edits before they
-    are committed and may refuse them by raising. With `index=False` the caller updates the index, once for a batch.
+    `cache`, which may hold files that the writer has read before. `inspect` gets the paths that may hold the person's
+    edits, before one of them is committed, and may refuse them by raising. With `index=False` the caller updates the
+    index, once for a batch.
 
-    Raises `Busy` when the files keep changing, and what `decide`, `inspect_edits` and history raise. The index is
+    Raises `Busy` when the files keep changing, and what `decide`, `inspect` and history raise. The index is
     updated last, without the lock; what is wrong with it fails no write.
     """
     cache = cache or ReadCache()
@@ -74,9 +75,8 @@ def write(
 
     def attempt() -> tuple[Plan[Result], Flushed] | None:
         """Commit the edits, then what `decide` plans; None when a file was saved in between."""
-        edits = [e for e in vault.history.uncommitted(paths, cache=cache) if scope in (None, layout.scope_of(e.path))]
-        inspect_edits(edits)
-        if edits:
+        for part in vault.history.uncommitted_in_parts(paths, cache=cache, inspect=inspect):
+            edits = [edit for edit in part if scope in (None, layout.scope_of(edit.path))]
             try:
                 commit_edits(vault, edits)
             except Changed:

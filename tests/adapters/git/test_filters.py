@@ -22,6 +22,8 @@ NOTE = PurePosixPath("notes/tea.md")
         ("*.md text\n", {}, b"nothing to convert\n"),
         ("*.md filter=rot\n", {"filter.rot.clean": "tr a-z b-za", "filter.rot.smudge": "tr b-za a-z"}, b"secret\n"),
         ("*.md ident\n", {}, b"$Id: 0123$\n"),
+        ("*.md working-tree-encoding=UTF-16\n", {}, "笔记\n".encode()),
+        ("*.md working-tree-encoding=UTF-16LE\n", {}, "笔记\n".encode("utf-16-le")),
         ("# *.md filter=rot\n", {"filter.rot.clean": "tr a-z b-za"}, b"a comment\n"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -160,6 +161,18 @@ def test_names_that_are_hard_on_git(vault: Vault) -> None:
         assert vault.history.uncommitted([path]) == []
         vault.write(b"z\n", path)
     assert {change.path for change in vault.history.uncommitted()} == {PurePosixPath("深", n) for n in names}
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS takes names in UTF-8 only")
+def test_a_name_that_is_not_utf_8_is_committed_once(vault: Vault) -> None:
+    path = PurePosixPath(os.fsdecode(b"d\xfe/bad\xff.md"))
+    vault.write(b"x\n", path)
+    for count in (1, 0):
+        edits = vault.history.uncommitted()
+        assert len(edits) == count
+        vault.history.commit([Draft("edit", ASSISTANT, (edit,)) for edit in edits], is_on_disk=True)
+    assert vault.git("ls-files", str(path.parent)) == '"d\\376/bad\\377.md"\n'
+    vault.assert_clean()
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/x", ".git/config", "a/.GIT/x", "a/../../x", "."])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,9 +26,11 @@ def said(vault: Vault, *args: str) -> str:
     return (done.stdout + done.stderr).decode()
 
 
-@pytest.mark.parametrize("name", ["HEAD", "config", "index", "packed-refs", "logs/HEAD", "logs/refs/heads/main"])
+@pytest.mark.parametrize(
+    "name", ["HEAD", "config", "index", "packed-refs", "logs/HEAD", "logs/refs/heads/main", "../.gitattributes"]
+)
 def test_a_pipe_in_the_place_of_a_file_of_git_is_named(vault: Vault, name: str) -> None:
-    pipe = vault.root / ".git" / name
+    pipe = Path(os.path.normpath(vault.root / ".git" / name))
     pipe.unlink(missing_ok=True)
     os.mkfifo(pipe)
     turn = said(vault, "turn", "--user", "alice", "--message", "我喜歡暗色主題", "--reply", "好")

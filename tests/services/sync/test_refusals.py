@@ -263,6 +263,29 @@ def test_a_file_in_the_place_of_a_folder_is_named(remote: Machine, one: Machine)
     assert one.read("memory/alice/notes/idea.md").startswith("# 想法")
 
 
+def test_what_stands_where_a_turn_will_write_is_not_taken_in(remote: Machine, one: Machine) -> None:
+    day = one.vault.now().date()
+    names = [f"memory/bob/daily/{day}.md/y.md", "memory/bob/MEMORY.md/x.md", "memory/dave/USER.md/x", "memory/carol"]
+    push(remote, **dict.fromkeys([*names, "memory/erin/daily", "memory/frank/Archive"], "x\n"), **{"note.md": "new\n"})
+    (line,) = one.sync().notes
+    assert "6 files" in line and "in the place of" in line and "another name" in line
+    assert one.read("note.md") == "new\n" and not any((one.root / name).exists() for name in names)
+    for user in ("bob", "dave", "carol", "erin"):
+        recorded = record_turn(one.vault, user, "我喜歡暗色主題", "好" * 120)
+        assert recorded.commits and recorded.paused is None
+    one.sync()
+    one.assert_clean()
+
+
+def test_an_encoding_that_the_remote_names_holds_up_no_turn(remote: Machine, one: Machine) -> None:
+    push(remote, **{".gitattributes": "*.md working-tree-encoding=UTF-16\n"})
+    one.sync()
+    recorded = record_turn(one.vault, "alice", "我喜歡暗色主題")
+    assert recorded.commits and recorded.paused is None
+    one.sync()
+    assert one.vault.history.state().waiting == 0 and not one.vault.history.uncommitted()
+
+
 def test_a_user_whose_id_differs_only_in_case_stops_no_writer(remote: Machine, one: Machine) -> None:
     push(remote, **{"memory/ALICE/n.md": "# theirs\n"})
     one.sync()

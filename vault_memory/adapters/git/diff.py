@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -63,9 +63,8 @@ def changed_files(root: Path, base: str | None, other: str) -> list[FileDifferen
 
 
 def read_blobs(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of many blobs, by one process. Raises `HistoryError` when they are more than `MAX_BLOBS_BYTES`."""
+    """The bytes of many blobs, by one process; their sizes are known not to be vast."""
     wanted = list(dict.fromkeys(blobs))
-    _refuse_large(root, wanted)
     out = git.run(
         root, "cat-file", "--batch", stdin="".join(f"{b}\n" for b in wanted).encode(), timeout_s=_COMMIT_TIMEOUT_S
     )
@@ -82,15 +81,24 @@ def read_blobs(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
     return contents
 
 
-def _refuse_large(root: Path, blobs: Sequence[str]) -> None:
-    """Git gives a blob's size without unpacking it."""
-    names = "".join(f"{blob}\n" for blob in blobs).encode()
-    out = git.run(root, "cat-file", "--batch-check=%(objectsize)", stdin=names, timeout_s=_COMMIT_TIMEOUT_S)
-    if sum(int(size) for size in out.split() if size.isdigit()) > MAX_BLOBS_BYTES:
+def blob_sizes(root: Path, blobs: Iterable[str]) -> dict[str, int]:
+    """The bytes of each of the blobs that the repository has. Git knows them without unpacking one."""
+    names = "".join(f"{blob}\n" for blob in dict.fromkeys(blobs)).encode()
+    shape = "--batch-check=%(objectname) %(objectsize)"
+    rows = reading.lines(git.run(root, "cat-file", shape, stdin=names, timeout_s=_COMMIT_TIMEOUT_S).decode())
+    pairs = (row.split(" ") for row in rows)
+    return {blob: int(size) for blob, size in pairs if size.isdigit()}
+
+
+def refuse_vast_files(root: Path, blobs: Iterable[str]) -> dict[str, int]:
+    """`blob_sizes`. Raises `HistoryError` when they are more than `MAX_BLOBS_BYTES` together."""
+    sizes = blob_sizes(root, blobs)
+    if sum(sizes.values()) > MAX_BLOBS_BYTES:
         raise HistoryError(
             f"the files that the remote changed hold more than {MAX_BLOBS_BYTES:,} bytes: nothing of them is taken in; "
             "if you trust it, merge it yourself with `git pull --no-rebase`"
         )
+    return sizes
 
 
 def diff(root: Path, path: PurePosixPath, since: str | None, until: str | None) -> str:

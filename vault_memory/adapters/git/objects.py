@@ -14,10 +14,10 @@ import threading
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from vault_memory.adapters import files
-from vault_memory.errors import HistoryError
+from vault_memory.errors import HistoryError, LargeObject
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE = b"100644", b"100755", b"40000", b"160000"
@@ -27,6 +27,10 @@ _MODE_AND_BLANK = re.compile(rb"(?:%s) " % b"|".join(_MODES))
 _MAX_CACHED_TREES = 64
 MAX_OBJECT_BYTES = 300_000_000
 """Of one object, unpacked: it may come from others, and a few kilobytes can hold gigabytes."""
+
+_MAX_HEADER_BYTES = 32
+"""Of a loose object: its kind, its size and a NUL."""
+_BLOCK_BYTES = 1 << 20
 
 _Row = tuple[tuple[str, ...], "str | TreeEntry | None", bytes]
 """Parts of a file's path, its new blob (None: removed), and its mode if the tree does not have it yet."""
@@ -56,27 +60,30 @@ class Objects:
 
     # Reading ------------------------------------------------------------------------------------------------------
 
-    def read(self, object_id: str) -> tuple[str, bytes]:
+    def read(self, object_id: str, max_bytes: int = MAX_OBJECT_BYTES) -> tuple[str, bytes]:
         """(kind, body) of an object, new, loose or packed.
 
-        Raises `HistoryError` when the repository lacks it, or when it is larger than `MAX_OBJECT_BYTES`. A loose object
-        is read here, a packed one by gitpython's gitdb.
+        Raises `HistoryError` when the repository lacks it, `LargeObject` when it has more than `max_bytes`. A loose
+        object is read here, a packed one by gitpython's gitdb.
         """
         if object_id in self._new:
             return self._new[object_id]
         try:
-            data = (self._folder / object_id[:2] / object_id[2:]).read_bytes()
-            stored = zlib.decompressobj().decompress(data, MAX_OBJECT_BYTES)
+            with (self._folder / object_id[:2] / object_id[2:]).open("rb") as file:
+                stored = _unpacked(file, max_bytes + _MAX_HEADER_BYTES)
         except FileNotFoundError:
-            return self._read_packed(object_id)
+            return self._read_packed(object_id, max_bytes)
         except (OSError, zlib.error) as error:
             raise HistoryError(f"object {object_id} cannot be read ({error}): run `git fsck`") from error
         header, _, body = stored.partition(b"\0")
-        if not header.endswith(b" %d" % len(body)):
-            raise HistoryError(f"object {object_id} is cut, or larger than {MAX_OBJECT_BYTES:,} bytes: run `git fsck`")
-        return header.split()[0].decode(), body
+        kind, _, size = header.partition(b" ")
+        if size.isdigit() and len(size) < _MAX_HEADER_BYTES and int(size) > max_bytes:
+            raise LargeObject(f"object {object_id} is larger than {max_bytes:,} bytes: it is not read")
+        if size != b"%d" % len(body):
+            raise HistoryError(f"object {object_id} is cut: run `git fsck`")
+        return kind.decode(), body
 
-    def _read_packed(self, object_id: str) -> tuple[str, bytes]:
+    def _read_packed(self, object_id: str, max_bytes: int) -> tuple[str, bytes]:
         from gitdb.db import GitDB  # type: ignore[import-untyped]
         from gitdb.exc import ODBError  # type: ignore[import-untyped]
 
@@ -86,9 +93,9 @@ class Objects:
                     self._packs = GitDB(str(self._folder))
                 try:
                     size = self._packs.info(bytes.fromhex(object_id)).size  # before it is put together in memory
-                    if size > MAX_OBJECT_BYTES:
-                        raise HistoryError(
-                            f"object {object_id} has {size:,} bytes, more than {MAX_OBJECT_BYTES:,}: it is not read"
+                    if size > max_bytes:
+                        raise LargeObject(
+                            f"object {object_id} has {size:,} bytes, more than {max_bytes:,}: it is not read"
                         )
                     stream = self._packs.stream(bytes.fromhex(object_id))
                     return stream.type.decode(), stream.read()
@@ -208,6 +215,20 @@ class Objects:
     def forget(self) -> None:
         """Drop the new objects that were not written."""
         self._new.clear()
+
+
+def _unpacked(file: BinaryIO, max_bytes: int) -> bytes:
+    """A loose object with its header; of one that the header says is larger than `max_bytes` the beginning."""
+    reader = zlib.decompressobj()
+    stored = reader.decompress(file.read(_BLOCK_BYTES), max_bytes)
+    size = stored[:_MAX_HEADER_BYTES].partition(b"\0")[0].partition(b" ")[2]
+    if reader.eof or not size.isdigit() or int(size) > max_bytes:
+        return stored
+    pieces, left = [stored], max_bytes - len(stored)
+    while left > 0 and not reader.eof and (block := reader.unconsumed_tail or file.read(_BLOCK_BYTES)):
+        pieces.append(reader.decompress(block, left))
+        left -= len(pieces[-1])
+    return b"".join(pieces)
 
 
 def _sync(fds: Sequence[int]) -> None:

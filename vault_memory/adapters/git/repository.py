@@ -94,7 +94,7 @@ class Repository:
         loose = files.read(self.common_dir / name) if not (self.common_dir / name).is_dir() else None
         if loose is not None and _COMMIT.fullmatch(text := loose.decode("ascii", "replace").strip()):
             return text
-        packed = files.read(self.common_dir / "packed-refs") or b""
+        packed = files.read(self.common_dir / "packed-refs", None) or b""
         match = re.search(rb"^([0-9a-f]{40}) " + re.escape(os.fsencode(name)) + rb"$", packed, re.MULTILINE)
         return match[1].decode() if match else None
 
@@ -208,10 +208,14 @@ class Filters:
         return object_id("blob", content)
 
     def add(self, path: PurePosixPath, content: bytes | None) -> str | None:
-        """The same, and the blob is added to the new objects."""
+        """The same, and the blob is added to the new objects.
+
+        What git cannot convert, such as a note that is no UTF-16 although a `.gitattributes` says so, it compares as it
+        is, and refuses to write: then the bytes themselves are the blob.
+        """
         if content is None:
             return None
-        if self._converts(path, content):
+        if self.blob(path, content) != object_id("blob", content):
             return self._ask(path, content, "-w", "--stdin")
         return self._objects.add("blob", content)
 
@@ -260,8 +264,8 @@ class Filters:
         for source in sources:
             if source not in self._texts:
                 try:
-                    self._texts[source] = files.read(source) or b""
-                except OSError:  # unreadable to us, and so to git, which goes on without it
+                    self._texts[source] = b"" if source.is_dir() else files.read(source) or b""
+                except OSError:  # unreadable to us, and so to git, which goes on without it, as without a folder
                     self._texts[source] = b""
         attributes = b"\n".join(self._texts[source] for source in sources)
         self._by_folder[path.parent] = attributes
@@ -282,7 +286,7 @@ def tracked_state(root: Path) -> frozenset[PurePosixPath]:
     _indexes[root] = index
     stamp = (index, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
     if root not in _tracked or _tracked[root][0] != stamp:
-        _tracked[root] = stamp, _listed(root, files.read(index) or b"")
+        _tracked[root] = stamp, _listed(root, files.read(index, None) or b"")
     return _tracked[root][1]
 
 

@@ -274,7 +274,8 @@ def refuse_pipes(place: Place) -> None:
     It takes 10 us.
     """
     own = (place.git_dir / name for name in ("HEAD", "index", "logs/HEAD", "config.worktree"))
-    for path in (*own, place.common_dir / "config", place.common_dir / "packed-refs"):
+    shared = (place.common_dir / name for name in ("config", "packed-refs", "info/attributes", "info/exclude"))
+    for path in (*own, *shared, place.top / ".gitattributes", place.top / ".gitignore"):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             mode = path.stat().st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):

@@ -35,7 +35,7 @@ from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, sign
 from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_move, move_branch, release_own_locks
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.core import layout
-from vault_memory.errors import Changed, HistoryError, NotFound, UsageError
+from vault_memory.errors import Changed, HistoryError, LargeObject, NotFound, TooLarge, UsageError
 
 LOCK_TIMEOUT_S = 30.0
 _STAND_BY_S = 2.0
@@ -124,9 +124,14 @@ class History:
         return Author(name or self._default_person.name, email or self._default_person.email)
 
     def blob(self, path: PurePosixPath, rev: str = "HEAD") -> bytes | None:
-        """The bytes of a file at a commit, or None when the commit has no such file."""
+        """The bytes of a file at a commit, or None when the commit has no such file. Raises `LargeObject`."""
         blob = self._blob_at(self._objects.tree_of(self._resolve(rev)), path)
-        return self._objects.read(blob)[1] if blob else None
+        try:
+            return self._objects.read(blob, files.MAX_FILE_BYTES)[1] if blob else None
+        except LargeObject as error:
+            raise LargeObject(
+                f"{path} has more than {files.MAX_FILE_BYTES:,} bytes in {rev}, so it is not read: use plain git for it"
+            ) from error
 
     def commit_named(self, rev: str) -> str:
         """The commit that a name (a hash or part of one, a branch, `HEAD~2`) stands for. Raises `NotFound`."""
@@ -156,35 +161,92 @@ class History:
         cache: ReadCache | None = None,
         programs: bool = False,
     ) -> list[FileChange]:
-        """The person's edits that nobody has committed: from what HEAD holds to what is on disk.
+        """The person's edits that nobody has committed (`uncommitted_in_parts`), all of them in memory."""
+        parts = self.uncommitted_in_parts(paths, cache=cache, programs=programs)
+        return [edit for part in parts for edit in part]
+
+    def uncommitted_in_parts(
+        self,
+        paths: Iterable[PurePosixPath] | None = None,
+        *,
+        cache: ReadCache | None = None,
+        programs: bool = False,
+        inspect: Callable[[Sequence[PurePosixPath]], None] = lambda paths: None,
+    ) -> Iterator[list[FileChange]]:
+        """The person's edits that nobody has committed: from what HEAD holds to what is on disk, some
+        `files.MAX_FILE_BYTES` at a time, each file once.
 
         Files under the vault that git ignores are left out, and so is what waits here to be committed, what is private
-        and, unless `programs` says otherwise, what Obsidian runs (`core.layout`). With `paths` only these files are
-        looked at, and no process is started for a tracked one. A file in `cache` is not read again.
+        or `left_alone`, and what Obsidian runs (`core.layout`); with `programs` all but that. With `paths` only these
+        files are looked at, and no process is started for a tracked one; one in `cache` is not read again. `inspect`
+        gets the paths before the files are read, and may refuse them by raising.
         """
-        cache = cache or ReadCache()
+        listed = self._status() if paths is None else list(paths)
+        inspect(listed)
         waiting, filters = self._waiting(), Filters(self._repository, self._objects)
         tree = self._objects.tree_of(self._repository.head().commit)
-        edits = []
-        for path in self._status() if paths is None else paths:
+        read = files.read if paths is None else (cache or ReadCache()).read  # a cache would hold the whole vault
+        edits: list[FileChange] = []
+        room = files.MAX_FILE_BYTES
+        for path in listed:
             if not self._is_committed_by_itself(path, programs):
                 continue
             try:
-                on_disk = cache.read(self.root / path)
+                on_disk = read(self.root / path)
+                if path in waiting:
+                    before = waiting[path].after
+                else:
+                    blob = self._blob_at(tree, path)
+                    if blob == filters.blob(self._repository.prefix / path, on_disk):
+                        continue
+                    before = self._objects.read(blob, files.MAX_FILE_BYTES)[1] if blob else None
+            except (TooLarge, LargeObject):
+                continue
             except PermissionError:  # git could not read it either; the search index reports it
                 continue
-            if path in waiting:
-                before = waiting[path].after
-            else:
-                blob = self._blob_at(tree, path)
-                if blob == filters.blob(self._repository.prefix / path, on_disk):
-                    continue
-                before = self._objects.read(blob)[1] if blob else None
             if on_disk != before and not (before is None and paths is not None and self.ignored(path)):
                 edits.append(FileChange(path, before, on_disk))
-        left_out = self.left_out([edit.path for edit in edits]) if paths is not None else set()
-        left_out |= self._with_refused_filter([edit.path for edit in edits]).keys()
+                room -= len(before or b"") + len(on_disk or b"")
+            if room < 0:
+                yield self._without_left_out(edits, is_named=paths is not None)
+                edits, room = [], files.MAX_FILE_BYTES
+        if edits:
+            yield self._without_left_out(edits, is_named=paths is not None)
+
+    def _without_left_out(self, edits: Sequence[FileChange], *, is_named: bool) -> list[FileChange]:
+        """Without files whose filter is refused, and without `left_out` ones, which git itself does not list."""
+        paths = [edit.path for edit in edits]
+        left_out = {*self._with_refused_filter(paths), *(self.left_out(paths) if is_named else ())}
         return [edit for edit in edits if edit.path not in left_out]
+
+    def left_alone(self) -> dict[PurePosixPath, int | None]:
+        """Files that differ from HEAD and that no commit of ours takes, for the person to commit or move.
+
+        With the bytes on disk (0: deleted) of one that is too large there or in HEAD; None for one that stands in the
+        place of another (`core.layout.is_misplaced`).
+        """
+        tree = self._objects.tree_of(self._repository.head().commit)
+        found: dict[PurePosixPath, int | None] = {}
+        for path in self._status():
+            if layout.is_misplaced(path) and os.path.lexists(self.root / path):
+                found[path] = None
+            if not self._is_committed_by_itself(path, layout.is_program(path)):
+                continue
+            try:
+                size = (self.root / path).lstat().st_size
+            except OSError:
+                size = 0
+            blob = self._blob_at(tree, path)
+            if size > files.MAX_FILE_BYTES or (blob and self._is_large(blob)):
+                found[path] = size
+        return found
+
+    def _is_large(self, blob: str) -> bool:
+        try:
+            self._objects.read(blob, files.MAX_FILE_BYTES)
+        except LargeObject:
+            return True
+        return False
 
     def refused_settings(self) -> tuple[Setting, ...]:
         """The repository's own settings that would start programs or lead elsewhere, and are not allowed to."""
@@ -254,9 +316,11 @@ class History:
         return [PurePosixPath(row[3:]).relative_to(self._repository.prefix) for row in rows]
 
     def _is_committed_by_itself(self, path: PurePosixPath, programs: bool) -> bool:
-        if layout.is_private(path) or (layout.is_program(path) and not programs):
-            return False
         full = self.root / path
+        if layout.is_private(path) or layout.is_program(path) != programs:
+            return False
+        if layout.is_misplaced(path) and os.path.lexists(full):
+            return False
         is_file = full.is_file() and not full.is_symlink()
         return (is_file or not os.path.lexists(full)) and not files.is_temporary(path.name)
 
@@ -339,6 +403,8 @@ class History:
                 raise UsageError(
                     f"{name} is private and is never committed: state, indexes and conversations stay here"
                 )
+            if layout.is_misplaced(name) and changes[name].after is not None:
+                raise UsageError(f"{name} is no place for a file: the layout has a folder there, or a file above it")
         give_up = time.monotonic() + _STAND_BY_S
         while True:
             head = self._repository.head()
@@ -350,7 +416,7 @@ class History:
             on_disk: dict[PurePosixPath, bytes | None] = {}
             for change in changes.values():
                 path = self.root / change.path
-                content = on_disk[change.path] = files.read(path) if is_on_disk else cache.read(path)
+                content = on_disk[change.path] = self._read_again(path) if is_on_disk else cache.read(path)
                 # An edit that was read while its file was just being written would undo what was written.
                 expected = (change.after,) if is_on_disk else (change.before, change.after)
                 if content not in expected or change.path in redone:
@@ -366,6 +432,13 @@ class History:
             self._intents.mark_written(intent)
             self._step("intent marked")
             return written
+
+    def _read_again(self, path: Path) -> bytes | None:
+        """What an edit's file holds now. One that has grown too large meanwhile is no edit of ours any more."""
+        try:
+            return files.read(path)
+        except TooLarge as error:
+            raise files.changed(path, b"") from error
 
     def _refuse_repeats(
         self,

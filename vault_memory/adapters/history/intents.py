@@ -23,7 +23,7 @@ from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.git import TreeEntry
 from vault_memory.adapters.history.model import Author, Draft, FileChange
 from vault_memory.core import layout, reading
-from vault_memory.errors import Changed, ForeignFile, HistoryError, UsageError, VaultMemoryError
+from vault_memory.errors import Changed, ForeignFile, HistoryError, TooLarge, UsageError, VaultMemoryError
 
 _INTENT_NAME = re.compile(r"([0-9]{8})\.(staged|written)")
 _LAST_NUMBER = 99_999_999
@@ -32,6 +32,8 @@ _SET_ASIDE = ".damaged"
 _GIT_TIME = re.compile(r"[0-9]{1,12} [+-][0-9]{4}")
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}")
 _MAX_NAME_BYTES = 255
+_NOT_UTF_8 = "\0"
+"""Before the bytes of such a path; no path begins so."""
 MAX_INTENT_BYTES = 500_000_000
 """Of all contents of one intent, unpacked."""
 
@@ -163,7 +165,7 @@ class IntentLog:
         if not drafts:
             intent.path.unlink(missing_ok=True)
         elif drafts != intent.drafts:
-            files.replace(intent.path, _dump(replace(intent, drafts=drafts)), files.read(intent.path))
+            files.replace(intent.path, _dump(replace(intent, drafts=drafts)), files.read(intent.path, None))
 
     # Their files ------------------------------------------------------------------------------------------------------
 
@@ -231,8 +233,9 @@ class IntentLog:
                 raise DamagedIntent(_line(intent.path, f"{str(path)!r} is no place for a file"))
         for change in intent.net_changes().values():
             self._put_back_displaced(change, intent.path.stat().st_mtime_ns)
-            if files.read(self._root / change.path) == change.before:
-                self._write(change)
+            with contextlib.suppress(TooLarge):  # the person has put a large file there: theirs stays
+                if files.read(self._root / change.path) == change.before:
+                    self._write(change)
         self.mark_written(intent)
 
     def _put_back_displaced(self, change: FileChange, since_ns: int) -> None:
@@ -260,6 +263,15 @@ class IntentLog:
             return []
 
 
+def _name(path: PurePosixPath) -> str:
+    """A path as JSON can hold it: of one that is not UTF-8 each byte as one character, after a NUL."""
+    try:
+        str(path).encode()
+        return str(path)
+    except UnicodeEncodeError:
+        return _NOT_UTF_8 + os.fsencode(path).decode("latin-1")
+
+
 def _dump(intent: Intent) -> bytes:
     # Each content once, by a number: in a chain every `after` is the next one's `before`.
     contents: dict[bytes, int] = {}
@@ -271,10 +283,10 @@ def _dump(intent: Intent) -> bytes:
         {
             "message": draft.message,
             "author": list(draft.author),
-            "changes": [[str(c.path), number(c.before), number(c.after)] for c in draft.changes],
+            "changes": [[_name(c.path), number(c.before), number(c.after)] for c in draft.changes],
             "merges": draft.merges,
             "tree_only": [
-                [str(path), entry.mode.decode() if entry else None, entry.id if entry else None]
+                [_name(path), entry.mode.decode() if entry else None, entry.id if entry else None]
                 for path, entry in draft.tree_only
             ],
         }
@@ -283,7 +295,7 @@ def _dump(intent: Intent) -> bytes:
     record = {
         "when": intent.when,
         "head": intent.head,
-        "bases": {str(path): base for path, base in intent.bases.items()},
+        "bases": {_name(path): base for path, base in intent.bases.items()},
         "drafts": drafts,
         "contents": [base64.b64encode(zlib.compress(content, 1)).decode() for content in contents],
     }
@@ -298,7 +310,7 @@ def _load(path: Path) -> Intent:
     """Read an intent. Raises `DamagedIntent`, and `FileNotFoundError`."""
     try:
         data = files.read_private(path, path.parent)
-    except (ForeignFile, IsADirectoryError, PermissionError) as error:
+    except (ForeignFile, PermissionError, IsADirectoryError) as error:
         raise DamagedIntent(_line(path, str(error))) from error
     if data is None:
         raise FileNotFoundError(path)
@@ -358,8 +370,9 @@ def _id(value: object) -> str | None:
 
 
 def _path(value: object) -> PurePosixPath:
-    """A path that a file of the vault may have, on every disk."""
-    path = PurePosixPath(_text(value))
+    """A path that a file of the vault may have, on every disk, from its `_name`."""
+    name = _text(value)
+    path = PurePosixPath(os.fsdecode(name[1:].encode("latin-1")) if name.startswith(_NOT_UTF_8) else name)
     if not _is_inside(path) or any(
         b"\0" in part or len(part) > _MAX_NAME_BYTES for part in map(os.fsencode, path.parts)
     ):

@@ -27,7 +27,7 @@ from vault_memory.adapters.history.intents import Intent, check_path
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.core.privacy import places, secrets_added
-from vault_memory.errors import HistoryError
+from vault_memory.errors import HistoryError, LargeObject, TooLarge
 
 _FORBIDDEN_IN_NAMES = str.maketrans("\n\r\0", "   ", "<>")
 _SIGN_TIMEOUT_S = 120.0
@@ -199,7 +199,12 @@ class Planner:
         """Why a draft must wait: a secret that it brings in is still in the file on disk."""
         reasons = []
         for change, known in secrets:
-            if found := secrets_added(known, files.read(self._repository.root / change.path)):
+            try:
+                found = secrets_added(known, files.read(self._repository.root / change.path))
+            except TooLarge as error:
+                reasons.append(f"{change.path} holds a secret: its commits wait until it is taken out; {error}")
+                continue
+            if found:
                 reasons.append(f"{change.path} holds a secret, {places(found)}: its commits wait until it is taken out")
         return reasons
 
@@ -231,7 +236,10 @@ class Planner:
             path = self._repository.prefix / change.path
             held = self._blob_in(tree, change.path)
             if held not in (self._blob(change.path, change.before), self._blob(change.path, change.after)):
-                change = change._replace(after=self._merged(change, held))
+                try:
+                    change = change._replace(after=self._merged(change, held))
+                except TooLarge:  # the person has put a large file there: HEAD stays as they left it
+                    continue
             blobs[path] = self._filters.add(path, change.after)
         return self._objects.put(tree, blobs, self._programs(blobs))
 
@@ -325,7 +333,11 @@ class Planner:
         return entry.id if entry else None
 
     def _content(self, blob: str | None) -> bytes | None:
-        return self._objects.read(blob)[1] if blob else None
+        """A blob's bytes; None for no blob, and for a large one, which only the person's git commits."""
+        try:
+            return self._objects.read(blob, files.MAX_FILE_BYTES)[1] if blob else None
+        except LargeObject:
+            return None
 
 
 def _mode(path: Path) -> int:

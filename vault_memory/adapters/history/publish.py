@@ -26,6 +26,7 @@ from vault_memory.adapters.git import (
     object_id,
 )
 from vault_memory.adapters.history.intents import WrittenFile
+from vault_memory.errors import ForeignFile, TooLarge
 
 FolderTrees = Mapping[PurePosixPath, tuple[str | None, str | None]]
 """Each folder above a change → the tree that HEAD held there, and the one that it will hold."""
@@ -97,7 +98,7 @@ class GitIndexUpdate:
         self._index = repository.git_dir / "index"
         self.lock_file = repository.git_dir / "index.lock"
         self._draft = _index_draft(repository)
-        self._data = files.read(self._index)
+        self._data = files.read(self._index, None)
         self._parsed = _parse(self._data)
 
     def blobs(self, paths: list[PurePosixPath]) -> dict[PurePosixPath, str | None]:
@@ -187,7 +188,7 @@ class GitIndexUpdate:
                 index.seek(-20, os.SEEK_END)
                 # The checksum stands for all of it. With `index.skipHash` it is zeros: then everything is compared.
                 tail = index.read()
-                return tail == self._data[-20:] and (any(tail) or files.read(self._index) == self._data)
+                return tail == self._data[-20:] and (any(tail) or files.read(self._index, None) == self._data)
         except FileNotFoundError:
             return self._data is None
 
@@ -215,9 +216,9 @@ class GitIndexUpdate:
             is_ours = written is not None and written.stamp == stamp._replace(ctime_ns=written.stamp.ctime_ns)
             if written and is_ours and index_mtime_ns <= stamp.mtime_ns:
                 return stamp if object_id("blob", written.change.after or b"") == blob else FileStamp()
-            if object_id("blob", file.read_bytes()) != blob or file.lstat().st_mtime_ns != stamp.mtime_ns:
+            if object_id("blob", files.read(file) or b"") != blob or file.lstat().st_mtime_ns != stamp.mtime_ns:
                 return FileStamp()
-        except OSError:
+        except (OSError, TooLarge, ForeignFile):
             return FileStamp()
         return stamp
 
@@ -279,5 +280,5 @@ def _claim(draft: Path, lock: Path) -> bool:
 def _is_ours(draft: Path, lock: Path) -> bool:
     """Whether a lock was made by `_claim` from this draft."""
     with contextlib.suppress(FileNotFoundError):
-        return os.path.samefile(draft, lock) or files.read(draft) == files.read(lock)
+        return os.path.samefile(draft, lock) or files.read(draft, None) == files.read(lock, None)
     return False

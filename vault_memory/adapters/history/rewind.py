@@ -19,7 +19,7 @@ from vault_memory.adapters.history.intents import IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.core import reading
-from vault_memory.errors import Changed
+from vault_memory.errors import Changed, TooLarge
 
 OUR_MOVE = "vault-memory: "
 """How each of our lines in a branch's reflog begins."""
@@ -120,15 +120,20 @@ class Rewind:
         tree = self._objects.tree_of(self._repository.head().commit)
         filters = Filters(self._repository, self._objects)
         for path, chain in _by_path(draft for intent in pending for draft in intent.drafts).items():
-            blob = filters.blob(self._repository.prefix / path, files.read(self._repository.root / path))
-            if blob == self._blob_at(tree, path) and self._redo(path, chain):
-                redone.add(path)
+            with contextlib.suppress(TooLarge):  # a large file is none that git has put back
+                blob = filters.blob(self._repository.prefix / path, files.read(self._repository.root / path))
+                if blob == self._blob_at(tree, path) and self._redo(path, chain):
+                    redone.add(path)
         return redone
 
     def _redo(self, path: PurePosixPath, chain: list[FileChange]) -> bool:
-        """Make a chain of changes once more, on what the file holds now; False when it holds them already."""
+        """Make a chain of changes once more, on what the file holds now; False when it holds them already, or is too
+        large."""
         file = self._repository.root / path
-        on_disk = content = files.read(file)
+        try:
+            on_disk = content = files.read(file)
+        except TooLarge:
+            return False
         if on_disk == chain[-1].after:
             return False
         for change in chain:

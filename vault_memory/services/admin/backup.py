@@ -11,7 +11,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from vault_memory.adapters import files
 from vault_memory.core import layout
@@ -53,7 +53,7 @@ def backup(vault: Vault, target: Path) -> list[str]:
 def export(vault: Vault, user_id: str, folder: Path) -> int:
     """Copy one user's files, conversations too, into a new folder; return how many. Raises `UsageError`.
 
-    Files keep their modes; nobody else can read the conversations.
+    Nobody else can read the copies.
     """
     vault.known_user(user_id)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -64,13 +64,12 @@ def export(vault: Vault, user_id: str, folder: Path) -> int:
         for path in _files(home):
             if not path.is_symlink():
                 copy = folder / path.relative_to(home)
-                name = PurePosixPath(path.relative_to(vault.root).as_posix())
-                copy.parent.mkdir(0o700 if layout.is_private(name) else 0o777, parents=True, exist_ok=True)
+                for made in reversed([above for above in copy.parents if not above.exists()]):
+                    made.mkdir(0o700)
                 with path.open("rb") as source, os.fdopen(os.open(copy, _NEW, 0o600), "wb") as out:
                     shutil.copyfileobj(source, out)
                 shutil.copystat(path, copy)
-                if layout.is_private(name):
-                    copy.chmod(0o600)
+                copy.chmod(0o600)
                 count += 1
     return count
 

@@ -15,7 +15,7 @@ from vault_memory.adapters import files, git
 from vault_memory.adapters.watcher import Watcher
 from vault_memory.core import layout
 from vault_memory.core.profile import Profile
-from vault_memory.errors import IndexUnusable
+from vault_memory.errors import ForeignFile, IndexUnusable, TooLarge
 from vault_memory.services import starter
 from vault_memory.services.admin.access import close_to_others, foreign_tokens, readable_by_others
 from vault_memory.services.admin.create_vault import complete_vault
@@ -161,11 +161,14 @@ def _notes(vault: Vault) -> CheckResult:
 
 
 def _profiles(vault: Vault) -> CheckResult:
-    problems = [
-        f"{layout.user_dir(user_id) / layout.PROFILE}, {problem}"
-        for user_id in vault.user_ids()
-        for problem in Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"").problems()
-    ]
+    problems: list[str] = []
+    for user_id in vault.user_ids():
+        try:
+            profile = Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"")
+        except (ForeignFile, TooLarge) as error:
+            problems.append(str(error))
+        else:
+            problems += [f"{layout.user_dir(user_id) / layout.PROFILE}, {problem}" for problem in profile.problems()]
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         return f"{problems[0]}{more}", "correct the line; until then it stays as you wrote it"

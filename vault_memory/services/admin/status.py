@@ -76,7 +76,7 @@ class Status:
 
     `vectors_by` is what compares vectors: `sqlite-vec`, or `numpy` where that cannot be loaded. `growth` is the size of
     git's history. `conflicts` wait for a person's decision; `decided` are those in which a sync kept the newer value.
-    `withheld` files hold a secret and are left out of commits.
+    `withheld` files hold a secret or are too large, and are left out of commits.
     """
 
     root: str
@@ -125,7 +125,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         unhealthy=(
             *unhealthy,
             *(f"conflict: {line}" for line in conflicts),
-            *(f"withheld from commits: {w.path}, line {w.line} holds a {w.kind}: {w.next_step}" for w in held_back),
+            *(f"withheld from commits: {w.path}, {w.why}: {w.next_step}" for w in held_back),
         ),
     )
 

@@ -12,7 +12,7 @@ from vault_memory.adapters.history import Draft, FileChange
 from vault_memory.core import layout, trailers
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import UsageError
+from vault_memory.errors import ForeignFile, TooLarge, UsageError
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_person_edits, withheld
@@ -35,9 +35,12 @@ def users(vault: Vault, after: str = "", limit: int | None = None) -> list[User]
 
 
 def _name(vault: Vault, user_id: str) -> str:
-    """The name in a user's profile; empty if the profile is a link, which is never followed."""
+    """The name in a user's profile; empty if the profile is no file to read: a link, a folder, a large file."""
     path = vault.root / layout.user_dir(user_id) / layout.PROFILE
-    stored = None if path.is_symlink() else files.read(path)
+    try:
+        stored = None if path.is_symlink() else files.read(path)
+    except (ForeignFile, TooLarge):
+        return ""
     return str(Profile.decode(stored or b"").get("display_name") or "")
 
 
@@ -60,7 +63,7 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
         commit_person_edits(vault, old)
         if held := [each for each in withheld(vault) if layout.scope_of(PurePosixPath(each.path)) == old]:
             first = held[0]
-            raise UsageError(f"{first.path}, line {first.line} holds a {first.kind}, so it waits: {first.next_step}")
+            raise UsageError(f"{first.path} waits, {first.why}: {first.next_step}")
         moved: list[FileChange] = []
         for folder, _, names in os.walk(vault.root / old_dir):
             for name in names:

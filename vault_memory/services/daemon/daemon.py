@@ -164,10 +164,10 @@ class Daemon:
     def _commit_edits(self, hints: list[Hint]) -> None:
         """Commit edits scope by scope, except a mass deletion that waits until a person confirms it."""
         everywhere = any(hint.is_folder for hint in hints)
-        edits = self.vault.history.uncommitted(None if everywhere else [hint.path for hint in hints])
         paths: dict[str, list[PurePosixPath]] = {}
-        for edit in edits:
-            paths.setdefault(layout.scope_of(edit.path), []).append(edit.path)
+        for part in self.vault.history.uncommitted_in_parts(None if everywhere else [hint.path for hint in hints]):
+            for edit in part:
+                paths.setdefault(layout.scope_of(edit.path), []).append(edit.path)
         for scope in paths.keys() - self._index.held:
             with locked(self.vault, scope):
                 on_waiting = partial(self._events.publish, "waiting", layout.label(scope))
@@ -177,7 +177,7 @@ class Daemon:
                 self._events.publish("committed", layout.label(scope), f"{count} edited {files}, as the person's")
         held_back = set(withheld(self.vault))
         for found in sorted(held_back - self._withheld, key=lambda found: (found.path, found.line)):
-            what = f"line {found.line} holds a {found.kind}, so the file is in no commit: {found.next_step}"
+            what = f"{found.why}, so the file is in no commit: {found.next_step}"
             self._events.publish("withheld", found.path, what)
         self._withheld = held_back
 

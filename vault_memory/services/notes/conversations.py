@@ -18,7 +18,7 @@ def turn_at(vault: Vault, user_id: str, source: str) -> dict[str, Any] | None:
     name, _, number = source.rpartition(":")
     if not (name.startswith("conversations/") and layout.day_of(name) and re.fullmatch(r"[0-9]{1,9}", number)):
         return None  # a trailer may hold any text; it must not lead into another user's folder
-    lines = reading.lines(files.read(vault.path(user_id, name)) or b"")
+    lines = reading.lines(files.read(vault.path(user_id, name), None) or b"")
     return _turn(lines[int(number) - 1]) if 0 < int(number) <= len(lines) else None
 
 

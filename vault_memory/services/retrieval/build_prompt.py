@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
@@ -17,6 +18,7 @@ from vault_memory.core.chat import Cut, Section, escape, escape_line, prompt
 from vault_memory.core.profile import Profile
 from vault_memory.core.ranking import Candidates, rank
 from vault_memory.core.text import tokens
+from vault_memory.errors import LargeObject, TooLarge
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.notes import skill as skill_named
 from vault_memory.services.profiles import profile_timezone
@@ -287,16 +289,27 @@ class _Builder:
     def _is_starters(self, source: str) -> bool:
         """Whether a page is unchanged from the starter vault: it describes the vault and is nobody's memory."""
         written = files.read(shipped("vault") / source)
-        return written is not None and written == files.read(self._vault.path(layout.SHARED, source))
+        return written is not None and written == self._read(self._vault.path(layout.SHARED, source))
 
     def _place(self, source: str, first: int, last: int, hit: Hit | None) -> str:
         lines = f"{first}-{last}" if last != first else str(first)
         path = layout.scope_dir(hit.scope if hit else self._user) / source
         if path not in self._commits:
-            content = files.read(self._vault.root / path)
-            committed = content is not None and self._vault.history.blob(PurePosixPath(path)) == content
+            content = self._read(self._vault.root / path)
+            committed = content is not None and self._committed(PurePosixPath(path)) == content
             self._commits[path] = f"@{self._head[:8]}" if committed else ""
         return f"{source}:{lines}{self._commits[path]}"
+
+    def _read(self, path: Path) -> bytes | None:
+        """A file that was found; None for one that is too large to be compared."""
+        with suppress(TooLarge):
+            return files.read(path)
+        return None
+
+    def _committed(self, path: PurePosixPath) -> bytes | None:
+        with suppress(LargeObject):
+            return self._vault.history.blob(path)
+        return None
 
     @cached_property
     def _head(self) -> str:

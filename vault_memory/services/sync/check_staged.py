@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import git
-from vault_memory.adapters.git import EMPTY_TREE
+from vault_memory.adapters.git import EMPTY_TREE, blob_sizes
 from vault_memory.core import layout
 from vault_memory.core.notes import note
 from vault_memory.core.privacy import secrets_added
@@ -47,15 +47,21 @@ def _staged(top: Path, extra: dict[str, str]) -> Iterator[tuple[PurePosixPath, P
         top, "diff-index", "--cached", "-z", "--no-renames", "--diff-filter=AM", _head(top), "--", extra=extra
     )
     fields = out.split(b"\0")
+    sizes = blob_sizes(
+        top, (blob for entry in fields[0:-1:2] for blob in entry.decode().split()[2:4] if blob.strip("0"))
+    )
     for entry, name in zip(fields[0:-1:2], fields[1::2], strict=True):
         path = PurePosixPath(os.fsdecode(name))
         home = max((vault for vault in vaults if path.is_relative_to(vault)), key=lambda v: len(v.parts), default=None)
         _, mode, old, new, _ = entry.decode().split()
-        if home is not None and mode.startswith("100"):
+        if home is not None and mode.startswith("100") and sizes.get(new, 0) <= _MAX_FILE_BYTES:
             before, after = (
-                b"" if not blob.strip("0") else git.run(top, "cat-file", "blob", blob) for blob in (old, new)
+                git.run(top, "cat-file", "blob", blob)
+                if sizes.get(blob, _MAX_FILE_BYTES + 1) <= _MAX_FILE_BYTES
+                else b""
+                for blob in (old, new)
             )
-            if len(after) <= _MAX_FILE_BYTES and b"\0" not in after:
+            if b"\0" not in after:
                 yield path, path.relative_to(home), before, after
 
 

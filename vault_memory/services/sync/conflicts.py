@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from vault_memory.adapters import files, git
 from vault_memory.core.notes import note
 from vault_memory.core.trailers import KEYS, Trailers
+from vault_memory.errors import TooLarge
 from vault_memory.services.profiles import history
 from vault_memory.services.sync.merge import CONFLICT_COPY
 from vault_memory.services.vault import Vault
@@ -23,7 +24,10 @@ def open_conflicts(vault: Vault, paths: Iterable[PurePosixPath]) -> list[str]:
     """A line for each conflict block in these files, and for each conflict copy in the vault."""
     lines = []
     for path in paths:
-        text = (files.read(vault.root / path) or b"").decode("utf-8", "replace")
+        try:
+            text = (files.read(vault.root / path) or b"").decode("utf-8", "replace")
+        except TooLarge:  # named among the withheld files
+            continue
         lines += [f"{path}: {problem.removeprefix(note.CONFLICT_PROBLEM)}" for problem in note.conflict_problems(text)]
     with_patterns = {"GIT_LITERAL_PATHSPECS": "0"}
     listed = git.run(vault.root, "ls-files", "-z", "--", f"*{CONFLICT_COPY}*", extra=with_patterns)

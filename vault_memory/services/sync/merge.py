@@ -20,13 +20,14 @@ from vault_memory.adapters.git import (
     changed_files,
     read_blobs,
     refuse_vast,
+    refuse_vast_files,
 )
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.core import layout, trailers
 from vault_memory.core.notes import Clash, Side, merge, note
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import HistoryError, UsageError
+from vault_memory.errors import HistoryError, TooLarge, UsageError
 from vault_memory.services.sync.refusals import refusals, settings_problem
 from vault_memory.services.vault import Vault
 
@@ -65,7 +66,8 @@ class RemoteMerge:
                 f"the remote holds no vault ({layout.SETTINGS_FILE} is missing there): is it the right one?"
             )
         differences = changed_files(root, self.base, self.theirs)
-        refused = refusals(self.vault, self.theirs, differences, programs=self.programs)
+        sizes = refuse_vast_files(root, (blob for each in differences for blob in (each.old, each.new) if blob))
+        refused = refusals(self.vault, self.theirs, differences, sizes, programs=self.programs)
         self.tree_only = refused.entries
         self.notes += refused.notes
         differences = [difference for difference in differences if difference.path not in self.tree_only]
@@ -78,7 +80,7 @@ class RemoteMerge:
         later_drafts: list[Draft] = []
         for difference in differences:
             base, other = (blobs[blob] if blob else None for blob in (difference.old, difference.new))
-            mine = files.read(_place(root, difference.path))
+            mine = _mine(root, difference.path)
             file_changes, key_drafts = self._merge_file(difference.path, base, mine, other)
             changes += file_changes
             later_drafts += key_drafts
@@ -192,6 +194,13 @@ def _place(root: Path, path: PurePosixPath) -> Path:
         kinds = "file there and a folder" if in_the_way == place else "folder there and a file"
         raise HistoryError(f"{in_the_way.relative_to(root.resolve())} is a {kinds} here: {_BY_HAND}")
     return place
+
+
+def _mine(root: Path, path: PurePosixPath) -> bytes | None:
+    try:
+        return files.read(_place(root, path))
+    except TooLarge as error:
+        raise HistoryError(f"the remote changed {path}, which is too large here to be merged: {_BY_HAND}") from error
 
 
 def _require_plain_file(difference: FileDifference) -> None:

@@ -28,7 +28,7 @@ def take_programs(vault: Vault) -> list[str]:
             notes += _put_on_disk(vault, path)
         if taken:
             history.count_again(taken)
-        edits = [edit for edit in history.uncommitted(programs=True) if layout.is_program(edit.path)]
+        edits = history.uncommitted(programs=True)
         if edits:
             message = trailers.render(f"Obsidian: {len(edits)} files of plugins, themes and snippets")
             history.commit([Draft(message, history.person(), tuple(edits))], is_on_disk=True)
@@ -37,7 +37,7 @@ def take_programs(vault: Vault) -> list[str]:
 
 def changed_programs(vault: Vault) -> list[str]:
     """A line if programs that git tracks were changed here and are not committed."""
-    edits = [edit for edit in vault.history.uncommitted(programs=True) if layout.is_program(edit.path) and edit.before]
+    edits = [edit for edit in vault.history.uncommitted(programs=True) if edit.before]
     if not edits:
         return []
     return [

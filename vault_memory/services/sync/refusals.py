@@ -3,7 +3,7 @@ programs, files over an ignored one of the person's, and settings that cannot be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -17,7 +17,16 @@ from vault_memory.services.vault import Vault
 _PRIVATE_NOTE = (
     "private, so they are not taken in; this merge takes them out of the remote's files, not out of its history"
 )
+_MISPLACED_NOTE = (
+    "in the place of a folder or file of the vault's own, so they are not taken in; this merge takes them out of the "
+    "remote's files, not out of its history: give them another name where they were written"
+)
 _PROGRAM_NOTE = "run by Obsidian, so they stay in git and are not put on disk: `vault-memory sync --plugins` takes them"
+_LARGE_NOTE = (
+    f"larger than {files.MAX_FILE_BYTES // 10**6} MB, so they stay in git and are not put on disk: `git update-index "
+    "--no-skip-worktree FILE`, then `git checkout HEAD -- FILE` puts one there"
+)
+_LARGE_CLASH_NOTE = "larger than that and changed on both sides, so yours stays; theirs is in git's history"
 _COVERED_NOTE = "ignored here or left out by git, so your own files stay as they are"
 _MAX_NAMED = 3
 _MAX_SETTINGS_BYTES = 1_000_000
@@ -32,33 +41,60 @@ class Refusals:
     notes: tuple[str, ...]
 
 
-def refusals(vault: Vault, theirs: str, differences: Sequence[FileDifference], *, programs: bool) -> Refusals:
-    """Which files that the commit `theirs` changed must not reach the disk.
+def refusals(
+    vault: Vault,
+    theirs: str,
+    differences: Sequence[FileDifference],
+    sizes: Mapping[str, int],
+    *,
+    programs: bool,
+) -> Refusals:
+    """Which files that the commit `theirs` changed must not reach the disk. `sizes` has the bytes of their blobs.
 
-    Private ones leave the tree. The others keep the remote's entry in the tree, so that no push deletes them there, and
-    are marked as not on this disk (git's skip-worktree). An entry that this vault has changed too stays ours.
+    Private and misplaced ones leave the tree. The others keep the remote's entry in the tree, so that no push deletes
+    them there, and are marked as not on this disk (git's skip-worktree). An entry that this vault has changed too stays
+    ours.
     """
     history = vault.history
     private = [each for each in differences if layout.is_private(each.path)]
-    open_to_all = [each for each in differences if not layout.is_private(each.path)]
+    misplaced = [each for each in differences if each not in private and _is_misplaced(history.root, each.path)]
+    kept_out = {each.path for each in (*private, *misplaced)}
+    open_to_all = [each for each in differences if each.path not in kept_out]
     left_out = history.left_out([each.path for each in open_to_all])
     run = {each.path for each in open_to_all if layout.is_program(each.path) and not programs}
+    large = {
+        each.path
+        for each in open_to_all
+        if max(sizes.get(blob, 0) for blob in (each.old, each.new) if blob) > files.MAX_FILE_BYTES
+    } - run
     untracked = _untracked(vault, (each for each in open_to_all if each.path not in run))
     covered = {path for path in untracked if history.ignored(path)}
     entries: dict[PurePosixPath, TreeEntry | None] = {
-        each.path: None for each in private if each.new or history.entry(each.path)
+        each.path: None for each in (*private, *misplaced) if each.new or history.entry(each.path)
     }
+    clashes: list[PurePosixPath] = []
     for each in open_to_all:
-        if each.path in left_out | covered | run:
+        if each.path in left_out | covered | run | large:
             ours = history.entry(each.path)
-            is_ours_changed = (ours.id if ours else None) != each.old and each.path not in left_out
+            is_ours_changed = (ours.id if ours else None) not in (each.old, each.new) and each.path not in left_out
             entries[each.path] = ours if is_ours_changed else history.entry(each.path, theirs)
+            if is_ours_changed and each.path in large:
+                clashes.append(each.path)
     notes = (
         *_note([each.path for each in private if each.new], _PRIVATE_NOTE),
+        *_note([each.path for each in misplaced if each.new], _MISPLACED_NOTE),
         *_note([each.path for each in open_to_all if each.path in run and each.new], _PROGRAM_NOTE),
-        *_note(sorted((covered | left_out) - run), _COVERED_NOTE),
+        *_note(sorted((covered | left_out) - run - large), _COVERED_NOTE),
+        *_note([each.path for each in open_to_all if each.path in large and each.new], _LARGE_NOTE),
+        *_note(clashes, _LARGE_CLASH_NOTE),
     )
     return Refusals(entries, notes)
+
+
+def _is_misplaced(root: Path, path: PurePosixPath) -> bool:
+    """Where a folder or file of this vault stands in the way already, a person must merge (`merge`)."""
+    place = root / path
+    return layout.is_misplaced(path) and not place.is_dir() and not any(folder.is_file() for folder in place.parents)
 
 
 def settings_problem(content: bytes) -> str:
@@ -105,7 +141,7 @@ def _untracked(vault: Vault, differences: Iterable[FileDifference]) -> list[Pure
         for each in differences
         if each.new
         and vault.history.entry(each.path) is None
-        and files.read(files.contained(vault.history.root, each.path)) is not None
+        and files.contained(vault.history.root, each.path).exists()
     ]
 
 

@@ -5,11 +5,12 @@ Conversation records are not in git, so they stay on each machine.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from vault_memory.adapters.git import CommitLog, Remote
-from vault_memory.adapters.history import FileChange
 from vault_memory.core import layout
 from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.indexing import is_mass_deletion
@@ -85,16 +86,16 @@ def _merge(vault: Vault, name: str, theirs: str | None, plugins: bool) -> list[s
         drafts = merge.drafts()
         return Plan(merge.notes, drafts)
 
-    written = write(vault, None, None, decide, inspect_edits=lambda edits: _refuse_mass_deletion(vault, edits))
+    written = write(vault, None, None, decide, inspect=lambda paths: _refuse_mass_deletion(vault, paths))
     _refuse_waiting_commits(vault)
     return written.result + ([f"index: {written.index_problem}"] if written.index_problem else [])
 
 
-def _refuse_mass_deletion(vault: Vault, edits: Sequence[FileChange]) -> None:
+def _refuse_mass_deletion(vault: Vault, paths: Sequence[PurePosixPath]) -> None:
     """Raise where many files are gone at once: the person must confirm that before they are deleted everywhere."""
     deleted: dict[str, set[str]] = {}
-    for edit in edits:
-        if edit.after is None and (place := layout.place_of(edit.path)):
+    for path in paths:
+        if not os.path.lexists(vault.root / path) and (place := layout.place_of(path)):
             deleted.setdefault(place.scope, set()).add(place.source)
     for scope, sources in deleted.items():
         known = vault.index(scope).files() if vault.index_path(scope).exists() else {}

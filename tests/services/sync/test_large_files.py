@@ -1,0 +1,190 @@
+"""A file that is too large to be read whole stays as it is, is named, and stops nothing else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.services.sync.conftest import Machine, git
+from tests.services.sync.test_bombs import synced
+from vault_memory.adapters.files import MAX_FILE_BYTES
+from vault_memory.adapters.git import Objects
+from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
+from vault_memory.errors import Changed, HistoryError, LargeObject, TooLarge
+from vault_memory.services.admin.status import status
+from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
+from vault_memory.services.sync.check_staged import check_staged
+from vault_memory.services.turns.record import record_turn
+from vault_memory.services.vault import Vault
+
+VIDEO = "memory/alice/video.mp4"
+NOTE = PurePosixPath("memory/alice/notes/idea.md")
+
+
+def sparse(vault: Vault, name: str, size: int = MAX_FILE_BYTES + 1) -> Path:
+    """A file of zeros that takes no room on the disk, and that git does not compare with others."""
+    git(vault.root, "config", "core.bigFileThreshold", "1m")
+    file = vault.root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch()
+    os.truncate(file, size)
+    return file
+
+
+def withheld(vault: Vault) -> list[tuple[str, str]]:
+    return [(held.path, held.kind) for held in status(vault).withheld]
+
+
+@pytest.mark.slow
+def test_a_large_file_is_withheld_alone_and_named_until_the_person_commits_it(vault: Vault) -> None:
+    sparse(vault, VIDEO)
+    sparse(vault, "plan.md")
+    (vault.root / "other.md").write_text("x\n")
+    assert commit_person_edits(vault, None) == 1
+    assert withheld(vault) == [(VIDEO, "large"), ("plan.md", "large")]
+    assert any(VIDEO in line and f"git add {VIDEO}" in line for line in status(vault).unhealthy)
+    git(vault.root, "add", VIDEO, "plan.md")
+    assert check_staged(vault.root) == []
+    git(vault.root, "commit", "-q", "-m", "on purpose")
+    assert withheld(vault) == [] and commit_person_edits(vault, None) == 0
+    with pytest.raises(LargeObject, match=f"{VIDEO} has more than 20,000,000"):
+        vault.history.blob(PurePosixPath(VIDEO))
+    (vault.root / VIDEO).unlink()  # what it held was never read, so that it is gone is for the person's git too
+    (vault.root / "plan.md").write_text("small again\n")
+    assert commit_person_edits(vault, None) == 0
+    assert withheld(vault) == [(VIDEO, "large"), ("plan.md", "large")]
+    git(vault.root, "commit", "-q", "-a", "-m", "gone")
+    assert withheld(vault) == []
+
+
+def test_a_large_file_of_one_user_stops_no_turn_of_another(vault: Vault) -> None:
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    sparse(vault, "memory/alice/USER.md")
+    with pytest.raises(TooLarge, match=r"alice/USER.md has more than 20,000,000 bytes"):
+        record_turn(vault, "alice", "hello")
+    assert record_turn(vault, "bob", "我喜歡暗色主題").commits
+    assert withheld(vault) == [("memory/alice/USER.md", "large")]
+    git(vault.root, "restore", "memory/alice/USER.md")
+    assert record_turn(vault, "alice", "hello").commits and withheld(vault) == []
+
+
+@pytest.mark.slow
+def test_a_prompt_quotes_the_beginning_of_a_large_note(vault: Vault) -> None:
+    record_turn(vault, "alice", "hello")
+    (vault.root / "tea.md").write_text("# Tea\n\nThe oolong of Alishan is in the green tin.\n")
+    sparse(vault, "tea.md")
+    prompt = build_enhanced_prompt(vault, "alice", "Where is the oolong of Alishan?")
+    assert "green tin" in prompt.text
+
+
+def test_what_waits_is_left_when_a_large_file_takes_its_place(vault: Vault) -> None:
+    path = vault.root / NOTE
+    draft = Draft("note", ASSISTANT, (FileChange(NOTE, None, b"one\n"),))
+    git(vault.root, "checkout", "-q", "--detach")
+    assert vault.history.commit([draft]).waiting == 1
+    git(vault.root, "checkout", "-q", "main")
+    sparse(vault, str(NOTE))
+    git(vault.root, "add", str(NOTE))
+    git(vault.root, "commit", "-q", "-m", "on purpose")
+    assert vault.history.flush().waiting == 0
+    assert git(vault.root, "status", "--porcelain") == "" and path.stat().st_size == MAX_FILE_BYTES + 1
+
+
+def test_an_edit_that_grows_while_it_is_committed_is_a_changed_file(vault: Vault) -> None:
+    (vault.root / "grows.md").write_text("small\n")
+    (edit,) = vault.history.uncommitted()
+    sparse(vault, "grows.md")
+    with pytest.raises(Changed, match="was saved"):
+        vault.history.commit([Draft("edit", ASSISTANT, (edit,))], is_on_disk=True)
+
+
+def test_a_killed_write_ends_although_a_large_file_took_its_place(vault: Vault) -> None:
+    (vault.root / NOTE).parent.mkdir(parents=True)
+    (vault.root / NOTE).write_text("one\n")
+    commit_person_edits(vault, None)
+    intents = vault.history.git_dir / "vault-memory" / "intents"
+    git(vault.root, "checkout", "-q", "--detach")
+    vault.history.commit([Draft("two", ASSISTANT, (FileChange(NOTE, b"one\n", b"two\n"),))])
+    (written,) = intents.iterdir()
+    written.rename(written.with_suffix(".staged"))  # as a kill before its file was written leaves it
+    sparse(vault, str(NOTE))
+    git(vault.root, "symbolic-ref", "HEAD", "refs/heads/main")
+    assert record_turn(vault, "bob", "我喜歡暗色主題").commits
+    assert (vault.root / NOTE).stat().st_size == MAX_FILE_BYTES + 1
+
+
+def test_many_files_are_committed_some_at_a_time(vault: Vault) -> None:
+    for number in range(5):
+        sparse(vault, f"pictures/{number}.jpg", MAX_FILE_BYTES * 2 // 5)
+    parts = [len(part) for part in vault.history.uncommitted_in_parts()]
+    assert parts == [3, 2]
+    assert commit_person_edits(vault, None) == 5 and not vault.history.uncommitted()
+
+
+@pytest.mark.slow
+def test_a_large_file_of_the_remote_stays_in_git_and_everything_else_comes(one: Machine, two: Machine) -> None:
+    sparse(one.vault, VIDEO)
+    one.write("small.md", "small\n")
+    git(one.root, "add", VIDEO)
+    git(one.root, "commit", "-q", "-m", "on purpose")
+    one.sync()
+    two.write("own.md", "mine\n")
+    notes = two.sync().notes
+    assert any(VIDEO in note and "stay in git" in note for note in notes)
+    assert two.read("small.md") == "small\n" and not (two.root / VIDEO).exists()
+    two.assert_clean()
+    one.sync()
+    assert (one.root / VIDEO).exists() and one.read("own.md") == "mine\n"
+    git(two.root, "update-index", "--no-skip-worktree", VIDEO)  # as the note says
+    git(two.root, "checkout", "-q", "HEAD", "--", VIDEO)
+    two.sync()
+    assert (two.root / VIDEO).stat().st_size == MAX_FILE_BYTES + 1
+    (one.root / VIDEO).unlink()
+    git(one.root, "commit", "-q", "-a", "-m", "gone")
+    one.sync()
+    two.sync()
+    assert git(two.root, "ls-files", VIDEO) == "" and withheld(two.vault) == [(VIDEO, "large")]
+
+
+@pytest.mark.slow
+def test_a_large_file_that_both_changed_stays_as_it_is_here(one: Machine, two: Machine) -> None:
+    for machine, size in ((one, 1), (two, 2)):
+        sparse(machine.vault, VIDEO, MAX_FILE_BYTES + size)
+        git(machine.root, "add", VIDEO)
+        git(machine.root, "commit", "-q", "-m", "on purpose")
+    one.sync()
+    notes = two.sync().notes
+    assert any(VIDEO in note and "yours stays" in note for note in notes)
+    assert (two.root / VIDEO).stat().st_size == MAX_FILE_BYTES + 2
+    two.assert_clean()
+
+
+def test_a_remotes_change_of_a_file_that_is_large_here_is_refused_by_name(one: Machine, two: Machine) -> None:
+    one.edit(str(NOTE), "two", "TWO")
+    one.sync()
+    sparse(two.vault, str(NOTE))
+    before = git(two.root, "rev-parse", "HEAD")
+    with pytest.raises(HistoryError, match=r"idea.md, which is too large here"):
+        two.sync()
+    assert git(two.root, "rev-parse", "HEAD") == before
+
+
+def test_an_object_is_read_up_to_the_size_that_its_reader_takes(vault: Vault) -> None:
+    (vault.root / "random").write_bytes(os.urandom(3_000_000))
+    name = git(vault.root, "hash-object", "-w", "random").strip()
+    objects = Objects(vault.root / ".git/objects")
+    assert objects.read(name, 3_000_000)[1] == (vault.root / "random").read_bytes()
+    with pytest.raises(LargeObject):
+        objects.read(name, 2_999_999)
+
+
+@pytest.mark.slow
+def test_a_sync_takes_little_memory_whatever_lies_in_the_folder(one: Machine) -> None:
+    (one.root / "video.mp4").write_bytes(os.urandom(MAX_FILE_BYTES * 3))
+    for number in range(2):
+        (one.root / f"{number}.jpg").write_bytes(os.urandom(MAX_FILE_BYTES // 2))
+    code, _, memory_mb = synced(one)
+    assert code == 0 and memory_mb < 250
