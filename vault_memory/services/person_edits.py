@@ -18,7 +18,7 @@ from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout, trailers
 from vault_memory.core.notes import note
-from vault_memory.core.privacy import Finding, redact, secrets_added
+from vault_memory.core.privacy import Finding, redact, secrets_added, shown_path
 from vault_memory.core.profile import Change, Profile, changes_between
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Changed
@@ -84,32 +84,43 @@ def _commit(vault: Vault, cleared: Sequence[FileChange]) -> Flushed:
 
 @dataclass(frozen=True)
 class Withheld:
-    """A file that is kept out of commits: a secret of this kind is in this line (1-based), and what to do about it."""
+    """A file that is kept out of commits: a secret of this kind is in this line (1-based), and what to do about it.
+
+    Line 0 is the file's name; `path` shows none of the secrets in it.
+    """
 
     path: str
     line: int
     kind: str
     next_step: str
 
+    @property
+    def why(self) -> str:
+        """`line 3 holds a token`, `its name holds a token`."""
+        return f"{Finding(self.line, self.kind).where} holds a {self.kind}"
+
 
 def withheld(vault: Vault) -> tuple[Withheld, ...]:
     """The secrets in files that were withheld from a commit and still would be."""
     return tuple(
-        Withheld(
-            name,
-            finding.line,
-            finding.kind,
-            f"take it out and save the file; or commit it on purpose: `git add {name}`, `git commit --no-verify`",
-        )
+        Withheld(shown_path(PurePosixPath(name)), *finding, _next_step(name, finding))
         for name in _record(vault).read()
         for finding in _findings(vault, name)
     )
 
 
+def _next_step(name: str, finding: Finding) -> str:
+    if finding.line:
+        mend, added = "take it out and save the file", shown_path(PurePosixPath(name))
+    else:
+        mend, added = "rename the file", "FILE"
+    return f"{mend}; or commit it on purpose: `git add {added}`, `git commit --no-verify`"
+
+
 def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
     """The edits without those that bring in a secret, which are recorded."""
-    moved = {edit.before for edit in edits if edit.after is None}  # a file under a new name brings nothing in
-    cleared = [edit for edit in edits if edit.after in moved or not secrets_added([edit.before], edit.after)]
+    moved = {edit.before for edit in edits if edit.after is None}  # a file under a new name brings in its name only
+    cleared = [edit for edit in edits if not secrets_added(edit.path, [edit.before], edit.after, moved)]
     held = [str(edit.path) for edit in edits if edit not in cleared] if len(cleared) < len(edits) else []
     record = _record(vault)
     if held or os.path.lexists(record.path):
@@ -123,7 +134,7 @@ def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
 
 def _findings(vault: Vault, name: str) -> list[Finding]:
     path = PurePosixPath(name)
-    return secrets_added([vault.history.blob(path)], files.read(files.contained(vault.root, path)))
+    return secrets_added(path, [vault.history.blob(path)], files.read(files.contained(vault.root, path)))
 
 
 def _record(vault: Vault) -> StateFile:

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.core.privacy import commands, formats, named, numbers, tables
@@ -51,14 +52,18 @@ def redact(text: str) -> Redacted:
         spans = secret_spans(text)
         if not spans:
             break
-        pieces: list[str] = []
-        done = 0
-        for start, end, kind in spans:
-            pieces += [text[done:start], f"[redacted: {kind}]"]
-            counts[kind] += 1
-            done = end
-        text = "".join([*pieces, text[done:]])
+        counts.update(kind for _, _, kind in spans)
+        text = _replaced(text, spans)
     return Redacted(text, dict(counts))
+
+
+def _replaced(text: str, spans: Sequence[Span]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for start, end, kind in spans:
+        pieces += [text[done:start], f"[redacted: {kind}]"]
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def secret_spans(text: str) -> list[Span]:
@@ -209,23 +214,35 @@ def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> b
 
 
 class Finding(NamedTuple):
-    """A secret in a text: its line (1-based) and its kind. The secret itself is kept nowhere."""
+    """A secret in a file: its line (1-based; 0: the file's name) and its kind. The secret itself is kept nowhere."""
 
     line: int
     kind: str
 
+    @property
+    def where(self) -> str:
+        """`line 3`, or `its name`."""
+        return f"line {self.line}" if self.line else "its name"
 
-def secrets_added(known: Sequence[bytes | None], text: bytes | None) -> list[Finding]:
-    """The secrets in lines of `text` that none of the `known` texts has. A binary file (a NUL in it) has none."""
-    if not text or text in known:
+
+def secrets_added(
+    path: PurePosixPath, known: Sequence[bytes | None], text: bytes | None, moved: Collection[bytes | None] = ()
+) -> list[Finding]:
+    """The secrets that a file brings in: in its name, if history has no such file, and in its new lines.
+
+    `known` are the texts that history has of it (None: none); lines of these are not searched, nor a text of `moved`,
+    the files that go away with this change. A binary file (a NUL in it) is searched for its name only.
+    """
+    if text is None or text in known:
         return []
+    found = [Finding(0, kind) for _, _, kind in _in_name(str(path))] if all(old is None for old in known) else []
+    if text in moved:
+        return found
     first, added = 0, text
     longest = max((old for old in known if old and text.startswith(old)), key=len, default=b"")
     if longest.endswith(b"\n"):  # text was appended: a log of many entries is not read again for each
         first, added = longest.count(b"\n"), text[len(longest) :]
-    if b"\0" in added:
-        return []
-    return list(_findings(known, added[:MAX_SEARCHED_BYTES], first))
+    return found if b"\0" in added else [*found, *_findings(known, added[:MAX_SEARCHED_BYTES], first)]
 
 
 def _findings(known: Sequence[bytes | None], added: bytes, first: int) -> Iterator[Finding]:
@@ -241,7 +258,31 @@ def _findings(known: Sequence[bytes | None], added: bytes, first: int) -> Iterat
         yield Finding(rows[line][0], kind)
 
 
+def _in_name(path: str) -> list[Span]:
+    """(start, end, kind) of each secret in a path, each part of which is a text of its own without its extension.
+
+    Hyphens and the like are blanks, too: `password-x.md` says the same as `password x.md`.
+    """
+    found: list[Span] = []
+    start = 0
+    for part in path.split("/"):
+        name = _EXTENSION.sub("", part)
+        spans = secret_spans(name) or secret_spans(name.translate(_IN_NAMES))
+        found += [(start + begin, start + end, kind) for begin, end, kind in spans]
+        start += len(part) + 1
+    return found
+
+
+_EXTENSION = lazily(r"(?:\.[A-Za-z][A-Za-z0-9]{0,4}){1,2}\Z")
+_IN_NAMES = str.maketrans("-_+=.", "     ")
+
+
+def shown_path(path: PurePosixPath) -> str:
+    """A path as messages show it: without the secrets in it."""
+    return _replaced(str(path), _in_name(str(path)))
+
+
 def places(findings: Sequence[Finding]) -> str:
-    """`line 3 (password), line 9 (api-key)`; of many the first ones."""
-    told = [f"line {finding.line} ({finding.kind})" for finding in findings[:_MAX_TOLD]]
+    """`line 3 (password), its name (api-key)`; of many the first ones."""
+    told = [f"{finding.where} ({finding.kind})" for finding in findings[:_MAX_TOLD]]
     return ", ".join(told + [f"and {len(findings) - _MAX_TOLD} more"] * (len(findings) > _MAX_TOLD))

@@ -177,7 +177,7 @@ class Daemon:
                 self._events.publish("committed", layout.label(scope), f"{count} edited {files}, as the person's")
         held_back = set(withheld(self.vault))
         for found in sorted(held_back - self._withheld, key=lambda found: (found.path, found.line)):
-            what = f"line {found.line} holds a {found.kind}, so the file is in no commit: {found.next_step}"
+            what = f"{found.why}, so the file is in no commit: {found.next_step}"
             self._events.publish("withheld", found.path, what)
         self._withheld = held_back
 

@@ -177,14 +177,14 @@ def _log_entries(
         return journal.memory_entry(at, request, turn.skill, turn.exit_code, locale)
 
     def appended(source: str, title: str, entry: Callable[[str], str]) -> FileChange:
-        before = cache.read(vault.path(turn.user_id, source))
+        path, before = layout.user_dir(turn.user_id) / source, cache.read(vault.path(turn.user_id, source))
         text = (before or b"").decode("utf-8", "surrogateescape")
         after = b""
         for request in (quote, secrets.redact(one_line(quote)).text, _LEFT_OUT):
             after = journal.append(text, title, entry(request)).encode("utf-8", "surrogateescape")
-            if not secrets.secrets_added([before], after):
+            if not secrets.secrets_added(path, [before], after):
                 break  # words of several lines may be a secret on one: history would refuse the log
-        return FileChange(layout.user_dir(turn.user_id) / source, before, after)
+        return FileChange(path, before, after)
 
     logs = [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
     if len(turn.assistant_message or "") > journal.MEMORY_REPLY_CHARS:
