@@ -119,11 +119,10 @@ def _commands() -> list[_Rule]:
 
 @cache
 def _numbers() -> list[_Rule]:
-    checked = [
+    return [
         _Rule(kind, "", pattern, partial(numbers.number, is_valid=is_valid))
         for kind, pattern, is_valid in numbers.NUMBERS
     ]
-    return [_Rule("card", "", numbers.CARD, numbers.card), *checked]
 
 
 @cache
@@ -157,11 +156,13 @@ def _found(text: str) -> Iterator[Span]:
     if commands.WORD_RUN.search(text):
         yield from _matched(text, _commands())
     if numbers.DIGIT_RUN.search(text):
+        yield from ((start, end, "card") for start, end in numbers.cards(text))
         yield from _matched(text, _numbers())
     folded = fold(text)
     if _any_name().search(folded):
-        yield from _announced(text, folded)
-        yield from _in_columns(text)
+        names = [name for name in _names() if name.text in folded]
+        yield from _announced(text, folded, names)
+        yield from _in_columns(text, names)
 
 
 def _matched(text: str, rules: Sequence[_Rule]) -> Iterator[Span]:
@@ -172,9 +173,9 @@ def _matched(text: str, rules: Sequence[_Rule]) -> Iterator[Span]:
                     yield *span, kind
 
 
-def _announced(text: str, folded: str) -> Iterator[Span]:
+def _announced(text: str, folded: str, names: Sequence[named.Name]) -> Iterator[Span]:
     """Values with a name: each place of a name that is a word of its own is looked at."""
-    for name in [name for name in _names() if name.text in folded]:
+    for name in names:
         at = folded.find(name.text)
         while at >= 0:
             after = at + len(name.text)
@@ -186,16 +187,16 @@ def _announced(text: str, folded: str) -> Iterator[Span]:
             at = folded.find(name.text, after)
 
 
-def _in_columns(text: str) -> Iterator[Span]:
+def _in_columns(text: str, names: Sequence[named.Name]) -> Iterator[Span]:
     """Values in tables whose columns may have such a name."""
     if "|" in text:
         for ruler in tables.RULER.finditer(text):
-            yield from tables.in_table(text, ruler, _names())
+            yield from tables.in_table(text, ruler, names)
     for insert in tables.INSERT.finditer(text):
-        yield from tables.in_insert(insert, _names())
+        yield from tables.in_insert(insert, names)
     if "\n" in text:
         for header in tables.HEADER.finditer(text):
-            yield from tables.in_cells(text, header, _names())
+            yield from tables.in_cells(text, header, names)
 
 
 def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> bool:
@@ -203,6 +204,8 @@ def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> b
     if _OURS in folded[max(0, at - _MAX_OURS_CHARS) : at]:
         return False  # what we wrote announces nothing
     if name.not_before and after < len(folded) and folded[after] in name.not_before:
+        return False
+    if after < len(folded) and folded[after] > "\u3400" and named.COMPOUND.match(folded, after):
         return False
     if not name.before or name.before.search(folded, max(0, at - 40), at):
         return True
