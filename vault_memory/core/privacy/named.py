@@ -7,7 +7,9 @@ and a value. Whether the value is a secret depends on how it is written: «passw
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
 from vault_memory.core.privacy import values
@@ -171,7 +173,7 @@ _MAX_LABEL_CHARS = 40
 _TAG = lazily(r"[^<>\n=]{0,60}(?P<tag>>)\s{0,8}")
 _SCHEME = lazily(r"(?:basic|bearer|token|apikey|api-key|digest|bot|key|negotiate)[ :]{1,3}")
 _BARE = lazily(r"[^\s'\"`<>「」『』【】〔〕《》，。；、！？（）\u3400-\u9fff|]{1,300}")
-_DIGITS = lazily(r"[A-Za-z]{0,3}[ \-]?\d(?:[ \-.]?[\dA-Za-z*]){3,30}")
+_NUMBER = lazily(r"[A-Za-z]{0,3}[ \-]?\d(?:[ \-.]?[\dA-Za-z*]){3,30}")
 _CUT = lazily(r";(?=\s|\Z|[A-Za-z ]{1,30}=)|&(?=[\w.\-\[\]]{1,40}=)|,(?=\s|\Z|[\"'\w]{1,30}[:=])|\\[nrt\"']|\{\{|</")
 _QUOTES = {"「": "」", "『": "』", "“": "”"}
 
@@ -201,12 +203,39 @@ KINDS = {
 """What the secret of a name is called, where it is not called like the name's kind."""
 
 
+class Near:
+    """Whether something that could be a value follows a name; a text is searched for it once, for all names."""
+
+    def __init__(self, text: str) -> None:
+        self._digits = [found.span() for found in _DIGITS.finditer(text)]
+        self._visible = [found.span() for found in _VISIBLES.finditer(text)]
+
+    def has_value(self, name: Name, after: int) -> bool:
+        """Whether a value may follow a name that ends at `after`."""
+        runs = self._digits if name.kind in _WITH_DIGITS else self._visible
+        at = bisect_right(runs, after, key=_end)
+        return at < len(runs) and runs[at][0] < after + _REACH_CHARS
+
+
+_REACH_CHARS = 700
+"""Fewer characters stand between a name and the first digit of its value."""
+_DIGITS = lazily(r"[0-9]+")
+_VISIBLES = lazily(r"[!-~]{3,}")
+_end = itemgetter(1)
+_WITH_DIGITS = frozenset(("api-key", "token", "recovery", "pin", "one-time", "id-number", "bank-account", "login"))
+"""Kinds of which every value has a digit; the others have three visible characters."""
+
+
 def values_after(text: str, folded: str, name: Name, at: int) -> Iterator[tuple[int, int]]:
     """Where the secrets stand that a name at `at` announces; more than one if they are a list."""
+    after = at + len(name.text)
     found = _value_after(text, folded, name, at)
-    if found and (name.kind == "pin" and _is_postal(text, at, found) or _is_key_id(text, folded, at, found)):
+    if found and (
+        (name.kind == "pin" and _is_postal(text, at, found)) or (name.text == "key" and _is_key_id(text, at, found))
+    ):
         return
-    if name.kind in _LISTED and (heading := _HEADING.match(folded, at + len(name.text))) and _is_label(text, at):
+    has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
+    if has_lines and name.kind in _LISTED and (heading := _HEADING.match(folded, after)) and _is_label(text, at):
         yield from _items(text, folded, name, heading.end())
     for _ in range(_MAX_ITEMS):
         if not found:
@@ -275,9 +304,11 @@ _PLACE = lazily(r" (?:for|of|in|at) (?:[a-z ]{0,20} )?[A-Z][a-z]")
 _PLACE_AFTER = lazily(r",? \(?[A-Z][a-z]")
 
 
-def _is_key_id(text: str, folded: str, at: int, value: tuple[int, int]) -> bool:
+def _is_key_id(text: str, at: int, value: tuple[int, int]) -> bool:
     """Whether a value is the id of a public key: git config user.signingkey ABCD…"""
-    return folded[max(0, at - 8) : at].rstrip(" _-.").endswith("signing") and bool(_KEY_ID.fullmatch(text, *value))
+    return text[max(0, at - 8) : at].lower().rstrip(" _-.").endswith("signing") and bool(
+        _KEY_ID.fullmatch(text, *value)
+    )
 
 
 _KEY_ID = lazily(r"(?:0x)?(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})")
@@ -290,10 +321,12 @@ def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
     sign = (_in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
     if sign and sign.lastgroup == "next" and not _STRING_START.search(folded, max(0, at - _MAX_LABEL_CHARS), at):
         sign = None
-    found = _value(text, folded, name, at, sign) if sign else None
+    is_bare = sign and sign.lastgroup == "space" and not _DIGITS.search(text, sign.end(), sign.end() + _MAX_VALUE_CHARS)
+    found = _value(text, folded, name, at, sign) if sign and not is_bare else None
     if not found and (joined := _JOINED.match(folded, after)):
         found = _value(text, folded, name, at, joined)
-    if not found and (below := _BELOW.match(folded, after)):
+    has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
+    if not found and has_lines and (below := _BELOW.match(folded, after)):
         if _is_label(text, at):
             found = _value(text, folded, name, at, below, "below")
         elif below["said"]:
@@ -327,7 +360,11 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how
         return None
     elif name.kind == "phrase" and how == "direct" and (words := _PHRASE.match(text, start)):
         return words.span() if values.is_phrase(words[0]) else None
-    elif (words := _FOUR_WORDS.match(text, start)) and values.is_app_password(words[0]):
+    elif (
+        text[start + 4 : start + 5] == " "
+        and (words := _FOUR_WORDS.match(text, start))
+        and values.is_app_password(words[0])
+    ):
         return words.span()
     said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
     if said and how == "direct" and not said.is_quoted and "\n" in sign[0] and _GOES_ON.match(said.rest):
@@ -393,7 +430,7 @@ def _in_tag(text: str, at: int) -> bool:
 def _said(text: str, start: int, opened: str, how: str, kind: str) -> Said | None:
     """The value at `start`, after the quotes or emphasis `opened`, and how it is written."""
     if kind in ("id-number", "bank-account"):
-        match = _DIGITS.match(text, start)
+        match = _NUMBER.match(text, start)
         return Said(match[0].rstrip(" -."), how, bool(opened), "") if match else None
     if opened[-2:] in ("''", '""', "``") and len(opened) == 2:
         return None  # nothing is between the quotes

@@ -174,16 +174,22 @@ def _matched(text: str, rules: Sequence[_Rule]) -> Iterator[Span]:
 
 
 def _announced(text: str, folded: str, names: Sequence[named.Name]) -> Iterator[Span]:
-    """Values with a name: each place of a name that is a word of its own is looked at."""
+    """Values with a name: each place of a name that is a word of its own, and has something near it, is looked at."""
+    near: named.Near | None = None
     for name in names:
+        kind, may_follow = named.KINDS.get(name.kind, name.kind), name.kind in named.AFTER_VALUE
         at = folded.find(name.text)
         while at >= 0:
             after = at + len(name.text)
-            if _is_word(text, folded, name, at, after):
-                for after_it in named.values_after(text, folded, name, at):
-                    yield *after_it, named.KINDS.get(name.kind, name.kind)
-                if name.kind in named.AFTER_VALUE and (before := named.value_before(text, folded, name, at)):
-                    yield *before, "password"
+            if not name.not_before or (folded[after : after + 1] or " ") not in name.not_before:
+                near = near or named.Near(text)
+                is_near = near.has_value(name, after)
+                if (is_near or may_follow) and _is_word(text, folded, name, at, after):
+                    if is_near and _OURS not in folded[after : after + _MAX_OURS_CHARS]:
+                        for span in named.values_after(text, folded, name, at):
+                            yield *span, kind
+                    if may_follow and (before := named.value_before(text, folded, name, at)):
+                        yield *before, "password"
             at = folded.find(name.text, after)
 
 
@@ -203,8 +209,6 @@ def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> b
     """Whether a name stands for itself at `at`, and is no part of another word (tokenize, passage, monkey)."""
     if _OURS in folded[max(0, at - _MAX_OURS_CHARS) : at]:
         return False  # what we wrote announces nothing
-    if name.not_before and after < len(folded) and folded[after] in name.not_before:
-        return False
     if after < len(folded) and folded[after] > "\u3400" and named.COMPOUND.match(folded, after):
         return False
     if not name.before or name.before.search(folded, max(0, at - 40), at):

@@ -254,7 +254,9 @@ def _is_lone_word(said: Said, core: str) -> bool:
 def _key(said: Said) -> bool:
     """A key or token: letters and digits, twelve or more (fewer, if they alternate), no name of something."""
     value = said.value
-    if len(value) < 12 and not (said.how not in _LOOSE and _is_made_up(value.rstrip(".!?" if said.how in ("word", "han") else "."))):
+    if len(value) < 12 and not (
+        said.how not in _LOOSE and _is_made_up(value.rstrip(".!?" if said.how in ("word", "han") else "."))
+    ):
         return False
     if len(value) > 300 or " " in value or value.isalpha() or value.isdigit() or _HAN.search(value):
         return False
