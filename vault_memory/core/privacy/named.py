@@ -131,8 +131,8 @@ COMPOUND = lazily(
     r"|安全|破解|杂凑|哈希|验证|机制|输入|复杂)"
 )
 _SUFFIX = (
-    r"(?:(?<=[a-z])s(?![a-z]))?(?:[ _\-.]?(?:access|key|value|text|string|plain|number|no\.?|num|code|id|prod|production"
-    r"|dev|test|staging|live"
+    r"(?:(?<=[a-z])s(?![a-z]))?(?:[ _\-.]?(?:access|key|value|text|string|plain|number|no\.?|num|code|id|prod"
+    r"|production|dev|test|staging|live"
     r"|new|old|current|default|admin|root|user|db|database|base64|b64|字号|号码|号|码|值)){0,3}"
     r"(?:_?\d{1,2}(?!\d)| ?#?\d(?=:))?"
 )
@@ -163,7 +163,8 @@ _SIGN = lazily(
 _JOINED = lazily(r"(?<=[\u4e00-\u9fff])(?P<joined> {0,2}(?:[(\[【〔《]|:{2,3}|[=\-]{1,3}>?)? {0,2})(?=[!-~])")
 """A value right after Han words: 密码Adm1n@2024, 密码【Adm1n@2024】."""
 _BELOW = lazily(
-    rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}(?P<said>(?:如下|见下|在下面|as follows|is below|below|is|是)?[:=]?){_CLOSE}"
+    rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}"
+    rf"(?P<said>(?:如下|见下|在下面|as follows|is below|below|is|是)?[:=]?){_CLOSE}"
     r"(?P<below>(?:[ \t]{0,20}\r?\n(?:={3,40}|-{3,40})(?=[ \t]{0,20}\r?\n))?(?:[ \t]{0,20}\r?\n[ \t>+#*\-]{0,12}){1,4}"
     r"(?:(?:(?:```|~~~)[a-z]{0,10}|text|txt|sh|bash|console|ini|env|yaml|json)\r?\n[ \t>+#*]{0,12})?)(?=[!-~])"
 )

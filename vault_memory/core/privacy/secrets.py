@@ -181,15 +181,13 @@ def _announced(text: str, folded: str, names: Sequence[named.Name]) -> Iterator[
         at = folded.find(name.text)
         while at >= 0:
             after = at + len(name.text)
-            if not name.not_before or (folded[after : after + 1] or " ") not in name.not_before:
+            if _is_word(text, folded, name, at, after):
                 near = near or named.Near(text)
-                is_near = near.has_value(name, after)
-                if (is_near or may_follow) and _is_word(text, folded, name, at, after):
-                    if is_near and _OURS not in folded[after : after + _MAX_OURS_CHARS]:
-                        for span in named.values_after(text, folded, name, at):
-                            yield *span, kind
-                    if may_follow and (before := named.value_before(text, folded, name, at)):
-                        yield *before, "password"
+                if near.has_value(name, after) and not _is_other(folded, after):
+                    for span in named.values_after(text, folded, name, at):
+                        yield *span, kind
+                if may_follow and (before := named.value_before(text, folded, name, at)):
+                    yield *before, "password"
             at = folded.find(name.text, after)
 
 
@@ -209,12 +207,19 @@ def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> b
     """Whether a name stands for itself at `at`, and is no part of another word (tokenize, passage, monkey)."""
     if _OURS in folded[max(0, at - _MAX_OURS_CHARS) : at]:
         return False  # what we wrote announces nothing
-    if after < len(folded) and folded[after] > "\u3400" and named.COMPOUND.match(folded, after):
+    if name.not_before and (folded[after : after + 1] or " ") in name.not_before:
         return False
     if not name.before or name.before.search(folded, max(0, at - 40), at):
         return True
     is_hump = at > 0 and text[at].isupper() and text[at - 1].islower()  # clientSecret
     return is_hump and name.text != "key"
+
+
+def _is_other(folded: str, after: int) -> bool:
+    """Whether what follows a name is replaced already, or makes another thing of it: 密碼管理."""
+    if _OURS in folded[after : after + _MAX_OURS_CHARS]:
+        return True
+    return folded[after : after + 1] > "\u3400" and bool(named.COMPOUND.match(folded, after))
 
 
 # --- the gate before history ------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from vault_memory.core.text import fold, lazily
 RULER = lazily(r"^[ \t>]{0,20}\|?[ \t]*:?-{2,100}:?[ \t]*\|[ \t:|\-]*$", re.MULTILINE)
 """The line below the head of a Markdown table."""
 HEADER = lazily(
-    r"(?:\A|(?<=[\n>])|(?<=: ))[ >+#]{0,4}[\"']?[^\W\d][\w .\-/]{0,30}[\"']?(?P<by>[,;\t]) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?"
+    r"(?:\A|(?<=[\n>])|(?<=: ))[ >+#]{0,4}"
+    r"[\"']?[^\W\d][\w .\-/]{0,30}[\"']?(?P<by>[,;\t]) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?"
     r"(?:(?P=by) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?){0,20}\r?\n"
 )
 """The first line of cells that are cut by commas, semicolons or tabs; words with a colon may stand before it."""
@@ -83,7 +84,25 @@ def _heading(cell: str, names: Sequence[Name]) -> Name | None:
 
 
 _ACCOUNTS = frozenset(
-    "user username login account email e-mail mail 帐号 账号 帐户 账户 用户 用户名 使用者 邮箱 信箱 电邮".split()
+    [
+        "user",
+        "username",
+        "login",
+        "account",
+        "email",
+        "e-mail",
+        "mail",
+        "帐号",
+        "账号",
+        "帐户",
+        "账户",
+        "用户",
+        "用户名",
+        "使用者",
+        "邮箱",
+        "信箱",
+        "电邮",
+    ]
 )
 """Beside a column with such a heading, any word in a column of passwords is one."""
 _CELL_TEXT = lazily(
