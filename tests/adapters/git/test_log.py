@@ -66,7 +66,8 @@ def test_times(vault: Vault) -> None:
 def test_a_commit_that_is_dated_after_the_calendar_can_be_told_in_every_zone(vault: Vault, second: int) -> None:
     vault.add(b"one")
     environ = os.environ | {"GIT_AUTHOR_DATE": f"@{second} +1400", "GIT_COMMITTER_DATE": f"@{second} +1400"}
-    command = ["git", "-c", "user.name=Eve", "-c", "user.email=e@x", "commit", "--allow-empty", "-qm", "late"]
+    command = ["git", "-c", "user.name=Eve", "-c", "user.email=e@x", "commit", "-qam", "late"]
+    (vault.root / USER).write_bytes(b"two")
     subprocess.run(command, cwd=vault.root, check=True, env=environ, timeout=60)
     newest = CommitLog(vault.root).entries(None, limit=1, since=None, trailers={})[0]
     assert newest.subject == "late" and newest.time.astimezone(ZoneInfo("Asia/Taipei")).year == 9999
