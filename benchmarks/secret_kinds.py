@@ -65,6 +65,12 @@ class Maker:
             return f"{word}-{other}-{r.randrange(10, 99)}{r.choice('xyz')}"
         return f"{self.some(UPPER, 1)}{self.some(LOWER, 5)}{self.some(DIGITS, 4)}"
 
+    def short(self) -> str:
+        """Eight to eleven characters of three classes, as a generator makes them."""
+        r, sign = self.random, self.random.choice(["", "!", "#", "-", "_"])
+        half = f"{self.some(UPPER, 1)}{self.some(LOWER, 1)}{self.some(DIGITS, 1)}{self.some(LOWER, 1)}"
+        return f"{half}{sign}{self.some(UPPER, 1)}{self.some(LOWER, 2)}{self.some(DIGITS, r.randrange(1, 3))}"
+
     def base64(self, size: int) -> str:
         return base64.b64encode(self.random.randbytes(size)).decode()
 
@@ -514,6 +520,59 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
     "wallet-import": (
         lambda m: m.random.choice("KL") + m.some(BASE58, 51),
         ("{}", "wif: {}", "我的錢包金鑰 {}"),
+    ),
+    "short-key": (
+        lambda m: m.short(),
+        ("the client secret is {}", "api key: {}", "my token is {} for now", "密鑰是 {}", "令牌：{}", "secret: {}"),
+    ),
+    "short-in-config": (
+        lambda m: m.short(),
+        ("client_secret: {}", '{{"api_key": "{}"}}', "[auth]\ntoken = {}\n", "SECRET_KEY={}", "webhook_secret: '{}'"),
+    ),
+    "recovery-code": (
+        lambda m: f"{m.some(UPPER, 1)}{m.some(DIGITS, 1)}{m.some(UPPER, 2)}-{m.some(DIGITS, 1)}{m.some(UPPER, 2)}7",
+        ("recovery code: {}", "backup codes:\n- {}", "救援碼：{}", "备用码 : {}", "my recovery code is {}"),
+    ),
+    "password-list": (
+        lambda m: m.password() + "7x",
+        (
+            "# Passwords\n\n- router: {}\n",
+            "passwords\nnetflix {}\n",
+            "## 密碼\n- NAS {}\n",
+            "密码：\n* 邮箱：{}",
+            "My passwords:\n1. Gmail - {}",
+            "passwords\n- {}",
+        ),
+    ),
+    "below-a-sentence": (
+        lambda m: m.some(UPPER, 1) + m.some(LOWER, 3) + m.some(DIGITS, 3) + m.some(LOWER, 2),
+        (
+            "This is the new server that we rented for the shop last week, and its root password:\n{}\n",
+            "For the guest network in the meeting room on the third floor, the wifi password is\n\n{}\n",
+            "我們上禮拜租的那台新主機，帳號是 root，密碼如下：\n{}\n",
+        ),
+    ),
+    "table-of-accounts": (
+        lambda m: m.some(LOWER, 10),
+        (
+            "site,user,password\nshop,bob,{}\n",
+            "| 網站 | 帳號 | 密碼 |\n|---|---|---|\n| 商店 | bob | {} |\n",
+            "name;pwd;mail\nbob;{};b@x.org\n",
+            "here is the export: url,username,password\nshop,bob,{}\n",
+        ),
+    ),
+    "app-password": (
+        lambda m: " ".join(["qwfp", *(m.some(LOWER, 4) for _ in range(3))]),
+        (
+            'server.login("me@example.org", "{}")',
+            "app password: {}",
+            "應用程式密碼：{}",
+            "smtp.login('me', '{}')",
+        ),
+    ),
+    "mysql-argument": (
+        lambda m: m.some(LOWER, 7),
+        ("mysql -u root -p{} shop", "mysqldump -u shop -p{} --all-databases", "mariadb -h db -uapp -p{}"),
     ),
 }
 """Kinds that a name announces, with texts around them."""

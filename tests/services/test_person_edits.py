@@ -270,6 +270,34 @@ def test_what_stands_in_the_place_of_a_turns_file_is_withheld_and_stops_its_user
     assert record_turn(vault, "bob", "我喜歡暗色主題").commits
 
 
+def test_a_file_whose_name_is_a_secret_is_withheld_and_the_secret_is_not_shown(vault: Vault) -> None:
+    """The daemon committed `sk-….md`, and the log of the assistant's files told it."""
+    secret, kept = NOTE.with_name(f"{SECRET}.md"), NOTE.with_name("keys.md")
+    save(vault, kept, "tea\n")
+    assert commit_person_edits(vault, None) == 1
+    (vault.root / kept).rename(vault.root / secret)
+    assert commit_person_edits(vault, None) == 1  # the old name is gone
+    assert SECRET not in git(vault, "log", "--all", "--name-only") + committed(vault)
+    current = status(vault)
+    assert [(w.path, w.line, w.kind) for w in current.withheld] == [
+        (str(NOTE.with_name("[redacted: token].md")), 0, "token")
+    ]
+    assert "rename the file" in str(current.unhealthy) and SECRET not in str((current.withheld, current.unhealthy))
+    (vault.root / secret).rename(vault.root / kept)
+    assert status(vault).withheld == () and commit_person_edits(vault, None) == 1
+
+
+def test_a_note_that_the_assistant_saves_under_a_secret_name_waits(vault: Vault) -> None:
+    secret, kept = NOTE.with_name(f"{SECRET}.md"), NOTE.with_name("keys.md")
+    save_note(vault, secret, None, b"tea\n", "add a note", vault.history.person())
+    waiting = vault.history.flush()
+    assert waiting.waiting == 1 and waiting.paused and SECRET not in waiting.paused and "its name" in waiting.paused
+    (vault.root / secret).rename(vault.root / kept)
+    assert commit_person_edits(vault, "alice") == 1
+    assert vault.history.flush().waiting == 0 and vault.history.blob(kept) == b"tea\n"
+    assert SECRET not in git(vault, "log", "--all", "--name-only")
+
+
 def test_a_withheld_file_is_committed_when_the_secret_is_gone(vault: Vault) -> None:
     save(vault, NOTE, f"key {SECRET}\nmore\n")
     assert commit_person_edits(vault, "alice") == 0

@@ -19,7 +19,7 @@ from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout, trailers
 from vault_memory.core.notes import note
-from vault_memory.core.privacy import Finding, redact, secrets_added
+from vault_memory.core.privacy import Finding, redact, secrets_added, shown_path
 from vault_memory.core.profile import Change, Profile, changes_between
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Changed, LargeObject, TooLarge
@@ -90,7 +90,8 @@ def _commit(vault: Vault, cleared: Sequence[FileChange]) -> Flushed:
 class Withheld:
     """A file that is kept out of commits, why in words, and what to do about it.
 
-    `kind` is that of the secret in this line (1-based), `large`, or `misplaced` (line 0).
+    `kind` is that of the secret in this line (1-based; 0: in the file's name), `large`, or `misplaced` (line 0). `path`
+    shows no secret that is in the name.
     """
 
     path: str
@@ -104,11 +105,10 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
     """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced."""
     secrets = [
         Withheld(
-            name,
-            finding.line,
-            finding.kind,
-            f"line {finding.line} holds a {finding.kind}",
-            f"take it out and save the file; or commit it on purpose: `git add {name}`, `git commit --no-verify`",
+            shown_path(PurePosixPath(name)),
+            *finding,
+            f"{finding.where} holds a {finding.kind}",
+            _next_step(name, finding),
         )
         for name in _record(vault).read()
         for finding in _findings(vault, name)
@@ -121,20 +121,28 @@ def _large(path: PurePosixPath, size: int) -> Withheld:
     why = f"it has {size:,} bytes" if size > files.MAX_FILE_BYTES else "the one in git is large"
     next_step = (
         f"files of more than {files.MAX_FILE_BYTES // 10**6} MB are not committed by themselves: commit it on purpose "
-        f"(`git add {path}`, `git commit`), move it out of the vault, or name it in .gitignore"
+        f"(`git add {shown_path(path)}`, `git commit`), move it out of the vault, or name it in .gitignore"
     )
-    return Withheld(str(path), 0, "large", why, next_step)
+    return Withheld(shown_path(path), 0, "large", why, next_step)
 
 
 def _misplaced(path: PurePosixPath) -> Withheld:
     why = "it is a file where the vault has a folder, or in a folder where it has a file"
-    return Withheld(str(path), 0, "misplaced", why, "turns cannot write there: move it, or give it another name")
+    return Withheld(shown_path(path), 0, "misplaced", why, "turns cannot write there: move it, or give it another name")
+
+
+def _next_step(name: str, finding: Finding) -> str:
+    if finding.line:
+        mend, added = "take it out and save the file", shown_path(PurePosixPath(name))
+    else:
+        mend, added = "rename the file", "FILE"
+    return f"{mend}; or commit it on purpose: `git add {added}`, `git commit --no-verify`"
 
 
 def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
     """The edits without those that bring in a secret, which are recorded."""
-    moved = {edit.before for edit in edits if edit.after is None}  # a file under a new name brings nothing in
-    cleared = [edit for edit in edits if edit.after in moved or not secrets_added([edit.before], edit.after)]
+    moved = {edit.before for edit in edits if edit.after is None}  # a file under a new name brings in its name only
+    cleared = [edit for edit in edits if not secrets_added(edit.path, [edit.before], edit.after, moved)]
     held = [str(edit.path) for edit in edits if edit not in cleared] if len(cleared) < len(edits) else []
     record = _record(vault)
     if held or os.path.lexists(record.path):
@@ -149,7 +157,7 @@ def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
 def _findings(vault: Vault, name: str) -> list[Finding]:
     path = PurePosixPath(name)
     try:
-        return secrets_added([vault.history.blob(path)], files.read(files.contained(vault.root, path)))
+        return secrets_added(path, [vault.history.blob(path)], files.read(files.contained(vault.root, path)))
     except (TooLarge, LargeObject):  # it is withheld for that
         return []
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from tests.adapters.conftest import PERSON, USER, Vault
+from vault_memory.adapters.git import CommitLog
 from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange, History
 from vault_memory.core.trailers import Trailers, render
 from vault_memory.errors import NotFound
@@ -56,6 +60,17 @@ def test_times(vault: Vault) -> None:
         history.commit([vault.draft(b"%d" % hour)])
     assert [entry.time for entry in vault.history.log()] == [NOON + timedelta(hours=h) for h in (2, 1, 0)]
     assert len(vault.history.log(since=NOON + timedelta(minutes=30))) == 2
+
+
+@pytest.mark.parametrize("second", [300_000_000_000, 253_402_300_799])
+def test_a_commit_that_is_dated_after_the_calendar_can_be_told_in_every_zone(vault: Vault, second: int) -> None:
+    vault.add(b"one")
+    environ = os.environ | {"GIT_AUTHOR_DATE": f"@{second} +1400", "GIT_COMMITTER_DATE": f"@{second} +1400"}
+    command = ["git", "-c", "user.name=Eve", "-c", "user.email=e@x", "commit", "-qam", "late"]
+    (vault.root / USER).write_bytes(b"two")
+    subprocess.run(command, cwd=vault.root, check=True, env=environ, timeout=60)
+    newest = CommitLog(vault.root).entries(None, limit=1, since=None, trailers={})[0]
+    assert newest.subject == "late" and newest.time.astimezone(ZoneInfo("Asia/Taipei")).year == 9999
 
 
 def test_a_commit_that_is_not_there(vault: Vault) -> None:

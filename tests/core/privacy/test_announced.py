@@ -404,3 +404,50 @@ def test_the_key_of_a_wallet_is_replaced(key: str, frame: str) -> None:
 @pytest.mark.parametrize("text", ORDINARY)
 def test_what_only_looks_like_it_stays(text: str) -> None:
     assert redact(text).text == text
+
+
+# --- short keys, lists, tables of accounts -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        ("token: hJ8_kL3pQw", ["hJ8_kL3pQw"]),
+        ("the client secret is kT7#mQ2x9", ["kT7#mQ2x9"]),
+        ("SECRET_KEY=m9Xv2Kq!", ["m9Xv2Kq!"]),
+        ("recovery codes:\n- 4kf9-x2mq\n- 8hw3-p6zt", ["4kf9-x2mq", "8hw3-p6zt"]),
+        ("## 密碼\n- 路由器 admin8822x\n- NAS：Harbor77q\n", ["admin8822x", "Harbor77q"]),
+        ("My passwords:\n1. Gmail - Quartz5510\n2. GitHub - violet_7x9", ["Quartz5510", "violet_7x9"]),
+        ("We rented a new server for the shop in May, and its root password:\n\nKx93mvQp", ["Kx93mvQp"]),
+        ("| site | login | password |\n|---|---|---|\n| mail | ann | HorseBattery |", ["HorseBattery"]),
+        ("here: user,password\nbob,swordfishy\n", ["swordfishy"]),
+        ('login("me", "qwfp luyj arst neio")', ["qwfp luyj arst neio"]),
+        ("應用程式密碼：hgtr mnbv pwqz lkjd", ["hgtr mnbv pwqz lkjd"]),
+        ("my card PIN code is 482910", ["482910"]),
+        ("use hunter22 as the pass", ["hunter22"]),
+    ],
+)
+def test_what_a_review_found_to_pass_is_found(text: str, secrets: list[str]) -> None:
+    left = redact(text).text
+    assert not [secret for secret in secrets if secret in left], left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PIN code for Beijing is 100000",
+        "Area PIN: 400076, Powai, Mumbai",
+        "git config user.signingkey ABCD1234EF567890",
+        "密碼管理：1Password",
+        "密碼強度：Level3",
+        "# Passwords\n- turn on 2FA\n- 12 characters or more\n- store them in KeePass2",
+        "passwords\nare kept in Vault2 since 2024\nnothing else here",
+        "| Setting | Password |\n|---|---|\n| maximum | unlimited |",
+        "the token is Sha256Hash",
+        "secret: app-1a2b3c",
+        'login("me", "dark mode on please")',
+        "I cannot log in on the third server because it does not take my password:\nERROR1045 Access denied",
+    ],
+)
+def test_what_only_looks_like_them_stays(text: str) -> None:
+    assert redact(text).text == text

@@ -2,33 +2,91 @@
 
 from __future__ import annotations
 
-from vault_memory.core.privacy import Finding, places, secrets_added
+from pathlib import PurePosixPath
 
+import pytest
+
+from vault_memory.core.privacy import Finding, places, secrets_added, shown_path
+
+NOTE = PurePosixPath("memory/alice/notes/tea.md")
 KEY = b"gh" + b"p_" + b"a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 def test_a_secret_is_named_by_line_and_kind() -> None:
     text = b"one\npassword: hunter22\n\n" + KEY + b"\n"
-    assert secrets_added([None], text) == [Finding(2, "password"), Finding(4, "token")]
+    assert secrets_added(NOTE, [None], text) == [Finding(2, "password"), Finding(4, "token")]
 
 
 def test_only_lines_that_no_known_text_has_are_searched() -> None:
     known = b"a\n" + KEY + b"\n"
-    assert secrets_added([known], known + b"b\n") == []
-    assert secrets_added([None, known], b"new\n" + known) == []
-    assert secrets_added([known], known + b"pin: 4821\n") == [Finding(3, "password")]
-    assert secrets_added([b"x\n"], b"y\nx\n" + KEY) == [Finding(3, "token")]
+    assert secrets_added(NOTE, [known], known + b"b\n") == []
+    assert secrets_added(NOTE, [None, known], b"new\n" + known) == []
+    assert secrets_added(NOTE, [known], known + b"pin: 4821\n") == [Finding(3, "password")]
+    assert secrets_added(NOTE, [b"x\n"], b"y\nx\n" + KEY) == [Finding(3, "token")]
 
 
 def test_a_key_of_several_lines_is_one_finding() -> None:
     body = b"-----BEGIN PRIVATE " + b"KEY-----\n" + b"MIIEabcdEFGH1234\n" * 8 + b"-----END PRIVATE " + b"KEY-----\n"
-    assert secrets_added([b""], b"# keys\n\n" + body) == [Finding(3, "private-key")]
+    assert secrets_added(NOTE, [b""], b"# keys\n\n" + body) == [Finding(3, "private-key")]
 
 
 def test_what_is_deleted_or_binary_brings_nothing_in() -> None:
-    assert secrets_added([KEY], None) == secrets_added([None], b"") == secrets_added([None], b"\0" + KEY) == []
+    assert (
+        secrets_added(NOTE, [KEY], None)
+        == secrets_added(NOTE, [None], b"")
+        == secrets_added(NOTE, [None], b"\0" + KEY)
+        == []
+    )
 
 
 def test_many_findings_are_told_briefly() -> None:
     found = [Finding(line, "token") for line in range(1, 6)]
     assert places(found) == "line 1 (token), line 2 (token), line 3 (token), and 2 more"
+
+
+TOKEN = KEY.decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (f"{TOKEN}.md", "[redacted: token].md"),
+        ("password hunter2xyz.md", "password [redacted: password].md"),
+        ("wifi-password-hunter2xyz.md", "wifi-password-[redacted: password].md"),
+        ("密碼是hunter2xyz/tea.md", "密碼是[redacted: password]/tea.md"),
+        ("11010519491231002X.tar.gz", "[redacted: id-number].tar.gz"),
+        ("4111 1111 1111 1111.pdf", "[redacted: card].pdf"),
+    ],
+)
+def test_a_secret_in_a_name_is_found_and_not_shown(name: str, shown: str) -> None:
+    path = PurePosixPath("notes") / name
+    for text in (b"tea\n", b"", b"\0"):
+        assert [finding.line for finding in secrets_added(path, [None], text)] == [0]
+    assert str(shown_path(path)) == f"notes/{shown}"
+    assert secrets_added(path, [b"tea\n"], b"green\n") == secrets_added(path, [None], None) == []
+    assert places(secrets_added(path, [None], b"pin: 4821\n")).startswith("its name (")
+
+
+def test_a_moved_text_is_not_searched_but_its_new_name_is() -> None:
+    path = PurePosixPath("password hunter2xyz.md")
+    assert secrets_added(NOTE, [None], KEY, [KEY]) == []
+    assert secrets_added(path, [None], KEY, [KEY]) == [Finding(0, "password")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("2026-03-04.md", "password-policy.md", "password reset v2.md", "api-key-rotation-2026.md", "tokens.json"),
+        *("secret-santa-2026.md", "密碼管理.md", "IMG_20260304_101112.jpg", "conv_8f14e45fceea.jsonl", "v1.2.3.md"),
+        *(
+            "passwords/README.md",
+            "OAuth2 tokens.md",
+            "meeting 2026-03-04 14-30.md",
+            "pin-board.md",
+            "日記 2026年3月4日.md",
+        ),
+        *("9fceb02d0ae598e95dc970b74767f19372d61af8.png", "password-manager-1Password.md", "key-2024-01.md"),
+    ],
+)
+def test_an_ordinary_name_passes(name: str) -> None:
+    assert secrets_added(PurePosixPath(name), [None], b"tea\n") == []

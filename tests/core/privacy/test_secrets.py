@@ -232,7 +232,7 @@ def test_an_ordinary_text_runs_the_engine_only() -> None:
 
 REPEATED = [
     *("hello ", "a1b2", "1234567890", "我喜歡暗色主題，", "sk-", "password ", "eyJ", "eyJaaaaaaaaaaaa.", "1234 "),
-    *("://a:", "-----BEGIN PRIVATE KEY-----", "A1", "密碼是", "M"),
+    *("://a:", "-----BEGIN PRIVATE KEY-----", "A1", "密碼是", "M", "4242 ", "token="),
 ]
 
 
@@ -245,7 +245,7 @@ def test_a_megabyte_is_redacted_in_linear_time(piece: str) -> None:
         began = time.process_time()
         redact(text)
         best = min(best, time.process_time() - began)
-    assert best < 8
+    assert best < 2
 
 
 @pytest.mark.slow

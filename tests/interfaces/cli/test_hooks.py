@@ -140,6 +140,15 @@ def test_without_the_command_hooks_and_merges_are_harmless(cli: Cli) -> None:
     assert alice.git("commit", "-qm", "nobody looks") == ""
 
 
+def test_a_hook_that_cannot_look_says_so(cli: Cli) -> None:
+    alice = Person(cli.folder, "/usr/bin:/bin")
+    hook = cli.folder / ".git" / "hooks" / "pre-commit"
+    hook.write_text(hook.read_text().replace(sys.executable, "/gone/python"))
+    ran = subprocess.run([hook], cwd=cli.folder, capture_output=True, text=True, timeout=60, env=alice.environ)
+    assert ran.returncode == 0 and ran.stdout == ""
+    assert ran.stderr.startswith("vault-memory cannot be run here") and "`vault-memory doctor --fix`" in ran.stderr
+
+
 def test_the_hook_looks_whatever_the_path(cli: Cli) -> None:
     """As Obsidian's Git plugin runs git."""
     alice = Person(cli.folder, "/usr/bin:/bin")

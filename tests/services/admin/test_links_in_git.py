@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from vault_memory.errors import ForeignFile
 from vault_memory.services.admin import create_vault, doctor, repository_programs, status
+from vault_memory.services.notes import file_blame
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
@@ -54,3 +55,20 @@ def test_a_line_end_in_a_setting_stays_in_its_line(vault: Vault) -> None:
     subprocess.run(["git", "config", "core.fsmonitor", "/evil\nall is well"], cwd=vault.root, check=True)
     lines = [*status(vault).degraded, *repository_programs(vault.root)]
     assert sum("/evil\\nall is well" in line for line in lines) == 2 and not any("\n" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["shallow", "info/grafts"])
+def test_a_link_that_a_failing_git_would_quote_is_refused_by_name(vault: Vault, tmp_path: Path, name: str) -> None:
+    (tmp_path / "elsewhere").write_text("a line of mine\n")
+    (vault.root / ".git" / name).unlink(missing_ok=True)
+    (vault.root / ".git" / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ForeignFile, match=f"{name} is a link") as caught:
+        vault.history.log()
+    assert "a line of mine" not in str(caught.value)
+
+
+def test_a_file_of_revisions_that_a_repository_names_is_not_read(vault: Vault, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("a line of mine\n")
+    setting = ["git", "config", "blame.ignoreRevsFile", str(tmp_path / "elsewhere")]
+    subprocess.run(setting, cwd=vault.root, check=True, timeout=60)
+    assert all(line.entry for line in file_blame(vault, PurePosixPath("vault-memory.toml")))

@@ -46,6 +46,11 @@ def test_what_breaks_memory_or_leaks_is_named_with_the_way_on(vault: Vault, path
     assert "--no-verify" in hint and KEY not in problems[0]
 
 
+def test_a_name_that_is_a_secret_is_refused_and_not_shown(vault: Vault) -> None:
+    problem, _ = stage(vault, f"notes/{KEY}.md", "\0")
+    assert "notes/[redacted: token].md: its name is a secret of kind token: rename it" in problem and KEY not in problem
+
+
 def test_only_what_the_commit_brings_in_is_searched_for_credentials(vault: Vault) -> None:
     stage(vault, "notes/tea.md", f"old {KEY}\n")
     git(vault.root, "commit", "--no-verify", "-m", "it is in there")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import Clock
 from vault_memory.api import extract_and_update
-from vault_memory.errors import InvalidId
+from vault_memory.errors import InvalidId, UsageError
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
@@ -47,6 +47,16 @@ def test_the_day_is_the_persons_own(vault: Vault) -> None:
     profile.write_text(profile.read_text().replace("Asia/Taipei", "America/New_York"))
     assert record_turn(vault, "alice", "hi", created_at=at).source == "conversations/2026-01-30.jsonl:1"
     assert (alice(vault) / "daily/2026-01-30.md").read_text() == "# 2026-01-30\n\n## 18:30\n- 請求：hi\n"
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59", "0001-01-01T00:00:00"])
+@pytest.mark.parametrize("hours", [None, 0, 14, -12])
+def test_a_time_at_the_end_of_the_calendar_is_named(vault: Vault, text: str, hours: int | None) -> None:
+    at = datetime.fromisoformat(text)
+    at = at if hours is None else at.replace(tzinfo=timezone(timedelta(hours=hours)))
+    with pytest.raises(UsageError, match=f"created_at {text}"):
+        record_turn(vault, "alice", "hi", created_at=at)
+    assert not (alice(vault) / "conversations").exists()
 
 
 def test_extract_and_update_is_record_turn_by_the_designs_name(vault: Vault) -> None:

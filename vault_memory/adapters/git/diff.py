@@ -113,7 +113,8 @@ def blame(root: Path, path: PurePosixPath) -> list[tuple[str | None, str]]:
     with tempfile.TemporaryDirectory(prefix="vault-memory-") as folder:
         ancestry = Path(folder, "ancestry")
         ancestry.write_text(_ancestry(root, path))
-        args = ("blame", "--porcelain", "--no-textconv", "-S", str(ancestry), "--", str(path))
+        # Else the repository's blame.ignoreRevsFile is read: any file of this disk, a line of which git would quote.
+        args = ("blame", "--porcelain", "--no-textconv", "--no-ignore-revs-file", "-S", str(ancestry), "--", str(path))
         out = git.run(root, *args, timeout_s=_FILE_TIMEOUT_S)
     lines: list[tuple[str | None, str]] = []
     commit = ""

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -129,6 +129,18 @@ class CommitLog:
         return Moment(0, tip)
 
 
+_FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+"""A commit of any remote may be dated earlier or later; told in another zone, such a time is in no calendar."""
+
+
+def _time(text: str) -> datetime:
+    """The time of a commit as git writes it, within what every zone can tell."""
+    try:
+        return min(max(datetime.fromisoformat(text), _FIRST), _LAST)
+    except ValueError:  # five digits of a year
+        return _LAST
+
+
 def _entry(fields: list[str]) -> LogEntry:
     commit, author, email, time, text = fields
     message = parse(text)
@@ -136,7 +148,7 @@ def _entry(fields: list[str]) -> LogEntry:
         commit,
         author,
         email,
-        datetime.fromisoformat(time),
+        _time(time),
         message.subject,
         message.reason,
         message.trailers,

@@ -26,7 +26,7 @@ from vault_memory.adapters.git import (
 from vault_memory.adapters.history.intents import Intent, check_path
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
-from vault_memory.core.privacy import places, secrets_added
+from vault_memory.core.privacy import places, secrets_added, shown_path
 from vault_memory.errors import HistoryError, LargeObject, TooLarge
 
 _FORBIDDEN_IN_NAMES = str.maketrans("\n\r\0", "   ", "<>")
@@ -191,7 +191,7 @@ class Planner:
             known = [change.before if held == self._blob(change.path, change.before) else self._content(held)]
             if draft.merges:
                 known.append(self._content(self._blob_in(self._objects.tree_of(draft.merges), change.path)))
-            if change.after not in moved and secrets_added(known, change.after):
+            if secrets_added(change.path, known, change.after, moved):
                 found.append((change, known))
         return found
 
@@ -199,13 +199,14 @@ class Planner:
         """Why a draft must wait: a secret that it brings in is still in the file on disk."""
         reasons = []
         for change, known in secrets:
+            name = shown_path(change.path)
             try:
-                found = secrets_added(known, files.read(self._repository.root / change.path))
+                found = secrets_added(change.path, known, files.read(self._repository.root / change.path))
             except TooLarge as error:
-                reasons.append(f"{change.path} holds a secret: its commits wait until it is taken out; {error}")
+                reasons.append(f"{name} holds a secret: its commits wait until it is taken out; {error}")
                 continue
             if found:
-                reasons.append(f"{change.path} holds a secret, {places(found)}: its commits wait until it is taken out")
+                reasons.append(f"{name} holds a secret, {places(found)}: its commits wait until it is taken out")
         return reasons
 
     def _mended(self, draft: Draft, secrets: list[_Secret], tree: str) -> list[FileChange]:
@@ -213,7 +214,8 @@ class Planner:
         clean = {change.path: change for change in draft.changes}
         for change, known in secrets:
             merged = self._merged(change, self._blob_in(tree, change.path))
-            clean[change.path] = change._replace(after=known[0] if secrets_added(known, merged) else merged)
+            still = secrets_added(change.path, known, merged)
+            clean[change.path] = change._replace(after=known[0] if still else merged)
         return list(clean.values())
 
     # The commits ----------------------------------------------------------------------------------------------------
@@ -225,7 +227,7 @@ class Planner:
             base = intent.bases.get(change.path)
             if base == self._blob_in(tree, change.path) != self._blob(change.path, change.before):
                 edit = FileChange(change.path, self._content(base), change.before)
-                if not secrets_added([edit.before], edit.after):
+                if not secrets_added(edit.path, [edit.before], edit.after):
                     edits.append(edit)
         return ("edit " + ", ".join(str(edit.path) for edit in edits), tuple(edits)) if edits else None
 

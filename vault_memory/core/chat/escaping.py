@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vault_memory.core.chat.plain_view import ANGLES, CODE, COLONS, PLAIN_HAN, SQUARES, PlainView
+from vault_memory.core.chat.plain_view import ANGLES, CODE, CODE_SIGNS, COLONS, PLAIN, PLAIN_HAN, SQUARES, PlainView
 from vault_memory.core.reading import show_controls
 
 TAGS = (
@@ -61,30 +61,36 @@ _SQUARED = (
 
 
 def _names(names: tuple[str, ...]) -> str:
-    return "|".join(re.sub(r"[-_ ]", r"[-_\\s]", name) for name in names)
+    return "|".join(re.sub(r"[-_ ]", r"[-_\\s]{1,4}", name) for name in names)
 
 
 _BEFORE = r"[\s/\\]*+"
 _AROUND = r"(?:[^\w<>\n!?%@#:=-]|_){0,20}"
 """Signs that disguise a tag; those of comments, arrows, mentions and processing instructions are not among them."""
+_ANY = r"(?:[^\w<>\n]|_|<[^<>\n]{0,80}>){0,20}"
+"""Any signs, comments and tags."""
 _TO_END = r"(?:[\s/=][^<>\n]{0,200})?>"
 _MARK = re.compile(
     rf"<(?={_BEFORE}(?:\||(?:{_names(_ANGLED)})(?![\w-])|(?:unused|special|reserved)[-_]?\d))"
     rf"|<(?={_AROUND}(?:{_names(_ANGLED)})(?![\w-])[^<>\n]{{0,200}}>)"
+    # a known name with an attribute, or any with bars, whatever stands before it; `x <= result > 3` is code
+    rf"|<(?=[^\w>\n]{{0,20}}?[!#:=@%?<-])(?![=-]+\s)(?={_ANY}(?:{_names(_ANGLED)})(?![\w-])(?:[\s/|]*>|\s+[\w:-]+\s*=[^<>\n]{{0,200}}>))"
+    r"|<(?=[^<>|\n]{1,60}\|++[^<>|\n]{1,60}\|++[^\w<>\n]{0,20}>)"
     # a tag of several words, wherever it stands; one of one word, but for generics such as List<int>, and HTML
     rf"|<(?=(?:{_BEFORE}|{_AROUND})[a-z][a-z0-9]*+(?:[-_:▁][a-z0-9]++)++{_AROUND}{_TO_END})"
     rf"|(?<![a-z0-9_])<(?=(?:\s*[/\\]\s*)?(?!(?:{'|'.join(_HTML)})[\s/>])[a-z][a-z0-9]*{_TO_END})"
     rf"|\[(?={_BEFORE}(?:\|\s*[/\w]|(?:{_names(_SQUARED)})\s*\]))"
+    rf"|\[(?=(?:[^\w\[\]\n\"'`]|_){{1,20}}(?-i:{_names(tuple(map(str.upper, _SQUARED)))})[^\w\[\]\n]{{0,20}}\])"
     rf"|(?<![a-z0-9_])\[(?=\s*+(?:/\s*+)?(?-i:[A-Z]++(?:[_-][A-Z]++)++)\s*+\])"
     rf"|\](?={_BEFORE}(?:~b\]|~!b\[))|\[(?={_BEFORE}e~\[)",
     re.IGNORECASE,
 )
-_ANGLED_TEXT = re.compile(r"<(?=([^<>\n]{1,80})>)")
+_ANGLED_TEXT = re.compile(r"<(?=([^<>]{1,80})>)")
 _SIGNS = re.compile(r"[\W_]+")
 _ANGLED_LETTERS = frozenset(_SIGNS.sub("", name) for name in _ANGLED if len(name) > 2)
-_LEADING = r"[ \t#*_>|+•-]*+(?:\d{1,3}[.)][ \t*_]*+)?"
+_LEADING = r"[ \t#*_>|+•\"'`([{“‘「『-]*+(?:\d{1,3}[.)][ \t*_\"'`([{“‘「『]*+)?"
 _SPEAKER = re.compile(
-    rf"^(?={_LEADING}(?:gpt4 correct )?(?:{_names(ROLES)})[ \t*_]*:)"
+    rf"^(?={_LEADING}(?:gpt4 correct )?(?:{_names(ROLES)})[ \t*_)\]}}」』”’]*:)"
     r"|^(?=[ \t>]*+#[# \t]*+(?:instruction|input|response)[ \t]*:)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -95,9 +101,12 @@ _HIDDEN_LETTERS = re.compile(  # but for flags
 )
 _BRACKET = re.compile(f"[{re.escape(ANGLES + SQUARES)}]")
 _COLON = re.compile(f"[{COLONS}]")
+_QUOTED_BRACKET = re.compile(r"=(?:3[AaCc]|5[BbDd])")
+_CODE_SIGN = re.compile(f"[{re.escape(CODE_SIGNS)}]")
+_CODE_HEAD = re.compile(f"[{re.escape(CODE_SIGNS)}][^\\s{PLAIN_HAN}，。、]{{2,40}}")
 # The beginning of a line as far as its colon, if a speaker may be named in it.
 _HEAD = re.compile(rf"\n[^\n{COLONS}{PLAIN_HAN}]*+(?<![0-9])[{COLONS}]")
-_ENTITIES = {"<": "&lt;", "[": "&#91;", "]": "&#93;", "&": "&amp;", "\\": "&#92;", "%": "&#37;"}
+_ENTITIES = {"<": "&lt;", "[": "&#91;", "]": "&#93;", "&": "&amp;", "\\": "&#92;", "%": "&#37;", "=": "&#61;"}
 _ONE_LINE = str.maketrans({"\n": "␊", "\t": " ", '"': "&quot;", "]": "&#93;"})
 
 
@@ -135,9 +144,14 @@ def _may_hold_marks(text: str) -> bool:
         return True
     if ("&" in text or "\\" in text or "%" in text) and CODE.search(text):
         return True
+    if "=" in text and _QUOTED_BRACKET.search(text):
+        return True
     if text.isascii():
         return ":" in text and _SPEAKER.search(text) is not None
     if _BRACKET.search(text):
+        return True
+    codes = "".join(_CODE_HEAD.findall(text)) if _CODE_SIGN.search(text) else ""
+    if codes and CODE.search(codes.translate(PLAIN)):
         return True
     heads = "".join(_HEAD.findall(f"\n{text}")) if _COLON.search(text) else ""
     return bool(heads) and _SPEAKER.search(PlainView(heads).view) is not None

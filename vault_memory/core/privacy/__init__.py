@@ -12,7 +12,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.privacy import private, secrets
     from vault_memory.core.privacy.private import PRIVATE, is_private, names_a_contact, without_private
-    from vault_memory.core.privacy.secrets import Finding, places, redact, secrets_added
+    from vault_memory.core.privacy.secrets import Finding, places, redact, secrets_added, shown_path
 
 __all__ = [
     "Finding",
@@ -24,6 +24,7 @@ __all__ = [
     "redact",
     "secrets",
     "secrets_added",
+    "shown_path",
     "without_private",
 ]
 
@@ -37,6 +38,7 @@ __getattr__ = lazy_exports(
         "places": "secrets",
         "redact": "secrets",
         "secrets_added": "secrets",
+        "shown_path": "secrets",
         "without_private": "private",
     },
 )

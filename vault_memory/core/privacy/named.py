@@ -7,7 +7,9 @@ and a value. Whether the value is a secret depends on how it is written: «passw
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
 from vault_memory.core.privacy import values
@@ -21,7 +23,7 @@ _MAX_VALUE_CHARS = 300
 class Name(NamedTuple):
     """What one name announces. `before` must match the text that ends where the name begins (None: anything may).
 
-    After a letter of `not_before` it is another word: passage, keyboard.
+    Before a letter of `not_before` it is another word: passage, keyboard; before `COMPOUND` another thing: 密碼管理.
     """
 
     kind: str
@@ -39,7 +41,7 @@ _KEY_EDGE = lazily(
     r"(?:(?<![a-z])(?:x|[a-z]{2,12})?[ _\-.]?|[a-z0-9_]{0,20}_)(?:api|access|secret|private|account|client"
     r"|app|encryption|encrypt|signing|sign"
     r"|master|shared|storage|subscription|service|auth|license|session|aes|hmac|jwt|rsa|deploy|admin"
-    r"|function|host|write"
+    r"|function|host|licence|write"
     r"|read|server|project|integration|webhook|root|unlock|recovery|activation|pre ?shared|wifi|psk|crypt"
     r"|data|my|our|your)[ _\-.]?\Z"
 )
@@ -87,6 +89,12 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     ("token", "secret", _SECRET_EDGE, ""),
     ("token", "credential, session id, sessionid, session_id, phpsessid, jsessionid, connect.sid", _EDGE, ""),
     ("token", "权杖, 令牌, 凭证", None, ""),
+    (
+        "recovery",
+        "recovery code, backup code, 恢复码, 恢复代码, 救援码, 备用码, 备用代码, 备份码, 救援代码",
+        None,
+        "",
+    ),
     ("authorization", "authorization", _EDGE, ""),
     ("auth", '"auth", _auth, sharedaccesssignature', None, ""),
     (
@@ -118,16 +126,20 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
 ]
 """(kind, names, `before`, `not_before`): see `Name`. All are folded."""
 
+COMPOUND = lazily(
+    r"(?<=密码|口令|密钥)(?:管理(?!员)|学|强度|栏位|字段|策略|原则|规则|政策|加密|工具|产生|生成|长度|类型|格式|提示|保护|错误|失败"
+    r"|安全|破解|杂凑|哈希|验证|机制|输入|复杂)"
+)
 _SUFFIX = (
-    r"(?:(?<=password)s)?(?:[ _\-.]?(?:access|key|value|text|string|plain|number|no\.?|num|code|id|prod|production"
-    r"|dev|test|staging|live"
+    r"(?:(?<=[a-z])s(?![a-z]))?(?:[ _\-.]?(?:access|key|value|text|string|plain|number|no\.?|num|code|id|prod"
+    r"|production|dev|test|staging|live"
     r"|new|old|current|default|admin|root|user|db|database|base64|b64|字号|号码|号|码|值)){0,3}"
     r"(?:_?\d{1,2}(?!\d)| ?#?\d(?=:))?"
 )
 _CLOSE = r"[\"'`*_\]」』】]{0,3}"
 _NOTE = r"(?: ?[(\[][^()\[\]\n]{1,30}[)\]])?"
 _GAP = r"(?: (?:for|of|to|on|at|in|from|here) [a-z0-9@._'/\- ]{1,40}?)?"
-_HAN_GAP = r"(?:[\u4e00-\u9fff][a-z0-9\u4e00-\u9fff]{0,9}?(?:, ?(?:现在|目前|新的?|暂时|先)[\u4e00-\u9fff]{0,4}?)?)?"
+_HAN_GAP = r"(?:[\u4e00-\u9fff][a-z0-9\u4e00-\u9fff]{0,9}?(?:, ?(?:现在|目前|新的?|暂时|先)?[\u4e00-\u9fff]{0,4}?)?)?"
 _SET = r"(?: (?:now|still|just|simply|currently|set|changed|reset|updated|rotated|to|be|been|as|actually|probably))"
 _OPEN = lazily(r"(?:\[\s{0,12})?[brfu]?(?P<quote>[\"'`「『“*_]{1,3})")
 _OPENERS = frozenset("[brfu\"'`「『“*_")
@@ -151,7 +163,8 @@ _SIGN = lazily(
 _JOINED = lazily(r"(?<=[\u4e00-\u9fff])(?P<joined> {0,2}(?:[(\[【〔《]|:{2,3}|[=\-]{1,3}>?)? {0,2})(?=[!-~])")
 """A value right after Han words: 密码Adm1n@2024, 密码【Adm1n@2024】."""
 _BELOW = lazily(
-    rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}(?:如下|见下|在下面|as follows|is below|below|is)?[:=]?{_CLOSE}"
+    rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}"
+    rf"(?P<said>(?:如下|见下|在下面|as follows|is below|below|is|是)?[:=]?){_CLOSE}"
     r"(?P<below>(?:[ \t]{0,20}\r?\n(?:={3,40}|-{3,40})(?=[ \t]{0,20}\r?\n))?(?:[ \t]{0,20}\r?\n[ \t>+#*\-]{0,12}){1,4}"
     r"(?:(?:(?:```|~~~)[a-z]{0,10}|text|txt|sh|bash|console|ini|env|yaml|json)\r?\n[ \t>+#*]{0,12})?)(?=[!-~])"
 )
@@ -161,7 +174,7 @@ _MAX_LABEL_CHARS = 40
 _TAG = lazily(r"[^<>\n=]{0,60}(?P<tag>>)\s{0,8}")
 _SCHEME = lazily(r"(?:basic|bearer|token|apikey|api-key|digest|bot|key|negotiate)[ :]{1,3}")
 _BARE = lazily(r"[^\s'\"`<>「」『』【】〔〕《》，。；、！？（）\u3400-\u9fff|]{1,300}")
-_DIGITS = lazily(r"[A-Za-z]{0,3}[ \-]?\d(?:[ \-.]?[\dA-Za-z*]){3,30}")
+_NUMBER = lazily(r"[A-Za-z]{0,3}[ \-]?\d(?:[ \-.]?[\dA-Za-z*]){3,30}")
 _CUT = lazily(r";(?=\s|\Z|[A-Za-z ]{1,30}=)|&(?=[\w.\-\[\]]{1,40}=)|,(?=\s|\Z|[\"'\w]{1,30}[:=])|\\[nrt\"']|\{\{|</")
 _QUOTES = {"「": "」", "『": "』", "“": "”"}
 
@@ -186,13 +199,45 @@ KINDS = {
     "authorization": "token",
     "auth": "credentials",
     "seed": "private-key",
+    "recovery": "token",
 }
 """What the secret of a name is called, where it is not called like the name's kind."""
 
 
+class Near:
+    """Whether something that could be a value follows a name; a text is searched for it once, for all names."""
+
+    def __init__(self, text: str) -> None:
+        self._digits = [found.span() for found in _DIGITS.finditer(text)]
+        self._visible = [found.span() for found in _VISIBLES.finditer(text)]
+
+    def has_value(self, name: Name, after: int) -> bool:
+        """Whether a value may follow a name that ends at `after`."""
+        runs = self._digits if name.kind in _WITH_DIGITS else self._visible
+        at = bisect_right(runs, after, key=_end)
+        return at < len(runs) and runs[at][0] < after + _REACH_CHARS
+
+
+_REACH_CHARS = 700
+"""Fewer characters stand between a name and the first digit of its value."""
+_DIGITS = lazily(r"[0-9]+")
+_VISIBLES = lazily(r"[!-~]{3,}")
+_end = itemgetter(1)
+_WITH_DIGITS = frozenset(("api-key", "token", "recovery", "pin", "one-time", "id-number", "bank-account", "login"))
+"""Kinds of which every value has a digit; the others have three visible characters."""
+
+
 def values_after(text: str, folded: str, name: Name, at: int) -> Iterator[tuple[int, int]]:
     """Where the secrets stand that a name at `at` announces; more than one if they are a list."""
+    after = at + len(name.text)
     found = _value_after(text, folded, name, at)
+    if found and (
+        (name.kind == "pin" and _is_postal(text, at, found)) or (name.text == "key" and _is_key_id(text, at, found))
+    ):
+        return
+    has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
+    if has_lines and name.kind in _LISTED and (heading := _HEADING.match(folded, after)) and _is_label(text, at):
+        yield from _items(text, folded, name, heading.end())
     for _ in range(_MAX_ITEMS):
         if not found:
             return
@@ -210,6 +255,66 @@ _ITEM = lazily(r"(?:[\[,]\s{0,12}[\"']|\n[ \t]{0,12}- {1,3}[\"']?)\Z")
 _NEXT_ITEM = lazily(r"[\"']\s{0,2},\s{0,12}(?=[\"'])(?P<quote>[\"'])|[\"']?\r?\n[ \t]{0,12}- {1,3}(?P<bare>[\"']?)")
 
 
+_LISTED = ("password", "passcode")
+_HEADING = lazily(rf"s?{_CLOSE}{_NOTE}[ \t]{{0,8}}:?{_CLOSE}[ \t#]{{0,8}}\r?\n(?:[=\-]{{3,60}}[ \t]{{0,8}}\r?\n)?")
+"""The end of a line that heads a list: «## Passwords», 密碼：."""
+_LISTED_LINE = lazily(
+    r"(?P<indent>[ \t>]{0,12})(?P<bullet>(?:[\-*+•]|\d{1,2}[.)])[ \t]{1,4})?"
+    r"(?:(?:[^\n:=|]{1,40}?(?:[ \t]{0,2}[:=：][ \t]{0,4}|[ \t]-{1,2}[ \t]{1,2})|[^\s:=|]{1,40}[ \t]{1,4})?"
+    r"[\"'`*]{0,2}(?P<value>[!-~]{6,64}?)[\"'`*]{0,2}[ \t]{0,8}|(?P<other>[^\n]{0,200}))(?:\r?\n|\Z)"
+)
+"""A line of such a list: a value, alone or after what it opens (nas: x, github - x, wifi x), or another text."""
+_MAX_LISTED_LINES = 50
+
+
+def _items(text: str, folded: str, name: Name, start: int) -> Iterator[tuple[int, int]]:
+    """The secrets in the list that starts below a heading.
+
+    A list with bullets ends at a line without; one without bullets at a line that is more than a word and a value.
+    """
+    has_bullets = None
+    for _ in range(_MAX_LISTED_LINES):
+        line = _LISTED_LINE.match(text, start)
+        if not line or not line[0] or folded.find(name.text, start, line.end()) >= 0:
+            return
+        start = line.end()
+        if not line[0].strip():
+            continue
+        has_bullets = bool(line["bullet"]) if has_bullets is None else has_bullets
+        if not line["bullet"] if has_bullets else line["other"] is not None:
+            return
+        if line["value"] and values.is_secret(name.kind, Said(line["value"], "item", False, "")):
+            yield line.span("value")
+
+
+def _is_postal(text: str, at: int, value: tuple[int, int]) -> bool:
+    """Whether six digits are a postal code of India (PIN code): a place is named, and nothing that a PIN opens."""
+    start, end = value
+    if end - start != 6 or _OPENED.search(text, max(0, at - 40), start):
+        return False
+    return bool(_POSTAL.search(text, max(0, at - 20), at) or _PLACE.search(text, at + 3, min(start, at + 60))) or (
+        bool(_PLACE_AFTER.match(text, end))
+    )
+
+
+_OPENED = lazily(
+    r"\b(?:my|your|his|her|card|sim|bank|atm|door|phone|account|log ?in|unlock|device|safe)\b", re.IGNORECASE
+)
+_POSTAL = lazily(r"\b(?:postal|post|area|zip|city|district|delivery)\b", re.IGNORECASE)
+_PLACE = lazily(r" (?:for|of|in|at) (?:[a-z ]{0,20} )?[A-Z][a-z]")
+_PLACE_AFTER = lazily(r",? \(?[A-Z][a-z]")
+
+
+def _is_key_id(text: str, at: int, value: tuple[int, int]) -> bool:
+    """Whether a value is the id of a public key: git config user.signingkey ABCD…"""
+    return text[max(0, at - 8) : at].lower().rstrip(" _-.").endswith("signing") and bool(
+        _KEY_ID.fullmatch(text, *value)
+    )
+
+
+_KEY_ID = lazily(r"(?:0x)?(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})")
+
+
 def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
     after = at + len(name.text)
     if name.kind == "seed":
@@ -217,23 +322,30 @@ def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
     sign = (_in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
     if sign and sign.lastgroup == "next" and not _STRING_START.search(folded, max(0, at - _MAX_LABEL_CHARS), at):
         sign = None
-    found = _value(text, folded, name, at, sign) if sign else None
+    is_bare = sign and sign.lastgroup == "space" and not _DIGITS.search(text, sign.end(), sign.end() + _MAX_VALUE_CHARS)
+    found = _value(text, folded, name, at, sign) if sign and not is_bare else None
     if not found and (joined := _JOINED.match(folded, after)):
         found = _value(text, folded, name, at, joined)
-    if not found and _is_label(text, at) and (below := _BELOW.match(folded, after)):
-        found = _value(text, folded, name, at, below)
+    has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
+    if not found and has_lines and (below := _BELOW.match(folded, after)):
+        if _is_label(text, at):
+            found = _value(text, folded, name, at, below, "below")
+        elif below["said"]:
+            found = _value(text, folded, name, at, below, "announced")
     return found
 
 
 _PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
 """The words of a passphrase, up to the end of its line: correct horse battery staple."""
+_GOES_ON = lazily(r"[ \t]+\w|[\u3400-\u9fff]")
+_FOUR_WORDS = lazily(r"[a-z]{4}(?: [a-z]{4}){3}(?! ?[\w'])")
 _STRING_START = lazily(r"[\"'][\w.\-:/]{0,30}\Z")
 """A string that is nothing but a name: "db.password"; no sentence that ends with one."""
 
 
-def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str]) -> Found:
+def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how: str = "") -> Found:
     """The value after a sign, if it is a secret."""
-    start, how = sign.end(), str(sign.lastgroup)
+    start, how = sign.end(), how or str(sign.lastgroup)
     if how == "direct" and sign["direct"] == "=" and text[sign.start("direct") - 1 : start].isupper():
         how = "env"
     elif how == "next" and text[max(0, at - 1)] == "_" and text[at : sign.start()].isupper():
@@ -249,7 +361,15 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str]) -> 
         return None
     elif name.kind == "phrase" and how == "direct" and (words := _PHRASE.match(text, start)):
         return words.span() if values.is_phrase(words[0]) else None
+    elif (
+        text[start + 4 : start + 5] == " "
+        and (words := _FOUR_WORDS.match(text, start))
+        and values.is_app_password(words[0])
+    ):
+        return words.span()
     said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
+    if said and how == "direct" and not said.is_quoted and "\n" in sign[0] and _GOES_ON.match(said.rest):
+        return None  # a sentence on the next line
     return (start, start + len(said.value)) if said and values.is_secret(name.kind, said) else None
 
 
@@ -311,7 +431,7 @@ def _in_tag(text: str, at: int) -> bool:
 def _said(text: str, start: int, opened: str, how: str, kind: str) -> Said | None:
     """The value at `start`, after the quotes or emphasis `opened`, and how it is written."""
     if kind in ("id-number", "bank-account"):
-        match = _DIGITS.match(text, start)
+        match = _NUMBER.match(text, start)
         return Said(match[0].rstrip(" -."), how, bool(opened), "") if match else None
     if opened[-2:] in ("''", '""', "``") and len(opened) == 2:
         return None  # nothing is between the quotes

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from vault_memory.core.privacy.formats import Found
 from vault_memory.core.text import lazily
@@ -20,6 +20,8 @@ _ORDER = lazily(
     r"(?:[ _\-]?(?:number|numbers|num|no|id|code|号码?|號碼?|编号|編號))?[\s.:#=(\"'是為为]{0,5}(?:is )?\Z",
     re.IGNORECASE,
 )
+_SEPARATING = " .-"
+"""Between digits, after which no word announces an order."""
 _CONTEXT_CHARS = 40
 
 
@@ -31,7 +33,8 @@ def number(match: re.Match[str], is_valid: Callable[[str], bool]) -> Found:
 
 
 def _is_order(match: re.Match[str]) -> bool:
-    return bool(_ORDER.search(match.string, max(0, match.start() - _CONTEXT_CHARS), match.start()))
+    before = match.string[max(0, match.start() - _CONTEXT_CHARS) : match.start()]
+    return not before.rstrip(_SEPARATING)[-1:].isdigit() and bool(_ORDER.search(before))
 
 
 # --- cards ------------------------------------------------------------------------------------------------------------
@@ -53,44 +56,61 @@ each group is looked at: numbers may stand before the card and after it (2026 55
 _MAX_GROUPS_BESIDE = 3
 """Beside the four groups of a card: its date and code, or a date before it. More make a row of numbers."""
 _LEFT = lazily(r"(?:\d{4}[ \-.]){1,4}\Z")
-_RIGHT = lazily(r"(?:[ \-.]\d{4}){1,4}(?!\d)")
-_LEFT_CHARS = 20
-"""So many hold the groups of `_LEFT`."""
+_RUN = lazily(r"(?:[ \-.]\d{4}(?!\d))*")
+_GROUP_CHARS, _CARD_GROUPS = 5, 4
+_LEFT_CHARS = _GROUP_CHARS * _CARD_GROUPS
 
 
-def card(match: re.Match[str]) -> Found:
-    """The longest card number that begins here; not one of an order, nor four numbers of a long row."""
-    start = match.start()
-    for group in ("rest", "four"):
-        end = match.end(group)
-        if end > start and _is_card(match.string[start:end]) and not _is_order(match):
-            return None if match["four"] and _is_row(match.string, start, match.end("four")) else (start, end)
-    return None
+def cards(text: str) -> Iterator[tuple[int, int]]:
+    """Where the longest card number that begins at each group ends; not of an order, nor of four numbers of a long row.
 
+    Each four groups are checked once, and a row is measured once, however long it is.
+    """
+    checked: dict[int, bool] = {}
 
-def _is_row(text: str, start: int, end: int) -> bool:
-    """Whether many groups of four digits stand around, and not all are cards: one of fifty would look like one."""
-    left, right = _LEFT.search(text, max(0, start - _LEFT_CHARS), start), _RIGHT.match(text, end)
-    before, after = left[0] if left else "", right[0] if right else ""
-    if (len(before) + len(after)) // 5 <= _MAX_GROUPS_BESIDE:
-        return False
-    groups = [part for part in (before, after.lstrip(" -.")) for part in _fours(part)]
-    return not all(map(_is_card, groups))
+    def is_four(start: int) -> bool:
+        if start not in checked:
+            checked[start] = _is_card(text[start : start + _LEFT_CHARS - 1])
+        return checked[start]
 
-
-def _fours(groups: str) -> list[str]:
-    """Each twenty characters: four groups of four digits with what separates them."""
-    return [groups[at : at + 19] for at in range(0, len(groups), 20)]
+    left, last, run_end = 0, -1, 0
+    for match in CARD.finditer(text):
+        start, end, four_end = match.start(), match.end("rest"), match.end("four")
+        if four_end >= 0:
+            if last == start - _GROUP_CHARS:
+                left = min(left + 1, _CARD_GROUPS)
+            else:
+                before = _LEFT.search(text, max(0, start - _LEFT_CHARS), start)
+                left = len(before[0]) // _GROUP_CHARS if before else 0
+            last = start
+        is_card = is_four(start) if end == four_end else _is_card(text[start:end])
+        if not is_card and 0 <= four_end < end:
+            end, is_card = four_end, is_four(start)
+        if not is_card or _is_order(match):
+            continue
+        if four_end >= 0:
+            if run_end < four_end:
+                run = _RUN.match(text, four_end)
+                run_end = run.end() if run else four_end
+            right = min((run_end - four_end) // _GROUP_CHARS, _CARD_GROUPS)
+            if left + right > _MAX_GROUPS_BESIDE and not (
+                (not left or (left == _CARD_GROUPS and is_four(start - _LEFT_CHARS)))
+                and (not right or (right == _CARD_GROUPS and is_four(four_end + 1)))
+            ):
+                continue  # one of many numbers, which are not all cards
+        yield start, end
 
 
 def _is_card(text: str) -> bool:
     """Luhn's check, of a number that begins like a card."""
-    digits = _SEPARATORS.sub("", text)
+    digits = text.translate(_NO_SEPARATORS)
     if not _CARDS.fullmatch(digits) or len(set(digits)) < 2:
         return False
-    return (sum(map(int, digits[::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))) % 10 == 0
+    sums = sum(digits[::-2].encode()) + sum(digits[-2::-2].translate(_DOUBLED).encode())
+    return (sums - len(digits) * ord("0")) % 10 == 0
 
 
+_NO_SEPARATORS = dict.fromkeys(map(ord, " -.()"))
 _DOUBLED = str.maketrans("0123456789", "0246813579")
 """A digit → the digits of its double, added up."""
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.core.privacy import commands, formats, named, numbers, tables
@@ -51,14 +52,18 @@ def redact(text: str) -> Redacted:
         spans = secret_spans(text)
         if not spans:
             break
-        pieces: list[str] = []
-        done = 0
-        for start, end, kind in spans:
-            pieces += [text[done:start], f"[redacted: {kind}]"]
-            counts[kind] += 1
-            done = end
-        text = "".join([*pieces, text[done:]])
+        counts.update(kind for _, _, kind in spans)
+        text = _replaced(text, spans)
     return Redacted(text, dict(counts))
+
+
+def _replaced(text: str, spans: Sequence[Span]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for start, end, kind in spans:
+        pieces += [text[done:start], f"[redacted: {kind}]"]
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def secret_spans(text: str) -> list[Span]:
@@ -114,11 +119,10 @@ def _commands() -> list[_Rule]:
 
 @cache
 def _numbers() -> list[_Rule]:
-    checked = [
+    return [
         _Rule(kind, "", pattern, partial(numbers.number, is_valid=is_valid))
         for kind, pattern, is_valid in numbers.NUMBERS
     ]
-    return [_Rule("card", "", numbers.CARD, numbers.card), *checked]
 
 
 @cache
@@ -152,11 +156,13 @@ def _found(text: str) -> Iterator[Span]:
     if commands.WORD_RUN.search(text):
         yield from _matched(text, _commands())
     if numbers.DIGIT_RUN.search(text):
+        yield from ((start, end, "card") for start, end in numbers.cards(text))
         yield from _matched(text, _numbers())
     folded = fold(text)
     if _any_name().search(folded):
-        yield from _announced(text, folded)
-        yield from _in_columns(text)
+        names = [name for name in _names() if name.text in folded]
+        yield from _announced(text, folded, names)
+        yield from _in_columns(text, names)
 
 
 def _matched(text: str, rules: Sequence[_Rule]) -> Iterator[Span]:
@@ -167,37 +173,41 @@ def _matched(text: str, rules: Sequence[_Rule]) -> Iterator[Span]:
                     yield *span, kind
 
 
-def _announced(text: str, folded: str) -> Iterator[Span]:
-    """Values with a name: each place of a name that is a word of its own is looked at."""
-    for name in [name for name in _names() if name.text in folded]:
+def _announced(text: str, folded: str, names: Sequence[named.Name]) -> Iterator[Span]:
+    """Values with a name: each place of a name that is a word of its own, and has something near it, is looked at."""
+    near: named.Near | None = None
+    for name in names:
+        kind, may_follow = named.KINDS.get(name.kind, name.kind), name.kind in named.AFTER_VALUE
         at = folded.find(name.text)
         while at >= 0:
             after = at + len(name.text)
             if _is_word(text, folded, name, at, after):
-                for after_it in named.values_after(text, folded, name, at):
-                    yield *after_it, named.KINDS.get(name.kind, name.kind)
-                if name.kind in named.AFTER_VALUE and (before := named.value_before(text, folded, name, at)):
+                near = near or named.Near(text)
+                if near.has_value(name, after) and not _is_other(folded, after):
+                    for span in named.values_after(text, folded, name, at):
+                        yield *span, kind
+                if may_follow and (before := named.value_before(text, folded, name, at)):
                     yield *before, "password"
             at = folded.find(name.text, after)
 
 
-def _in_columns(text: str) -> Iterator[Span]:
+def _in_columns(text: str, names: Sequence[named.Name]) -> Iterator[Span]:
     """Values in tables whose columns may have such a name."""
     if "|" in text:
         for ruler in tables.RULER.finditer(text):
-            yield from tables.in_table(text, ruler, _names())
+            yield from tables.in_table(text, ruler, names)
     for insert in tables.INSERT.finditer(text):
-        yield from tables.in_insert(insert, _names())
+        yield from tables.in_insert(insert, names)
     if "\n" in text:
         for header in tables.HEADER.finditer(text):
-            yield from tables.in_cells(text, header, _names())
+            yield from tables.in_cells(text, header, names)
 
 
 def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> bool:
     """Whether a name stands for itself at `at`, and is no part of another word (tokenize, passage, monkey)."""
     if _OURS in folded[max(0, at - _MAX_OURS_CHARS) : at]:
         return False  # what we wrote announces nothing
-    if name.not_before and after < len(folded) and folded[after] in name.not_before:
+    if name.not_before and (folded[after : after + 1] or " ") in name.not_before:
         return False
     if not name.before or name.before.search(folded, max(0, at - 40), at):
         return True
@@ -205,27 +215,46 @@ def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> b
     return is_hump and name.text != "key"
 
 
+def _is_other(folded: str, after: int) -> bool:
+    """Whether what follows a name is replaced already, or makes another thing of it: 密碼管理."""
+    if _OURS in folded[after : after + _MAX_OURS_CHARS]:
+        return True
+    return folded[after : after + 1] > "\u3400" and bool(named.COMPOUND.match(folded, after))
+
+
 # --- the gate before history ------------------------------------------------------------------------------------------
 
 
 class Finding(NamedTuple):
-    """A secret in a text: its line (1-based) and its kind. The secret itself is kept nowhere."""
+    """A secret in a file: its line (1-based; 0: the file's name) and its kind. The secret itself is kept nowhere."""
 
     line: int
     kind: str
 
+    @property
+    def where(self) -> str:
+        """`line 3`, or `its name`."""
+        return f"line {self.line}" if self.line else "its name"
 
-def secrets_added(known: Sequence[bytes | None], text: bytes | None) -> list[Finding]:
-    """The secrets in lines of `text` that none of the `known` texts has. A binary file (a NUL in it) has none."""
-    if not text or text in known:
+
+def secrets_added(
+    path: PurePosixPath, known: Sequence[bytes | None], text: bytes | None, moved: Collection[bytes | None] = ()
+) -> list[Finding]:
+    """The secrets that a file brings in: in its name, if history has no such file, and in its new lines.
+
+    `known` are the texts that history has of it (None: none); lines of these are not searched, nor a text of `moved`,
+    the files that go away with this change. A binary file (a NUL in it) is searched for its name only.
+    """
+    if text is None or text in known:
         return []
+    found = [Finding(0, kind) for _, _, kind in _in_name(str(path))] if all(old is None for old in known) else []
+    if text in moved:
+        return found
     first, added = 0, text
     longest = max((old for old in known if old and text.startswith(old)), key=len, default=b"")
     if longest.endswith(b"\n"):  # text was appended: a log of many entries is not read again for each
         first, added = longest.count(b"\n"), text[len(longest) :]
-    if b"\0" in added:
-        return []
-    return list(_findings(known, added[:MAX_SEARCHED_BYTES], first))
+    return found if b"\0" in added else [*found, *_findings(known, added[:MAX_SEARCHED_BYTES], first)]
 
 
 def _findings(known: Sequence[bytes | None], added: bytes, first: int) -> Iterator[Finding]:
@@ -241,7 +270,31 @@ def _findings(known: Sequence[bytes | None], added: bytes, first: int) -> Iterat
         yield Finding(rows[line][0], kind)
 
 
+def _in_name(path: str) -> list[Span]:
+    """(start, end, kind) of each secret in a path, each part of which is a text of its own without its extension.
+
+    Hyphens and the like are blanks, too: `password-x.md` says the same as `password x.md`.
+    """
+    found: list[Span] = []
+    start = 0
+    for part in path.split("/"):
+        name = _EXTENSION.sub("", part)
+        spans = secret_spans(name) or secret_spans(name.translate(_IN_NAMES))
+        found += [(start + begin, start + end, kind) for begin, end, kind in spans]
+        start += len(part) + 1
+    return found
+
+
+_EXTENSION = lazily(r"(?:\.[A-Za-z][A-Za-z0-9]{0,4}){1,2}\Z")
+_IN_NAMES = str.maketrans("-_+=.", "     ")
+
+
+def shown_path(path: PurePosixPath) -> str:
+    """A path as messages show it: without the secrets in it."""
+    return _replaced(str(path), _in_name(str(path)))
+
+
 def places(findings: Sequence[Finding]) -> str:
-    """`line 3 (password), line 9 (api-key)`; of many the first ones."""
-    told = [f"line {finding.line} ({finding.kind})" for finding in findings[:_MAX_TOLD]]
+    """`line 3 (password), its name (api-key)`; of many the first ones."""
+    told = [f"{finding.where} ({finding.kind})" for finding in findings[:_MAX_TOLD]]
     return ", ".join(told + [f"and {len(findings) - _MAX_TOLD} more"] * (len(findings) > _MAX_TOLD))

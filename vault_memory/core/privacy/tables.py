@@ -13,10 +13,11 @@ from vault_memory.core.text import fold, lazily
 RULER = lazily(r"^[ \t>]{0,20}\|?[ \t]*:?-{2,100}:?[ \t]*\|[ \t:|\-]*$", re.MULTILINE)
 """The line below the head of a Markdown table."""
 HEADER = lazily(
-    r"(?:\A|(?<=\n))[ >+#]{0,4}[\"']?[^\W\d][\w .\-/]{0,30}[\"']?(?P<by>[,;\t]) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?"
+    r"(?:\A|(?<=[\n>])|(?<=: ))[ >+#]{0,4}"
+    r"[\"']?[^\W\d][\w .\-/]{0,30}[\"']?(?P<by>[,;\t]) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?"
     r"(?:(?P=by) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?){0,20}\r?\n"
 )
-"""The first line of cells that are cut by commas, semicolons or tabs."""
+"""The first line of cells that are cut by commas, semicolons or tabs; words with a colon may stand before it."""
 INSERT = lazily(
     r"(?:INSERT|insert|REPLACE|replace) (?:INTO |into )?[\w.`\"\[\]]{1,80}\s{0,4}\((?P<columns>[^()]{1,600})\)"
     r"\s{0,9}(?:VALUES|values)\s{0,9}(?=\()"
@@ -28,14 +29,15 @@ _MAX_ROWS = 200
 def in_table(text: str, ruler: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
     """(start, end, kind) of each secret in the Markdown table of this ruler."""
     above = text.rfind("\n", 0, max(0, ruler.start() - 1)) + 1
-    yield from _below(text, ruler.end() + 1, "|", _heads(text[above : ruler.start()], "|", names))
+    yield from _below(text, ruler.end() + 1, "|", *_heads(text[above : ruler.start()], "|", names))
 
 
 def in_cells(text: str, header: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
     """(start, end, kind) of each secret in the lines below a header; a header has no such line above it."""
-    by, start = header["by"], header.start()
+    by = header["by"]
+    start = text.rfind("\n", max(0, header.start() - 200), header.start()) + 1
     if by not in text[text.rfind("\n", max(0, start - 200), max(0, start - 1)) + 1 : start]:
-        yield from _below(text, header.end(), by, _heads(header[0], by, names))
+        yield from _below(text, header.end(), by, *_heads(header[0], by, names))
 
 
 _ROW = lazily(r"\s{0,9},?\s{0,9}\((?P<cells>(?:'(?:[^'\\\n]|\\.|''){0,300}'|[^'()\n]){1,300}\))")
@@ -60,12 +62,13 @@ def in_insert(insert: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[in
                 yield *cell.span("string"), KINDS.get(name.kind, name.kind)
 
 
-def _heads(line: str, by: str, names: Sequence[Name]) -> list[Name | None]:
-    """What each column holds, as far as a name says it."""
+def _heads(line: str, by: str, names: Sequence[Name]) -> tuple[list[Name | None], str]:
+    """What each column holds, as far as a name says it, and how the values below are written (`Said.how`)."""
     cells = [cell.strip(" *_`>+#\r\n\"'") for cell in fold(line).split(by)]
-    if by == "|":
-        return [_heading(cell, names) for cell in cells]
-    return [found if (found := _heading(cell, names)) and cell.endswith(found.text) else None for cell in cells]
+    heads = [_heading(cell, names) for cell in cells]
+    if by != "|":
+        heads = [name if name and cell.endswith(name.text) else None for cell, name in zip(cells, heads, strict=True)]
+    return heads, "account" if not _ACCOUNTS.isdisjoint(cells) else "cell" if by == "|" else "joined"
 
 
 def _heading(cell: str, names: Sequence[Name]) -> Name | None:
@@ -80,7 +83,34 @@ def _heading(cell: str, names: Sequence[Name]) -> Name | None:
     )
 
 
-def _below(text: str, start: int, by: str, heads: list[Name | None]) -> Iterator[tuple[int, int, str]]:
+_ACCOUNTS = frozenset(
+    [
+        "user",
+        "username",
+        "login",
+        "account",
+        "email",
+        "e-mail",
+        "mail",
+        "帐号",
+        "账号",
+        "帐户",
+        "账户",
+        "用户",
+        "用户名",
+        "使用者",
+        "邮箱",
+        "信箱",
+        "电邮",
+    ]
+)
+"""Beside a column with such a heading, any word in a column of passwords is one."""
+_CELL_TEXT = lazily(
+    r"[ \t]*(?:\"(?P<quoted>[^\"]*)\"|'(?P<single>[^']*)'|[*_`]*(?P<bare>.*?)[*_`]*)[ \t\r]*(?: \(.*|<.*)?"
+)
+
+
+def _below(text: str, start: int, by: str, heads: list[Name | None], how: str) -> Iterator[tuple[int, int, str]]:
     """The secrets in the rows from `start` on."""
     if not any(heads):
         return
@@ -91,14 +121,11 @@ def _below(text: str, start: int, by: str, heads: list[Name | None]) -> Iterator
             return
         at = start
         for cell, name in zip(row.split(by), heads, strict=False):
-            value = cell.strip(" *_`\r\"'")
-            if (
-                name
-                and value
-                and values.is_secret(name.kind, Said(value, "cell" if by == "|" else "joined", False, ""))
-            ):
-                place = at + cell.index(value)
-                yield place, place + len(value), KINDS.get(name.kind, name.kind)
+            if name and (found := _CELL_TEXT.fullmatch(cell)) and found.lastgroup:
+                value = found[found.lastgroup]
+                if value and values.is_secret(name.kind, Said(value, how, False, "")):
+                    place = at + found.start(found.lastgroup)
+                    yield place, place + len(value), KINDS.get(name.kind, name.kind)
             at += len(cell) + 1
         if stop < 0:
             return

@@ -13,9 +13,10 @@ from vault_memory.core.text import fold, lazily
 class Said(NamedTuple):
     """A value and how it is written.
 
-    `how` is the sign before it: direct (`=`, `:`), env (`NAME=`), word (is), han (是), cell (a table's), pair
-    (`value=`), tag, call (`(`), next (a string after the name's, or an argument of a call), dash, space; joined (none,
-    after Han words), below (none, on a line below the name).
+    `how` is the sign before it: direct (`=`, `:`), env (`NAME=`), word (is), han (是), cell (a table's), account (one
+    of a table with accounts), pair (`value=`), tag, call (`(`), next (a string after the name's, or an argument of a
+    call), dash, space; joined (none, after Han words), below (none, on a line below the name), announced (the same
+    below a sentence), item (in a list below the name).
     `rest` is what follows it on its line, at most forty characters.
     """
 
@@ -92,7 +93,7 @@ _WORDS = lazily(
     r"|postgres|mysql|redis|sha-?\d+|md5"
     r"|base64|utf-?8|oauth2?|argon2(?:id?)?|pbkdf2|bcrypt|scrypt|hs256|rs256|es256|aes-?\d+|x509|pkcs\d+"
     r"|ed25519|[mt]fa|2fa|mfa|totp|u2f|fido2"
-    r"|http2|python3|ipv[46]|sqlite3|ascii|unicode|ntlm|pam|ldap|saml|sso|jwt|rsa|dsa|hmac)"
+    r"|1password\d?|keepass\w{0,4}|bitwarden\d*|lastpass|http2|python3|ipv[46]|sqlite3|ascii|unicode|ntlm|pam|ldap|saml|sso|jwt|rsa|dsa|hmac)"
 )
 _CODE = lazily(
     r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+(?:[(\[{;!].*)?|[A-Za-z_$][\w$.:>\-]*[(\[{].*"
@@ -134,7 +135,7 @@ def _is_code(said: Said) -> bool:
     return bool(_CODE.fullmatch(said.value)) and not (said.is_quoted and "(" in said.value and _is_strong(said.value))
 
 
-_LOOSE = ("space", "joined", "below", "next")
+_LOOSE = ("space", "joined", "below", "announced", "item", "next")
 """Signs that say little: only a value with digits, of six characters and more, counts."""
 _UNIT = lazily(r" ?(?:[A-Za-z%/]|[位个個次秒分字条條天年月元人块組组笔筆万萬号號种種项項端太是]|[-~]\d)")
 """After a number that counts something."""
@@ -146,7 +147,9 @@ def _password(said: Said) -> bool:
         return False
     if said.how == "joined" and _VERSIONED.fullmatch(value):
         return False
-    if said.how == "below" and (_has_more(said.rest) or _SLUG.fullmatch(value.lower())):
+    if said.how in ("below", "announced", "item") and (_has_more(said.rest) or _SLUG.fullmatch(value.lower())):
+        return False
+    if said.how in ("announced", "item") and (_VERSIONED.fullmatch(value) or _NO_PASSWORD.fullmatch(value)):
         return False
     if said.how == "next" and not _may_be_next(said):
         return False
@@ -157,13 +160,13 @@ def _password(said: Said) -> bool:
         _WORDS.fullmatch(fold(core))
         or _MEASURE.fullmatch(core.lower())
         and not _is_plain_number(said)
-        or _is_code(said)
+        or (_is_code(said) and not (said.how == "account" and value.isalpha()))
     ):
         return False
     if _HAN.search(value):
         return False
     if " " in value:
-        return _is_phrase(said)
+        return _is_phrase(said) or is_app_password(value)
     if _is_strong(core):
         return said.how not in _LOOSE or (
             len(core) >= 6 and any(c.isdigit() for c in core) and core[0] not in "-(=|" and "=" not in core
@@ -190,7 +193,18 @@ _NO_PASSWORD = lazily(
 
 def _argument(said: Said) -> bool:
     """A password among the arguments of a call, which may be anything else."""
+    if is_app_password(said.value):
+        return True
     return not _NUMBERED_WORD.fullmatch(said.value) and " " not in said.value and _password(said)
+
+
+def is_app_password(value: str) -> bool:
+    """Whether these are sixteen letters as Google writes them, and no sentence: abkd efmh ijql mnvp."""
+    return bool(_APP_PASSWORD.fullmatch(value))
+
+
+_APP_PASSWORD = lazily(r"(?=[a-z ]{0,18}[b-df-hj-np-tv-xz]{3})[a-z]{4}(?: [a-z]{4}){3}")
+"""Three consonants in a row are rare in words of four letters."""
 
 
 def _is_plain_number(said: Said) -> bool:
@@ -198,7 +212,7 @@ def _is_plain_number(said: Said) -> bool:
     return (
         said.value.rstrip(".!?").isdigit()
         and len(said.value) >= 6
-        and said.how in ("direct", "env", "han", "word", "pair", "tag", "cell", "joined")
+        and said.how in ("direct", "env", "han", "word", "pair", "tag", "cell", "account", "joined")
         and not _UNIT.match(said.rest)
     )
 
@@ -225,8 +239,10 @@ def is_phrase(value: str) -> bool:
 
 def _is_lone_word(said: Said, core: str) -> bool:
     """A word without digits: only where a setting or a quoted value holds nothing else."""
-    if len(core) < 6 or not core.isascii() or said.how not in ("direct", "env", "pair", "tag"):
+    if len(core) < 6 or not core.isascii() or said.how not in ("direct", "env", "pair", "tag", "account"):
         return False
+    if said.how == "account":
+        return True
     if not core.isalpha():
         return said.is_quoted and not _SLUG.fullmatch(core) and any(c.isupper() for c in core) and len(core) >= 10
     turns = sum(a.isupper() != b.isupper() for a, b in zip(core[1:], core[2:], strict=False))
@@ -238,7 +254,9 @@ def _is_lone_word(said: Said, core: str) -> bool:
 def _key(said: Said) -> bool:
     """A key or token: letters and digits, twelve or more (fewer, if they alternate), no name of something."""
     value = said.value
-    if len(value) < 12 and not (said.how in ("direct", "env", "pair") and _ALTERNATING.fullmatch(value)):
+    if len(value) < 12 and not (
+        said.how not in _LOOSE and _is_made_up(value.rstrip(".!?" if said.how in ("word", "han") else "."))
+    ):
         return False
     if len(value) > 300 or " " in value or value.isalpha() or value.isdigit() or _HAN.search(value):
         return False
@@ -246,7 +264,7 @@ def _key(said: Said) -> bool:
         return False
     if said.how in _LOOSE and not (_is_dense(value) and len(value) >= 16):
         return False
-    if said.how == "below" and _has_more(said.rest):
+    if said.how in ("below", "announced") and _has_more(said.rest):
         return False
     if said.how == "next" and (not _may_be_next(said) or _CAPITALIZED.fullmatch(value)):
         return False
@@ -259,8 +277,35 @@ def _key(said: Said) -> bool:
     return any(c.isalpha() for c in value)
 
 
-_ALTERNATING = lazily(r"(?=\w{8,11}\Z)[A-Za-z]{0,3}(?:\d{1,3}[A-Za-z]{1,3}){2,6}\d{0,3}")
+def _is_made_up(value: str) -> bool:
+    """Whether a short value (Tr0ub4dor, K8P2-XW4M) is written as no word, name or version is."""
+    if len(value) < 8 or not _DIGIT.search(value) or _NO_PASSWORD.fullmatch(value):
+        return False
+    if _ODD_SIGN.search(value):
+        return any(char.isalpha() for char in value)
+    words = _LETTERS.findall(value)
+    if len(_DIGITS.findall(value)) == 1 and all(_VOWEL.search(word) or len(word) == 1 for word in words):
+        return False  # Sha256Hash, OAuth2Token
+    if value != value.lower() != value.upper() != value:  # both cases
+        return True
+    if not all(map(_DIGIT.search, _PARTS.findall(value))):
+        return False  # app-1a2b3c
+    return len(_TURNS.findall(value)) >= 4 and max(map(len, words), default=0) <= 3
+
+
+_ODD_SIGN = lazily(r"[!#$%^&*~?]")
+_LETTERS = lazily(r"[A-Z]?[a-z]+|[A-Z]+")
+_DIGITS = lazily(r"\d+")
+_TURNS = lazily(r"\d(?=[\W_]?[A-Za-z])|[A-Za-z](?=[\W_]?\d)")
 _ENDS_ODD = lazily(r"[a-z]{3}\d\Z")
+
+
+def _recovery(said: Said) -> bool:
+    """A code that opens an account once: a key, or eight digits and more in one or two groups."""
+    return _key(said) or (said.how not in _LOOSE and bool(_DIGIT_GROUPS.fullmatch(said.value)))
+
+
+_DIGIT_GROUPS = lazily(r"\d{4,6}-\d{4,6}|\d{8,10}")
 
 
 def _is_dense(value: str) -> bool:
@@ -295,7 +340,9 @@ def _has_more(rest: str) -> bool:
 
 def _passcode(said: Said) -> bool:
     """A password, or four digits and more."""
-    return _password(said) or (said.how not in ("cell", "below", "next", "dash") and _one_time(said))
+    return _password(said) or (
+        said.how not in ("cell", "account", "below", "announced", "item", "next", "dash") and _one_time(said)
+    )
 
 
 def _one_time(said: Said) -> bool:
@@ -318,7 +365,7 @@ _VOWEL = lazily(r"[aeiouAEIOU]")
 def _login(said: Said) -> bool:
     """The password after an account: no path, no name with a number."""
     value = said.value.rstrip(".!?")
-    if said.how in ("space", "cell", "dash", "call") or len(value) < 6 or _SLUG.fullmatch(value.lower()):
+    if said.how in ("space", "cell", "account", "dash", "call") or len(value) < 6 or _SLUG.fullmatch(value.lower()):
         return False
     return _is_strong(value) and value[0] not in "/(" and _password(said._replace(how="word"))
 
@@ -343,6 +390,7 @@ _CHECKS: dict[str, Callable[[Said], bool]] = {
     "one-time": _one_time,
     "api-key": _key,
     "token": _key,
+    "recovery": _recovery,
     "authorization": _authorization,
     "auth": _auth,
     "id-number": _digits,

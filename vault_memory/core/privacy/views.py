@@ -146,7 +146,7 @@ _BROKEN = lazily(_BROKEN_FORMS)
 _JOINT_CHAR = lazily(r"[\r\n\"']")
 _LINE_TAIL = lazily(r"[ \t]{0,8}\\?\Z")
 _KEY_TAIL = lazily(r"[A-Za-z0-9+/=_\-.]{4,60}\Z")
-_KEY_HEAD = lazily(r"[A-Za-z0-9+/_\-.]{2,200}={0,2}(?![ \t]{0,2}[:=])")
+_KEY_HEAD = lazily(r"[A-Za-z0-9+/_\-.]{2,200}+={0,2}+(?![ \t]{0,2}[:=]|[A-Za-z0-9])")
 _FRAGMENT_CHARS = 60
 
 

@@ -13,7 +13,7 @@ import click
 from vault_memory.core import reading
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_waits
-from vault_memory.services.turns import Recorded, record_turn, record_turns
+from vault_memory.services.turns import Recorded, check_time, record_turn, record_turns
 from vault_memory.services.vault import Vault
 
 _FIELD_TYPES = {
@@ -104,6 +104,11 @@ def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> N
     print_waits(vault.config)
 
 
+def _time_of(text: str) -> datetime:
+    """A time with its zone. Raises `UsageError` for one at either end of the calendar, `ValueError` for no time."""
+    return check_time(datetime.fromisoformat(text)).astimezone()
+
+
 def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
     """The turns of a file, as arguments of `record_turn`. One wrong line raises `UsageError`."""
     from vault_memory.core.notes import parse_line
@@ -123,14 +128,14 @@ def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
                 "user_id": row.get("user_id") or user_id,
                 "user_message": row.get("user_message") or "",
                 "assistant_message": row.get("assistant_message") or "",
-                "created_at": datetime.fromisoformat(row["created_at"]).astimezone() if row.get("created_at") else None,
+                "created_at": _time_of(row["created_at"]) if row.get("created_at") else None,
                 "conversation_id": row.get("conversation_id"),
                 "reflection": row.get("reflection"),
                 "skill": row.get("skill"),
                 "backend": row.get("backend"),
                 "exit_code": row.get("exit_code"),
             }
-        except (ValueError, TypeError, OverflowError) as error:  # a time in the year 0001 has no time zone
+        except (ValueError, TypeError, UsageError) as error:
             raise UsageError(f"{name}:{number} is not a turn ({error}); nothing was recorded") from error
         for key, value in fields.items():
             kind, described = _FIELD_TYPES.get(key, (str, "text"))

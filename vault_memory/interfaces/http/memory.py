@@ -204,7 +204,8 @@ async def daily(
     def read() -> DaysOut:
         logs = daily_logs(vault, user_id, limit + 1, until) if date is None else [daily_log(vault, user_id, date)]
         days, has_more = page((DayOut.model_validate(log, from_attributes=True) for log in logs), limit)
-        return DaysOut(days=days, next=days[-1].date - datetime.timedelta(days=1) if has_more else None)
+        goes_on = has_more and days[-1].date > datetime.date.min
+        return DaysOut(days=days, next=days[-1].date - datetime.timedelta(days=1) if goes_on else None)
 
     return await in_page_thread(request, read)
 

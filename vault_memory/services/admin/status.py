@@ -125,7 +125,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         unhealthy=(
             *unhealthy,
             *(f"conflict: {line}" for line in conflicts),
-            *(f"withheld from commits: {w.path}, {w.why}: {w.next_step}" for w in held_back),
+            *(f"withheld from commits: {w.path}: {w.why}: {w.next_step}" for w in held_back),
         ),
     )
 

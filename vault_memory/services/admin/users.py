@@ -63,7 +63,7 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
         commit_person_edits(vault, old)
         if held := [each for each in withheld(vault) if layout.scope_of(PurePosixPath(each.path)) == old]:
             first = held[0]
-            raise UsageError(f"{first.path} waits, {first.why}: {first.next_step}")
+            raise UsageError(f"{first.path}: {first.why}, so it waits: {first.next_step}")
         moved: list[FileChange] = []
         for folder, _, names in os.walk(vault.root / old_dir):
             for name in names:

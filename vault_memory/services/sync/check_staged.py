@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import git
 from vault_memory.adapters.git import EMPTY_TREE, blob_sizes
 from vault_memory.core import layout
 from vault_memory.core.notes import note
-from vault_memory.core.privacy import secrets_added
+from vault_memory.core.privacy import secrets_added, shown_path
 from vault_memory.core.profile import Profile
 
 _MAX_FILE_BYTES = 4_000_000
@@ -30,12 +30,15 @@ def check_staged(folder: Path) -> list[str]:
     extra = {"GIT_INDEX_FILE": str((folder / git_index).resolve())} if git_index else {}
     lines = []
     for path, source, before, after in _staged(top, extra):
-        lines += [f"{path}{problem}" for problem in _problems(source, before, after)]
+        lines += [f"{shown_path(path)}{problem}" for problem in _problems(source, before, after)]
     return [*lines, _HINT] if lines else []
 
 
-def _staged(top: Path, extra: dict[str, str]) -> Iterator[tuple[PurePosixPath, PurePosixPath, bytes, bytes]]:
-    """(path in the repository, path in its vault, bytes in HEAD, bytes staged) of each staged file of a vault."""
+def _staged(top: Path, extra: dict[str, str]) -> Iterator[tuple[PurePosixPath, PurePosixPath, bytes | None, bytes]]:
+    """(path in the repository, path in its vault, bytes in HEAD, bytes staged) of each staged file of a vault.
+
+    A file that HEAD has not has None there; the bytes of a large one are not read.
+    """
     with_patterns = {"GIT_LITERAL_PATHSPECS": "0"} | extra
     listed = git.run(
         top, "ls-files", "-z", "--", layout.SETTINGS_FILE, f"*/{layout.SETTINGS_FILE}", extra=with_patterns
@@ -54,34 +57,40 @@ def _staged(top: Path, extra: dict[str, str]) -> Iterator[tuple[PurePosixPath, P
         path = PurePosixPath(os.fsdecode(name))
         home = max((vault for vault in vaults if path.is_relative_to(vault)), key=lambda v: len(v.parts), default=None)
         _, mode, old, new, _ = entry.decode().split()
-        if home is not None and mode.startswith("100") and sizes.get(new, 0) <= _MAX_FILE_BYTES:
-            before, after = (
-                git.run(top, "cat-file", "blob", blob)
-                if sizes.get(blob, _MAX_FILE_BYTES + 1) <= _MAX_FILE_BYTES
-                else b""
-                for blob in (old, new)
-            )
-            if b"\0" not in after:
-                yield path, path.relative_to(home), before, after
+        if home is not None and mode.startswith("100"):
+            before = _small(top, old, sizes) if old.strip("0") else None
+            yield path, path.relative_to(home), before, _small(top, new, sizes)
+
+
+def _small(top: Path, blob: str, sizes: Mapping[str, int]) -> bytes:
+    return git.run(top, "cat-file", "blob", blob) if sizes.get(blob, 0) <= _MAX_FILE_BYTES else b""
 
 
 def _head(top: Path) -> str:
     return git.run(top, "rev-parse", "--verify", "--quiet", "HEAD", ok=(0, 1)).decode().strip() or EMPTY_TREE
 
 
-def _problems(source: PurePosixPath, before: bytes, after: bytes) -> Iterator[str]:
+def _problems(source: PurePosixPath, before: bytes | None, after: bytes) -> Iterator[str]:
     if layout.is_private(source):
         yield " must stay on this machine: `git rm --cached` takes it out of git, and the file stays"
         return
-    text = after.decode("utf-8", "replace")
+    if b"\0" not in after:
+        yield from _faults(source, after.decode("utf-8", "replace"))
+    lines: dict[str, list[str]] = {}
+    for line, kind in secrets_added(source, [before], after):
+        if line:
+            lines.setdefault(kind, []).append(str(line))
+        else:
+            yield f": its name is a secret of kind {kind}: rename it: git keeps what is committed"
+    for kind, where in lines.items():
+        yield f": holds {len(where)} of kind {kind} (line {', '.join(where)}): take it out: git keeps what is committed"
+
+
+def _faults(source: PurePosixPath, text: str) -> Iterator[str]:
+    """What is broken in a file."""
     yield from (f": {problem}" for problem in note.conflict_problems(text))
     if source.suffix == ".md":
         yield from (f": {problem}" for problem in note.parse(text).problems)
     place = layout.place_of(source)
     if place and layout.kind_of(place) == "profile":
         yield from (f": {problem}" for problem in Profile.parse(text).problems())
-    lines: dict[str, list[str]] = {}
-    for finding in secrets_added([before], after):
-        lines.setdefault(finding.kind, []).append(str(finding.line))
-    for kind, where in lines.items():
-        yield f": holds {len(where)} of kind {kind} (line {', '.join(where)}): take it out: git keeps what is committed"

@@ -34,6 +34,7 @@ from vault_memory.services.vault import Vault
 CONFLICT_COPY = " (conflict "
 """In the name of the older text of a file that cannot be merged: `plan (conflict 2026-01-30 1a2b3c4).canvas`."""
 
+_LAST_SECOND = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
 _BY_HAND = "merge it yourself with `git pull --no-rebase`, then sync again"
 
 
@@ -183,7 +184,7 @@ class RemoteMerge:
         return ours, theirs
 
     def _local_time(self, moment: Moment) -> datetime:
-        return datetime.fromtimestamp(moment.time, UTC).astimezone(self.vault.config.zone())
+        return datetime.fromtimestamp(min(moment.time, _LAST_SECOND), UTC).astimezone(self.vault.config.zone())
 
 
 def _place(root: Path, path: PurePosixPath) -> Path:

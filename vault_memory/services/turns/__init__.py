@@ -9,13 +9,14 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.services.turns import feedback
-    from vault_memory.services.turns.record import Recorded, record_turn, record_turns
+    from vault_memory.services.turns.record import Recorded, check_time, record_turn, record_turns
     from vault_memory.services.turns.redactions import redactions, rename_redactions
     from vault_memory.services.turns.second_look import Tally, second_look, tally
 
 __all__ = [
     "Recorded",
     "Tally",
+    "check_time",
     "feedback",
     "record_turn",
     "record_turns",
@@ -30,6 +31,7 @@ __getattr__ = lazy_exports(
     {
         "Recorded": "record",
         "Tally": "second_look",
+        "check_time": "record",
         "record_turn": "record",
         "record_turns": "record",
         "redactions": "redactions",

@@ -25,6 +25,7 @@ from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import Change, Signal
 from vault_memory.core.text import one_line
 from vault_memory.core.trailers import Trailers
+from vault_memory.errors import UsageError
 from vault_memory.services.profiles import ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.vault import Vault
@@ -76,6 +77,8 @@ def record_turn(
     fault; the turn is in the conversation record even then, unless the message says otherwise.
     """
     layout.check_user_id(user_id)
+    if created_at is not None:
+        check_time(created_at)
     if not record or user_id.casefold() in map(str.casefold, vault.config.off_record):
         return Recorded("")
     redact = _Redactor()
@@ -113,6 +116,18 @@ def record_turn(
         dict(redactions),
         tuple(vault.config.waits()),
     )
+
+
+_FIRST_TIME, _LAST_TIME = datetime(1, 1, 2), datetime(9999, 12, 31)
+
+
+def check_time(at: datetime) -> datetime:
+    """The time of a turn. Raises `UsageError` for one that is in no calendar when it is told in another zone."""
+    if not _FIRST_TIME <= at.replace(tzinfo=None) < _LAST_TIME:
+        raise UsageError(
+            f"created_at {at.isoformat()} is in no calendar of some zones: give a day of 0001-01-02 to 9999-12-30"
+        )
+    return at
 
 
 def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[Recorded]:
@@ -177,14 +192,14 @@ def _log_entries(
         return journal.memory_entry(at, request, turn.skill, turn.exit_code, locale)
 
     def appended(source: str, title: str, entry: Callable[[str], str]) -> FileChange:
-        before = cache.read(vault.path(turn.user_id, source))
+        path, before = layout.user_dir(turn.user_id) / source, cache.read(vault.path(turn.user_id, source))
         text = (before or b"").decode("utf-8", "surrogateescape")
         after = b""
         for request in (quote, secrets.redact(one_line(quote)).text, _LEFT_OUT):
             after = journal.append(text, title, entry(request)).encode("utf-8", "surrogateescape")
-            if not secrets.secrets_added([before], after):
+            if not secrets.secrets_added(path, [before], after):
                 break  # words of several lines may be a secret on one: history would refuse the log
-        return FileChange(layout.user_dir(turn.user_id) / source, before, after)
+        return FileChange(path, before, after)
 
     logs = [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
     if len(turn.assistant_message or "") > journal.MEMORY_REPLY_CHARS:
