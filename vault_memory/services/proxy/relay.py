@@ -122,9 +122,19 @@ class Relay:
         return await asyncio.wrap_future(thread.submit(self._read, body))
 
     async def prepare(
-        self, body: bytes, read: ReadRequest, user_id: str, conversation: str | None = None, *, record: bool = True
+        self,
+        body: bytes,
+        read: ReadRequest,
+        user_id: str,
+        conversation: str | None = None,
+        *,
+        record: bool = True,
+        waited_s: float = 0.0,
     ) -> Prepared:
-        """The request with the user's memory in it. `read` is what `read` has found in `body`."""
+        """The request with the user's memory in it. `read` is what `read` has found in `body`.
+
+        `waited_s` is how long the request has waited already: that counts as time that its memory has taken.
+        """
         if read.problem:
             return Prepared(body, self._degraded(read.problem))
         user_request = self._user_request(read, user_id, conversation)
@@ -136,7 +146,9 @@ class Relay:
         to_record = without_text if record else None
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
-            changed, memory = await asyncio.wait_for(self._memory_in_turn(body, read, user_request), limit_s)
+            changed, memory = await asyncio.wait_for(
+                self._memory_in_turn(body, read, user_request), max(0.0, limit_s - waited_s)
+            )
         except TimeoutError:
             return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), to_record)
         except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
