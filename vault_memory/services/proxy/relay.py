@@ -111,6 +111,7 @@ class Relay:
         self._memory_done = threading.Condition(self._lock)
         self._memories_in_progress = 0
         self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._memories: OrderedDict[tuple[str, str, str], tuple[float, Memory]] = OrderedDict()
         self._responses_to_record = 0
         self._sources_to_index: dict[str, set[str]] = {}
@@ -177,7 +178,9 @@ class Relay:
         response = await self._upstreams[provider].send(
             method, path, for_provider(headers), prepared.take_body(), own_key, sent
         )
-        return RelayedResponse(prepared, response, self.record, self._response_threads)
+        request = prepared.user_request
+        turn = self._reading.setdefault(request.user_id if request else "", asyncio.Lock())
+        return RelayedResponse(prepared, response, self.record, self._response_threads, turn)
 
     def record(
         self,

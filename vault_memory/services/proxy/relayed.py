@@ -90,12 +90,20 @@ Record = Callable[[Prepared, Callable[[], tuple[ChatResponse, bool]], str, Calla
 
 
 class RelayedResponse:
-    """A provider's response on its way to the client. Read `parts` once, then `record` the turn, then `close`."""
+    """A provider's response on its way to the client. Read `parts` once, then `record` the turn, then `close`.
+
+    What is kept for the turn is read in `threads`, one response of a user after the other: all of them have one `turn`.
+    """
 
     def __init__(
-        self, prepared: Prepared, response: UpstreamResponse, record: Record, threads: ThreadPoolExecutor
+        self,
+        prepared: Prepared,
+        response: UpstreamResponse,
+        record: Record,
+        threads: ThreadPoolExecutor,
+        turn: asyncio.Lock,
     ) -> None:
-        self._record, self._threads = record, threads
+        self._record, self._threads, self._turn = record, threads, turn
         self._prepared = prepared
         self._response = response
         self._reader = ResponseReader(response.media_type)
@@ -125,8 +133,9 @@ class RelayedResponse:
             return
         self._reader.add(part)
         if self._reader.is_due:
-            self._reading = self._threads.submit(self._reader.read_on)
-            await asyncio.wrap_future(self._reading)
+            async with self._turn:
+                self._reading = self._threads.submit(self._reader.read_on)
+                await asyncio.wrap_future(self._reading)
         if not has_room(self._reader.kept_bytes):
             self._reader.cut()
 
