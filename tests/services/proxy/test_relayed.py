@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import threading
 import time
@@ -14,7 +15,7 @@ import httpx
 import pytest
 
 from vault_memory.adapters.models import Upstream, UpstreamResponse
-from vault_memory.core.chat import read_request
+from vault_memory.core.chat import MAX_READ_BYTES, ChatResponse, read_request
 from vault_memory.core.chat.response import READ_AT_BYTES
 from vault_memory.services.proxy.relayed import Prepared, RelayedResponse, for_provider, holds_token
 from vault_memory.services.proxy.turn_recorder import UserRequest
@@ -76,3 +77,35 @@ def test_of_each_user_one_response_is_read_at_a_time() -> None:
             assert await asyncio.gather(*reading) == [len(part)] * 6 and threads.submitted == 7
 
     asyncio.run(asyncio.wait_for(run(), 20))
+
+
+def test_a_compressed_response_counts_as_what_it_may_hold() -> None:
+    """Hundreds of small bombs waited to be read: other users' turns, and the end of the server, took minutes."""
+    packed = gzip.compress(b"[" + b"{}," * 1_000_000 + b"{}]")
+    chat = read_request({"messages": [{"role": "user", "content": "hi"}]})
+    assert chat is not None
+    request = UserRequest(chat, "alice", "c", datetime(2026, 1, 30, tzinfo=UTC))
+    wanted = list[int]()
+
+    def has_room(size: int) -> bool:
+        wanted.append(size)
+        return False
+
+    async def read(threads: ThreadPoolExecutor) -> tuple[ChatResponse, bool]:
+        answer = httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(packed))
+        kept = list[tuple[ChatResponse, bool]]()
+        relayed = RelayedResponse(
+            Prepared(b"", "", request),
+            UpstreamResponse(Upstream("http://localhost"), answer),
+            lambda _, response, *__: kept.append(response()),
+            threads,
+            asyncio.Lock(),
+        )
+        assert b"".join([part async for part in relayed.parts(has_room)]) == packed
+        relayed.record("")
+        return kept[0]
+
+    with ThreadPoolExecutor(1) as threads:
+        response, is_whole = asyncio.run(read(threads))
+    assert not is_whole and not response.is_complete, "there was no room"
+    assert len(packed) < 10_000 and 100_000 < max(wanted) <= MAX_READ_BYTES

@@ -16,6 +16,9 @@ from vault_memory.core.chat import MAX_READ_BYTES, ChatResponse, ResponseReader
 from vault_memory.errors import UsageError
 from vault_memory.services.proxy.turn_recorder import UserRequest
 
+UNPACKED_PER_BYTE = 64
+"""A compressed response counts as what it may hold: a bomb of 32 KB takes a third of a second when it is read, and
+thousands of them would wait for that."""
 NOT_KEPT = "the answer is too large to be kept whole"
 _OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _REQUEST_HEADERS_LEFT_OUT = {
@@ -127,7 +130,8 @@ class RelayedResponse:
     async def _keep(self, part: bytes, has_room: Callable[[int], bool]) -> None:
         if self._packed is not None:  # it is read when it is over, far from the other requests
             self._packed += part
-            if len(self._packed) > MAX_READ_BYTES or not has_room(len(self._packed)):
+            unpacked_bytes = min(MAX_READ_BYTES, UNPACKED_PER_BYTE * len(self._packed))
+            if len(self._packed) > MAX_READ_BYTES or not has_room(max(len(self._packed), unpacked_bytes)):
                 self._packed.clear()
                 self._reader.cut()
             return
