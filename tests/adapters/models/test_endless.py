@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from vault_memory.adapters.models.upstream import ARRIVED_BYTES, SOCKET_BYTES, Upstream
+from vault_memory.adapters.models.upstream import ARRIVED_BYTES, REPEATED_BYTES, SOCKET_BYTES, Upstream
 from vault_memory.errors import EndpointError, EndpointSlow
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -143,3 +143,41 @@ def test_a_response_of_interim_responses_ends() -> None:
     with pytest.raises(EndpointError, match="only 1xx") as caught:
         asyncio.run(read())
     assert caught.value.http_status == 502
+
+
+def test_a_connection_that_the_provider_has_given_up_costs_no_response() -> None:
+    """A small request is sent once more on a new connection, and only if it was sent on one from an earlier request."""
+    asked = list[int]()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """The first request of each connection is answered, but for the seventh of all; the second closes it."""
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            for number in (1, 2):
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(int(head.lower().partition(b"content-length:")[2].split()[0]))
+                asked.append(number)
+                if number == 2 or len(asked) == 7:
+                    break
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        writer.close()
+
+    async def ask(upstream: Upstream, content: bytes) -> bytes:
+        response = await upstream.send("POST", "/chat/completions", [], content)
+        said = b"".join([part async for part in response.parts()])
+        await response.close()
+        return said
+
+    async def run() -> None:
+        async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+            upstream = Upstream(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+            assert [await ask(upstream, b"{}") for _ in range(3)] == [b"{}"] * 3
+            assert asked == [1, 2, 1, 2, 1]
+            with pytest.raises(EndpointError):
+                await ask(upstream, b"x" * (REPEATED_BYTES + 1))
+            assert asked[5:] == [2], "it was kept no longer than until it had left"
+            with pytest.raises(EndpointError):
+                await ask(upstream, b"{}")
+            assert asked[6:] == [1], "the connection was new"
+            await upstream.close()
+
+    asyncio.run(run())

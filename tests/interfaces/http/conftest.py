@@ -19,7 +19,7 @@ from tests.interfaces.http.proxied import TEA, Proxy, proxying
 from tests.scripted_http import ScriptedServer
 from tests.vaults import write
 from vault_memory.interfaces.http.app import create_app
-from vault_memory.interfaces.http.server import BoundedHttpProtocol
+from vault_memory.interfaces.http.server import configured
 from vault_memory.services.admin.access import new_user_token, own_token
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.turns.record import record_turn
@@ -67,12 +67,7 @@ class Server:
 @pytest.fixture
 def server(vault: Vault) -> Iterator[Server]:
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(  # as `serve` does it
-        create_app(vault), http=BoundedHttpProtocol, log_level="critical", access_log=False, server_header=False,
-        proxy_headers=False,
-        ws="none", timeout_graceful_shutdown=1,
-    )  # fmt: skip
-    running = uvicorn.Server(config)
+    running = uvicorn.Server(configured(create_app(vault)))
     thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
     thread.start()
     wait_until(lambda: running.started, "the server listens")

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 import uvicorn
+from starlette.types import ASGIApp
 
 from tests.conftest import wait_until
 from tests.interfaces.http.conftest import Caller, Server
 from tests.vaults import write
 from vault_memory.core.layout import without_folders
 from vault_memory.interfaces.http.app import create_app
-from vault_memory.interfaces.http.server import BoundedHttpProtocol, listen
+from vault_memory.interfaces.http.server import BoundedHttpProtocol, configured, listen
 from vault_memory.services.admin.access import own_token
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
 from vault_memory.services.vault import Vault
@@ -249,8 +250,15 @@ class Crowded(BoundedHttpProtocol):
 @contextlib.contextmanager
 def listening(vault: Vault, reader: type = Hasty) -> Iterator[tuple[str, int]]:
     """The app with our HTTP protocol; its address."""
+    with serving(create_app(vault), reader) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def serving(app: ASGIApp, reader: type = BoundedHttpProtocol) -> Iterator[tuple[str, int]]:
+    """Any app as `serve` serves ours; its address."""
     with listen("127.0.0.1", 0) as place:
-        running = uvicorn.Server(uvicorn.Config(create_app(vault), http=reader, log_level="critical"))
+        running = uvicorn.Server(configured(app, reader))
         thread = threading.Thread(target=running.run, args=([place],), daemon=True)
         thread.start()
         wait_until(lambda: running.started, "the server listens")

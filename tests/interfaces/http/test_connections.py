@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import socket
 import subprocess
 import sys
+import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from tests.conftest import wait_until
-from tests.interfaces.http.test_bad_input import Crowded, exchange, listening
+from tests.interfaces.http.test_bad_input import Crowded, exchange, listening, serving
 from tests.scripted_http import ScriptedServer, completion
 from vault_memory.interfaces.http.connections import MAX_HEADERS, MAX_PIPELINED, BoundedHttpProtocol
+from vault_memory.interfaces.http.guard import CHATS_BEGUN, Guard
+from vault_memory.interfaces.http.server import TAKEN_AT_ONCE
 from vault_memory.services.admin import new_user_token
 from vault_memory.services.vault import Vault
 
@@ -64,6 +70,7 @@ def test_bodies_that_do_not_end_make_room_and_harm_only_their_own_caller(
     mallory, alice = new_user_token(proxied, "mallory"), new_user_token(proxied, "alice")
     with listening(proxied, Crowded) as address, contextlib.ExitStack() as open_ones:
         slow = open_and_send(open_ones, address, chat(alice, announced=10_000))
+        assert exchange(address, HEALTHZ).startswith("HTTP/1.1 200"), "by now hers is known as hers"
         for _ in range(20):
             open_and_send(open_ones, address, chat(mallory, announced=31_000_000))
         for _ in range(5):
@@ -103,6 +110,103 @@ def test_one_client_may_have_240_responses_at_once(proxied: Vault, chat_provider
         assert exchange(address, HEALTHZ).startswith("HTTP/1.1 200")
         chat_provider.released.set()
         assert all(stream.recv(12) == b"HTTP/1.1 200" for stream in streams)
+
+
+def test_connections_of_a_rush_are_taken_at_once() -> None:
+    """However long a round of the event loop is: the last one may be somebody else's."""
+    rounds = 0
+    taken_in = list[int]()
+
+    class Taken(BoundedHttpProtocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            taken_in.append(rounds)
+            super().connection_made(transport)
+
+    async def busy(scope: Scope, receive: Receive, send: Send) -> None:
+        loop = asyncio.get_running_loop()
+
+        def work() -> None:
+            nonlocal rounds
+            rounds += 1
+            time.sleep(0.002)
+            loop.call_soon(work)
+
+        work()
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+
+    with serving(busy, Taken) as address, contextlib.ExitStack() as open_ones:
+        for _ in range(100):
+            open_and_send(open_ones, address, b"")
+        wait_until(lambda: len(taken_in) >= 100, "all are taken")
+    assert len(set(taken_in)) < 60, "connections that wait are taken together"
+    assert max(Counter(taken_in).values()) <= TAKEN_AT_ONCE, "but not so many that nobody is known before the next"
+
+
+def test_when_a_client_hangs_up_all_its_requests_end() -> None:
+    """uvicorn told only the last one; the others went on writing to nobody."""
+    told = list[str]()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        if scope["type"] == "lifespan":
+            await send({"type": "lifespan.startup.complete"})
+        else:
+            told.append("asked " + scope["path"])
+            message = await receive()
+            told.append(message["type"] + scope["path"])
+
+    with serving(app) as address:
+        with socket.create_connection(address) as connection:
+            connection.sendall(b"".join(b"GET /%d HTTP/1.1\r\nHost: localhost\r\n\r\n" % n for n in (1, 2, 3)))
+            wait_until(lambda: told, "the first is being answered")
+        wait_until(lambda: len(told) > 1, "it ends")
+    assert told == ["asked /1", "http.disconnect/1"]
+
+
+def test_the_chats_of_one_caller_begin_in_turns(vault: Vault) -> None:
+    """Until each has left for the provider; then its response may take as long as it likes."""
+    begun, ended = list[str](), asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        caller = scope["caller"].user_id
+        begun.append(caller)
+        if caller == "alice" and len(begun) > CHATS_BEGUN:
+            scope["state"]["turn"].end()
+        await ended.wait()
+
+    guard = Guard(app, vault)
+    alice, bob = (new_user_token(vault, name) for name in ("alice", "bob"))
+
+    async def ask(token: str) -> None:
+        scope: Scope = {"type": "http", "http_version": "1.1", "path": "/v1/models", "state": {}}
+        headers = {"host": "localhost", "authorization": f"Bearer {token}"}
+        scope["headers"] = [(name.encode(), value.encode()) for name, value in headers.items()]
+
+        async def receive() -> Message:
+            return {"type": "http.request"}
+
+        async def send(_: Message) -> None:
+            pass
+
+        await guard(scope, receive, send)
+
+    async def run() -> None:
+        first = [asyncio.ensure_future(ask(alice)) for _ in range(CHATS_BEGUN + 3)]
+        while len(begun) < CHATS_BEGUN:
+            await asyncio.sleep(0)
+        other = asyncio.ensure_future(ask(bob))
+        while "bob" not in begun:
+            await asyncio.sleep(0)
+        assert begun == ["alice"] * CHATS_BEGUN + ["bob"], "only her own chats wait for hers"
+        first.pop(0).cancel()  # one place is free: the next leaves it at once, and the last gets it then
+        while begun.count("alice") < CHATS_BEGUN + 3:
+            await asyncio.sleep(0)
+        ended.set()
+        await asyncio.gather(*first, other)
+
+    asyncio.run(asyncio.wait_for(run(), 20))
 
 
 def test_large_bodies_of_one_caller_wait_for_memory_and_are_all_sent_on(

@@ -350,6 +350,9 @@ def test_an_ambiguous_request_is_refused(server: Server, alice: Caller) -> None:
     for coding in ("identity, chunked", "chunked, chunked", "identity\r\nTransfer-Encoding: chunked"):
         coded = exchange(server, f"{head}Transfer-Encoding: {coding}\r\n\r\n0\r\n\r\n{hidden}".encode())
         assert coded.startswith("HTTP/1.1 400") and coded.count("HTTP/1.1") == 1, coding
+    old = f"{head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n{hidden}".replace("HTTP/1.1", "HTTP/1.0", 1)
+    told = exchange(server, old.encode())
+    assert told.startswith("HTTP/1.1 400") and told.count("HTTP/1.1 ") == 1, "HTTP/1.0 knows no transfer coding"
 
 
 def test_two_different_vault_tokens_are_refused(server: Server, alice: Caller) -> None:

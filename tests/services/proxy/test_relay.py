@@ -152,6 +152,18 @@ def test_memory_that_takes_too_long_is_left_out(relay: Relay, seconds: Seconds) 
             held.released.set()
 
 
+def test_what_a_request_has_waited_counts_as_time_for_its_memory(relay: Relay) -> None:
+    """A request that waited long for its turn goes on at once."""
+
+    async def prepare(waited_s: float) -> Prepared:
+        body = json.dumps({"messages": [user(QUESTION)]}).encode()
+        return await relay.prepare(body, await relay.read(body), "alice", waited_s=waited_s)
+
+    assert NOTE in first_words(asyncio.run(prepare(1.0)))
+    late = asyncio.run(prepare(20.0))
+    assert late.memory.startswith("degraded; memory took longer") and first_words(late) == QUESTION
+
+
 def test_one_user_who_asks_much_at_once_leaves_threads_for_others(
     relay: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,13 +1,24 @@
-"""Which headers of a client go on to the provider."""
+"""Which headers of a client go on to the provider, and whose response is read next."""
 
 from __future__ import annotations
 
+import asyncio
+import gzip
+import json
+import threading
 import time
 from base64 import b64encode, urlsafe_b64encode
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
+import httpx
 import pytest
 
-from vault_memory.services.proxy.relayed import for_provider, holds_token
+from vault_memory.adapters.models import Upstream, UpstreamResponse
+from vault_memory.core.chat import MAX_READ_BYTES, ChatResponse, read_request
+from vault_memory.core.chat.response import READ_AT_BYTES
+from vault_memory.services.proxy.relayed import Prepared, RelayedResponse, for_provider, holds_token
+from vault_memory.services.proxy.turn_recorder import UserRequest
 
 TOKEN = b"vault_alice_" + b"ab" * 32
 
@@ -29,3 +40,72 @@ def test_base64_is_read_once() -> None:
     began = time.process_time()
     assert not holds_token(b"A" * 4_000_001) and not holds_token((b"A" * 97 + b" ") * 40_000)
     assert time.process_time() - began < 2
+
+
+def test_of_each_user_one_response_is_read_at_a_time() -> None:
+    """However many of one user's there are, another's is next."""
+    part = b"data: %b\n\n" % json.dumps({"choices": [{"delta": {"content": "x" * READ_AT_BYTES}}]}).encode()
+    chat = read_request({"messages": [{"role": "user", "content": "hi"}]})
+    assert chat is not None
+    request = UserRequest(chat, "alice", "c", datetime(2026, 1, 30, tzinfo=UTC))
+    released = threading.Event()
+
+    class Threads(ThreadPoolExecutor):
+        submitted = 0
+
+        def submit(self, *work):  # type: ignore[no-untyped-def]
+            self.submitted += 1
+            return super().submit(*work)
+
+    async def read(threads: Threads, turn: asyncio.Lock) -> int:
+        answer = httpx.Response(200, headers={"Content-Type": "text/event-stream"}, stream=httpx.ByteStream(part))
+        response = UpstreamResponse(Upstream("http://localhost"), answer)
+        relayed = RelayedResponse(Prepared(b"", "", request), response, lambda *_: None, threads, turn)
+        return sum([len(part) async for part in relayed.parts()])
+
+    async def run() -> None:
+        with Threads(1) as threads:
+            threads.submit(released.wait)
+            alices, bobs = asyncio.Lock(), asyncio.Lock()
+            reading = [asyncio.ensure_future(read(threads, turn)) for turn in (*[alices] * 5, bobs)]
+            while threads.submitted < 3:
+                await asyncio.sleep(0.01)
+            for _ in range(200):  # time enough for the others, were it their turn
+                await asyncio.sleep(0)
+            assert threads.submitted == 3, "one of hers and his"
+            released.set()
+            assert await asyncio.gather(*reading) == [len(part)] * 6 and threads.submitted == 7
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+
+
+def test_a_compressed_response_counts_as_what_it_may_hold() -> None:
+    """Hundreds of small bombs waited to be read: other users' turns, and the end of the server, took minutes."""
+    packed = gzip.compress(b"[" + b"{}," * 1_000_000 + b"{}]")
+    chat = read_request({"messages": [{"role": "user", "content": "hi"}]})
+    assert chat is not None
+    request = UserRequest(chat, "alice", "c", datetime(2026, 1, 30, tzinfo=UTC))
+    wanted = list[int]()
+
+    def has_room(size: int) -> bool:
+        wanted.append(size)
+        return False
+
+    async def read(threads: ThreadPoolExecutor) -> tuple[ChatResponse, bool]:
+        answer = httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(packed))
+        kept = list[tuple[ChatResponse, bool]]()
+        relayed = RelayedResponse(
+            Prepared(b"", "", request),
+            UpstreamResponse(Upstream("http://localhost"), answer),
+            lambda _, response, *__: kept.append(response()),
+            threads,
+            asyncio.Lock(),
+        )
+        assert b"".join([part async for part in relayed.parts(has_room)]) == packed
+        relayed.record("")
+        return kept[0]
+
+    with ThreadPoolExecutor(1) as threads:
+        response, is_whole = asyncio.run(read(threads))
+    assert not is_whole and not response.is_complete, "there was no room"
+    assert len(packed) < 10_000 and 100_000 < max(wanted) <= MAX_READ_BYTES

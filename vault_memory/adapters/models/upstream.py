@@ -30,6 +30,11 @@ SOCKET_BYTES = 64 << 10
 than the client reads, and all of them come at once into our memory."""
 TURN_S = 0.001
 """How long one response is read before others have a turn."""
+REPEATED_BYTES = 64 << 10
+"""So small a request is kept until its response begins, and is sent once more when the provider has closed the
+connection that it was sent on, which was left from an earlier request."""
+_FRESH_OR_ANSWERED = {"connection.connect_tcp.started", "http11.receive_response_headers.complete"}
+"""What httpcore tells of a request whose connection was new, or to which at least an interim response came."""
 MAX_CONNECTIONS = 1_000
 MAX_IDLE_CONNECTIONS = 100
 _PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+)+/?")
@@ -228,7 +233,7 @@ class Upstream:
     ) -> UpstreamResponse:
         """Send a request and wait for the head of the response, whatever its status.
 
-        `sent` is called when the content has left; it is not kept any longer than that.
+        `sent` is called when the content has left; if it is not small, it is not kept any longer than that.
 
         `path` begins with a slash and may have a query; `own_key` replaces the configured key. Raises `UsageError` for
         a path that leads elsewhere, `EndpointError` if the provider cannot be reached or redirects, `EndpointSlow` if
@@ -246,23 +251,35 @@ class Upstream:
         has_body = bool(content) or method == "POST"
         length = [(b"content-length", b"%d" % len(content))] if has_body else []
         loop, limit = asyncio.get_running_loop(), asyncio.timeout(None if has_body else self.timeout_s + INTERIM_S)
+        steps: set[str] = set()
+
+        async def note(step: str, _: Mapping[str, object]) -> None:
+            steps.add(step)
 
         def has_left() -> None:
             limit.reschedule(loop.time() + self.timeout_s + INTERIM_S)
             sent()
 
-        parts = _in_parts(content, has_left)
-        del content
-        try:
-            request = httpx.Request(
+        def request(content: bytes) -> httpx.Request:
+            return httpx.Request(
                 method,
                 address_below(self.base_url, path),
                 headers=[*headers, *self._authorization(key), *length],
-                content=parts if has_body else None,
-                extensions={"timeout": timeout.as_dict()},
+                content=_in_parts(content, has_left) if has_body else None,
+                extensions={"timeout": timeout.as_dict(), "trace": note},
             )
+
+        first = request(content)
+        again = content if len(content) <= REPEATED_BYTES else None
+        del content
+        try:
             async with limit:
-                response = await self._opened_client().send(request, stream=True)
+                try:
+                    response = await self._opened_client().send(first, stream=True)
+                except (httpx.RemoteProtocolError, httpx.NetworkError):
+                    if again is None or not steps or not steps.isdisjoint(_FRESH_OR_ANSWERED):
+                        raise
+                    response = await self._opened_client().send(request(again), stream=True)
         except TimeoutError:
             raise self.error(f"sent no response in {self.timeout_s:g} s (upstream.timeout_s), only 1xx") from None
         except (httpx.ReadTimeout, httpx.WriteTimeout):

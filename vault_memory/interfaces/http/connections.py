@@ -28,6 +28,8 @@ MAX_HEADERS = 200
 MAX_PIPELINED = 16
 """Requests that a caller may send on one connection before the first of them is answered."""
 MIN_WAIT_S = 1.0
+MOMENT_S = 0.25
+"""For a new connection to say whose it is: as long as there are older ones, it is not dropped for those after it."""
 STALL_TIMEOUT_S = 30.0
 """How long a caller may take none of the response that waits for it."""
 WAITING_BYTES = 16 << 10
@@ -58,9 +60,11 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     _head_bytes = 0
     _waits_since = 0.0
     _is_dropped = False
+    _cycles: list[Any]
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
+        self._cycles = []
         transport.set_write_buffer_limits(WAITING_BYTES)
         self.app_state = {**self.app_state, "connection": self}
         self.caller = f"from {(self.client or ['?'])[0]}"
@@ -75,6 +79,7 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
             self.scope["state"]["authority"] = authority.decode("latin-1")
         super().on_headers_complete()
+        self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete] + [self.cycle]
 
     def data_received(self, data: bytes) -> None:
         is_ahead = self._is_answering() and not self.cycle.more_body  # what comes now belongs to a later request
@@ -108,6 +113,10 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._end_head()
         self._end_stall()
         super().connection_lost(exc)
+        for cycle in self._cycles:  # uvicorn tells only the last of several requests that nobody waits for it
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self._cycles = []
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
@@ -144,8 +153,9 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         most = max(held.values(), default=0)
         crowd = [each for each in waiting if held[each.caller] == most]
         dropped = min(crowd, key=lambda each: each._waits_since)
-        if self.loop.time() - dropped._waits_since < MIN_WAIT_S:
-            dropped = secrets.choice(crowd)  # in a rush nobody has had the time to send anything
+        if self.loop.time() - dropped._waits_since < MIN_WAIT_S:  # in a rush nobody has had the time to send anything
+            older = [each for each in crowd if self.loop.time() - each._waits_since >= MOMENT_S]
+            dropped = secrets.choice(older or crowd)
         if dropped is self:
             return False
         dropped.cut_off()

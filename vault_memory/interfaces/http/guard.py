@@ -7,12 +7,14 @@ get the caller, the vault and the user id from the dependencies `TheCaller`, `Th
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from typing import Annotated
+from weakref import WeakValueDictionary
 
 from fastapi import Depends, Path, Request
 from fastapi.security import HTTPBearer
@@ -40,6 +42,9 @@ MIN_CALLER_BYTES = 64_000_000
 MAX_REQUESTS_PER_CALLER = 300
 MAX_REQUESTS = 380
 """Being answered at once. What is left of the connections is for /healthz, and to refuse further requests."""
+CHATS_BEGUN = 16
+"""Of one caller, from the whole request until it has left for the provider. The others wait and cost nothing until
+then: so however many begin at once, each round of the event loop is short."""
 BURST_S = 2.0
 """A caller who was quiet may send the requests of this many seconds at once."""
 MAX_TRACKED_CALLERS = 10_000
@@ -48,10 +53,35 @@ _VAULT_TOKEN = re.compile(rb"\bvault_\S+")
 _SINGLE_HEADERS = (b"host", b"origin", b"authorization", b"x-api-key")
 
 
+class Turn:
+    """A chat's turn among those of its caller: it waits to `begin`, and its turn may `end` before its response does."""
+
+    waited_s = 0.0
+    """How long it has waited to begin."""
+
+    def __init__(self, places: asyncio.Semaphore) -> None:
+        self._places = places
+        self._has_begun = False
+
+    async def begin(self) -> None:
+        """Wait for a place."""
+        since = time.monotonic()
+        await self._places.acquire()
+        self._has_begun = True
+        self.waited_s = time.monotonic() - since
+
+    def end(self) -> None:
+        """Leave the place to the next; a second time does nothing."""
+        if self._has_begun:
+            self._has_begun = False
+            self._places.release()
+
+
 class Guard:
     """Wraps an app. Every HTTP request that it lets through has `scope["caller"]`, except to the public paths.
 
-    `request.state.share` is the memory that its body takes: who has sent the body on gives it back early.
+    `request.state.share` is the memory that its body takes, `request.state.turn` its turn among its caller's chats: who
+    has sent the body on gives both back early.
     """
 
     def __init__(self, app: ASGIApp, vault: Vault) -> None:
@@ -63,6 +93,7 @@ class Guard:
         caller_bytes = max(MIN_CALLER_BYTES, MEMORY_PER_RELAYED_BYTE * 1_000_000 * vault.config.serve_body_mb)
         self._budget = Budget(2 * caller_bytes, caller_bytes)
         self._responses = responses_budget()
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -85,13 +116,17 @@ class Guard:
             connection.caller = who
         body = Body(receive, headers, self._max_body_bytes(is_relayed=is_relayed))
         share = scope["state"]["share"] = Share(self._budget, who)
+        turn = scope["state"]["turn"] = Turn(self._turns.setdefault(who, asyncio.Semaphore(CHATS_BEGUN)))
         try:
             refusal = await body.read(self._budget, share)
             refusal = refusal or (None if scope["path"] in PUBLIC_PATHS else self._refuse_crowd(who))
             if refusal is not None:
                 return refusal
-            if is_relayed or scope["path"] in PUBLIC_PATHS:
+            if scope["path"] in PUBLIC_PATHS:
                 await self._call(scope, who, body, send)
+                return None
+            if is_relayed:
+                await self._call(scope, who, body, send, turn)
                 return None
             response = BoundedResponse(self._responses, who, send, connection.cut_off if connection else lambda: None)
             try:
@@ -103,14 +138,17 @@ class Guard:
             return None
         finally:
             share.release()
+            turn.end()
 
-    async def _call(self, scope: Scope, who: str, body: Body, send: Send) -> None:
-        """Let the app answer."""
+    async def _call(self, scope: Scope, who: str, body: Body, send: Send, turn: Turn | None = None) -> None:
+        """Let the app answer; a chat when it is its turn."""
         connection = scope["state"]["connection"]
         if connection is not None:
             connection.is_busy = True
         self._in_flight[who] += 1
         try:
+            if turn is not None:
+                await turn.begin()
             await self._app(scope, body.receive, send)
         finally:
             self._in_flight -= Counter({who: 1})
@@ -270,6 +308,8 @@ def _refuse_ambiguous(scope: Scope) -> Response | None:
         detail = "Content-Length and Transfer-Encoding exclude each other: send one of them"
     elif [value for name, value in headers if name == b"transfer-encoding"] not in ([], [b"chunked"]):
         detail = "the only Transfer-Encoding may be chunked"
+    elif b"transfer-encoding" in names and scope["http_version"] == "1.0":
+        detail = "HTTP/1.0 has no Transfer-Encoding: send Content-Length, or HTTP/1.1"
     elif authority is not None and (b"host", authority.lower().encode("latin-1")) not in headers:
         detail = "the address in the request line names another host than the header host"
     elif len({token for name, value in headers if (token := _vault_token(name, value))}) > 1:

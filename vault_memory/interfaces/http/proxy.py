@@ -86,7 +86,8 @@ async def _prepared(request: Request, relay: Relay) -> Prepared:
     user_id = await _user(request, relay.vault, read.user)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
     record = _header(request, "X-Vault-Record").lower() not in _NO_RECORD
-    return await relay.prepare(body, read, user_id, conversation, record=record)
+    waited_s = request.state.turn.waited_s
+    return await relay.prepare(body, read, user_id, conversation, record=record, waited_s=waited_s)
 
 
 async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Response:
@@ -124,8 +125,14 @@ async def _send(
 ) -> Response:
     """The provider's response, not yet read; 499 when the client disconnects before it begins.
 
-    When the body has left, the request gives back the memory that it takes, but for `kept_bytes`.
+    When the body has left, the request gives back the memory that it takes, but for `kept_bytes`, and its turn.
     """
+    share, turn = request.state.share, request.state.turn
+
+    def sent() -> None:
+        share.keep(kept_bytes)
+        turn.end()
+
     path, own_key = _path(request), request.headers.get("X-Upstream-Authorization")
     disconnected = asyncio.ensure_future(_until_disconnected(request.receive))
     sending = asyncio.ensure_future(
@@ -136,19 +143,20 @@ async def _send(
             path,
             request.headers.raw,
             own_key,
-            partial(request.state.share.keep, kept_bytes),
+            sent,
         )
     )
     try:
         await asyncio.wait({sending, disconnected}, return_when=asyncio.FIRST_COMPLETED)
         if not sending.done():
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
-        return Delivery(sending.result(), disconnected, request.state.share)
+        return Delivery(sending.result(), disconnected, share)
     except BaseException:
         disconnected.cancel()
         raise
     finally:
         sending.cancel()
+        turn.end()
 
 
 class Delivery(Response):

@@ -89,6 +89,7 @@ class BoundedResponse:
             while len(rest) > PIECE_BYTES and not self._share.is_dropped:
                 await self._send({**message, "body": bytes(rest[:PIECE_BYTES]), "more_body": True})
                 rest = rest[PIECE_BYTES:]
+                await asyncio.sleep(0)  # others have a turn, and the connection notices when its client hangs up
             message = {**message, "body": bytes(rest)}
         if self._share.is_dropped:
             return  # the connection is gone

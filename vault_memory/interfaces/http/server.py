@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import signal
 import socket
@@ -9,6 +10,7 @@ import threading
 from collections.abc import Callable
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from vault_memory.errors import Busy, UsageError
 from vault_memory.interfaces.http.app import create_app
@@ -20,6 +22,10 @@ from vault_memory.services.vault import Vault
 
 DAEMON_RETRY_S = 10.0
 """How often a server tries to start its daemon while another process watches the vault."""
+WAITING_CONNECTIONS = 2_048
+"""So many the system keeps until they are taken."""
+TAKEN_AT_ONCE = 8
+"""Of the connections that wait: more would crowd one another out before they could say whose they are."""
 SOCKET_BYTES = 64 << 10
 """Of a response: what the system may hold for a client that does not read. Otherwise it holds megabytes for each, and
 the server is busy for seconds with what nobody reads."""
@@ -47,18 +53,7 @@ def serve(
     daemon = _DaemonThread(vault, tell, stop)
     is_cpu_bound = vault.config.embedding_kind == "offline"  # other searches mostly wait for a model
     search_process = SearchProcess(vault) if is_cpu_bound else None
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(vault, daemon.is_ready, search_process),
-            http=BoundedHttpProtocol,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            ws="none",
-            timeout_graceful_shutdown=SHUTDOWN_GRACE_S,
-        )
-    )
+    server = uvicorn.Server(configured(create_app(vault, daemon.is_ready, search_process)))
 
     def end(*_: object) -> None:
         stop.set()
@@ -77,6 +72,26 @@ def serve(
         if search_process is not None:
             search_process.close()
         listening.close()
+
+
+def configured(app: ASGIApp, http: type[asyncio.Protocol] = BoundedHttpProtocol) -> uvicorn.Config:
+    """How an app is served.
+
+    In each round Python's own event loop takes `backlog` of the connections that wait. uvloop takes one, and a round is
+    long in a rush: the last of 300 waited for seconds before anybody knew whose it was.
+    """
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        backlog=TAKEN_AT_ONCE,
+        http=http,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        timeout_graceful_shutdown=SHUTDOWN_GRACE_S,
+    )
 
 
 class _DaemonThread(threading.Thread):
@@ -133,17 +148,25 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+class _ListeningSocket(socket.socket):
+    """It listens already: the event loop would make the system's queue as short as what it takes at once."""
+
+    def listen(self, backlog: int = 0, /) -> None:
+        """Keep the queue that there is."""
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket at this address; raises `Busy` for a port that is in use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listening = socket.create_server((host, port), family=family, backlog=2048)
+        made = socket.create_server((host, port), family=family, backlog=WAITING_CONNECTIONS)
     except OSError as error:
         reason = str(error.strerror or error).partition(" (while")[0]  # the rest repeats the address
         raise Busy(
             f"cannot listen at {host} port {port}: {reason}; choose another port with --port, or with `port` under "
             "[serve] in vault-memory.toml"
         ) from error
+    listening = _ListeningSocket(fileno=made.detach())
     # asyncio sets this itself, but only on sockets that name their protocol, which these do not. Without it the second
     # part of a response waits some 40 ms for the client to acknowledge the first. Accepted sockets inherit it.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

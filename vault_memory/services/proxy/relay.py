@@ -111,6 +111,7 @@ class Relay:
         self._memory_done = threading.Condition(self._lock)
         self._memories_in_progress = 0
         self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._memories: OrderedDict[tuple[str, str, str], tuple[float, Memory]] = OrderedDict()
         self._responses_to_record = 0
         self._sources_to_index: dict[str, set[str]] = {}
@@ -122,9 +123,19 @@ class Relay:
         return await asyncio.wrap_future(thread.submit(self._read, body))
 
     async def prepare(
-        self, body: bytes, read: ReadRequest, user_id: str, conversation: str | None = None, *, record: bool = True
+        self,
+        body: bytes,
+        read: ReadRequest,
+        user_id: str,
+        conversation: str | None = None,
+        *,
+        record: bool = True,
+        waited_s: float = 0.0,
     ) -> Prepared:
-        """The request with the user's memory in it. `read` is what `read` has found in `body`."""
+        """The request with the user's memory in it. `read` is what `read` has found in `body`.
+
+        `waited_s` is how long the request has waited already: that counts as time that its memory has taken.
+        """
         if read.problem:
             return Prepared(body, self._degraded(read.problem))
         user_request = self._user_request(read, user_id, conversation)
@@ -136,7 +147,9 @@ class Relay:
         to_record = without_text if record else None
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
-            changed, memory = await asyncio.wait_for(self._memory_in_turn(body, read, user_request), limit_s)
+            changed, memory = await asyncio.wait_for(
+                self._memory_in_turn(body, read, user_request), max(0.0, limit_s - waited_s)
+            )
         except TimeoutError:
             return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), to_record)
         except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
@@ -165,7 +178,9 @@ class Relay:
         response = await self._upstreams[provider].send(
             method, path, for_provider(headers), prepared.take_body(), own_key, sent
         )
-        return RelayedResponse(prepared, response, self.record, self._response_threads)
+        request = prepared.user_request
+        turn = self._reading.setdefault(request.user_id if request else "", asyncio.Lock())
+        return RelayedResponse(prepared, response, self.record, self._response_threads, turn)
 
     def record(
         self,

@@ -16,6 +16,9 @@ from vault_memory.core.chat import MAX_READ_BYTES, ChatResponse, ResponseReader
 from vault_memory.errors import UsageError
 from vault_memory.services.proxy.turn_recorder import UserRequest
 
+UNPACKED_PER_BYTE = 64
+"""A compressed response counts as what it may hold: a bomb of 32 KB takes a third of a second when it is read, and
+thousands of them would wait for that."""
 NOT_KEPT = "the answer is too large to be kept whole"
 _OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _REQUEST_HEADERS_LEFT_OUT = {
@@ -23,7 +26,7 @@ _REQUEST_HEADERS_LEFT_OUT = {
 }
 _FOLDED = re.compile(rb"[^a-z0-9]")
 """Servers make one sign of these in a header's name (CGI, WSGI, PHP): behind one, `X_Vault_User` is `X-Vault-User`."""
-_TOKEN = re.compile(rb"vault_[\w.-]{1,64}_[0-9a-f]{64}")
+_TOKEN = re.compile(rb"vault_[\w.-]{1,64}_[0-9a-f]{64}", re.IGNORECASE)
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{96,}")
 """The shortest token has 72 characters."""
 _PLAIN_ALPHABET = bytes.maketrans(b"-_", b"+/")
@@ -90,12 +93,20 @@ Record = Callable[[Prepared, Callable[[], tuple[ChatResponse, bool]], str, Calla
 
 
 class RelayedResponse:
-    """A provider's response on its way to the client. Read `parts` once, then `record` the turn, then `close`."""
+    """A provider's response on its way to the client. Read `parts` once, then `record` the turn, then `close`.
+
+    What is kept for the turn is read in `threads`, one response of a user after the other: all of them have one `turn`.
+    """
 
     def __init__(
-        self, prepared: Prepared, response: UpstreamResponse, record: Record, threads: ThreadPoolExecutor
+        self,
+        prepared: Prepared,
+        response: UpstreamResponse,
+        record: Record,
+        threads: ThreadPoolExecutor,
+        turn: asyncio.Lock,
     ) -> None:
-        self._record, self._threads = record, threads
+        self._record, self._threads, self._turn = record, threads, turn
         self._prepared = prepared
         self._response = response
         self._reader = ResponseReader(response.media_type)
@@ -119,14 +130,16 @@ class RelayedResponse:
     async def _keep(self, part: bytes, has_room: Callable[[int], bool]) -> None:
         if self._packed is not None:  # it is read when it is over, far from the other requests
             self._packed += part
-            if len(self._packed) > MAX_READ_BYTES or not has_room(len(self._packed)):
+            unpacked_bytes = min(MAX_READ_BYTES, UNPACKED_PER_BYTE * len(self._packed))
+            if len(self._packed) > MAX_READ_BYTES or not has_room(max(len(self._packed), unpacked_bytes)):
                 self._packed.clear()
                 self._reader.cut()
             return
         self._reader.add(part)
         if self._reader.is_due:
-            self._reading = self._threads.submit(self._reader.read_on)
-            await asyncio.wrap_future(self._reading)
+            async with self._turn:
+                self._reading = self._threads.submit(self._reader.read_on)
+                await asyncio.wrap_future(self._reading)
         if not has_room(self._reader.kept_bytes):
             self._reader.cut()
 
