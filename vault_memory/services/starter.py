@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters import files
+from vault_memory.adapters import files, git
 from vault_memory.core import reading
 from vault_memory.errors import ForeignFile, NotFound
 
@@ -118,8 +118,7 @@ def _with_rules(own: bytes, ours: bytes, more: Sequence[bytes] = ()) -> bytes:
 
 def hooks_folder(git_dir: Path) -> Path:
     """The folder of git's hooks. A linked working tree, which `git_dir` may belong to, uses those of its repository."""
-    common = files.read(git_dir / "commondir")
-    return (git_dir / os.fsdecode(common).strip() if common else git_dir) / "hooks"
+    return git.common_dir(git_dir) / "hooks"
 
 
 def hooks(python: str = sys.executable) -> dict[str, bytes]:
