@@ -329,13 +329,15 @@ def _is_busy(path: Path) -> bool:
         return True
 
 
-def adopt(path: Path) -> None:
-    """Give what root has just made to the owner of its folder: a daemon run as root must not lock the person out."""
-    if os.name == "nt" or os.geteuid() != 0:
-        return
-    owner = path.parent.stat()
-    if owner.st_uid != 0:
-        os.chown(path, owner.st_uid, owner.st_gid)
+def adopt(number: int, path: Path) -> None:
+    """Give the open file `path` that root has just made to the owner of its folder (`private.give_to_owner`)."""
+    private.give_to_owner(number, path.parent.stat())
+
+
+def make_folder(folder: Path) -> None:
+    """Make one folder, if it is not there, durably; what root makes is given to the owner of the folder above."""
+    with private.folder_of(folder / "-", folder.parent, make=True, is_private=False):
+        pass
 
 
 def sync_folder(folder: Path) -> None:
@@ -405,9 +407,7 @@ def _unwritable(path: Path) -> Iterator[None]:
 def _make_folders(folder: Path) -> None:
     missing = [f for f in (folder, *folder.parents) if not f.exists()]
     for each in reversed(missing):
-        each.mkdir(exist_ok=True)
-        adopt(each)
-        sync_folder(each.parent)
+        make_folder(each)
 
 
 def _temp_path(path: Path) -> Path:
@@ -426,7 +426,7 @@ def _write_temp(path: Path, content: bytes) -> tuple[Path, FileStamp]:
         try:
             _keep_attributes(fd, os.stat(path))
         except FileNotFoundError:
-            adopt(temp)
+            adopt(fd, temp)
         os.fsync(fd)
         return temp, FileStamp.of(os.fstat(fd))
     except BaseException:
