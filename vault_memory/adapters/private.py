@@ -50,11 +50,13 @@ class PrivateFolder:
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise _link(self.path / name) from error
+            if error.errno == errno.EISDIR:
+                raise _no_file(self.path / name) from error
             raise
         try:
             status = os.fstat(number)
             if not stat.S_ISREG(status.st_mode):
-                raise ForeignFile(f"{self.path / name} is not a file: delete it, and it is made anew")
+                raise _no_file(self.path / name)
             if self._is_private:
                 _keep_to_owner(number, status, FILE_MODE)
             if flags & os.O_CREAT and status.st_size == 0 and self._number is not None:
@@ -193,6 +195,8 @@ def _open_folder(path: Path, above: int, *, make: bool, is_private: bool) -> int
     except OSError as error:
         if error.errno in _IS_NO_FOLDER and path.is_symlink():
             raise _link(path) from error
+        if error.errno == errno.ENOTDIR and make:
+            raise ForeignFile(f"{path} is not a folder: delete it, and it is made anew") from error
         raise
     status = os.fstat(number)
     if is_private:
@@ -223,6 +227,10 @@ def _refuse_link(path: Path) -> None:
             raise _link(path)
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise ForeignFile(f"{path} is a pipe, socket or device, which can hold a program up: delete it")
+
+
+def _no_file(path: Path) -> ForeignFile:
+    return ForeignFile(f"{path} is not a file: delete it, and it is made anew")
 
 
 def _link(path: Path) -> ForeignFile:

@@ -91,6 +91,11 @@ def _planned(root: Path, adopt: bool, ignored: Sequence[str]) -> Iterator[tuple[
         source = PurePosixPath(path.relative_to(starter).as_posix())
         if adopt and source.as_posix() not in _ADOPTED_FILES:
             continue
+        if source.name in _GIT_RULES and (root / source).is_symlink():  # git does not follow it
+            raise ForeignFile(
+                f"{root / source} is a link to {os.readlink(root / source)}, which git does not follow, and what it "
+                "leads to is no rule of yours: delete it, or put the file itself there"
+            )
         before = files.read(files.contained(root, source))
         content = path.read_bytes()
         if source.name in _GIT_RULES:

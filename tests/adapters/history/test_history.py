@@ -204,25 +204,30 @@ def test_an_unborn_branch_gets_its_first_commit(vault: Vault) -> None:
     vault.assert_clean()
 
 
-def test_a_foreign_index_lock_is_waited_for_and_never_removed(vault: Vault) -> None:
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_foreign_index_lock_is_waited_for_and_never_removed(vault: Vault, is_folder: bool) -> None:
     vault.add(b"one")
     lock = vault.history.git_dir / "index.lock"
-    lock.write_bytes(b"")
+    lock.mkdir() if is_folder else lock.write_bytes(b"")
     flushed = vault.history.commit([vault.draft(b"two")])
     assert flushed.commits == () and flushed.waiting == 1 and str(lock) in (flushed.paused or "")
     assert lock.exists() and vault.read() == b"one\ntwo\n"
-    lock.unlink()
+    lock.rmdir() if is_folder else lock.unlink()
     assert len(vault.history.flush().commits) == 1
     vault.assert_clean()
 
 
-def test_a_foreign_lock_on_the_branch_is_waited_for(vault: Vault) -> None:
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_foreign_lock_on_the_branch_is_waited_for(vault: Vault, is_folder: bool) -> None:
     vault.add(b"one")
     lock = vault.history.git_dir / "refs/heads/main.lock"
-    lock.write_bytes(b"")
-    assert vault.history.commit([vault.draft(b"two")]).waiting == 1
+    lock.mkdir() if is_folder else lock.write_bytes(b"")
+    assert vault.history.state().lock is None, "nothing waits for it"
+    flushed = vault.history.commit([vault.draft(b"two")])
+    assert flushed.waiting == 1 and f"{lock} is held" in (flushed.paused or "")
+    assert f"{lock} is held" in (vault.history.state().lock or "")
     assert lock.exists() and not (vault.history.git_dir / "index.lock").exists()
-    lock.unlink()
+    lock.rmdir() if is_folder else lock.unlink()
     assert len(vault.history.flush().commits) == 1
     vault.assert_clean()
 

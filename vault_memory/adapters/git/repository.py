@@ -131,6 +131,12 @@ class Repository:
         paths = (*own, *(self.common_dir / name for name in names if name != "."))
         return [(path, what) for path in paths if (what := _what_else(path))]
 
+    def held_lock(self) -> Path | None:
+        """One of git's locks that a commit takes, if it is there: a git is at work, or ended without taking it away."""
+        ref = self.head().ref
+        locks = [self.git_dir / "index.lock", *([self.common_dir / f"{ref}.lock"] if ref else [])]
+        return next(filter(os.path.lexists, locks), None)
+
     def refuse_links(self) -> None:
         """Raise `ForeignFile` when one of these places is a link or pipe, `HistoryError` when HEAD names no branch."""
         if self.exists():

@@ -281,6 +281,6 @@ def _claim(draft: Path, lock: Path) -> bool:
 
 def _is_ours(draft: Path, lock: Path) -> bool:
     """Whether a lock was made by `_claim` from this draft."""
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(FileNotFoundError, IsADirectoryError):
         return os.path.samefile(draft, lock) or files.read(draft) == files.read(lock)
     return False

@@ -76,9 +76,9 @@ def _trust(vault: Vault) -> CheckResult:
 def _git(vault: Vault) -> CheckResult:
     version = git.run(vault.root, "--version").decode().split()[2]
     state = vault.history.state()
-    if state.paused:
+    if reason := state.paused or state.lock:
         return (
-            f"git {version}; {state.waiting} commits wait: {state.paused}",
+            f"git {version}; {state.waiting} commits wait: {reason}",
             "finish that, then vault-memory makes them",
         )
     if state.damaged:
