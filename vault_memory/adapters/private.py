@@ -174,7 +174,8 @@ def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None) ->
 
 
 def refuse_links(path: Path, below: Path) -> None:
-    """Raise `ForeignFile` if `path`, or a folder on the way from `below` to it, is a link, a pipe or a device.
+    """Raise `ForeignFile` if `path`, or a folder on the way from `below` to it, is a link, a pipe or a device, or if a
+    file stands where a folder should be.
 
     It takes 1 us a name.
     """
@@ -196,7 +197,7 @@ def _open_folder(path: Path, above: int, *, make: bool, is_private: bool) -> int
         if error.errno in _IS_NO_FOLDER and path.is_symlink():
             raise _link(path) from error
         if error.errno == errno.ENOTDIR and make:
-            raise ForeignFile(f"{path} is not a folder: delete it, and it is made anew") from error
+            raise _no_folder(path) from error
         raise
     status = os.fstat(number)
     if is_private:
@@ -221,12 +222,20 @@ def _checked_by_name(trusted: Path, folder: Path, *, make: bool) -> Path:
 
 
 def _refuse_link(path: Path) -> None:
-    with contextlib.suppress(FileNotFoundError):
+    try:
         mode = os.lstat(path).st_mode
-        if stat.S_ISLNK(mode):
-            raise _link(path)
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise ForeignFile(f"{path} is a pipe, socket or device, which can hold a program up: delete it")
+    except FileNotFoundError:
+        return
+    except NotADirectoryError as error:
+        raise _no_folder(path.parent) from error
+    if stat.S_ISLNK(mode):
+        raise _link(path)
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise ForeignFile(f"{path} is a pipe, socket or device, which can hold a program up: delete it")
+
+
+def _no_folder(path: Path) -> ForeignFile:
+    return ForeignFile(f"{path} is not a folder: delete it, and it is made anew")
 
 
 def _no_file(path: Path) -> ForeignFile:
