@@ -334,12 +334,6 @@ def adopt(number: int, path: Path) -> None:
     private.give_to_owner(number, path.parent.stat())
 
 
-def make_folder(folder: Path) -> None:
-    """Make one folder, if it is not there, durably; what root makes is given to the owner of the folder above."""
-    with private.folder_of(folder / "-", folder.parent, make=True, is_private=False):
-        pass
-
-
 def sync_folder(folder: Path) -> None:
     """Make names that were made, renamed or removed in a folder durable (a no-op where folders cannot be synced)."""
     if os.name == "nt":
@@ -407,7 +401,7 @@ def _unwritable(path: Path) -> Iterator[None]:
 def _make_folders(folder: Path) -> None:
     missing = [f for f in (folder, *folder.parents) if not f.exists()]
     for each in reversed(missing):
-        make_folder(each)
+        private.make_folder(each)
 
 
 def _temp_path(path: Path) -> Path:

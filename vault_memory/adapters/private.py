@@ -129,6 +129,19 @@ def give_to_owner(number: int, folder: os.stat_result) -> None:
         os.fchown(number, folder.st_uid, folder.st_gid)
 
 
+def make_folder(folder: Path) -> None:
+    """Make one folder that anybody may see, if it is not there, durably; what root makes belongs to the owner of the
+    folder above. Raises `ForeignFile` for a link or file of that name."""
+    if not _HAS_DESCRIPTORS:
+        folder.mkdir(exist_ok=True)
+        return
+    above = os.open(folder.parent, _FOLDER_FLAGS)
+    try:
+        os.close(_open_folder(folder, above, make=True, is_private=False))
+    finally:
+        os.close(above)
+
+
 @contextlib.contextmanager
 def folder_of(
     path: Path, below: Path | None = None, *, make: bool = False, is_private: bool = True

@@ -88,6 +88,16 @@ def test_a_pointer_is_read_as_git_reads_it(top: Path, content: str, is_read: boo
             Repository(top)
 
 
+def test_the_branch_is_the_one_that_git_reads(top: Path) -> None:
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=top, capture_output=True, timeout=30).stdout.decode()
+    (top / ".git/refs/heads/main\u3000").write_text(f"{commit.strip().upper()} more\n")
+    (top / ".git/HEAD").write_text("ref:  refs/heads/main\u3000 \n")
+    (top / ".git/refs/heads/main").write_text("0" * 40)
+    seen = subprocess.run(["git", "rev-parse", "HEAD"], cwd=top, capture_output=True, timeout=30).stdout.decode()
+    head = Repository(top).head()
+    assert head.ref == "refs/heads/main\u3000" and head.commit == seen.strip() == commit.strip()
+
+
 def test_no_git_reaches_a_repository_above_the_one_that_we_see(top: Path) -> None:
     """A `.git` without `objects` is none to git, which would look further up."""
     inner = top / "inner"

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from vault_memory.adapters import files
+from vault_memory.adapters import files, private
 from vault_memory.errors import HistoryError
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -292,4 +292,7 @@ def _created(temp: Path) -> int:
         except FileExistsError:  # of an ended process with our number, or a link that somebody planted
             temp.unlink(missing_ok=True)
         except FileNotFoundError:
-            files.make_folder(temp.parent)
+            if not temp.parent.parent.is_dir():
+                raise
+            with contextlib.suppress(FileNotFoundError):  # gone again
+                private.make_folder(temp.parent)
