@@ -295,7 +295,7 @@ def _pointed_at(pointer: Path, prefix: bytes = b"") -> Path | None:
 
 def _refuse_others(dot_git: Path, git_dir: Path, common_dir: Path) -> None:
     if git_dir == dot_git:
-        is_own = common_dir in (git_dir, Path(os.path.realpath(git_dir)))
+        is_own = common_dir == git_dir or common_dir == Path(os.path.realpath(git_dir))
     elif common_dir != git_dir:  # a linked worktree's folder names the worktree
         is_own = _pointed_at(git_dir / "gitdir") == Path(os.path.realpath(dot_git))
     else:  # a submodule's folder, or a separate one
