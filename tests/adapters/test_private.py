@@ -153,3 +153,21 @@ def test_a_new_connection_leaves_the_locks_of_another_thread(tmp_path: Path) -> 
     done = subprocess.run([sys.executable, "-c", other, str(path)], capture_output=True, text=True, timeout=60)
     assert "BusyError" in done.stderr, "another process must still find the database locked"
     writer.execute("ROLLBACK")
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".vault-memory").write_text("planted")
+    for way in (
+        lambda: StateFile(tmp_path, "x").write({"x": 1}),
+        lambda: take_lock(tmp_path / ".vault-memory/locks/a"),
+    ):
+        with pytest.raises(ForeignFile, match=r"\.vault-memory is a file, and a folder belongs there"):
+            way()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ForeignFile, match="folder is not a file: delete it"):
+        files.append_line(tmp_path / "folder", b"line")
+
+
+def take_lock(path: Path) -> None:
+    with files.lock(path, below=path.parent.parent.parent):
+        pass

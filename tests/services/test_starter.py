@@ -13,6 +13,7 @@ import yaml
 
 from vault_memory.config import Config, describe
 from vault_memory.core.layout import Place, place_of
+from vault_memory.errors import ForeignFile
 from vault_memory.services.starter import hooks, install_hooks, lay_out, shipped
 
 HOOKS = ["post-checkout", "post-merge", "post-rewrite", "pre-commit"]
@@ -248,3 +249,13 @@ class TestHooks:
         assert sorted(p.parent.parent.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("rescan")) == [
             *("a b", "notes/記憶")
         ]
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes"])
+def test_rules_that_are_a_link_are_refused(repo: Path, name: str) -> None:
+    """Else what it leads to, such as the keys in `.git/config`, would stand in a note."""
+    (repo / name).unlink()
+    (repo / name).symlink_to(".git/config")
+    with pytest.raises(ForeignFile, match=f"{name} is a link to .git/config"):
+        lay_out(repo, adopt=True)
+    assert (repo / name).is_symlink()

@@ -342,13 +342,9 @@ def _is_busy(path: Path) -> bool:
         return True
 
 
-def adopt(path: Path) -> None:
-    """Give what root has just made to the owner of its folder: a daemon run as root must not lock the person out."""
-    if os.name == "nt" or os.geteuid() != 0:
-        return
-    owner = path.parent.stat()
-    if owner.st_uid != 0:
-        os.chown(path, owner.st_uid, owner.st_gid)
+def adopt(number: int, path: Path) -> None:
+    """Give the open file `path` that root has just made to the owner of its folder (`private.give_to_owner`)."""
+    private.give_to_owner(number, path.parent.stat())
 
 
 def sync_folder(folder: Path) -> None:
@@ -428,9 +424,7 @@ def _make_folders(folder: Path) -> None:
     if not above.is_dir():
         raise ForeignFile(f"{above} is a file, and a folder belongs there: give it another name, or take it away")
     for each in reversed(missing):
-        each.mkdir(exist_ok=True)
-        adopt(each)
-        sync_folder(each.parent)
+        private.make_folder(each)
 
 
 def _temp_path(path: Path) -> Path:
@@ -449,7 +443,7 @@ def _write_temp(path: Path, content: bytes) -> tuple[Path, FileStamp]:
         try:
             _keep_attributes(fd, os.stat(path))
         except FileNotFoundError:
-            adopt(temp)
+            adopt(fd, temp)
         os.fsync(fd)
         return temp, FileStamp.of(os.fstat(fd))
     except BaseException:

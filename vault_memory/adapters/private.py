@@ -22,6 +22,8 @@ _serial = itertools.count()
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+_OPEN_FILE_MODE = 0o666
+_OPEN_FOLDER_MODE = 0o777
 _IS_NO_FOLDER = (errno.ELOOP, errno.ENOTDIR)
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd  # not on Windows, where names are looked at before each step
 _FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -33,27 +35,32 @@ for _name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
 class PrivateFolder:
     """An open folder whose files are private. Its methods take the names of files in it."""
 
-    def __init__(self, path: Path, number: int | None) -> None:
+    def __init__(self, path: Path, number: int | None, is_private: bool = True) -> None:
         self.path = path
         self._number = number
+        self._is_private = is_private
 
     def open(self, name: str, flags: int) -> int:
         """Open a file, which is made private if it is not. Raises `ForeignFile` for a link, or what is no file."""
         if self._number is None:
             _refuse_link(self.path / name)
         try:
-            number = os.open(self._at(name), flags | _FILE_FLAGS, FILE_MODE, dir_fd=self._number)
+            mode = FILE_MODE if self._is_private else _OPEN_FILE_MODE
+            number = os.open(self._at(name), flags | _FILE_FLAGS, mode, dir_fd=self._number)
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise _link(self.path / name) from error
+            if error.errno == errno.EISDIR:
+                raise _no_file(self.path / name) from error
             raise
         try:
             status = os.fstat(number)
             if not stat.S_ISREG(status.st_mode):
-                raise ForeignFile(f"{self.path / name} is not a file: delete it, and it is made anew")
-            _keep_to_owner(number, status, FILE_MODE)
-            if flags & os.O_CREAT and status.st_size == 0:
-                self._give_to_owner(number)
+                raise _no_file(self.path / name)
+            if self._is_private:
+                _keep_to_owner(number, status, FILE_MODE)
+            if flags & os.O_CREAT and status.st_size == 0 and self._number is not None:
+                give_to_owner(number, os.fstat(self._number))
         except BaseException:
             os.close(number)
             raise
@@ -114,37 +121,52 @@ class PrivateFolder:
     def _at(self, name: str) -> str:
         return name if self._number is not None else os.fspath(self.path / name)
 
-    def _give_to_owner(self, number: int) -> None:
-        """Give what root has just made to the folder's owner: a daemon run as root must not lock the person out."""
-        if self._number is not None and os.geteuid() == 0:
-            owner = os.fstat(self._number)
-            if owner.st_uid != 0:
-                os.fchown(number, owner.st_uid, owner.st_gid)
+
+def give_to_owner(number: int, folder: os.stat_result) -> None:
+    """Give an open file or folder that root has just made to the owner of its folder: a daemon that runs as root must
+    not lock the person out. By its number, because the name may stand for another file by now."""
+    if os.name != "nt" and os.geteuid() == 0 and folder.st_uid != 0:
+        os.fchown(number, folder.st_uid, folder.st_gid)
+
+
+def make_folder(folder: Path) -> None:
+    """Make one folder that anybody may see, if it is not there, durably; what root makes belongs to the owner of the
+    folder above. Raises `ForeignFile` for a link or file of that name."""
+    if not _HAS_DESCRIPTORS:
+        folder.mkdir(exist_ok=True)
+        return
+    above = os.open(folder.parent, _FOLDER_FLAGS)
+    try:
+        os.close(_open_folder(folder, above, make=True, is_private=False))
+    finally:
+        os.close(above)
 
 
 @contextlib.contextmanager
-def folder_of(path: Path, below: Path | None = None, *, make: bool = False) -> Iterator[PrivateFolder]:
+def folder_of(
+    path: Path, below: Path | None = None, *, make: bool = False, is_private: bool = True
+) -> Iterator[PrivateFolder]:
     """The folder of a private file, reached from the trusted folder `below` (None: that folder itself is trusted).
 
     With `make`, missing folders are made. Raises `ForeignFile` when one on the way is a link, `FileNotFoundError` when
-    one is missing.
+    one is missing. Without `is_private` modes stay as they are and the umask gives those of what is new.
     """
     trusted = below or path.parent
     if make:
         with contextlib.suppress(FileExistsError):  # pathlib says so of a folder that is deleted at this moment
             trusted.mkdir(parents=True, exist_ok=True)
     if not _HAS_DESCRIPTORS:
-        yield PrivateFolder(_checked_by_name(trusted, path.parent, make=make), None)
+        yield PrivateFolder(_checked_by_name(trusted, path.parent, make=make), None, is_private)
         return
     number = os.open(trusted, _FOLDER_FLAGS)
     here = trusted
     try:
         for name in path.parent.relative_to(trusted).parts:
             here = here / name
-            inner = _open_folder(here, number, make=make)
+            inner = _open_folder(here, number, make=make, is_private=is_private)
             os.close(number)
             number = inner
-        yield PrivateFolder(path.parent, number)
+        yield PrivateFolder(path.parent, number, is_private)
     finally:
         os.close(number)
 
@@ -165,7 +187,8 @@ def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None) ->
 
 
 def refuse_links(path: Path, below: Path) -> None:
-    """Raise `ForeignFile` if `path`, or a folder on the way from `below` to it, is a link, a pipe or a device.
+    """Raise `ForeignFile` if `path`, or a folder on the way from `below` to it, is a link, a pipe or a device, or if a
+    file stands where a folder should be.
 
     It takes 1 us a name.
     """
@@ -175,22 +198,25 @@ def refuse_links(path: Path, below: Path) -> None:
         _refuse_link(here)
 
 
-def _open_folder(path: Path, above: int, *, make: bool) -> int:
+def _open_folder(path: Path, above: int, *, make: bool, is_private: bool) -> int:
     """Open a folder by its last name in the open folder `above`."""
     if make:
         with contextlib.suppress(FileExistsError):
-            os.mkdir(path.name, FOLDER_MODE, dir_fd=above)
+            os.mkdir(path.name, FOLDER_MODE if is_private else _OPEN_FOLDER_MODE, dir_fd=above)
             os.fsync(above)
     try:
         number = os.open(path.name, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=above)
     except OSError as error:
         if error.errno in _IS_NO_FOLDER and path.is_symlink():
             raise _link(path) from error
+        if error.errno == errno.ENOTDIR and make:
+            raise _no_folder(path) from error
         raise
     status = os.fstat(number)
-    _keep_to_owner(number, status, FOLDER_MODE)
-    if os.geteuid() == 0 == status.st_uid and (owner := os.fstat(above)).st_uid != 0:
-        os.fchown(number, owner.st_uid, owner.st_gid)
+    if is_private:
+        _keep_to_owner(number, status, FOLDER_MODE)
+    if status.st_uid == 0:
+        give_to_owner(number, os.fstat(above))
     return number
 
 
@@ -209,12 +235,24 @@ def _checked_by_name(trusted: Path, folder: Path, *, make: bool) -> Path:
 
 
 def _refuse_link(path: Path) -> None:
-    with contextlib.suppress(FileNotFoundError):
+    try:
         mode = os.lstat(path).st_mode
-        if stat.S_ISLNK(mode):
-            raise _link(path)
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise ForeignFile(f"{path} is a pipe, socket or device, which can hold a program up: delete it")
+    except FileNotFoundError:
+        return
+    except NotADirectoryError as error:
+        raise _no_folder(path.parent) from error
+    if stat.S_ISLNK(mode):
+        raise _link(path)
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise ForeignFile(f"{path} is a pipe, socket or device, which can hold a program up: delete it")
+
+
+def _no_folder(path: Path) -> ForeignFile:
+    return ForeignFile(f"{path} is a file, and a folder belongs there: give it another name, or delete it")
+
+
+def _no_file(path: Path) -> ForeignFile:
+    return ForeignFile(f"{path} is not a file: delete it, and it is made anew")
 
 
 def _link(path: Path) -> ForeignFile:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters import files
+from vault_memory.adapters import files, git
 from vault_memory.core import reading
 from vault_memory.errors import ForeignFile, NotFound
 
@@ -91,6 +91,11 @@ def _planned(root: Path, adopt: bool, ignored: Sequence[str]) -> Iterator[tuple[
         source = PurePosixPath(path.relative_to(starter).as_posix())
         if adopt and source.as_posix() not in _ADOPTED_FILES:
             continue
+        if source.name in _GIT_RULES and (root / source).is_symlink():  # git does not follow it
+            raise ForeignFile(
+                f"{root / source} is a link to {os.readlink(root / source)}, which git does not follow, and what it "
+                "leads to is no rule of yours: delete it, or put the file itself there"
+            )
         before = files.read(files.contained(root, source))
         content = path.read_bytes()
         if source.name in _GIT_RULES:
@@ -118,8 +123,7 @@ def _with_rules(own: bytes, ours: bytes, more: Sequence[bytes] = ()) -> bytes:
 
 def hooks_folder(git_dir: Path) -> Path:
     """The folder of git's hooks. A linked working tree, which `git_dir` may belong to, uses those of its repository."""
-    common = files.read(git_dir / "commondir")
-    return (git_dir / os.fsdecode(common).strip() if common else git_dir) / "hooks"
+    return git.common_dir(git_dir) / "hooks"
 
 
 def hooks(python: str = sys.executable) -> dict[str, bytes]:

@@ -10,6 +10,12 @@ import pytest
 from vault_memory.adapters import git
 from vault_memory.adapters.git import Remote, Repository
 from vault_memory.errors import HistoryError
+from vault_memory.services import starter
+
+KEYS_OF_HOSTS = [
+    *("http.cookieFile", "http.https://example.org/.saveCookies", "remote.origin.pushurl", "remote.b.promisor"),
+    *("fetch.bundleURI", "extensions.partialClone", "promisor.acceptFromServer", "credential.protectProtocol"),
+]
 
 
 @pytest.fixture
@@ -50,6 +56,61 @@ def test_a_pointer_to_the_repository_of_another_folder_is_refused(top: Path, tmp
         Repository(foreign)
 
 
+@pytest.mark.parametrize("content", [". \n", ".\t", " .", ".\0", ".\n.", "\n", "\r", "", ".\u3000\n"])
+def test_a_pointer_that_git_would_read_in_another_way_is_refused(top: Path, content: str) -> None:
+    """Git takes line ends off, and nothing else: `. ` names a folder that somebody planted beside `.`."""
+    (top / ".git/. ").mkdir()
+    (top / ".git/commondir").write_bytes(content.encode())
+    for way in (Repository, git.settings_of, lambda root: git.run(root, "status"), starter_hooks):
+        with pytest.raises(HistoryError, match=r"commondir holds .* which names no folder of git's"):
+            way(top)
+    (top / ".git/commondir").unlink()
+    (top / ".git").rename(top / "g ")
+    (top / ".git").write_bytes(b"gitdir: g" + content.replace(".", "").encode() + b" \n")
+    with pytest.raises(HistoryError, match=r"\.git holds 'gitdir: g"):
+        Repository(top)
+
+
+def starter_hooks(root: Path) -> Path:
+    return starter.hooks_folder(root / ".git")
+
+
+@pytest.mark.parametrize(("content", "is_read"), [("gitdir: g\r\n\n", True), ("gitdir:g\n", False), ("g\n", False)])
+def test_a_pointer_is_read_as_git_reads_it(top: Path, content: str, is_read: bool) -> None:
+    (top / ".git").rename(top / "g")
+    (top / ".git").write_bytes(content.encode())
+    done = subprocess.run(["git", "rev-parse", "--absolute-git-dir"], cwd=top, capture_output=True, timeout=30)
+    assert (done.returncode == 0) == is_read
+    if is_read:
+        assert Repository(top).git_dir == Path(done.stdout.decode().strip()) == top / "g"
+    else:
+        with pytest.raises(HistoryError, match="names no folder"):
+            Repository(top)
+
+
+def test_the_branch_is_the_one_that_git_reads(top: Path) -> None:
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=top, capture_output=True, timeout=30).stdout.decode()
+    (top / ".git/refs/heads/main\u3000").write_text(f"{commit.strip().upper()} more\n")
+    (top / ".git/HEAD").write_text("ref:  refs/heads/main\u3000 \n")
+    (top / ".git/refs/heads/main").write_text("0" * 40)
+    seen = subprocess.run(["git", "rev-parse", "HEAD"], cwd=top, capture_output=True, timeout=30).stdout.decode()
+    head = Repository(top).head()
+    assert head.ref == "refs/heads/main\u3000" and head.commit == seen.strip() == commit.strip()
+
+
+def test_no_git_reaches_a_repository_above_the_one_that_we_see(top: Path) -> None:
+    """A `.git` without `objects` is none to git, which would look further up."""
+    inner = top / "inner"
+    git_init(inner)
+    (inner / ".git/objects").rename(inner / "aside")
+    (inner / "sub").mkdir()
+    (top / "link").symlink_to(inner / "sub")
+    assert subprocess.run(["git", "rev-parse", "HEAD"], cwd=inner, capture_output=True, timeout=30).returncode == 0
+    for folder in (inner, inner / "sub", top / "link"):
+        with pytest.raises(HistoryError, match="not a git repository"):
+            git.run(folder, "rev-parse", "HEAD")
+
+
 @pytest.mark.parametrize("has_git_above", [True, False])
 def test_a_bare_repository_among_the_notes_is_not_obeyed(top: Path, tmp_path: Path, has_git_above: bool) -> None:
     vault = (top if has_git_above else tmp_path) / "vault"
@@ -79,7 +140,7 @@ def test_a_remote_inside_the_vault_is_refused(top: Path, address: str, tmp_path:
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("key", ["http.cookieFile", "http.https://example.org/.saveCookies", "remote.origin.pushurl"])
+@pytest.mark.parametrize("key", KEYS_OF_HOSTS)
 def test_what_writes_a_file_or_pushes_elsewhere_waits_for_a_yes(top: Path, tmp_path: Path, key: str) -> None:
     git_init(tmp_path / "hub.git", "--bare")
     subprocess.run(["git", "remote", "add", "origin", str(tmp_path / "hub.git")], cwd=top, check=True, timeout=30)

@@ -234,6 +234,21 @@ def test_a_driver_whose_name_git_cannot_be_told_is_refused_in_words(vault: Vault
         vault.history.uncommitted()
 
 
+def test_hooks_in_a_config_are_named_and_off_for_every_git_of_ours(vault: Vault) -> None:
+    """Git 2.54 and newer run them beside the files in `hooks`, which `core.hooksPath` does not switch off."""
+    vault.git("config", "hook.Evil one.command", "touch ran")
+    vault.git("config", "hook.Evil one.event", "reference-transaction")
+    vault.git("config", "hook.Evil one.enabled", "true")
+    vault.git("config", "--global", "hook.mine.command", "touch ran")
+    found = settings_of(vault.root)
+    assert found.programs == (Setting("hook.Evil one.command", "touch ran"),) and found.refused == ()
+    for name in ("Evil one", "mine"):
+        assert git.run(vault.root, "config", "--get", f"hook.{name}.enabled") == b"false\n"
+    vault.git("config", "hook.a=b.command", "touch ran")
+    with pytest.raises(HistoryError, match=r"hook\.a=b.*cannot be switched off"):
+        git.run(vault.root, "status")
+
+
 @pytest.mark.parametrize("line", ["\\#a.md filter=rot", '"#a.md" filter=rot', "[#]a.md filter=rot"])
 def test_a_number_sign_in_a_pattern_does_not_hide_its_filter(vault: Vault, line: str) -> None:
     vault.git("config", "--global", "filter.rot.clean", "tr a-z n-za-m")

@@ -10,8 +10,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.adapters.conftest import PERSON, USER, Vault
+from vault_memory.adapters.git import object_id
 from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange, History
-from vault_memory.errors import Changed, HistoryError, UsageError
+from vault_memory.errors import Changed, ForeignFile, HistoryError, UsageError
 
 pytestmark = pytest.mark.slow
 
@@ -216,25 +217,30 @@ def test_an_unborn_branch_gets_its_first_commit(vault: Vault) -> None:
     vault.assert_clean()
 
 
-def test_a_foreign_index_lock_is_waited_for_and_never_removed(vault: Vault) -> None:
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_foreign_index_lock_is_waited_for_and_never_removed(vault: Vault, is_folder: bool) -> None:
     vault.add(b"one")
     lock = vault.history.git_dir / "index.lock"
-    lock.write_bytes(b"")
+    lock.mkdir() if is_folder else lock.write_bytes(b"")
     flushed = vault.history.commit([vault.draft(b"two")])
     assert flushed.commits == () and flushed.waiting == 1 and str(lock) in (flushed.paused or "")
     assert lock.exists() and vault.read() == b"one\ntwo\n"
-    lock.unlink()
+    lock.rmdir() if is_folder else lock.unlink()
     assert len(vault.history.flush().commits) == 1
     vault.assert_clean()
 
 
-def test_a_foreign_lock_on_the_branch_is_waited_for(vault: Vault) -> None:
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_foreign_lock_on_the_branch_is_waited_for(vault: Vault, is_folder: bool) -> None:
     vault.add(b"one")
     lock = vault.history.git_dir / "refs/heads/main.lock"
-    lock.write_bytes(b"")
-    assert vault.history.commit([vault.draft(b"two")]).waiting == 1
+    lock.mkdir() if is_folder else lock.write_bytes(b"")
+    assert vault.history.state().lock is None, "nothing waits for it"
+    flushed = vault.history.commit([vault.draft(b"two")])
+    assert flushed.waiting == 1 and f"{lock} is held" in (flushed.paused or "")
+    assert f"{lock} is held" in (vault.history.state().lock or "")
     assert lock.exists() and not (vault.history.git_dir / "index.lock").exists()
-    lock.unlink()
+    lock.rmdir() if is_folder else lock.unlink()
     assert len(vault.history.flush().commits) == 1
     vault.assert_clean()
 
@@ -394,6 +400,45 @@ def test_a_foreign_owned_vault_waits_until_it_is_trusted_and_stays_its_owners(va
     vault.add(b"three", PurePosixPath("new/folder/note.md"))
     roots = [path for path in vault.root.rglob("*") if path.lstat().st_uid == 0]
     assert roots == [], "what root makes in a person's vault is the person's"
+    vault.assert_clean()
+
+
+@pytest.mark.parametrize("name", ["logs/HEAD", "logs/refs/heads/main", "logs/refs/heads", "logs"])
+def test_a_reflog_that_becomes_a_link_meanwhile_is_not_followed(vault: Vault, tmp_path: Path, name: str) -> None:
+    """Whoever owns a vault in which root is at work may swap it at any moment."""
+    vault.add(b"one")
+    outside = tmp_path / "outside"
+    place = vault.history.git_dir / name
+
+    def swap(step: str) -> None:
+        if step == "branch locked":
+            place.rename(outside)
+            place.symlink_to(outside)
+            before.update(contents(outside))
+
+    before: dict[Path, bytes] = {}
+    with pytest.raises(ForeignFile, match="is a link"):
+        History(vault.root, step=swap).commit([vault.draft(b"two")])
+    assert before and contents(outside) == before
+    place.unlink()
+    outside.rename(place)
+    vault.history.flush()
+    assert vault.subjects() == ["add one", "add two"]
+    vault.assert_clean()
+
+
+def contents(place: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in (place, *place.rglob("*")) if path.is_file()}
+
+
+def test_an_object_is_not_written_through_a_link(vault: Vault, tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("mine")
+    name = object_id("blob", b"hello\n")
+    planted = vault.history.git_dir / "objects" / name[:2] / f"tmp_obj_{os.getpid()}_{name[2:12]}"
+    planted.parent.mkdir()
+    planted.symlink_to(tmp_path / "victim")
+    vault.add(b"hello", PurePosixPath("notes/new.md"))
+    assert (tmp_path / "victim").read_text() == "mine"
     vault.assert_clean()
 
 

@@ -18,6 +18,7 @@ from vault_memory.services.admin import (
     Caller,
     caller_of,
     create_vault,
+    doctor,
     new_user_token,
     own_token,
     restore,
@@ -56,6 +57,18 @@ def test_a_token_copied_to_another_user_s_name_admits_nobody(bare_vault: Vault) 
     for token in (alice.replace("alice", "bob"), alice[:-1], alice + "0", "", "vault_admin_", "vault_../alice_0", "é"):
         with pytest.raises(Unauthenticated):
             caller_of(bare_vault, token)
+
+
+def test_a_file_in_the_place_of_the_state_is_named_with_the_next_step(bare_vault: Vault) -> None:
+    root = bare_vault.root
+    shutil.rmtree(root / layout.STATE_DIR, ignore_errors=True)
+    (root / layout.STATE_DIR).write_text("planted")
+    named = r"\.vault-memory is a file, and a folder belongs there"
+    for way in (own_token, lambda root: create_vault(root), lambda root: new_user_token(bare_vault, "alice")):
+        with pytest.raises(ForeignFile, match=named):
+            way(root)
+    assert [re.search(named, line) is not None for line in foreign_tokens(root)] == [True]
+    assert any(f"{layout.STATE_DIR} is a file" in finding.message for finding in doctor(bare_vault))
 
 
 def test_of_a_user_s_token_only_the_digest_is_kept(bare_vault: Vault) -> None:

@@ -322,6 +322,40 @@ def test_a_fetch_writes_our_own_reference_only(remote: Machine, one: Machine, tm
     assert (tmp_path / "victim").read_text() == "mine" and git(one.root, "rev-parse", "precious") == precious
 
 
+def test_a_push_moves_one_reference_of_the_remote_and_none_here(one: Machine, hub: Path) -> None:
+    git(one.root, "branch", "precious")
+    git(one.root, "tag", "-am", "mine", "v1")
+    for key, value in (
+        ("remote.origin.fetch", "+refs/heads/main:refs/heads/precious"),
+        *(("push.followTags", "true"), ("push.gpgSign", "true"), ("push.pushOption", "x"), ("fetch.pruneTags", "true")),
+        *(("remote.origin.prune", "true"), ("remote.origin.mirror", "true"), ("remote.origin.tagOpt", "--tags")),
+    ):
+        git(one.root, "config", key, value)
+    before = git(one.root, "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/precious", "refs/tags")
+    others = git(one.root, "for-each-ref", "refs/remotes")
+    one.write("memory/alice/notes/more.md", "# more\n")
+    assert one.sync().sent == 1
+    assert (
+        git(one.root, "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/precious", "refs/tags") == before
+    )
+    assert git(one.root, "for-each-ref", "refs/remotes") == others
+    assert git(hub, "for-each-ref", "--format=%(refname)") == "refs/heads/main\n"
+    assert git(hub, "rev-parse", "main") == git(one.root, "rev-parse", "main")
+
+
+def test_an_address_is_made_into_another_once(one: Machine, hub: Path) -> None:
+    """As git does it for the remote's own name; in a message the remote has its name."""
+    git(one.root, "config", "remote.origin.url", "x:hub.git")
+    git(one.root, "config", "--global", f"url.{hub.parent}/.insteadOf", "x:")
+    git(one.root, "config", "--global", "url./elsewhere/.insteadOf", f"{hub.parent}/")
+    one.write("memory/alice/notes/more.md", "# more\n")
+    assert one.sync().sent == 1
+    hub.rename(hub.parent / "gone.git")
+    with pytest.raises(HistoryError) as refused:
+        one.sync()
+    assert str(hub) in str(refused.value) and "vault-memory-" not in str(refused.value)
+
+
 def test_a_reference_that_stands_for_another_is_not_moved(remote: Machine, one: Machine) -> None:
     one.sync()
     (one.root / ".git/refs/vault-memory").mkdir(exist_ok=True)

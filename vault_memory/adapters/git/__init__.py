@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from vault_memory.adapters.git.process import run
     from vault_memory.adapters.git.remote import Remote, followed_remote, is_on_this_machine
     from vault_memory.adapters.git.repository import Filters, Head, Repository, refuse_tracked, tracked_state
-    from vault_memory.adapters.git.settings import NEXT_STEP, SIGNING, Allowed, Setting, allow, settings_of
+    from vault_memory.adapters.git.settings import (
+        NEXT_STEP,
+        SIGNING,
+        Allowed,
+        Setting,
+        allow,
+        common_dir,
+        settings_of,
+    )
     from vault_memory.adapters.git.upkeep import Growth, commits_outside_graph, growth, pack_objects, write_commit_graph
 
 __all__ = [
@@ -64,6 +72,7 @@ __all__ = [
     "blob_sizes",
     "changed_files",
     "commit_body",
+    "common_dir",
     "commits_outside_graph",
     "diff",
     "followed_remote",
@@ -112,6 +121,7 @@ __getattr__ = lazy_exports(
         "blob_sizes": "diff",
         "changed_files": "diff",
         "commit_body": "objects",
+        "common_dir": "settings",
         "commits_outside_graph": "upkeep",
         "diff": "diff",
         "followed_remote": "remote",

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple
 
-from vault_memory.adapters import files
+from vault_memory.adapters import files, private
 from vault_memory.errors import HistoryError, LargeObject
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -195,7 +195,7 @@ class Objects:
                 temp = final.with_name(f"tmp_obj_{os.getpid()}_{name[2:12]}")  # the prefix that `git gc` sweeps
                 fd = _created(temp)
                 pending.append((fd, temp, final))
-                files.adopt(temp)
+                files.adopt(fd, temp)
                 data = zlib.compress(b"%s %d\0" % (kind.encode(), len(body)) + body, 1)
                 files.write_all(fd, data)
             beside = [path.open("rb") for path in also]
@@ -309,7 +309,11 @@ def _created(temp: Path) -> int:
     """A new file, open for writing. `git gc` may remove its folder at any moment while that is empty."""
     while True:
         try:
-            return os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o444)
+            return os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o444)
+        except FileExistsError:  # of an ended process with our number, or a link that somebody planted
+            temp.unlink(missing_ok=True)
         except FileNotFoundError:
-            temp.parent.mkdir(exist_ok=True)
-            files.adopt(temp.parent)
+            if not temp.parent.parent.is_dir():
+                raise
+            with contextlib.suppress(FileNotFoundError):  # gone again
+                private.make_folder(temp.parent)

@@ -32,18 +32,17 @@ def run(
     What it prints and the memory that it takes (None: any) are limited (`launch`). Raises `HistoryError` with git's own
     words when it fails.
     """
+    options, environment = [*_OPTIONS], {} if asks_remote else dict(_NO_TRANSPORT)
     if place := locate(folder):
         refuse_pipes(place)
-        options = [*_OPTIONS, *settings_at(place).switched_off]
-    else:
-        options = [*_OPTIONS]
-    environment = {**({} if asks_remote else _NO_TRANSPORT), **(extra or {})}
+        options += settings_at(place).switched_off
+        environment |= place.boundary()
     return launch(
         folder,
         options,
         args,
         stdin=stdin,
-        extra=environment,
+        extra=environment | dict(extra or {}),
         timeout_s=timeout_s,
         ok=ok,
         memory_bytes=memory_bytes,

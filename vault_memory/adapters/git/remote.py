@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -31,6 +32,15 @@ _REJECTED = re.compile(r"\[(remote )?rejected\]|non-fast-forward|fetch first|sta
 _SLOW_LIMITS = ("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30")
 # A larger file is unpacked piece by piece: a few kilobytes can hold gigabytes.
 _PIECEWISE = ("-c", "core.bigFileThreshold=16m")
+# One reference is moved and nobody else is asked, whatever the config of the repository says.
+_NOTHING_MORE = ("-c", "push.pushOption=", "-c", "push.negotiate=false", "-c", "transfer.bundleURI=false")
+_PUSH_ONLY = ("--quiet", "--no-follow-tags", "--no-signed", "--no-recurse-submodules")
+_FETCH_ONLY = (
+    *("--quiet", "--no-write-fetch-head", "--refmap=", "--no-tags", "--no-prune", "--no-prune-tags"),
+    *("--no-auto-gc", "--no-write-commit-graph", "--no-recurse-submodules"),
+)
+_WAYS = {"url", "pushurl", "uploadpack", "receivepack", "proxy", "proxyauthmethod", "vcs", "serveroption"}
+"""Settings of a remote that say where it is and how it is reached; what they may be is decided in `settings`."""
 
 
 def followed_remote(root: Path, branch: str) -> str | None:
@@ -70,28 +80,25 @@ class Remote:
 
     def tip(self, branch: str) -> str | None:
         """The commit that the remote's branch is at; None when it has no such branch."""
-        out = self._run("ls-remote", "--", self._name, f"refs/heads/{branch}")
+        out = self._run("ls-remote", (), f"refs/heads/{branch}")
         return out.split()[0].decode() if out.strip() else None
 
     def fetch(self, branch: str) -> str:
         """Fetch the remote's branch and return its commit."""
-        # Nothing but our own reference is written, whatever the config of the repository says.
-        own = ("--no-write-fetch-head", "--refmap=", "--no-tags", "--no-auto-gc", "--no-recurse-submodules")
-        self._run("fetch", "--quiet", *own, "--", self._name, f"+refs/heads/{branch}:{_FETCHED}")
+        self._run("fetch", _FETCH_ONLY, f"+refs/heads/{branch}:{_FETCHED}")
         return git.run(self._root, "rev-parse", _FETCHED).decode().strip()
 
     def push(self, branch: str, commit: str) -> bool:
         """Move the remote's branch on to a commit; False when others pushed first: merge their commits, then push."""
         try:
-            options = ("--quiet", "--no-recurse-submodules")
-            self._run("push", *options, "--", self._name, f"{commit}:refs/heads/{branch}")
+            self._run("push", _PUSH_ONLY, f"{commit}:refs/heads/{branch}")
         except HistoryError as error:
             if _REJECTED.search(str(error)) and "hook declined" not in str(error):
                 return False
             raise
         return True
 
-    def _run(self, *args: str) -> bytes:
+    def _run(self, command: str, options: Sequence[str], reference: str) -> bytes:
         settings = settings_of(self._root)
         if refused := settings.refused_for(NETWORK):
             raise HistoryError(
@@ -108,9 +115,31 @@ class Remote:
         ssh = settings.values.get("core.sshcommand") or "ssh"
         ssh = os.environ.get("GIT_SSH_COMMAND") or f"{ssh} -o BatchMode=yes -o ConnectTimeout=20"
         extra = {"GIT_SSH_COMMAND": ssh}
-        return git.run(
-            self._root, *_SLOW_LIMITS, *_PIECEWISE, *args, extra=extra, timeout_s=_TIMEOUT_S, asks_remote=True
-        )
+        stand_in = f"vault-memory-{secrets.token_hex(8)}"  # no config can know it
+        before = (*_SLOW_LIMITS, *_PIECEWISE, *_NOTHING_MORE, *self._reached_as(stand_in))
+        args = (*before, command, *options, "--", stand_in, reference)
+        try:
+            return git.run(self._root, *args, extra=extra, timeout_s=_TIMEOUT_S, asks_remote=True)
+        except HistoryError as error:
+            raise HistoryError(str(error).replace(stand_in, self._name)) from error
+
+    def _reached_as(self, stand_in: str) -> Iterator[str]:
+        """Options that define a remote at the same addresses, reached in the same way, about which the config says
+        nothing else.
+
+        By its own name, a fetch or push also moves the references that `remote.*.fetch` names, and asks whom
+        `remote.*.promisor` names. As an address, it would go through `url.*.insteadOf` once more.
+        """
+        yield from ("-c", f"remote.{stand_in}.followRemoteHEAD=never")
+        is_address = True
+        for item in os.fsdecode(git.run(self._root, "config", "--list", "-z")).split("\0"):
+            key, _, value = item.partition("\n")
+            remote, _, what = key.rpartition(".")
+            if remote == f"remote.{self._name}" and what in _WAYS:
+                yield from ("-c", f"remote.{stand_in}.{what}={value}")
+                is_address = is_address and what != "url"
+        if is_address:
+            yield from ("-c", f"remote.{stand_in}.url={self._name}")
 
     def _refuse_planted(self) -> None:
         """Raise `HistoryError` for what makes a fetch or push write elsewhere, or go elsewhere, than its arguments say.

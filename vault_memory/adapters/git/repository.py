@@ -22,7 +22,7 @@ from vault_memory.errors import ForeignFile, HistoryError
 _BRANCH = re.compile(
     r"refs/heads(?:/(?!\.)(?:(?!\.\.|@\{)[^\x00-\x20\x7f/~^:?*\[\\])+(?<!\.)(?<!\.lock))+"  # as `git check-ref-format`
 )
-_COMMIT = re.compile(r"[0-9a-f]{40}")
+_COMMIT = re.compile(rb"([0-9a-fA-F]{40})(?:\s|\Z)")  # git reads no further than the first blank
 _IN_PROGRESS = {
     "rebase-merge": "a rebase is in progress",
     "rebase-apply": "a rebase or `git am` is in progress",
@@ -79,10 +79,10 @@ class Repository:
         raw = files.read(self.git_dir / "HEAD")
         if raw is None:
             raise HistoryError(f"{self.root} is not in a git repository: `vault-memory init` makes one")
-        text = os.fsdecode(raw).strip()
-        if not text.startswith("ref:"):
-            return Head(None, text)
-        ref = text[4:].strip()
+        text = raw.strip()  # of bytes: git takes off what is a blank in ASCII, and nothing else
+        if not text.startswith(b"ref:"):
+            return Head(None, os.fsdecode(text))
+        ref = os.fsdecode(text[4:].strip())
         if not _BRANCH.fullmatch(ref):  # a name with `..` would lead our writes to any file
             raise HistoryError(
                 f"{self.git_dir / 'HEAD'} names {ref!r}, which is no branch: write `ref: refs/heads/main`"
@@ -92,8 +92,8 @@ class Repository:
     def ref(self, name: str) -> str | None:
         """The commit that a ref points to, loose or packed; None when there is no such ref."""
         loose = files.read(self.common_dir / name) if not (self.common_dir / name).is_dir() else None
-        if loose is not None and _COMMIT.fullmatch(text := loose.decode("ascii", "replace").strip()):
-            return text
+        if loose is not None and (found := _COMMIT.match(loose)):
+            return found[1].decode().lower()
         packed = files.read(self.common_dir / "packed-refs", None) or b""
         match = re.search(rb"^([0-9a-f]{40}) " + re.escape(os.fsencode(name)) + rb"$", packed, re.MULTILINE)
         return match[1].decode() if match else None
@@ -130,6 +130,12 @@ class Repository:
         names = ("config", "hooks", "objects", "packed-refs", *map(str, reversed(PurePosixPath(ref).parents)), ref)
         paths = (*own, *(self.common_dir / name for name in names if name != "."))
         return [(path, what) for path in paths if (what := _what_else(path))]
+
+    def held_lock(self) -> Path | None:
+        """One of git's locks that a commit takes, if it is there: a git is at work, or ended without taking it away."""
+        ref = self.head().ref
+        locks = [self.git_dir / "index.lock", *([self.common_dir / f"{ref}.lock"] if ref else [])]
+        return next(filter(os.path.lexists, locks), None)
 
     def refuse_links(self) -> None:
         """Raise `ForeignFile` when one of these places is a link or pipe, `HistoryError` when HEAD names no branch."""

@@ -50,6 +50,11 @@ MAX_MEMORY_BYTES = 2_000_000_000
 for any size."""
 _READ_BYTES = 1 << 20
 _MAX_MESSAGE_BYTES = 10_000
+_MAX_SHOWN_BYTES = 200
+
+_GIT_FILE = b"gitdir: "
+"""How a file `.git` begins that points to git's folder: that of a linked worktree, or of a submodule."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 # Folders named `objects` and `refs` with a `config` beside them are a bare repository to git, and may lie among the
 # notes of a stranger. Git would then obey that config; only `.git` is the vault's.
@@ -94,8 +99,9 @@ ALTERNATES = "objects/info/alternates"
 """No setting of git's config, but a file of its own that leads git to the objects of other repositories."""
 NETWORK = re.compile(
     ALTERNATES + r"|core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand)"
-    r"|credential\.(?:.+\.)?helper|protocol\.(?:.+\.)?allow"
-    r"|remote\..+\.(?:uploadpack|receivepack|vcs|proxy|pushurl)|url\..*\.(?:insteadof|pushinsteadof)"
+    r"|credential\.(?:.+\.)?(?:helper|protectprotocol|sanitizeprompt)|protocol\.(?:.+\.)?allow"
+    r"|remote\..+\.(?:uploadpack|receivepack|vcs|proxy|pushurl|promisor)|url\..*\.(?:insteadof|pushinsteadof)"
+    r"|fetch\.bundleuri|extensions\.partialclone|promisor\..+"
     r"|http\.(?:.+\.)?(?!(?:postbuffer|version|useragent|maxrequests|lowspeedlimit|lowspeedtime)\Z)[^.]+",
     re.DOTALL,
 )
@@ -107,10 +113,14 @@ NEXT_STEP = "say yes to it with `vault-memory trust`, or set it in your own sett
 _FILTER = re.compile(r"filter\.(.+)\.(?:clean|smudge|process)", re.DOTALL)
 _LFS = re.compile(r"lfs\.(?:.+\.)?(?:clean|smudge|path|standalonetransferagent)", re.DOTALL)  # git-lfs starts these
 _MONITOR = "core.fsmonitor"
+_HOOK = re.compile(
+    r"(hook\..+)\.(?:command|event|enabled)", re.DOTALL
+)  # git 2.54 and newer, beside the files in `hooks`
 _OF_THE_PERSONS_GIT = re.compile(
     r"core\.(?:editor|pager|hookspath)|sequence\.editor|pager\..+|diff\.external|diff\..+\.(?:textconv|command)"
-    r"|merge\..+\.driver|trailer\..+\.(?:cmd|command)|(?:difftool|mergetool|browser|man)\..+\.(?:cmd|path)"
-    r"|(?:alias|submodule)\..+",
+    r"|merge\..+\.driver|trailer\..+\.(?:cmd|command)|(?:difftool|mergetool|guitool|browser|man)\..+\.(?:cmd|path)"
+    r"|(?:alias|submodule)\..+|hook\..+\.command|interactive\.difffilter|tar\..+\.command|imap\.tunnel"
+    r"|gc\.recentobjectshook",
     re.DOTALL,
 )
 _BOOLEANS = {"", "true", "false", "yes", "no", "on", "off", "0", "1"}
@@ -234,30 +244,57 @@ class Place(NamedTuple):
     git_dir: Path
     common_dir: Path
 
+    def boundary(self) -> dict[str, str]:
+        """The environment of a git that looks no further up than `top`, whatever it thinks of the `.git` there."""
+        return {"GIT_CEILING_DIRECTORIES": str(self.top.parent)}
+
 
 def locate(folder: Path) -> Place | None:
-    """The repository that git would find from `folder`, or None.
+    """The repository that git would find from `folder`, or None. Git must look no further up (`Place.boundary`).
 
     Raises `HistoryError` for a pointer to none, and for one to the repository of another folder, which may have come
     along and whose branch we would move.
     """
-    top = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
+    here = Path(os.path.realpath(folder))  # as git sees it: the folder above a link is another one
+    top = next((each for each in (here, *here.parents) if (each / ".git").exists()), None)
     if top is None:
         return None
-    git_dir = _real_git_dir(top / ".git")
-    # A linked worktree has its own HEAD and index, and shares refs and objects with the others.
-    shared = files.read(git_dir / "commondir")
-    common_dir = (git_dir / os.fsdecode(shared.strip())).resolve() if shared else git_dir
-    _refuse_others(top / ".git", git_dir, common_dir)
-    return Place(top, git_dir, common_dir)
+    dot_git = top / ".git"
+    git_dir = (_pointed_at(dot_git, _GIT_FILE) if dot_git.is_file() else None) or dot_git
+    shared = common_dir(git_dir)
+    _refuse_others(dot_git, git_dir, shared)
+    return Place(top, git_dir, shared)
+
+
+def common_dir(git_dir: Path) -> Path:
+    """Git's folder with the references, objects, config and hooks; a linked worktree, which has a HEAD and an index of
+    its own in `git_dir`, shares it with the others. Raises `HistoryError` where `commondir` names no folder."""
+    return _pointed_at(git_dir / "commondir") or git_dir
+
+
+def _pointed_at(pointer: Path, prefix: bytes = b"") -> Path | None:
+    """The folder that a file of git's own names, read as git reads it; None without such a file.
+
+    Git takes the ends of lines off and nothing else: `. ` is another folder than `.`. A name that others may read in
+    another way is refused.
+    """
+    content = files.read(pointer)
+    if content is None:
+        return None
+    name = os.fsdecode(content.removeprefix(prefix).rstrip(b"\r\n"))
+    if not content.startswith(prefix) or not name or name != name.strip() or _CONTROL.search(name):
+        raise HistoryError(
+            f"{pointer} holds {os.fsdecode(content[:_MAX_SHOWN_BYTES])!r}, which names no folder of git's, or one with "
+            "blanks or control characters that programs read differently: correct it or delete it"
+        )
+    return Path(os.path.realpath(pointer.parent / name))
 
 
 def _refuse_others(dot_git: Path, git_dir: Path, common_dir: Path) -> None:
     if git_dir == dot_git:
-        is_own = common_dir == git_dir
+        is_own = common_dir == git_dir or common_dir == Path(os.path.realpath(git_dir))
     elif common_dir != git_dir:  # a linked worktree's folder names the worktree
-        back = files.read(git_dir / "gitdir") or b""
-        is_own = (git_dir / os.fsdecode(back.strip())).resolve() == dot_git.resolve()
+        is_own = _pointed_at(git_dir / "gitdir") == Path(os.path.realpath(dot_git))
     else:  # a submodule's folder, or a separate one
         is_own = git_dir.name != ".git"
     if not is_own:
@@ -318,7 +355,8 @@ def _read(place: Place) -> tuple[_Stamps, Settings]:
     if os.environ.get("GIT_CONFIG_GLOBAL"):
         paths.append(Path(os.environ["GIT_CONFIG_GLOBAL"]))
     stamps = {path: _time_and_size(path) for path in paths}
-    out = launch(place.top, (), ["config", "--list", "-z", "--show-scope", "--show-origin"])
+    listing = ["config", "--list", "-z", "--show-scope", "--show-origin"]
+    out = launch(place.top, (), listing, extra=place.boundary())
     fields = out.decode("utf-8", "surrogateescape").split("\0")
     values: dict[str, str] = {}
     rows: list[tuple[str, Setting]] = []
@@ -329,7 +367,7 @@ def _read(place: Place) -> tuple[_Stamps, Settings]:
         if origin.startswith("file:") and (path := place.top / origin[5:]) not in stamps:
             stamps[path] = _time_and_size(path)
     if others := files.read(alternates):
-        rows.append(("local", Setting(ALTERNATES, os.fsdecode(others).strip())))
+        rows.append(("local", Setting(ALTERNATES, os.fsdecode(others).strip("\n"))))  # a blank is a folder's name
     settings = _judged(rows, values, _allowed.get(place.git_dir, tuple))
     # A file that is included may appear later. A config that git did not list (it belongs to another user) may be
     # listed later.
@@ -349,7 +387,7 @@ def _judged(rows: Sequence[tuple[str, Setting]], values: dict[str, str], allowed
     filters = {match[1] for each in refused if (match := _FILTER.fullmatch(each.key)) and each.key not in of_the_person}
     if any(_LFS.fullmatch(each.key) for each in refused):
         filters.add("lfs")
-    options = _switched_off(refused, persons)
+    options = _switched_off(refused, persons) + _without_hooks(rows)
     return Settings(values, tuple(programs), tuple(refused), frozenset(filters), options, is_decided=bool(ours))
 
 
@@ -383,22 +421,18 @@ def _switched_off(refused: Sequence[Setting], persons: Sequence[Setting]) -> tup
     return tuple(option for key, value in wanted.items() for option in ("-c", f"{_without_sign(key)}={value}"))
 
 
+def _without_hooks(rows: Iterable[tuple[str, Setting]]) -> tuple[str, ...]:
+    """Options that switch off each hook of any config, the person's too: hooks are for the person's own commits."""
+    names = dict.fromkeys(match[1] for _, setting in rows if (match := _HOOK.fullmatch(setting.key)))
+    return tuple(option for name in names for option in ("-c", f"{_without_sign(name)}.enabled=false"))
+
+
 def _without_sign(key: str) -> str:
     if "=" in key:  # git would take what stands before it as the key
         raise HistoryError(
             f"the git setting {key!r} of this repository cannot be switched off: take it out of its config"
         )
     return key
-
-
-def _real_git_dir(dot_git: Path) -> Path:
-    """`.git` itself, or where a `.git` file (a linked worktree, a submodule) points."""
-    if not dot_git.is_file():
-        return dot_git
-    text = dot_git.read_bytes()
-    if not text.startswith(b"gitdir:"):
-        raise HistoryError(f"{dot_git} is neither a folder nor a pointer to one: repair it or run `git init`")
-    return (dot_git.parent / os.fsdecode(text[7:].strip())).resolve()
 
 
 def _time_and_size(path: Path) -> tuple[int, int] | None:

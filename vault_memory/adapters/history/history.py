@@ -113,8 +113,10 @@ class History:
     def state(self) -> HistoryState:
         """Where the repository stands and what waits. Reads a few small files."""
         head = self._repository.head()
-        damaged = tuple(self._intents.damaged())
-        return HistoryState(head.branch, head.commit, self._repository.paused(), self._intents.count(), damaged)
+        damaged, waiting = tuple(self._intents.damaged()), self._intents.count()
+        held = self._repository.held_lock() if waiting else None
+        lock = f"{held} is held by another git; if none is running, delete it" if held else None
+        return HistoryState(head.branch, head.commit, self._repository.paused(), waiting, damaged, lock)
 
     def person(self) -> Author:
         """Who the person is: the user that git knows, else the configured one, else "vault owner"."""
@@ -529,7 +531,10 @@ class History:
                 note = f"{OUR_MOVE}{count} commit{'s' if count > 1 else ''}"
                 mover = signature(ASSISTANT, _git_time(self._now()))
                 if not move_branch(self._repository, plan.head, plan.commits[-1], note, mover, self._step):
-                    raise _Overtaken(f"the branch {plan.head.branch} keeps moving, or its lock is held by another git")
+                    lock = f"{self._repository.common_dir}/{plan.head.ref}.lock"
+                    raise _Overtaken(
+                        f"the branch keeps moving, or {lock} is held by another git; if none is running, delete it"
+                    )
                 self._step("branch moved")
             git_index.publish()
             self._step("index published")

@@ -310,7 +310,7 @@ def _load(path: Path) -> Intent:
     """Read an intent. Raises `DamagedIntent`, and `FileNotFoundError`."""
     try:
         data = files.read_private(path, path.parent)
-    except (ForeignFile, PermissionError, IsADirectoryError) as error:
+    except (ForeignFile, PermissionError) as error:
         raise DamagedIntent(_line(path, str(error))) from error
     if data is None:
         raise FileNotFoundError(path)

@@ -63,7 +63,8 @@ class HistoryState:
     """Where the repository stands.
 
     `branch` is None when HEAD is detached, `head` is None before the first commit. `paused` says why commits wait,
-    `waiting` how many drafts do. `damaged` has a line for each intent that cannot be carried out.
+    `waiting` how many drafts do, `lock` names the lock of another git that they wait for. `damaged` has a line for each
+    intent that cannot be carried out.
     """
 
     branch: str | None
@@ -71,3 +72,4 @@ class HistoryState:
     paused: str | None
     waiting: int
     damaged: tuple[str, ...] = ()
+    lock: str | None = None

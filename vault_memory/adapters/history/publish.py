@@ -41,7 +41,7 @@ def draft_branch_move(repository: Repository, commit: str) -> Path:
     draft.unlink(missing_ok=True)
     with draft.open("xb") as file:  # a new file: what stood there may be a link
         file.write(commit.encode() + b"\n")
-    files.adopt(draft)
+        files.adopt(file.fileno(), draft)
     return draft
 
 
@@ -58,7 +58,7 @@ def move_branch(
     path = repository.common_dir / head.ref
     logs = [repository.git_dir / "logs" / "HEAD", repository.common_dir / "logs" / head.ref]
     for log, above in zip(logs, (repository.git_dir, repository.common_dir), strict=True):
-        private.refuse_links(log, above)  # a line is appended to them
+        private.refuse_links(log, above)  # before the branch moves; it is looked at again as the line is appended
     lock, draft = path.with_name(path.name + ".lock"), _ref_draft(repository)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not _claim(draft, lock):
@@ -72,16 +72,19 @@ def move_branch(
     draft.unlink()
     if repository.settings().get("core.logallrefupdates", "true").lower() not in ("false", "no", "off", "0"):
         line = f"{head.commit or '0' * 40} {commit} {signature}\t{note}\n".encode("utf-8", "replace")
-        for log in logs:
-            _append_reflog(log, line)
+        for log, above in zip(logs, (repository.git_dir, repository.common_dir), strict=True):
+            _append_reflog(log, above, line)
     return True
 
 
-def _append_reflog(path: Path, line: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as log:
-        log.write(line)
-    files.adopt(path)
+def _append_reflog(path: Path, above: Path, line: bytes) -> None:
+    """Append to a reflog; no folder on the way from `above` and no file is reached through a link."""
+    with private.folder_of(path, above, make=True, is_private=False) as folder:
+        number = folder.open(path.name, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        try:
+            files.write_all(number, line)
+        finally:
+            os.close(number)
 
 
 # Git's index ----------------------------------------------------------------------------------------------------------
@@ -152,7 +155,7 @@ class GitIndexUpdate:
         with self._draft.open("xb", buffering=0) as draft:
             for piece in self._parsed.patched(entries, trees):
                 files.write_all(draft.fileno(), piece)
-        files.adopt(self._draft)
+            files.adopt(draft.fileno(), self._draft)
         # Git looks again at an entry whose file is as young as the git index, since it may have changed within one tick
         # of the clock. With a new time of the git index it would not look again at entries that we did not read.
         shutil.copystat(self._index, self._draft)
@@ -279,6 +282,6 @@ def _claim(draft: Path, lock: Path) -> bool:
 
 def _is_ours(draft: Path, lock: Path) -> bool:
     """Whether a lock was made by `_claim` from this draft."""
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(FileNotFoundError, ForeignFile):
         return os.path.samefile(draft, lock) or files.read(draft, None) == files.read(lock, None)
     return False

@@ -76,9 +76,9 @@ def _trust(vault: Vault) -> CheckResult:
 def _git(vault: Vault) -> CheckResult:
     version = git.run(vault.root, "--version").decode().split()[2]
     state = vault.history.state()
-    if state.paused:
+    if reason := state.paused or state.lock:
         return (
-            f"git {version}; {state.waiting} commits wait: {state.paused}",
+            f"git {version}; {state.waiting} commits wait: {reason}",
             "finish that, then vault-memory makes them",
         )
     if state.damaged:
@@ -187,7 +187,7 @@ def _sizes(vault: Vault) -> CheckResult:
 def _permissions(vault: Vault) -> CheckResult:
     folders = [vault.root, vault.root / layout.STATE_DIR, vault.root / layout.MEMORY_DIR, vault.history.git_dir]
     folders += [vault.root / layout.user_dir(user_id) for user_id in vault.user_ids()]
-    closed = [str(path) for path in folders if path.exists() and not os.access(path, os.R_OK | os.W_OK | os.X_OK)]
+    closed = [str(path) for path in folders if path.is_dir() and not os.access(path, os.R_OK | os.W_OK | os.X_OK)]
     if closed:
         return f"cannot be written: {', '.join(closed)}", "give yourself access (chown, chmod u+rwx)"
     return "every folder can be written", ""

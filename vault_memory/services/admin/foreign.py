@@ -39,10 +39,10 @@ def repository_programs(root: Path) -> list[str]:
 def foreign_files(vault: Vault) -> list[str]:
     """What somebody may have planted: links where private files should be, and state that git tracks; each in words."""
     links = [path for path, status in _private(vault) if stat.S_ISLNK(status.st_mode)]
-    tracked = sorted(tracked_state(vault.root))
-    return [f"{path.relative_to(vault.root)} is a link to {os.readlink(path)}" for path in links] + [
-        f"{name} is tracked by git" for name in tracked
-    ]
+    lines = [f"{path.relative_to(vault.root)} is a link to {os.readlink(path)}" for path in links]
+    if (vault.root / layout.STATE_DIR).is_file():
+        lines.append(f"{layout.STATE_DIR} is a file, not a folder")
+    return lines + [f"{name} is tracked by git" for name in sorted(tracked_state(vault.root))]
 
 
 def open_files(vault: Vault) -> list[Path]:

@@ -259,7 +259,7 @@ def _unhealthy(
         lines += [f"daemon, {where}: {problem}" for where, problem in daemon.record.problems.items()]
     if history.waiting:
         usual = "they are made at the next write; those of a withheld file when the secret is out of it"
-        lines.append(f"{history.waiting} commits wait: {history.paused or usual}")
+        lines.append(f"{history.waiting} commits wait: {history.paused or history.lock or usual}")
     lines += history.damaged
     lines += [f"job {job.name}: {job.last.said}" for job in jobs if job.last and not job.last.ok and job.last.finished]
     return lines
