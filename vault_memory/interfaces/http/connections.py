@@ -107,13 +107,18 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def cut_off(self) -> None:
         """End the connection at once; what waits to be sent is forgotten."""
         self._is_dropped = True
+        self._tell_requests()
         self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_head()
         self._end_stall()
         super().connection_lost(exc)
-        for cycle in self._cycles:  # uvicorn tells only the last of several requests that nobody waits for it
+        self._tell_requests()
+
+    def _tell_requests(self) -> None:
+        """Tell each request that nobody waits for it; uvicorn tells only the last of several."""
+        for cycle in self._cycles:
             cycle.disconnected = True
             cycle.message_event.set()
         self._cycles = []

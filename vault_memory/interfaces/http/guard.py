@@ -136,6 +136,11 @@ class Guard:
             finally:
                 response.end()
             return None
+        except asyncio.CancelledError:  # the server stops and waits no longer
+            if connection is None:
+                raise
+            connection.cut_off()  # else uvicorn logs a traceback for each request
+            return None
         finally:
             share.release()
             turn.end()
