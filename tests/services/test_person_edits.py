@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from pathlib import PurePosixPath
@@ -10,6 +11,7 @@ import pytest
 
 from tests.conftest import Clock
 from vault_memory.adapters.history import History
+from vault_memory.core import layout
 from vault_memory.core.notes import note
 from vault_memory.core.profile.profile import Profile
 from vault_memory.errors import Changed, VaultMemoryError
@@ -18,7 +20,7 @@ from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import status
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.notes.save import save_note
-from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.profiles.history import history
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault
@@ -250,6 +252,33 @@ def test_a_file_with_a_secret_is_withheld_alone_and_named(vault: Vault) -> None:
     told = [line for line in current.unhealthy if str(NOTE) in line]
     assert len(told) == 1 and "line 3" in told[0] and "--no-verify" in told[0] and SECRET not in str(current)
     assert [w.path for w in status(vault, "alice").withheld] == [str(NOTE)]
+
+
+def test_a_withheld_file_is_searched_again_only_when_it_has_changed(vault: Vault) -> None:
+    """A withheld log of some megabytes was searched at every commit of every user, and at every status."""
+    save(vault, NOTE, f"{SECRET}\n")
+    assert commit_person_edits(vault, None) == 0
+    record = vault.root / layout.STATE_DIR / "withheld.json"
+    noted = json.loads(record.read_text())
+    noted[str(NOTE)]["findings"] = [[7, "found before"]]
+    record.write_text(json.dumps(noted))
+    save(vault, PurePosixPath("memory/bob/USER.md"), "- tea\n")
+    assert commit_person_edits(vault, "bob") == 1 and commit_person_edits(vault, None) == 0
+    assert [(w.line, w.kind) for w in withheld(vault)] == [(7, "found before")]
+    save(vault, NOTE, f"tea\n{SECRET}\n")
+    assert [(w.line, w.kind) for w in withheld(vault)] == [(2, "token")]
+    noted[str(NOTE)]["findings"] = []  # whoever writes that lets nothing pass
+    record.write_text(json.dumps(noted))
+    save(vault, NOTE, f"{SECRET}\n")
+    assert commit_person_edits(vault, None) == 0 and [w.line for w in withheld(vault)] == [1]
+
+
+@pytest.mark.parametrize("damaged", ['{"memory/alice/notes/x.md": true}', '{"x": {"findings": [1, [2]]}}', "[]", "{"])
+def test_a_damaged_record_of_withheld_files_is_made_again(vault: Vault, damaged: str) -> None:
+    save(vault, NOTE, f"{SECRET}\n")
+    (vault.root / layout.STATE_DIR / "withheld.json").write_text(damaged)
+    assert commit_person_edits(vault, None) == 0
+    assert [(w.path, w.line) for w in withheld(vault)] == [(str(NOTE), 1)]
 
 
 def test_what_stands_in_the_place_of_a_turns_file_is_withheld_and_stops_its_user_alone(vault: Vault) -> None:

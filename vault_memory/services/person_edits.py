@@ -7,14 +7,16 @@ that a turn may write to.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
+from vault_memory.adapters.git import object_id
 from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout, trailers
@@ -22,7 +24,7 @@ from vault_memory.core.notes import note
 from vault_memory.core.privacy import Finding, redact, secrets_added, shown_path
 from vault_memory.core.profile import Change, Profile, changes_between
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import Changed, LargeObject, TooLarge
+from vault_memory.errors import Busy, Changed, ForeignFile, LargeObject, TooLarge, Unwritable
 from vault_memory.services.vault import Vault
 
 MAX_ATTEMPTS = 20
@@ -103,6 +105,13 @@ class Withheld:
 
 def withheld(vault: Vault) -> tuple[Withheld, ...]:
     """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced."""
+    record = _record(vault)
+    known = record.read()
+    now = {name: _looked_up(vault, name, noted) for name, noted in known.items()}
+    if now != known:
+        still = {name: noted for name, noted in now.items() if noted["findings"]}
+        with contextlib.suppress(Busy, Unwritable):  # then the next look searches these files once more
+            record.update(lambda state: {name: noted for name, noted in state.items() if name not in now} | still)
     secrets = [
         Withheld(
             shown_path(PurePosixPath(name)),
@@ -110,8 +119,8 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
             f"{finding.where} holds a {finding.kind}",
             _next_step(name, finding),
         )
-        for name in _record(vault).read()
-        for finding in _findings(vault, name)
+        for name, noted in now.items()
+        for finding in _findings(noted)
     ]
     left_alone = sorted(vault.history.left_alone().items())
     return (*secrets, *(_misplaced(path) if size is None else _large(path, size) for path, size in left_alone))
@@ -142,28 +151,54 @@ def _next_step(name: str, finding: Finding) -> str:
 def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
     """The edits without those that bring in a secret, which are recorded."""
     moved = {edit.before for edit in edits if edit.after is None}  # a file under a new name brings in its name only
-    cleared = [edit for edit in edits if not secrets_added(edit.path, [edit.before], edit.after, moved)]
-    held = [str(edit.path) for edit in edits if edit not in cleared] if len(cleared) < len(edits) else []
     record = _record(vault)
-    if held or os.path.lexists(record.path):
-
-        def renewed(state: dict[str, Any]) -> Mapping[str, Any]:
-            return {name: True for name in (*state, *held) if _findings(vault, name)}
-
-        record.update(renewed)
+    known = record.read() if os.path.lexists(record.path) else {}
+    cleared, held = [], {}
+    for edit in edits:
+        noted = _noted(known.get(str(edit.path)), edit.path, edit.before, edit.after, moved)
+        if noted["findings"]:
+            held[str(edit.path)] = noted
+        else:
+            cleared.append(edit)
+    before = {str(edit.path): known[str(edit.path)] for edit in edits if str(edit.path) in known}
+    if held != before:
+        names = {str(edit.path) for edit in edits}
+        record.update(lambda state: {name: noted for name, noted in state.items() if name not in names} | held)
     return cleared
 
 
-def _findings(vault: Vault, name: str) -> list[Finding]:
+def _looked_up(vault: Vault, name: str, noted: Any) -> dict[str, Any]:
+    """The note of a withheld file, as it is now."""
     path = PurePosixPath(name)
     try:
-        return secrets_added(path, [vault.history.blob(path)], files.read(files.contained(vault.root, path)))
-    except (TooLarge, LargeObject):  # it is withheld for that
-        return []
+        return _noted(noted, path, vault.history.blob(path), files.read(files.contained(vault.root, path)))
+    except (TooLarge, LargeObject, ForeignFile):  # it is withheld for that
+        return {"findings": []}
+
+
+def _noted(
+    noted: Any, path: PurePosixPath, before: bytes | None, after: bytes | None, moved: Collection[bytes | None] = ()
+) -> dict[str, Any]:
+    """What is recorded of a file: the secrets that it brings in, and the texts in which they were found.
+
+    That is `noted` again, if it is of these texts: to search a megabyte takes seconds, and every commit asks.
+    """
+    texts = " ".join("" if text is None else object_id("blob", text) for text in (before, after))
+    if isinstance(noted, dict) and noted.get("texts") == texts and _findings(noted):
+        return noted
+    return {"texts": texts, "findings": [list(found) for found in secrets_added(path, [before], after, moved)]}
+
+
+def _findings(noted: dict[str, Any]) -> list[Finding]:
+    """The findings in a note; none if anything else stands there."""
+    match noted.get("findings"):
+        case [*pairs]:
+            return [Finding(*pair) for pair in pairs if isinstance(pair, list) and [*map(type, pair)] == [int, str]]
+    return []
 
 
 def _record(vault: Vault) -> StateFile:
-    """The paths of withheld files. When it is lost, the next look at all files makes it again."""
+    """`_noted` of each withheld file. When it is lost, the next look at all files makes it again."""
     return StateFile(vault.root, "withheld")
 
 

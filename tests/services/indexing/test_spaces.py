@@ -151,6 +151,13 @@ def test_the_old_model_answers_until_the_new_one_is_complete(
     assert old.models.count("new") == new.models.count("old") == 0, "no model is asked for another's vectors"
 
 
+def is_quiet(server: EmbeddingServer) -> bool:
+    """Whether no request comes for a moment."""
+    before = len(server.texts)
+    time.sleep(0.2)
+    return len(server.texts) == before
+
+
 def test_a_build_that_is_killed_goes_on(bare_vault: Vault, old: EmbeddingServer, new: EmbeddingServer) -> None:
     """kill -9 in the middle of the new space: the old one answers, and nothing is lost or computed twice."""
     complete(filled(settings(bare_vault.root, "old", old), 600))
@@ -165,6 +172,7 @@ def test_a_build_that_is_killed_goes_on(bare_vault: Vault, old: EmbeddingServer,
     wait_until(lambda: NEW in vault.index("alice").spaces(), "the first batch is stored")
     process.send_signal(signal.SIGKILL)
     process.wait(10)
+    wait_until(lambda: is_quiet(new), "the last requests of the killed process have arrived")
     new.wait_s, sent = 0.0, len(new.texts)
     left = vault.index("alice").spaces()[NEW].pending
     assert 0 < left < 600 and asked(vault)[1] == OLD

@@ -29,7 +29,8 @@ MAX_PIPELINED = 16
 """Requests that a caller may send on one connection before the first of them is answered."""
 MIN_WAIT_S = 1.0
 MOMENT_S = 0.25
-"""For a new connection to say whose it is: as long as there are older ones, it is not dropped for those after it."""
+"""For a new connection to say whose it is: while most are older, it is not dropped for those after it. When a rush has
+just begun, the older ones are those that came before it."""
 STALL_TIMEOUT_S = 30.0
 """How long a caller may take none of the response that waits for it."""
 WAITING_BYTES = 16 << 10
@@ -160,7 +161,7 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         dropped = min(crowd, key=lambda each: each._waits_since)
         if self.loop.time() - dropped._waits_since < MIN_WAIT_S:  # in a rush nobody has had the time to send anything
             older = [each for each in crowd if self.loop.time() - each._waits_since >= MOMENT_S]
-            dropped = secrets.choice(older or crowd)
+            dropped = secrets.choice(older if 2 * len(older) >= len(crowd) else crowd)
         if dropped is self:
             return False
         dropped.cut_off()
