@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment
     from vault_memory.adapters.git.objects import (
         EMPTY_TREE,
+        EXECUTABLE_MODE,
         FILE_MODES,
         FOLDER_MODE,
         Objects,
@@ -49,6 +50,7 @@ __all__ = [
     "CONFLICT",
     "CommitLog",
     "EMPTY_TREE",
+    "EXECUTABLE_MODE",
     "FILE_MODES",
     "FOLDER_MODE",
     "FileDifference",
@@ -98,6 +100,7 @@ __getattr__ = lazy_exports(
         "CONFLICT": "index_file",
         "CommitLog": "log",
         "EMPTY_TREE": "objects",
+        "EXECUTABLE_MODE": "objects",
         "FILE_MODES": "objects",
         "FOLDER_MODE": "objects",
         "FileDifference": "diff",

@@ -123,9 +123,9 @@ class CommitLog:
         span = [tip, *(["--not", base] if base else [])]
         of_key = ["--extended-regexp", f"--grep=^Vault-Key: {re.escape(key)}$"] if key else []
         for grep in (of_key, []):
-            out = git.run(self._root, "log", "--max-count=1", "--format=%ct %H", *grep, *span, "--", str(path)).split()
-            if out:
-                return Moment(int(out[0]), out[1].decode())
+            out = git.run(self._root, "log", "--max-count=1", "--format=%H %ct", *grep, *span, "--", str(path)).split()
+            if out:  # a commit with a damaged date has none
+                return Moment(int(out[1]) if out[1:] else 0, out[0].decode())
         return Moment(0, tip)
 
 
@@ -137,8 +137,8 @@ def _time(text: str) -> datetime:
     """The time of a commit as git writes it, within what every zone can tell."""
     try:
         return min(max(datetime.fromisoformat(text), _FIRST), _LAST)
-    except ValueError:  # five digits of a year
-        return _LAST
+    except ValueError:  # five digits of a year, or none: the date is damaged
+        return _LAST if text else _FIRST
 
 
 def _entry(fields: list[str]) -> LogEntry:

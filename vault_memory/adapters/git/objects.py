@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import re
+import stat
 import threading
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,9 +22,13 @@ from vault_memory.errors import HistoryError, LargeObject
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE = b"100644", b"100755", b"40000", b"160000"
-_MODES = (FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE, b"120000", b"100664")  # the last: very old gits
+LINK_MODE = b"120000"
+_MODES = (FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE, LINK_MODE)
 FILE_MODES = (FILE_MODE, EXECUTABLE_MODE)
 _MODE_AND_BLANK = re.compile(rb"(?:%s) " % b"|".join(_MODES))
+_CANONICAL = re.compile(rb"(?:(?:%s) [^\0/]++\0.{20})*+" % b"|".join(_MODES), re.DOTALL)
+"""A tree as git writes it, in which entries can be found by their bytes. 10,000 entries take 1 ms."""
+_ENTRY = re.compile(rb"([0-7]{1,11}) ([^\0]+)\0(.{20})", re.DOTALL)
 _MAX_CACHED_TREES = 64
 MAX_OBJECT_BYTES = 300_000_000
 """Of one object, unpacked: it may come from others, and a few kilobytes can hold gigabytes."""
@@ -104,10 +109,11 @@ class Objects:
         raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`") from problem
 
     def tree(self, tree_id: str) -> bytes:
-        """The body of a tree; the last few are kept, since each turn of a chat reads the same ones."""
+        """The body of a tree as git would write it; the last few are kept, since each turn of a chat reads the same
+        ones. Raises `HistoryError` for one that cannot be read."""
         body = self._trees.pop(tree_id, None)
         if body is None:
-            body = b"" if tree_id == EMPTY_TREE else self.read(tree_id)[1]
+            body = b"" if tree_id == EMPTY_TREE else _canonical(self.read(tree_id)[1], tree_id)
         self._trees[tree_id] = body
         while len(self._trees) > _MAX_CACHED_TREES:
             with contextlib.suppress(KeyError, StopIteration, RuntimeError):
@@ -258,6 +264,34 @@ def commit_body(tree: str, parents: Iterable[str], author: str, committer: str, 
     lines = [f"tree {tree}", *(f"parent {p}" for p in parents), f"author {author}", f"committer {committer}"]
     text = "\n".join(lines) + "\n\n" + message.replace("\0", " ")
     return text.encode("utf-8", "replace")
+
+
+def _canonical(body: bytes, tree_id: str) -> bytes:
+    """A tree's body with the modes that git writes, and each name once.
+
+    Git reads others too (`0100644`, `100600`, `40755`), which a remote, or another program, may have written.
+    """
+    if _CANONICAL.fullmatch(body):
+        return body
+    entries: dict[bytes, tuple[bytes, bytes]] = {}
+    position = 0
+    while position < len(body):
+        found = _ENTRY.match(body, position)
+        if found is None:
+            raise HistoryError(f"tree {tree_id} is damaged: run `git fsck`, and take it from a backup or another clone")
+        mode, name, blob = found.groups()
+        entries.setdefault(name, (_canonical_mode(int(mode, 8)), blob))
+        position = found.end()
+    rows = sorted((_sort_key(mode, name), mode, name, blob) for name, (mode, blob) in entries.items())
+    return b"".join(mode + b" " + name + b"\0" + blob for _, mode, name, blob in rows)
+
+
+def _canonical_mode(mode: int) -> bytes:
+    """As `canon_mode` of git's cache.h."""
+    kinds = {stat.S_IFDIR: FOLDER_MODE, stat.S_IFLNK: LINK_MODE}
+    if stat.S_ISREG(mode):
+        return EXECUTABLE_MODE if mode & stat.S_IXUSR else FILE_MODE
+    return kinds.get(stat.S_IFMT(mode), SUBMODULE_MODE)
 
 
 def _locate(body: bytes, name: bytes) -> tuple[int, int] | None:

@@ -32,6 +32,11 @@ _REJECTED = re.compile(r"\[(remote )?rejected\]|non-fast-forward|fetch first|sta
 _SLOW_LIMITS = ("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30")
 # A larger file is unpacked piece by piece: a few kilobytes can hold gigabytes.
 _PIECEWISE = ("-c", "core.bigFileThreshold=16m")
+# A tree or commit that git would not write ends a fetch. Git itself only warns of the first two.
+_CHECKED = (
+    *("-c", "fetch.fsckObjects=true", "-c", "fetch.fsck.zeroPaddedFilemode=error"),
+    *("-c", "fetch.fsck.badFilemode=error"),
+)
 # One reference is moved and nobody else is asked, whatever the config of the repository says.
 _NOTHING_MORE = ("-c", "push.pushOption=", "-c", "push.negotiate=false", "-c", "transfer.bundleURI=false")
 _PUSH_ONLY = ("--quiet", "--no-follow-tags", "--no-signed", "--no-recurse-submodules")
@@ -80,8 +85,10 @@ class Remote:
 
     def tip(self, branch: str) -> str | None:
         """The commit that the remote's branch is at; None when it has no such branch."""
-        out = self._run("ls-remote", (), f"refs/heads/{branch}")
-        return out.split()[0].decode() if out.strip() else None
+        wanted = f"refs/heads/{branch}"
+        rows = (row.split(b"\t") for row in self._run("ls-remote", (), wanted).splitlines())
+        # Git lists every reference that ends so, `refs/heads/a/refs/heads/main` too.
+        return next((commit.decode() for commit, name in rows if os.fsdecode(name) == wanted), None)
 
     def fetch(self, branch: str) -> str:
         """Fetch the remote's branch and return its commit."""
@@ -116,12 +123,15 @@ class Remote:
         ssh = os.environ.get("GIT_SSH_COMMAND") or f"{ssh} -o BatchMode=yes -o ConnectTimeout=20"
         extra = {"GIT_SSH_COMMAND": ssh}
         stand_in = f"vault-memory-{secrets.token_hex(8)}"  # no config can know it
-        before = (*_SLOW_LIMITS, *_PIECEWISE, *_NOTHING_MORE, *self._reached_as(stand_in))
+        before = (*_SLOW_LIMITS, *_PIECEWISE, *_CHECKED, *_NOTHING_MORE, *self._reached_as(stand_in))
         args = (*before, command, *options, "--", stand_in, reference)
         try:
             return git.run(self._root, *args, extra=extra, timeout_s=_TIMEOUT_S, asks_remote=True)
         except HistoryError as error:
-            raise HistoryError(str(error).replace(stand_in, self._name)) from error
+            said = str(error).replace(stand_in, self._name)
+            if "fsck error" in said or "unpack-objects" in said:
+                said += "; git's own check refuses what this remote sends: if you trust it, take it with `git pull`"
+            raise HistoryError(said) from error
 
     def _reached_as(self, stand_in: str) -> Iterator[str]:
         """Options that define a remote at the same addresses, reached in the same way, about which the config says

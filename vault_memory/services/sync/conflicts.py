@@ -4,6 +4,7 @@ by age."""
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import PurePosixPath
@@ -52,6 +53,7 @@ def decided_conflicts(vault: Vault) -> list[str]:
         newest = history(vault, user, key, limit=1)
         if newest and newest[0].commit == entry.commit:
             older = newest[0].old
-            undo = f"pref set --user {user} {key} {older}" if older else f"pref unset --user {user} {key}"
-            lines.append(f"{user}: {key} = {newest[0].new}; {entry.reason}; `vault-memory {undo}` takes that instead")
+            words = ["set", "--user", user, key, older] if older else ["unset", "--user", user, key]
+            undo = shlex.join(["vault-memory", "pref", *words])  # who wrote the commit chose the value
+            lines.append(f"{user}: {key} = {newest[0].new}; {entry.reason}; `{undo}` takes that instead")
     return lines

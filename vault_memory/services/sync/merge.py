@@ -6,12 +6,16 @@ and a file that the person saves during it is merged too. What may not come in i
 
 from __future__ import annotations
 
+import contextlib
+import os
+import stat
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import (
+    EXECUTABLE_MODE,
     FILE_MODES,
     CommitLog,
     FileDifference,
@@ -51,6 +55,17 @@ class RemoteMerge:
     programs: bool = False
     notes: list[str] = field(default_factory=list)
     tree_only: dict[PurePosixPath, TreeEntry | None] = field(default_factory=dict)
+    runnable: list[PurePosixPath] = field(default_factory=list)
+
+    def allow_runs(self) -> None:
+        """Let new files be run here that the merged tree lets be run, as git would; after the merge is committed."""
+        history = self.vault.history
+        for path in self.runnable if os.name != "nt" else ():
+            entry = history.entry(path)
+            if entry and entry.mode == EXECUTABLE_MODE:
+                with contextlib.suppress(FileNotFoundError), files.opened(_place(history.root, path)) as file:
+                    mode = os.fstat(file.fileno()).st_mode
+                    os.fchmod(file.fileno(), stat.S_IMODE(mode | (mode & 0o444) >> 2))
 
     def drafts(self) -> list[Draft]:
         """The merge commit, and one commit per key that both sides changed; none when there is nothing to merge."""
@@ -74,6 +89,7 @@ class RemoteMerge:
         differences = [difference for difference in differences if difference.path not in self.tree_only]
         for difference in differences:
             _require_plain_file(difference)
+        self.runnable = [each.path for each in differences if (each.old_mode, each.new_mode) == ("000000", "100755")]
         for path, name in self.vault.history.filtered([difference.path for difference in differences]).items():
             raise HistoryError(f"{path} goes through the git filter {name}: {_BY_HAND}")
         blobs = read_blobs(root, (blob for each in differences for blob in (each.old, each.new) if blob))
@@ -205,9 +221,12 @@ def _mine(root: Path, path: PurePosixPath) -> bytes | None:
 
 
 def _require_plain_file(difference: FileDifference) -> None:
-    """Only plain files are merged: a person must decide about a link or a repository inside the vault."""
+    """Only plain files are merged: a person must decide about a link or a repository inside the vault.
+
+    A note that may be run comes from a disk that knows no modes; it is merged as any other.
+    """
     old_mode, new_mode = difference.old_mode, difference.new_mode
-    if new_mode not in ("000000", "100644", old_mode) or old_mode in ("120000", "160000"):
+    if new_mode not in ("000000", "100644", "100755", old_mode) or old_mode in ("120000", "160000"):
         raise HistoryError(f"{difference.path} is not a plain file on the other side (git mode {new_mode}): {_BY_HAND}")
 
 

@@ -78,17 +78,20 @@ def _branch(vault: Vault) -> str:
 def _merge(vault: Vault, name: str, theirs: str | None, plugins: bool) -> list[str]:
     """Commit the person's pending edits, then merge the remote's commit into branch and files; return the notes."""
 
-    def decide() -> Plan[list[str]]:
+    def decide() -> Plan[RemoteMerge | None]:
         _refuse_waiting_commits(vault)
         if theirs is None:
-            return Plan([])
+            return Plan(None)
         merge = RemoteMerge(vault, name, theirs, plugins)
         drafts = merge.drafts()
-        return Plan(merge.notes, drafts)
+        return Plan(merge, drafts)
 
     written = write(vault, None, None, decide, inspect=lambda paths: _refuse_mass_deletion(vault, paths))
     _refuse_waiting_commits(vault)
-    return written.result + ([f"index: {written.index_problem}"] if written.index_problem else [])
+    merge = written.result
+    if merge:
+        merge.allow_runs()
+    return (merge.notes if merge else []) + ([f"index: {written.index_problem}"] if written.index_problem else [])
 
 
 def _refuse_mass_deletion(vault: Vault, paths: Sequence[PurePosixPath]) -> None:
