@@ -86,9 +86,9 @@ class Remote:
     def tip(self, branch: str) -> str | None:
         """The commit that the remote's branch is at; None when it has no such branch."""
         wanted = f"refs/heads/{branch}"
-        rows = (row.split(b"\t") for row in self._run("ls-remote", (), wanted).splitlines())
+        rows = (row.partition(b"\t") for row in self._run("ls-remote", (), wanted).split(b"\n"))
         # Git lists every reference that ends so, `refs/heads/a/refs/heads/main` too.
-        return next((commit.decode() for commit, name in rows if os.fsdecode(name) == wanted), None)
+        return next((commit.decode() for commit, _, name in rows if os.fsdecode(name) == wanted), None)
 
     def fetch(self, branch: str) -> str:
         """Fetch the remote's branch and return its commit."""
