@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vault_memory.adapters.git.index_file import CONFLICT, GitIndexFile, IndexEntry, UnknownIndex
+from vault_memory.adapters.git.index_file import CONFLICT, DamagedIndex, GitIndexFile, IndexEntry, UnknownIndex
 
 pytestmark = pytest.mark.slow
 
@@ -124,6 +126,47 @@ def test_a_name_inside_an_id_is_no_entry(folder: Path) -> None:
     (folder / ".git" / "index").write_bytes(b"".join(pieces))
     names = git(folder, "ls-files").split()
     assert names == sorted(names) and len(names) == 2002
+
+
+def index_of(folder: Path, version: int) -> bytes:
+    """A whole index of a version; that of 2 ends with the cache of trees, that of 3 has an entry that is left out."""
+    git(folder, "read-tree", "--empty")
+    rows = "".join(f"100644 {BLOBS[b'1']}\t{name}\0" for name in ("a", "b/TREE", "b/c", "x" * 300))
+    git(folder, "update-index", "-z", "--index-info", stdin=rows.encode())
+    git(folder, "write-tree") if version == 2 else None
+    git(folder, "update-index", "--skip-worktree", "a") if version == 3 else None
+    git(folder, "update-index", f"--index-version={version}") if version == 4 else None
+    return (folder / ".git" / "index").read_bytes()
+
+
+def use(data: bytes) -> bool:
+    """Parse an index and ask it everything; whether that went well. Only `UnknownIndex` may be raised."""
+    with contextlib.suppress(UnknownIndex):
+        index = GitIndexFile(data)
+        for name in (b"a", b"b/TREE", b"no"):
+            index.blob(name), index.is_left_out(name)
+        entries = {b"b/c": IndexEntry(0o100644, BLOBS[b"2"]), b"b/d": IndexEntry(0o100644, BLOBS[b"2"]), b"a": None}
+        b"".join(index.patched(entries, {b"": ("0" * 40, "1" * 40), b"b": ("0" * 40, "1" * 40)}))
+        return True
+    return False
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_a_damaged_index_is_known_as_such(folder: Path, version: int) -> None:
+    """Cut anywhere, or with bytes that are others: it is read as an index, or it is refused, and nothing else."""
+    whole = index_of(folder, version)
+    assert whole[7] == version and use(whole) == (version < 4)
+    for size in range(len(whole)):
+        assert not use(whole[:size])
+    chance = random.Random(version)
+    for _ in range(2000):
+        garbled = bytearray(whole)
+        for _ in range(chance.choice((1, 1, 2, 8))):
+            garbled[chance.randrange(len(garbled))] = chance.choice((0, 1, 255, chance.randrange(256)))
+        use(bytes(garbled))
+    huge = whole[:8] + b"\xff" * 4 + whole[12:]
+    with pytest.raises(DamagedIndex):
+        GitIndexFile(huge)
 
 
 @pytest.mark.parametrize("data", [b"DIRC\0\0\0\4\0\0\0\0" + b"\0" * 20, b"JUNK\0\0\0\2\0\0\0\0" + b"\0" * 20])

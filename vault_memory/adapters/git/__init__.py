@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         refuse_vast_files,
         union_merge,
     )
-    from vault_memory.adapters.git.index_file import CONFLICT, GitIndexFile, IndexEntry, UnknownIndex
+    from vault_memory.adapters.git.index_file import CONFLICT, DamagedIndex, GitIndexFile, IndexEntry, UnknownIndex
     from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment
     from vault_memory.adapters.git.objects import (
         EMPTY_TREE,
@@ -49,6 +49,7 @@ __all__ = [
     "Allowed",
     "CONFLICT",
     "CommitLog",
+    "DamagedIndex",
     "EMPTY_TREE",
     "EXECUTABLE_MODE",
     "FILE_MODES",
@@ -105,6 +106,7 @@ __getattr__ = lazy_exports(
         "FOLDER_MODE": "objects",
         "FileDifference": "diff",
         "Filters": "repository",
+        "DamagedIndex": "index_file",
         "GitIndexFile": "index_file",
         "Growth": "upkeep",
         "Head": "repository",

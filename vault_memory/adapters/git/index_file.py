@@ -3,15 +3,17 @@
 `git update-index` reads and writes every entry: 10 ms at 10,000 files, 70 ms at 100,000. Finding entries by name and
 splicing takes 3 and 20 ms. Layout (git's Documentation/gitformat-index, versions 2 and 3, SHA-1): a header of 12
 bytes; entries sorted by name, each 62 bytes of facts (64 when extended), the name, and 1 to 8 NULs up to a multiple of
-8; extensions; the SHA-1 of all that. Anything else raises `UnknownIndex`, and git does the work.
+8; extensions; the SHA-1 of all that. Another whole index raises `UnknownIndex`, and git does the work; one that is cut
+or garbled raises `DamagedIndex`: git would take what it finds there for entries.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from vault_memory.adapters.files import FileStamp
@@ -30,7 +32,20 @@ CONFLICT = "conflict"
 
 
 class UnknownIndex(Exception):
-    """The git index has a version or an extension that only git can change. Stays inside the package."""
+    """The git index has a version or an extension that only git can change. Stays inside the adapters."""
+
+
+class DamagedIndex(UnknownIndex):
+    """The git index is cut, or holds what no git wrote there."""
+
+
+@contextlib.contextmanager
+def _damage_named() -> Iterator[None]:
+    """Bytes that lead out of the file, or to no entry, are damage."""
+    try:
+        yield
+    except (IndexError, ValueError, struct.error) as error:
+        raise DamagedIndex("it is cut or garbled") from error
 
 
 @dataclass(frozen=True)
@@ -48,17 +63,33 @@ class GitIndexFile:
     """The bytes of a git index. Names are bytes, from the repository's top."""
 
     def __init__(self, data: bytes) -> None:
-        signature, self._version, self._count = _HEADER.unpack_from(data)
+        """Raises `UnknownIndex`."""
+        self._data = data
+        try:
+            with _damage_named():
+                self._read()
+        except DamagedIndex:
+            raise
+        except UnknownIndex as error:
+            if not _is_whole(data):
+                raise DamagedIndex("it is cut or garbled") from error
+            raise
+
+    def _read(self) -> None:
+        signature, self._version, self._count = _HEADER.unpack_from(self._data)
         if signature != b"DIRC" or self._version not in (2, 3):
             raise UnknownIndex(f"index version {self._version}")
-        self._data = data
         self._end = self._end_of_entries()
         self._extensions = self._read_extensions()
 
     # Reading ------------------------------------------------------------------------------------------------------
 
+    @_damage_named()
     def blob(self, name: bytes) -> str | None:
-        """The blob of a name's entry; None when there is none or only the intent to add one; or `CONFLICT`."""
+        """The blob of a name's entry; None when there is none or only the intent to add one; or `CONFLICT`.
+
+        Like all that follows, it raises `DamagedIndex` for damage that was not met before.
+        """
         start = self._find(name)
         if start is None:
             return None
@@ -68,6 +99,7 @@ class GitIndexFile:
             return CONFLICT
         return None if extended else str(blob.hex())
 
+    @_damage_named()
     def is_left_out(self, name: bytes) -> bool:
         """Whether a name's entry says that the file on disk does not count (git's skip-worktree)."""
         start = self._find(name)
@@ -154,6 +186,8 @@ class GitIndexFile:
         self._end, position = len(data) - 20, 12
         for _ in range(self._count):
             position = self._after(position)
+        if position > self._end or not _is_whole(data):  # it may be cut where an extension stood
+            raise DamagedIndex("it is cut or garbled")
         return position
 
     def _ends_well(self, at: int) -> bool:
@@ -170,10 +204,13 @@ class GitIndexFile:
                 raise UnknownIndex(f"extension {kind!r}")
             extensions[kind] = self._data[at + 8 : at + 8 + size]
             at += 8 + size
+        if at != len(self._data) - 20:
+            raise DamagedIndex("it is cut or garbled")
         return extensions
 
     # Changing -----------------------------------------------------------------------------------------------------
 
+    @_damage_named()
     def patched(
         self, entries: Mapping[bytes, IndexEntry | None], folders: Mapping[bytes, tuple[str | None, str | None]]
     ) -> list[bytes | memoryview]:
@@ -210,6 +247,11 @@ class GitIndexFile:
         for part in parts:
             checksum.update(part)
         return [*parts, checksum.digest()]
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether the checksum is that of the rest; with `index.skipHash` git writes zeros, which say nothing."""
+    return data[-20:] in (hashlib.sha1(data[:-20], usedforsecurity=False).digest(), bytes(20))
 
 
 def _packed(name: bytes, entry: IndexEntry) -> bytes:
@@ -289,7 +331,7 @@ def _nodes(body: bytes, wanted: set[bytes]) -> dict[bytes, _Node]:
         if wanted:
             visit(next(rows), b"")
     except StopIteration:
-        raise UnknownIndex("a cache of trees that breaks off") from None
+        raise DamagedIndex("a cache of trees that breaks off") from None
     return nodes
 
 

@@ -4,20 +4,23 @@ have written them."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.index_file import DamagedIndex, GitIndexFile, UnknownIndex
 from vault_memory.adapters.git.objects import Objects, object_id
 from vault_memory.adapters.git.settings import ALTERNATES, Place, locate, settings_at
 from vault_memory.core import layout
-from vault_memory.errors import ForeignFile, HistoryError
+from vault_memory.errors import ForeignFile, HistoryError, TooLarge
 
 _BRANCH = re.compile(
     r"refs/heads(?:/(?!\.)(?:(?!\.\.|@\{)[^\x00-\x20\x7f/~^:?*\[\\])+(?<!\.)(?<!\.lock))+"  # as `git check-ref-format`
@@ -41,6 +44,24 @@ _FILTERED = re.compile(rb"^(?![ \t\r]*#).*\s(?:filter=|ident\b|working-tree-enco
 _LINE_ENDS = re.compile(rb"^(?![ \t\r]*#).*\s(?:text\b|eol=|crlf\b)", re.MULTILINE)
 _MAY_BE_SPLIT = re.compile(rb"link\0[\0-\x10]")
 """The header of the extension that names a shared index; a file whose name ends so looks alike."""
+
+_NAMED_FILES = ("core.attributesfile", "core.excludesfile")
+
+
+def _has_no_home(path: str) -> bool:
+    return path.startswith("~") and _expanded(path) == path
+
+
+def _is_no_level(value: str) -> bool:
+    return re.fullmatch(r"-1|0*[0-9]", value) is None
+
+
+_WRONG: dict[str, Callable[[str], bool]] = {
+    **dict.fromkeys((*_NAMED_FILES, "core.hookspath", "mailmap.file"), _has_no_home),
+    **dict.fromkeys(("core.compression", "core.loosecompression", "pack.compression"), _is_no_level),
+    "core.bare": lambda value: value.lower() in ("true", "yes", "on", "1"),
+}
+"""Settings with whose values git fails, and does not say which one it was: key → whether a value is such a one."""
 
 _tracked: dict[Path, tuple[object, frozenset[PurePosixPath]]] = {}
 """Vault → the stamp of its git index, and what that index tracks of its state and indexes."""
@@ -109,17 +130,39 @@ class Repository:
         if planted := self.planted(head.ref):
             path, what = planted[0]
             return f"{path} is a {what}, which a commit would write through: put the file or folder itself there"
+        if (branch := self.common_dir / head.ref).is_dir():
+            return f"{branch} is a folder, and the branch's own file belongs there: move it away"
         if others := next((each for each in settings_at(self._place).refused if each.key == ALTERNATES), None):
             return (
                 f"{self.common_dir / ALTERNATES} leads git to {others.value!r}, the objects of another repository: say "
                 "yes to it with `vault-memory trust`, or delete it"
             )
+        if unusable := self.unusable():
+            return unusable
         settings = self.settings()
         if elsewhere := self.other_worktree():
             return f"core.worktree of this repository leads to {elsewhere}: `git config --unset core.worktree`"
         if settings.get("extensions.objectformat", "sha1") != "sha1" or "extensions.refstorage" in settings:
             return "this repository uses SHA-256 or reftable, which vault-memory cannot write"
         return self._foreign_owner()
+
+    def unusable(self) -> str | None:
+        """The setting with which git can judge no file here, or that names attributes that nobody should read, in words
+        with the next step; or None. Most gits fail with such a setting, and do not name it."""
+        settings = self.settings()
+        for key, is_wrong in _WRONG.items():
+            value = settings.get(key)
+            is_of_another = key == "core.bare" and self.git_dir != self.common_dir  # a linked worktree is never bare
+            if value is not None and is_wrong(value) and not is_of_another:
+                return f"git cannot work with {key} = {value}: correct it, or `git config --unset-all {key}`"
+        for key in _NAMED_FILES:
+            named = _expanded(settings.get(key) or "")
+            if named and (why := _unreadable(path := self.top / named)):
+                return f"{key} names {path}, which {why}: correct it, or `git config --unset-all {key}`"
+        for path in (self.common_dir / "info" / "attributes", self.top / ".gitattributes"):
+            if why := _unreadable(path):
+                return f"{path} {why}: divide it, or take it away"
+        return None
 
     def planted(self, ref: str = "refs/heads") -> list[tuple[Path, str]]:
         """Those of the places in which git's commands and ours write that are no file or folder, and what they are.
@@ -195,15 +238,18 @@ class Filters:
 
     A vault's own `.gitattributes` says `* -text`: nothing is converted. In a larger repository, or where a person
     encrypts notes with a filter, git is asked: the plain bytes would show every line changed, or store plain text
-    that must be encrypted. The attributes are read once: make a new one for each task. Paths are from the
-    repository's top.
+    that must be encrypted. The attributes are read once: make a new one for each task. `problem` names attributes that
+    cannot be read: they count as none, and no commit may be made of what came of it. Paths are from the repository's
+    top.
     """
+
+    problem: str = ""
 
     def __init__(self, repository: Repository, objects: Objects) -> None:
         self._repository = repository
         self._objects = objects
-        self._texts: dict[Path, bytes] = {}
-        self._by_folder: dict[PurePosixPath, bytes] = {}
+        self._rules: dict[Path, _Rules] = {}
+        self._by_folder: dict[PurePosixPath, _Rules] = {}
 
     def blob(self, path: PurePosixPath, content: bytes | None) -> str | None:
         """The id of the blob that git would make of a file's bytes; None for no file."""
@@ -250,32 +296,70 @@ class Filters:
         return out.decode().strip()
 
     def _converts(self, path: PurePosixPath, content: bytes) -> bool:
-        attributes = self._attributes(path)
-        if _FILTERED.search(attributes):
+        rules = self._rules_for(path)
+        if rules.filter:
             return True
         if b"\r\n" not in content:  # only these two bytes are ever converted on the way into git
             return False
         setting = self._repository.settings().get("core.autocrlf", "false").lower()
-        return setting in ("true", "yes", "on", "1", "input") or _LINE_ENDS.search(attributes) is not None
+        return setting in ("true", "yes", "on", "1", "input") or rules.convert_line_ends
 
-    def _attributes(self, path: PurePosixPath) -> bytes:
-        """The text of every attributes file that may apply to a path."""
+    def _rules_for(self, path: PurePosixPath) -> _Rules:
+        """What any attributes file that may apply to a path does."""
         if path.parent in self._by_folder:
             return self._by_folder[path.parent]
-        home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
-        named = self._repository.settings().get("core.attributesfile")
+        home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+        named = _expanded(self._repository.settings().get("core.attributesfile") or "")
         sources = [self._repository.common_dir / "info" / "attributes"]
-        sources += [Path(named).expanduser() if named else home / "git" / "attributes"]
+        sources += [self._repository.top / named if named else Path(home, "git", "attributes")]
         sources += [self._repository.top / folder / ".gitattributes" for folder in path.parents]
         for source in sources:
-            if source not in self._texts:
-                try:
-                    self._texts[source] = b"" if source.is_dir() else files.read(source) or b""
-                except OSError:  # unreadable to us, and so to git, which goes on without it, as without a folder
-                    self._texts[source] = b""
-        attributes = b"\n".join(self._texts[source] for source in sources)
-        self._by_folder[path.parent] = attributes
-        return attributes
+            if source not in self._rules:
+                self._rules[source] = self._rules_in(source)
+        found = [self._rules[source] for source in sources]
+        rules = _Rules(any(each.filter for each in found), any(each.convert_line_ends for each in found))
+        self._by_folder[path.parent] = rules
+        return rules
+
+    def _rules_in(self, source: Path) -> _Rules:
+        try:
+            return _searched(b"" if source.is_dir() else files.read(source) or b"")
+        except OSError:  # unreadable to us, and so to git, which goes on without it, as without a folder
+            return _Rules()
+        except (TooLarge, ForeignFile) as error:
+            self.problem = str(error)
+            return _Rules()
+
+
+class _Rules(NamedTuple):
+    """Whether some attributes set a filter, and whether some convert the ends of lines."""
+
+    filter: bool = False
+    convert_line_ends: bool = False
+
+
+@functools.lru_cache(maxsize=8)
+def _searched(attributes: bytes) -> _Rules:
+    """What a text of attributes does; a megabyte takes some milliseconds, and every write asks several times."""
+    return _Rules(_FILTERED.search(attributes) is not None, _LINE_ENDS.search(attributes) is not None)
+
+
+def _expanded(path: str) -> str:
+    """A path of git's config, `~` and `~user` resolved."""
+    return os.path.expanduser(path) if path.startswith("~") else path
+
+
+def _unreadable(path: Path) -> str:
+    """Why a file of attributes or patterns is none to read, in words; "" if it is, or if there is none."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return ""
+    if stat.S_ISDIR(status.st_mode):
+        return ""
+    if not stat.S_ISREG(status.st_mode):
+        return "is a pipe, socket or device"
+    return f"has more than {files.MAX_FILE_BYTES:,} bytes" if status.st_size > files.MAX_FILE_BYTES else ""
 
 
 def tracked_state(root: Path) -> frozenset[PurePosixPath]:
@@ -311,6 +395,13 @@ def refuse_tracked(root: Path, path: Path) -> None:
 def _listed(root: Path, index: bytes) -> frozenset[PurePosixPath]:
     # Versions 2 and 3 hold each whole name, version 4 and a split index do not: then git is asked.
     is_plain = index[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and not _MAY_BE_SPLIT.search(index[-100_000:])
+    if not is_plain:
+        try:
+            GitIndexFile(index)
+        except DamagedIndex:  # git can list nothing, and `state` names it
+            return frozenset()
+        except UnknownIndex:
+            pass
     lowered = index.lower() if is_plain else b""
     if is_plain and layout.STATE_DIR.encode() not in lowered and layout.INDEX_FILE.encode() not in lowered:
         return frozenset()

@@ -20,6 +20,7 @@ from vault_memory.adapters.git import (
     FILE_MODES,
     Allowed,
     CommitLog,
+    DamagedIndex,
     Filters,
     LogEntry,
     Objects,
@@ -111,12 +112,18 @@ class History:
     # Reading ------------------------------------------------------------------------------------------------------
 
     def state(self) -> HistoryState:
-        """Where the repository stands and what waits. Reads a few small files."""
+        """Where the repository stands and what waits. Reads git's index and a few small files."""
         head = self._repository.head()
         damaged, waiting = tuple(self._intents.damaged()), self._intents.count()
+        problem = self._problem()
+        paused = self._repository.paused() or problem
         held = self._repository.held_lock() if waiting else None
         lock = f"{held} is held by another git; if none is running, delete it" if held else None
-        return HistoryState(head.branch, head.commit, self._repository.paused(), waiting, damaged, lock)
+        return HistoryState(head.branch, head.commit, paused, waiting, damaged, lock, problem)
+
+    def _problem(self) -> str | None:
+        """Why git can judge no file here, in words with the next step, or None."""
+        return self._repository.unusable() or GitIndexUpdate(self._repository).problem or None
 
     def person(self) -> Author:
         """Who the person is: the user that git knows, else the configured one, else "vault owner"."""
@@ -206,7 +213,9 @@ class History:
                 continue
             except PermissionError:  # git could not read it either; the search index reports it
                 continue
-            if on_disk != before and not (before is None and paths is not None and self.ignored(path)):
+            if on_disk != before and not (
+                before is None and paths is not None and (self._problem() or self.ignored(path))
+            ):
                 edits.append(FileChange(path, before, on_disk))
                 room -= len(before or b"") + len(on_disk or b"")
             if room < 0:
@@ -309,7 +318,12 @@ class History:
         return out.decode().strip()
 
     def _status(self) -> list[PurePosixPath]:
-        """Files that differ from HEAD or are new; those in a merge conflict are left to the person."""
+        """Files that differ from HEAD or are new; those in a merge conflict are left to the person.
+
+        None while git can judge no file: `state` says why.
+        """
+        if self._problem():
+            return []
         options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
         out = git.run(self.root, "status", *options, "--", ".", timeout_s=_STATUS_TIMEOUT_S)
         rows = [
@@ -327,7 +341,9 @@ class History:
         return (is_file or not os.path.lexists(full)) and not files.is_temporary(path.name)
 
     def tracked(self) -> list[PurePosixPath]:
-        """Every file of the vault that git tracks."""
+        """Every file of the vault that git tracks; none while git can judge no file."""
+        if self._problem():
+            return []
         listed = git.run(self.root, "ls-files", "-z", "--", ".", timeout_s=_STATUS_TIMEOUT_S)
         return [PurePosixPath(name) for name in os.fsdecode(listed).split("\0") if name]
 
@@ -480,6 +496,8 @@ class History:
                 return self._try_flush(written)
             except CannotCommit as reason:
                 return self._all_wait(str(reason))
+            except DamagedIndex:
+                return self._all_wait(self._problem() or "git's index keeps changing")
             except _Overtaken as reason:
                 if time.monotonic() > give_up:
                     return self._all_wait(str(reason))
@@ -497,7 +515,11 @@ class History:
         self._rewind.put_back()
         pending = self._intents.pending()
         git_index = GitIndexUpdate(self._repository)
+        if git_index.problem:
+            raise CannotCommit(git_index.problem)
         plan = Planner(self._repository, self._objects, self._sign).plan(pending, git_index, self.person)
+        if git_index.problem:  # met only now
+            raise CannotCommit(git_index.problem)
         self._objects.write(*([draft_branch_move(self._repository, plan.commits[-1])] if plan.commits else []))
         self._step("objects written")
         if plan.changes or plan.commits:

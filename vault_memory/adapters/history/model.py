@@ -64,7 +64,7 @@ class HistoryState:
 
     `branch` is None when HEAD is detached, `head` is None before the first commit. `paused` says why commits wait,
     `waiting` how many drafts do, `lock` names the lock of another git that they wait for. `damaged` has a line for each
-    intent that cannot be carried out.
+    intent that cannot be carried out. `problem` names a git index or a setting with which git can judge no file.
     """
 
     branch: str | None
@@ -73,3 +73,4 @@ class HistoryState:
     waiting: int
     damaged: tuple[str, ...] = ()
     lock: str | None = None
+    problem: str | None = None

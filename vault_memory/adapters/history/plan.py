@@ -103,6 +103,8 @@ class Planner:
                 plan.left_out |= self._taken_from_merged(draft)
             plan.left.append((intent, tuple(left)))
         self._index_changes(plan, touched, before, tree)
+        if self._filters.problem:
+            raise CannotCommit(f"commits wait until git's attributes can be read: {self._filters.problem}")
         return plan
 
     # What stands in the way -----------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from vault_memory.adapters import files, git, private
 from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.git import (
     CONFLICT,
+    DamagedIndex,
     GitIndexFile,
     Head,
     IndexEntry,
@@ -93,7 +94,8 @@ def _append_reflog(path: Path, above: Path, line: bytes) -> None:
 class GitIndexUpdate:
     """One repository's git index on its way from one commit to the next. Paths are from the repository's top.
 
-    Every entry but ours stays as the person left it.
+    Every entry but ours stays as the person left it. `problem` says why nobody can read it, and the next step ("" when
+    all is well): then no path may be judged by it, and nothing is published.
     """
 
     def __init__(self, repository: Repository) -> None:
@@ -101,13 +103,34 @@ class GitIndexUpdate:
         self._index = repository.git_dir / "index"
         self.lock_file = repository.git_dir / "index.lock"
         self._draft = _index_draft(repository)
-        self._data = files.read(self._index, None)
-        self._parsed = _parse(self._data)
+        self._data: bytes | None = None
+        self._parsed: GitIndexFile | None = None
+        self.problem = ""
+        try:
+            self._data = files.read(self._index, None)
+            self._parsed = GitIndexFile(self._data) if self._data is not None else None
+        except DamagedIndex as damage:
+            self._cannot_be_read(damage)
+        except UnknownIndex:
+            pass  # of a kind that git must change
+        except (ForeignFile, OSError) as error:
+            self._cannot_be_read(error)
+
+    def _cannot_be_read(self, why: Exception) -> None:
+        self.problem = (
+            f"{self._index} cannot be read ({why}): take it away (`rm -r {self._index}`), then `git reset` makes it "
+            "anew and leaves your files as they are"
+        )
 
     def blobs(self, paths: list[PurePosixPath]) -> dict[PurePosixPath, str | None]:
         """The blob that the git index holds for each path: None for no entry, `CONFLICT` for one we may not judge."""
         if self._parsed is not None:
-            return {path: self._parsed.blob(os.fsencode(str(path))) for path in paths}
+            try:
+                return {path: self._parsed.blob(os.fsencode(str(path))) for path in paths}
+            except DamagedIndex as damage:
+                self._cannot_be_read(damage)
+        if self.problem:
+            return dict.fromkeys(paths, CONFLICT)
         blobs: dict[PurePosixPath, str | None] = dict.fromkeys(paths)
         listed = git.run(self._top, "ls-files", "--stage", "-z", "--", *map(str, paths))
         for row in filter(None, listed.split(b"\0")):
@@ -117,9 +140,14 @@ class GitIndexUpdate:
         return blobs
 
     def left_out(self, paths: list[PurePosixPath]) -> set[PurePosixPath]:
-        """Those of the paths whose file on disk does not count (git's skip-worktree)."""
+        """Those of the paths whose file on disk does not count (git's skip-worktree); all while nobody can tell."""
         if self._parsed is not None:
-            return {path for path in paths if self._parsed.is_left_out(os.fsencode(str(path)))}
+            try:
+                return {path for path in paths if self._parsed.is_left_out(os.fsencode(str(path)))}
+            except DamagedIndex as damage:
+                self._cannot_be_read(damage)
+        if self.problem:
+            return set(paths)
         listed = git.run(self._top, "ls-files", "-t", "-z", "--", *map(str, paths)) if paths else b""
         return {PurePosixPath(os.fsdecode(row[2:])) for row in listed.split(b"\0") if row.startswith(b"S ")}
 
@@ -133,7 +161,7 @@ class GitIndexUpdate:
         """Write the new git index beside the old one: (mode, blob) for each path, None to take it out.
 
         `written` are files as we have just written them, which need not be read again. `left_out` are paths whose file
-        on disk shall not count.
+        on disk shall not count. Raises `DamagedIndex`.
         """
         if self._parsed is None:
             self._prepare_by_git(changes, left_out)
@@ -224,16 +252,6 @@ class GitIndexUpdate:
         except (OSError, TooLarge, ForeignFile):
             return FileStamp()
         return stamp
-
-
-def _parse(data: bytes | None) -> GitIndexFile | None:
-    """The git index, if it is of a kind that we can change; else git must change it."""
-    if data is None:
-        return None
-    try:
-        return GitIndexFile(data)
-    except UnknownIndex:
-        return None
 
 
 # The locks ------------------------------------------------------------------------------------------------------------

@@ -17,7 +17,13 @@ from vault_memory.errors import VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, is_mass_deletion, spaces
 from vault_memory.services.person_edits import Withheld, withheld
-from vault_memory.services.sync import decided_conflicts, open_conflicts, private_in_git, waiting_addresses
+from vault_memory.services.sync import (
+    decided_conflicts,
+    large_attributes,
+    open_conflicts,
+    private_in_git,
+    waiting_addresses,
+)
 from vault_memory.services.turns import Tally, redactions, tally
 from vault_memory.services.vault import Vault
 
@@ -106,10 +112,11 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         for source in {*scope.pending, *scope.failed}
         if note.CONFLICT_PROBLEM in scope.failed.get(source, note.CONFLICT_PROBLEM)
     ]
-    conflicts = tuple(open_conflicts(vault, to_search))
+    is_judged = history.problem is None  # else git lists nothing, and the problem itself is shown
+    conflicts = tuple(open_conflicts(vault, to_search)) if is_judged else ()
     held_back = tuple(w for w in withheld(vault) if user_id in (None, layout.scope_of(PurePosixPath(w.path))))
     unhealthy = _unhealthy(scope_statuses, daemon, history, jobs)
-    unhealthy += filter(None, [private_in_git(vault)])
+    unhealthy += [*filter(None, [private_in_git(vault)]), *large_attributes(vault)]
     return Status(
         str(vault.root),
         scopes=scope_statuses,
@@ -119,7 +126,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         vectors_by=vectors_by(),
         growth=growth(vault.history.git_dir),
         conflicts=conflicts,
-        decided=tuple(decided_conflicts(vault)),
+        decided=tuple(decided_conflicts(vault)) if is_judged else (),
         withheld=held_back,
         degraded=(*vault.config.waits(), *_degraded(scope_statuses, daemon, tally(vault)), *_refused_settings(vault)),
         unhealthy=(
@@ -260,6 +267,8 @@ def _unhealthy(
     if history.waiting:
         usual = "they are made at the next write; those of a withheld file when the secret is out of it"
         lines.append(f"{history.waiting} commits wait: {history.paused or history.lock or usual}")
+    elif history.problem:
+        lines.append(history.problem)
     lines += history.damaged
     lines += [f"job {job.name}: {job.last.said}" for job in jobs if job.last and not job.last.ok and job.last.finished]
     return lines

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         merge_driver,
         merge_driver_installed,
     )
-    from vault_memory.services.sync.refusals import private_in_git
+    from vault_memory.services.sync.refusals import large_attributes, private_in_git
     from vault_memory.services.sync.sync import sync
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "decided_conflicts",
     "install_merge_driver",
     "is_our_setting",
+    "large_attributes",
     "merge_driver",
     "merge_driver_installed",
     "open_conflicts",
@@ -41,6 +42,7 @@ __getattr__ = lazy_exports(
         "decided_conflicts": "conflicts",
         "install_merge_driver": "merge_driver",
         "is_our_setting": "merge_driver",
+        "large_attributes": "refusals",
         "merge_driver": "merge_driver",
         "merge_driver_installed": "merge_driver",
         "open_conflicts": "conflicts",

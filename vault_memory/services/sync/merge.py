@@ -22,6 +22,7 @@ from vault_memory.adapters.git import (
     Moment,
     TreeEntry,
     changed_files,
+    object_id,
     read_blobs,
     refuse_vast,
     refuse_vast_files,
@@ -38,6 +39,7 @@ from vault_memory.services.vault import Vault
 CONFLICT_COPY = " (conflict "
 """In the name of the older text of a file that cannot be merged: `plan (conflict 2026-01-30 1a2b3c4).canvas`."""
 
+_MAX_NAME_BYTES, _MAX_SUFFIX_BYTES = 255, 32
 _LAST_SECOND = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
 _BY_HAND = "merge it yourself with `git pull --no-rebase`, then sync again"
 
@@ -186,7 +188,7 @@ class RemoteMerge:
 
     def _copy(self, path: PurePosixPath, content: bytes, written: Moment) -> FileChange:
         day = self._local_time(written).date()
-        copy = path.with_name(f"{path.stem}{CONFLICT_COPY}{day} {written.commit[:7]}){path.suffix}")
+        copy = path.with_name(_copy_name(path, f"{CONFLICT_COPY}{day} {written.commit[:7]})"))
         return FileChange(copy, files.read(files.contained(self.vault.history.root, copy)), content)
 
     def _newer_side(self, path: PurePosixPath, key: str) -> Side:
@@ -201,6 +203,19 @@ class RemoteMerge:
 
     def _local_time(self, moment: Moment) -> datetime:
         return datetime.fromtimestamp(min(moment.time, _LAST_SECOND), UTC).astimezone(self.vault.config.zone())
+
+
+def _copy_name(path: PurePosixPath, mark: str) -> str:
+    """The name of a file with `mark` before its suffix, cut where a file system takes no more."""
+    name = f"{path.stem}{mark}{path.suffix}"
+    if len(os.fsencode(name)) <= _MAX_NAME_BYTES:
+        return name
+    suffix = path.suffix if len(os.fsencode(path.suffix)) <= _MAX_SUFFIX_BYTES else ""
+    end = f"~{object_id('blob', os.fsencode(path.name))[:7]}{mark}{suffix}"  # two long names may begin alike
+    stem = path.name.removesuffix(suffix)
+    while len(os.fsencode(stem + end)) > _MAX_NAME_BYTES:
+        stem = stem[:-1]
+    return stem + end
 
 
 def _place(root: Path, path: PurePosixPath) -> Path:

@@ -3,6 +3,7 @@ programs, files over an ignored one of the person's, and settings that cannot be
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -14,6 +15,8 @@ from vault_memory.core import layout, reading
 from vault_memory.errors import ConfigError, HistoryError
 from vault_memory.services.vault import Vault
 
+MAX_ATTRIBUTES_BYTES = 100_000
+"""Of a `.gitattributes` that a remote sends: a vault's own has some hundred."""
 _PRIVATE_NOTE = (
     "private, so they are not taken in; this merge takes them out of the remote's files, not out of its history"
 )
@@ -26,10 +29,16 @@ _LARGE_NOTE = (
     f"larger than {files.MAX_FILE_BYTES // 10**6} MB, so they stay in git and are not put on disk: `git update-index "
     "--no-skip-worktree FILE`, then `git checkout HEAD -- FILE` puts one there"
 )
-_LARGE_CLASH_NOTE = "larger than that and changed on both sides, so yours stays; theirs is in git's history"
+_ATTRIBUTES_NOTE = (
+    f"larger than {MAX_ATTRIBUTES_BYTES // 1000} KB, and every write would search them, so they stay in git and are "
+    "not put on disk: divide them where they were written"
+)
+_LARGE_CLASH_NOTE = "too large and changed on both sides, so yours stays; theirs is in git's history"
 _COVERED_NOTE = "ignored here or left out by git, so your own files stay as they are"
 _MAX_NAMED = 3
 _MAX_SETTINGS_BYTES = 1_000_000
+_MAX_SWIFT_BYTES = 1_000_000
+"""Of a `.gitattributes` on this disk; searching more takes a good part of a write's time."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,7 @@ def refusals(
     large = {
         each.path
         for each in open_to_all
-        if max(sizes.get(blob, 0) for blob in (each.old, each.new) if blob) > files.MAX_FILE_BYTES
+        if max(sizes.get(blob, 0) for blob in (each.old, each.new) if blob) > _max_bytes(each.path)
     } - run
     untracked = _untracked(vault, (each for each in open_to_all if each.path not in run))
     covered = {path for path in untracked if history.ignored(path)}
@@ -80,15 +89,25 @@ def refusals(
             entries[each.path] = ours if is_ours_changed else history.entry(each.path, theirs)
             if is_ours_changed and each.path in large:
                 clashes.append(each.path)
+    taken_out = [each.path for each in open_to_all if each.path in large and each.new]
     notes = (
         *_note([each.path for each in private if each.new], _PRIVATE_NOTE),
         *_note([each.path for each in misplaced if each.new], _MISPLACED_NOTE),
         *_note([each.path for each in open_to_all if each.path in run and each.new], _PROGRAM_NOTE),
         *_note(sorted((covered | left_out) - run - large), _COVERED_NOTE),
-        *_note([each.path for each in open_to_all if each.path in large and each.new], _LARGE_NOTE),
+        *_note([path for path in taken_out if not _is_attributes(path)], _LARGE_NOTE),
+        *_note([path for path in taken_out if _is_attributes(path)], _ATTRIBUTES_NOTE),
         *_note(clashes, _LARGE_CLASH_NOTE),
     )
     return Refusals(entries, notes)
+
+
+def _is_attributes(path: PurePosixPath) -> bool:
+    return path.name.casefold() == ".gitattributes"
+
+
+def _max_bytes(path: PurePosixPath) -> int:
+    return MAX_ATTRIBUTES_BYTES if _is_attributes(path) else files.MAX_FILE_BYTES
 
 
 def _is_misplaced(root: Path, path: PurePosixPath) -> bool:
@@ -132,6 +151,19 @@ def private_in_git(vault: Vault) -> str:
         f"git tracks {_count(private)} that must stay on this machine ({names}): `git rm -r --cached` and their "
         "names, then `git commit`; if a remote has them, its history keeps them"
     )
+
+
+def large_attributes(vault: Vault) -> list[str]:
+    """A line for each `.gitattributes` in git that makes writes slow, with the next step."""
+    lines = []
+    for path in filter(_is_attributes, vault.history.tracked()):
+        with contextlib.suppress(OSError):
+            size = (vault.history.root / path).lstat().st_size
+            if size > _MAX_SWIFT_BYTES:
+                lines.append(
+                    f"{path} has {size:,} bytes, and every write searches them: take out the lines that you do not need"
+                )
+    return lines
 
 
 def _untracked(vault: Vault, differences: Iterable[FileDifference]) -> list[PurePosixPath]:

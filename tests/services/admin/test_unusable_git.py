@@ -1,0 +1,105 @@
+"""What makes git, or its index, unusable is named; turns are kept, and their commits are made once it is mended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vault_memory.adapters.files import MAX_FILE_BYTES
+from vault_memory.services.admin import doctor, status
+from vault_memory.services.turns import record_turn
+from vault_memory.services.vault import Vault, open_vault
+
+pytestmark = pytest.mark.slow
+
+Mend = Callable[[], object]
+
+
+def git(vault: Vault, *args: str) -> None:
+    subprocess.run(["git", *args], cwd=vault.root, check=True, capture_output=True)
+
+
+def turns_wait_and_come(vault: Vault, named: str, mend: Mend) -> None:
+    """Two turns are kept; `named` is in what every command says of it; after `mend` all is committed."""
+    before = vault.history.state().waiting
+    written = record_turn(vault, "alice", "我喜歡暗色主題")
+    (vault.root / "memory/alice/notes").mkdir(exist_ok=True)
+    (vault.root / "memory/alice/notes/new.md").write_text("a note of my own\n")
+    again = record_turn(open_vault(vault.root), "alice", "我喜歡淺色主題")
+    assert named in (written.paused or "") and named in (again.paused or "")
+    state = vault.history.state()
+    assert state.waiting > before and named in (state.paused or "")
+    assert any(named in line for line in status(vault).unhealthy)
+    assert any(named in found.message for found in doctor(vault) if found.name == "git")
+    mend()
+    mended = open_vault(vault.root)
+    record_turn(mended, "alice", "好")
+    state = mended.history.state()
+    assert not state.waiting and not state.paused and not state.problem
+    profile = (vault.root / "memory/alice/USER.md").read_text()
+    shown = subprocess.run(
+        ["git", "show", "HEAD:memory/alice/USER.md"], cwd=vault.root, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == profile and "light" in profile
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "noise"])
+def test_a_damaged_index(vault: Vault, damage: str) -> None:
+    record_turn(vault, "alice", "你好")
+    index = vault.root / ".git/index"
+    whole = index.read_bytes()
+    index.write_bytes({"cut": whole[:100], "empty": b"", "noise": os.urandom(3000)}[damage])
+
+    def mend() -> None:
+        index.unlink()
+        git(vault, "reset", "-q")
+
+    turns_wait_and_come(vault, f"{index} cannot be read", mend)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("core.attributesFile", "~nosuchuser/x"),
+        ("core.attributesFile", "/dev/zero"),
+        ("core.excludesFile", "~nosuchuser/x"),
+        ("core.attributesFile", "large"),
+        ("core.compression", "99"),
+    ],
+)
+def test_a_setting_with_which_git_fails(vault: Vault, tmp_path: Path, key: str, value: str) -> None:
+    if value == "large":
+        value = str(tmp_path / "large")
+        (tmp_path / "large").touch()
+        os.truncate(value, MAX_FILE_BYTES + 1)
+    git(vault, "config", key, value)
+    config = vault.root / ".git/config"
+    mended = config.read_text().replace(f"{key.split('.')[1]} = {value}", "")
+    turns_wait_and_come(vault, f"{key.lower()} ", lambda: config.write_text(mended))
+
+
+def test_a_folder_in_the_place_of_the_branch(vault: Vault) -> None:
+    commit = vault.history.commit_named("HEAD")
+    branch = vault.root / ".git/refs/heads/main"
+    branch.unlink(missing_ok=True)
+    branch.mkdir()
+
+    def mend() -> None:
+        branch.rmdir()
+        branch.write_text(f"{commit}\n")
+
+    turns_wait_and_come(vault, f"{branch} is a folder", mend)
+
+
+def test_attributes_that_are_too_large_to_be_read_are_named(vault: Vault) -> None:
+    attributes = vault.root / "memory/alice/.gitattributes"
+    record_turn(vault, "alice", "你好")
+    attributes.touch()
+    os.truncate(attributes, MAX_FILE_BYTES + 1)
+    assert str(attributes) in (record_turn(vault, "alice", "我喜歡暗色主題").paused or "")
+    attributes.unlink()
+    assert vault.history.flush().commits
