@@ -191,10 +191,11 @@ class GitIndexFile:
         return position
 
     def _ends_well(self, at: int) -> bool:
-        """Whether extensions follow each other from here to the checksum."""
-        while 0 < at < len(self._data) - 20:
+        """Whether one or more extensions follow each other from here to the checksum."""
+        start, end = at, len(self._data) - 20
+        while at < end:
             at += 8 + int.from_bytes(self._data[at + 4 : at + 8], "big")
-        return at == len(self._data) - 20
+        return start < at == end
 
     def _read_extensions(self) -> dict[bytes, bytes]:
         extensions, at = {}, self._end
