@@ -15,6 +15,7 @@ from vault_memory.services import starter
 KEYS_OF_HOSTS = [
     *("http.cookieFile", "http.https://example.org/.saveCookies", "remote.origin.pushurl", "remote.b.promisor"),
     *("fetch.bundleURI", "extensions.partialClone", "promisor.acceptFromServer", "credential.protectProtocol"),
+    "fetch.fsck.skipList",
 ]
 
 

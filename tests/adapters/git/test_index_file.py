@@ -164,9 +164,12 @@ def test_a_damaged_index_is_known_as_such(folder: Path, version: int) -> None:
         for _ in range(chance.choice((1, 1, 2, 8))):
             garbled[chance.randrange(len(garbled))] = chance.choice((0, 1, 255, chance.randrange(256)))
         use(bytes(garbled))
-    huge = whole[:8] + b"\xff" * 4 + whole[12:]
+
+
+def test_an_index_that_announces_more_entries_than_it_has_is_damaged(folder: Path) -> None:
+    whole = index_of(folder, 2)
     with pytest.raises(DamagedIndex):
-        GitIndexFile(huge)
+        GitIndexFile(whole[:8] + b"\xff" * 4 + whole[12:])
 
 
 @pytest.mark.parametrize("data", [b"DIRC\0\0\0\4\0\0\0\0" + b"\0" * 20, b"JUNK\0\0\0\2\0\0\0\0" + b"\0" * 20])

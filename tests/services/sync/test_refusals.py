@@ -286,6 +286,19 @@ def test_an_encoding_that_the_remote_names_holds_up_no_turn(remote: Machine, one
     assert one.vault.history.state().waiting == 0 and not one.vault.history.uncommitted()
 
 
+def test_attributes_that_would_slow_every_write_stay_in_git(remote: Machine, one: Machine) -> None:
+    attributes = "memory/alice/.gitattributes"
+    push(remote, **{attributes: "*/[a-z]*x*y merge=z\n" * 6000})
+    (line,) = one.sync().notes
+    assert attributes in line and "100 KB" in line and "every write" in line
+    assert not (one.root / attributes).exists() and git(one.root, "ls-files", attributes)
+    one.assert_clean()
+    push(remote, **{attributes: "*.md text\n"})
+    one.sync()
+    one.write(".gitattributes", "*/[a-z]*x*y merge=z\n" * 60_000)
+    assert any(".gitattributes has 1,200,000 bytes" in line for line in status(one.vault).unhealthy)
+
+
 def test_a_user_whose_id_differs_only_in_case_stops_no_writer(remote: Machine, one: Machine) -> None:
     push(remote, **{"memory/ALICE/n.md": "# theirs\n"})
     one.sync()

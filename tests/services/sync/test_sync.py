@@ -122,6 +122,20 @@ def test_what_cannot_be_merged_is_kept_beside(one: Machine, two: Machine) -> Non
     assert status(two.vault).conflicts == ()
 
 
+def test_the_copy_of_a_file_with_a_long_name_has_a_name_that_fits(one: Machine, two: Machine) -> None:
+    names = [f"{'圖' * 80}{letter}.canvas" for letter in "ab"]  # 248 bytes each, and no byte less in common
+    for name in names:
+        one.write(name, name + "one")
+    one.sync()
+    for name in names:
+        two.write(name, name + "two")
+    assert len(two.sync().notes) == 2
+    copies = {path.read_text() for path in two.root.glob("圖* (conflict *).canvas")}
+    kept = {(two.root / name).read_text() for name in names}
+    assert copies | kept == {name + side for name in names for side in ("one", "two")}
+    two.assert_clean()
+
+
 def test_what_one_deleted_and_the_other_edited_is_kept(one: Machine, two: Machine) -> None:
     for name in ("a.md", "b.md"):
         one.write(name, "text\n")
