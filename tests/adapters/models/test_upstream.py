@@ -89,6 +89,31 @@ def test_a_redirect_is_not_followed() -> None:
     assert asked == ["model.test"] and "pw" not in str(caught.value) and "key=1" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("status", "location", "told"),
+    [(302, "http://[x", "redirects to another address:"), (700, "", "status 700"), (101, "", "status 101")],
+)
+def test_a_head_that_cannot_be_handed_on_is_an_error(status: int, location: str, told: str) -> None:
+    with pytest.raises(EndpointError, match=told):
+        ask(upstream(lambda _: httpx.Response(status, headers={"Location": location})))
+
+
+def test_no_cookie_is_kept() -> None:
+    """All users share the client: one's cookies went to all, and 100 KB of them were kept of each response."""
+    sent = list[str | None]()
+
+    def baker(request: httpx.Request) -> httpx.Response:
+        sent.append(request.headers.get("cookie"))
+        return httpx.Response(200, headers={"Set-Cookie": "a=b; Max-Age=9999"}, content=_raw(b"{}"))
+
+    async def twice(provider: Upstream) -> None:
+        for _ in range(2):
+            await (await provider.send("POST", "/chat/completions", [], b"{}")).close()
+
+    asyncio.run(twice(upstream(baker)))
+    assert sent == [None, None]
+
+
 @pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress), ("br", bytes)])
 def test_an_answer_is_read_without_its_compression_as_far_as_it_came(
     encoding: str, pack: Callable[[bytes], bytes]

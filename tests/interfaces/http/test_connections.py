@@ -241,6 +241,69 @@ def test_too_many_headers_or_requests_ahead_end_the_connection(vault: Vault) -> 
         assert exchange(address, (start + b"\r\n") * 1_000).count("HTTP/1.1 200") < 1_000
 
 
+async def tell_request(scope: Scope, receive: Receive, send: Send) -> None:
+    """An app that responds with what it was asked: a line with the path, the body, and each header that begins with x
+    or u."""
+    if scope["type"] == "lifespan":
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        return
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body, more = body + message.get("body", b""), message.get("more_body", False)
+    named = [name + b"=" + value for name, value in scope["headers"] if name[:1] in (b"x", b"u")]
+    told = b"[" + b" ".join([scope["path"].encode(), body, *named]) + b"]\n"
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(told))]})
+    await send({"type": "http.response.body", "body": told})
+
+
+HIDDEN = b"GET /hidden HTTP/1.1\r\nHost: localhost\r\n\r\n"
+LAST = b"GET /last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+
+def told_in(said: str) -> list[str]:
+    return [line.rpartition("[")[2] for line in said.split("]\n")[:-1]]
+
+
+def test_a_request_for_another_protocol_is_answered_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    """The body of a Java client's POST was lost, and could be a request of its own."""
+    start = b"POST /asked HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nX-A: b\r\n"
+    length, coding = b"Content-Length: %d\r\n\r\n" % len(HIDDEN), b"Transfer-Encoding: chunked\r\n\r\n"
+    chunked = b"%x\r\n%b\r\n0\r\n\r\n" % (len(HIDDEN), HIDDEN)
+    with serving(tell_request) as address:
+        for name in (b"h2c", b"websocket", b"TLS/1.0", b"h2c\r\nUpgrade: x"):
+            for asked in (length + HIDDEN, coding + chunked):
+                sent = start + b"Upgrade: " + name + b"\r\n" + asked
+                expected = [f"/asked {HIDDEN.decode()} x-a=b"]
+                assert told_in(exchange(address, 3 * sent + LAST)) == [*3 * expected, "/last "], name
+                with socket.create_connection(address, timeout=30) as connection:
+                    for byte in sent + LAST:
+                        connection.sendall(bytes([byte]))
+                    said = b"".join(iter(lambda: connection.recv(65_536), b"")).decode()
+                assert told_in(said) == [*expected, "/last "], name
+        closing = start.replace(b"HTTP2-Settings", b"close") + b"Upgrade: h2c\r\n" + length + HIDDEN
+        assert told_in(exchange(address, closing)) == [f"/asked {HIDDEN.decode()} x-a=b"]
+        connect = exchange(address, b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n" + HIDDEN)
+        assert connect.startswith("HTTP/1.1 400") and connect.count("HTTP/1.1") == 1
+    assert not [record for record in caplog.records if "pgrade" in record.message or "WebSocket" in record.message]
+
+
+def test_trailers_are_dropped_and_have_a_limit() -> None:
+    start = b"POST /asked HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n"
+    with serving(tell_request) as address:
+        trailers = b"0\r\nX-Vault-User: bob\r\nX-Trail: yes\r\n\r\n"
+        assert told_in(exchange(address, start + trailers + LAST)) == ["/asked hi", "/last "]
+        small = b"1\r\na\r\n" * 60_000
+        assert told_in(exchange(address, start + small + b"0\r\n\r\n" + LAST))[1:] == ["/last "], "no trailers"
+        for endless in (b"0\r\nx-t: ", b"0\r\n", b"1;"):
+            with socket.create_connection(address, timeout=30) as connection, pytest.raises(ConnectionError):
+                connection.sendall(start + endless)
+                for _ in range(64):
+                    connection.sendall((b"a:\r\n" if endless == b"0\r\n" else b"aaaa") * (64 << 10))
+                connection.recv(1)
+
+
 @pytest.fixture
 def chat_provider(chat: ScriptedServer) -> ScriptedServer:
     chat.will_say(completion("ok"))

@@ -206,6 +206,11 @@ def test_a_turn_that_was_recorded_but_cannot_be_indexed_is_reported_as_that(rela
     assert not statuses[1].startswith("degraded"), "it is reported once"
 
 
+def test_a_number_that_is_too_long_is_named(relay: Relay) -> None:
+    read = asyncio.run(relay.read(b'{"n": ' + b"9" * 5_000 + b', "messages": [{"role": "user", "content": "hi"}]}'))
+    assert "number" in read.problem
+
+
 def test_a_request_that_is_nested_too_deeply_goes_on_unchanged(relay: Relay) -> None:
     deep = b'{"messages": [{"role": "user", "content": [{"text": "hi"}, {"x": %b"x"%b}]}]}' % (
         b"[" * 90_000,

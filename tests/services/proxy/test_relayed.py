@@ -28,7 +28,8 @@ TOKEN = b"vault_alice_" + b"ab" * 32
 def test_a_token_in_base64_is_found_whatever_stands_around_it(before: bytes, after: bytes) -> None:
     for encode in (b64encode, urlsafe_b64encode):
         for padding in (b"=", b""):
-            assert holds_token(b"Basic " + encode(before + TOKEN + after).rstrip(padding or b"\n"))
+            encoded = encode(before + TOKEN + after).rstrip(padding or b"\n")
+            assert holds_token(b"Basic " + encoded) and holds_token(b"/v1/models/x/" + encoded)
 
 
 def test_other_headers_go_on_as_they_are() -> None:

@@ -63,6 +63,12 @@ def test_a_retry_after_a_failure_is_the_first_turn(vault: Vault, recorder: TurnR
     assert turns(vault) == [("hi", "ok")]
 
 
+def test_a_retry_after_half_a_response_is_recorded_when_it_is_whole(vault: Vault, recorder: TurnRecorder) -> None:
+    one, half = said(vault, "hi"), ChatResponse("o")
+    assert [len(recorder.add(one, response)) for response in (half, half, COMPLETE, half, COMPLETE)] == [1, 0, 1, 0, 0]
+    assert turns(vault) == [("hi", "o\n[partial: the answer broke off]"), ("hi", "ok")]
+
+
 def test_a_loop_without_an_end_is_recorded_after_half_an_hour_for_its_own_user(
     vault: Vault, recorder: TurnRecorder, seconds: Seconds
 ) -> None:

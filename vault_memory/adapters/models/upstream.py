@@ -10,6 +10,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -236,8 +237,9 @@ class Upstream:
         `sent` is called when the content has left; if it is not small, it is not kept any longer than that.
 
         `path` begins with a slash and may have a query; `own_key` replaces the configured key. Raises `UsageError` for
-        a path that leads elsewhere, `EndpointError` if the provider cannot be reached or redirects, `EndpointSlow` if
-        it sends nothing in time. No message holds a key, and no key is sent to the target of a redirect.
+        a path that leads elsewhere, `EndpointError` if the provider cannot be reached, redirects or has no valid
+        status, `EndpointSlow` if it sends nothing in time. No message holds a key, and no key is sent to the target of
+        a redirect.
         """
         import httpx
 
@@ -288,10 +290,13 @@ class Upstream:
             raise self.error(f"cannot be reached: {type(error).__name__}") from None
         if response.status_code in _REDIRECTS:
             await response.aclose()
-            host = urlsplit(response.headers.get("Location", "")).netloc.rpartition("@")[2]
+            host = _host_in(response.headers.get("Location", ""))
             raise self.error(
                 f"redirects to another address{' at ' + host if host else ''}: set the right one in {self.setting}"
             )
+        if not 200 <= response.status_code <= 599:
+            await response.aclose()
+            raise self.error(f"answered with the status {response.status_code}, which ends no request")
         return UpstreamResponse(self, response)
 
     async def close(self) -> None:
@@ -314,7 +319,11 @@ class Upstream:
 
         if self._client is None:
             limits = httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE_CONNECTIONS)
-            self._client = httpx.AsyncClient(transport=self.transport, limits=limits, follow_redirects=False)
+            # All users share the client: no cookie of one's response may go into another's request, or be kept.
+            no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+            self._client = httpx.AsyncClient(
+                transport=self.transport, limits=limits, follow_redirects=False, cookies=no_cookies
+            )
         return self._client
 
     def _key(self) -> str:
@@ -336,4 +345,12 @@ class Upstream:
         return [(self.key_header.lower().encode(), value.encode())]
 
     def _host(self) -> str:
-        return urlsplit(self.base_url).netloc.rpartition("@")[2]  # never the password before an @
+        return _host_in(self.base_url)
+
+
+def _host_in(address: str) -> str:
+    """The host and port, without a password before an @; "" for what is no address."""
+    try:
+        return urlsplit(address).netloc.rpartition("@")[2]
+    except ValueError:
+        return ""

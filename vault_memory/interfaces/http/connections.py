@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from array import array
 from collections import Counter
 from http import HTTPStatus
 from typing import Any
 
+from httptools import HttpParserInvalidMethodError, HttpParserUpgrade, HttpRequestParser
 from starlette.responses import Response
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -24,6 +26,7 @@ from vault_memory.interfaces.http import problem
 HEAD_TIMEOUT_S = 20.0
 """For the head of a request: from the connection or the request's first byte to the last byte of its headers."""
 MAX_HEAD_BYTES = 128 << 10
+"""Of a request's headers, and of whatever else comes without a byte of a body, such as the trailers after a body."""
 MAX_HEADERS = 200
 MAX_PIPELINED = 16
 """Requests that a caller may send on one connection before the first of them is answered."""
@@ -37,6 +40,35 @@ WAITING_BYTES = 16 << 10
 """When more of a response waits for its caller, no more of it is made or read from a provider."""
 MAX_CONNECTIONS = 400
 """Each may need a second connection to a provider, and a process often has no more than 1,024 open files."""
+
+
+class _Parser(HttpRequestParser):
+    """Reads a request that asks for another protocol as if it did not: there is none, and a body may come with it.
+
+    httptools ends such a request after its head, and would read the body as the next request.
+    """
+
+    def __init__(self, protocol: BoundedHttpProtocol) -> None:
+        self._protocol = protocol
+        self._begin()
+
+    def _begin(self) -> None:
+        super().__init__(self._protocol)
+        self.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn has it
+
+    def feed_data(self, data: bytes | bytearray | memoryview | array[int]) -> None:
+        """Raises `HttpParserError` for what is not HTTP."""
+        while True:
+            try:
+                super().feed_data(data)
+                return
+            except HttpParserUpgrade as upgrade:
+                if self.get_method() == b"CONNECT":
+                    raise HttpParserInvalidMethodError("there is no CONNECT") from None
+                data = memoryview(data)[upgrade.args[0] :]
+                head = self._protocol.head_without_upgrade()
+                self._begin()
+                super().feed_data(head)
 
 
 class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -55,16 +87,20 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     scope: Any
     url: bytes
     loop: asyncio.AbstractEventLoop
+    parser: HttpRequestParser
     transport: asyncio.Transport
     _head_deadline: asyncio.TimerHandle | None = None
     _stall_deadline: asyncio.TimerHandle | None = None
     _head_bytes = 0
+    _has_advanced = False
+    """Whether the end of a head or a part of a body was in what came just now."""
     _waits_since = 0.0
     _is_dropped = False
     _cycles: list[Any]
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
+        self.parser = _Parser(self)
         self._cycles = []
         transport.set_write_buffer_limits(WAITING_BYTES)
         self.app_state = {**self.app_state, "connection": self}
@@ -75,22 +111,45 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         else:
             self._head_deadline = self.loop.call_later(self.head_timeout_s, transport.abort)
 
+    def head_without_upgrade(self) -> bytes:
+        """The head of the request that was read last, without the headers that ask for another protocol."""
+        version = self.parser.get_http_version().encode()
+        kept = (header for header in self.headers or () if header[0] != b"upgrade")
+        fields = b"".join(b"%b: %b\r\n" % header for header in kept)
+        return b"%b %b HTTP/%b\r\n%b\r\n" % (self.parser.get_method(), self.url, version, fields)
+
     def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
         if not self.url.startswith(b"/"):  # the app gets the path of `http://host/path` without the host
             authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
             self.scope["state"]["authority"] = authority.decode("latin-1")
+        self.scope["headers"] = [*(self.headers or ())]  # what comes as a trailer was checked by nobody
         super().on_headers_complete()
+        self._has_advanced = True
         self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete] + [self.cycle]
+
+    def on_body(self, body: bytes) -> None:
+        super().on_body(body)
+        self._has_advanced = True
+
+    def on_message_complete(self) -> None:
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
 
     def data_received(self, data: bytes) -> None:
         is_ahead = self._is_answering() and not self.cycle.more_body  # what comes now belongs to a later request
+        self._has_advanced = False
         super().data_received(data)
         if len(self.headers or ()) > MAX_HEADERS or len(getattr(self, "pipeline", ())) > MAX_PIPELINED:
             self.transport.abort()
         elif self._is_answering() and not is_ahead:  # the body has limits of its own
             self._end_head()
+            self._count_head(0 if self._has_advanced else self._head_bytes + len(data))
         else:
-            self._count_head(len(data), is_ahead)
+            self._count_head(self._head_bytes + len(data))
+            if self._head_deadline is None and not is_ahead:
+                self._head_deadline = self.loop.call_later(self.head_timeout_s, self.transport.abort)
 
     def on_response_complete(self) -> None:
         self.is_busy, self._waits_since = False, self.loop.time()
@@ -127,15 +186,12 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
 
-    def _count_head(self, size: int, is_ahead: bool) -> None:
-        self._head_bytes += size
-        if self._head_bytes > MAX_HEAD_BYTES:
+    def _count_head(self, size: int) -> None:
+        self._head_bytes = size
+        if size > MAX_HEAD_BYTES:
             self.transport.abort()
-        elif self._head_deadline is None and not is_ahead:
-            self._head_deadline = self.loop.call_later(self.head_timeout_s, self.transport.abort)
 
     def _end_head(self) -> None:
-        self._head_bytes = 0
         if self._head_deadline is not None:
             self._head_deadline.cancel()
             self._head_deadline = None

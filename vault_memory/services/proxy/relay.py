@@ -225,8 +225,10 @@ class Relay:
             place = find_place(text, chat.message_index, chat.part_index) if chat else Place(0, is_in_text=False)
         except RecursionError:
             return ReadRequest(problem="the request is nested too deeply to be read")
-        except ValueError:
+        except (json.JSONDecodeError, UnicodeDecodeError):
             return ReadRequest()  # no JSON: the provider says so to the client itself
+        except ValueError:
+            return ReadRequest(problem="the request has a number that is too long to be read")
         if not isinstance(fields, dict):
             return ReadRequest()
         if chat is not None:

@@ -55,7 +55,8 @@ def refuse_token(place: str, text: str) -> None:
 
 def holds_token(text: bytes) -> bool:
     """Whether a vault token is in the text as it is, percent-encoded, or in base64 as Basic authorization has it."""
-    if any(_TOKEN.search(_decoded(run[0])) for run in _BASE64.finditer(text)):
+    runs = [run[0] for run in _BASE64.finditer(text)]
+    if any(_TOKEN.search(_decoded(run[before:])) for run in runs for before in range(4)):  # what stands before it
         return True
     for _ in range(_MAX_DECODINGS):
         decoded = unquote_to_bytes(_ENCODED_PERCENTS.sub(b"%", text))

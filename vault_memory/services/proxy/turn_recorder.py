@@ -1,8 +1,8 @@
 """Make turns of the requests and responses that pass the proxy: one turn for each thing a person says.
 
-A client's retry makes no second turn. A response with tool calls waits for the rounds that follow, and the turn is
-recorded with the last of them; if that never comes, with what there is when the person goes on, after half an hour
-without a round, or at the end.
+A client's retry makes no second turn, unless the first time the response broke off and now it is whole. A response with
+tool calls waits for the rounds that follow, and the turn is recorded with the last of them; if that never comes, with
+what there is when the person goes on, after half an hour without a round, or at the end.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class TurnRecorder:
         self._vault = vault
         self._clock = clock
         self._recorded_at_s: OrderedDict[tuple[str, str, str], float] = OrderedDict()
+        self._partial: set[tuple[str, str, str]] = set()
         self._open: dict[tuple[str, str], _OpenTurn] = {}
 
     def add(self, request: UserRequest, response: ChatResponse, problem: str = "") -> list[RecordedTurn]:
@@ -89,7 +90,7 @@ class TurnRecorder:
             k for k, other in self._open.items() if k != key and now_s - other.last_round_s > TOOL_LOOP_IDLE_S
         ]:
             turns.append(self._record_unfinished(idle))
-        if (*key, request.chat.key) in self._recorded_at_s or not (response.is_complete or response.text):
+        if not (response.is_complete or response.text) or self._is_retry((*key, request.chat.key), response):
             return turns
         turn = turn or _OpenTurn(request, now_s)
         turn.last_round_s = now_s
@@ -133,8 +134,15 @@ class TurnRecorder:
             exit_code=1 if problem else 0,
             index=False,
         )
-        self._recorded_at_s[request.user_id, request.conversation_id, request.chat.key] = self._clock()
+        key = (request.user_id, request.conversation_id, request.chat.key)
+        self._recorded_at_s[key] = self._clock()
+        self._recorded_at_s.move_to_end(key)
+        (self._partial.add if problem else self._partial.discard)(key)
         return RecordedTurn(request.user_id, recorded)
+
+    def _is_retry(self, key: tuple[str, str, str], response: ChatResponse) -> bool:
+        """Whether a turn was recorded already that this response adds nothing to."""
+        return key in self._recorded_at_s and not (key in self._partial and response.is_complete)
 
     def _forget_old_requests(self) -> None:
         """Drop the keys of requests too old to be retried, and the oldest ones beyond the limit."""
@@ -143,3 +151,4 @@ class TurnRecorder:
             if len(self._recorded_at_s) <= MAX_REMEMBERED_REQUESTS and self._clock() - at_s <= RETRY_S:
                 return
             del self._recorded_at_s[key]
+            self._partial.discard(key)
