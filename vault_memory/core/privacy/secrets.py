@@ -143,14 +143,24 @@ class _Rule(NamedTuple):
 
 
 @cache
-def _keys() -> list[_Rule]:
-    prefixed = [
+def _prefixed() -> list[_Rule]:
+    """Keys that begin with their hint."""
+    return [
         _Rule(kind, prefix, lazily(rf"{literal}(?<![A-Za-z0-9_\-]{literal}){rest}"))
         for kind, prefixes, rest in formats.PREFIXED
         for prefix in prefixes.split()
         for literal in [re.escape(prefix)]
     ]
-    return prefixed + [_Rule(kind, hint, lazily(pattern)) for kind, hint, pattern in formats.SHAPED]
+
+
+@cache
+def _shaped() -> list[_Rule]:
+    return [_Rule(kind, hint, lazily(pattern)) for kind, hint, pattern in formats.SHAPED]
+
+
+@cache
+def _first_chars() -> frozenset[str]:
+    return frozenset(rule.hint[0] for rule in _prefixed())
 
 
 @cache
@@ -202,7 +212,7 @@ def _found(text: str) -> Iterator[Span]:
         yield from _without_keys(text)
         return
     seen: set[int] = set()
-    for found in chain(_matched(text, _keys()), _without_keys(text)):
+    for found in chain(_matched(text, _prefixed()), _matched(text, _shaped()), _without_keys(text)):
         yield found
         behind = found[1]
         while behind not in seen:  # a key right behind another secret is no part of a longer word
@@ -214,18 +224,23 @@ def _found(text: str) -> Iterator[Span]:
 
 def _key_at(text: str, at: int) -> Span | None:
     """The key of a known format that begins at this place, whatever stands before it."""
-    run = formats.KEY_RUN.match(text, at)
-    if not run:
+    if not formats.KEY_RUN.match(text, at):
         return None
     piece = text[at : at + _MAX_BEHIND_CHARS]
-    for kind, hint, pattern, _ in _keys():
-        if hint in piece and (match := pattern.match(piece)):
-            return at, at + match.end(), kind
+    head = piece[:_MAX_HINT_CHARS]
+    rules = [rule for rule in _shaped() if rule.hint in head]
+    if piece[0] in _first_chars():
+        rules += [rule for rule in _prefixed() if piece.startswith(rule.hint)]
+    for rule in rules:
+        if match := rule.pattern.match(piece):
+            return at, at + match.end(), rule.kind
     return None
 
 
 _MAX_BEHIND_CHARS = 2000
 """Of a key right behind another secret."""
+_MAX_HINT_CHARS = 60
+"""Within so many characters of such a key its hint stands."""
 
 
 def _without_keys(text: str) -> Iterator[Span]:
