@@ -17,16 +17,22 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from vault_memory.core.privacy import commands, formats, named, numbers, tables
 from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISE_CHAR, DISGUISED, views
 from vault_memory.core.text import fold, lazily
 
 MAX_ROUNDS = 16
-"""Replacing one value may uncover another («A123456789ghp_…»); nobody writes so many in a row."""
+"""What is replaced may uncover another secret near it, and that another; nobody writes so many in a row."""
+AROUND_CHARS = 1500
+"""So far from what was replaced the text is searched again: a name and its value are no farther apart."""
+_EDGE_CHARS = 400
+"""Of these, so many may be left out, so that no word is cut in two."""
+MIN_AGAIN_CHARS = 50_000
+"""So much is searched again at least, in all rounds together; of a longer text as much as it has."""
 MAX_SEARCHED_BYTES = 4_000_000
 """Of the new lines of a file; a longer text is no note, and searching it would delay the commit."""
 _MAX_TOLD = 3
@@ -45,25 +51,67 @@ class Redacted:
 def redact(text: str) -> Redacted:
     """The text with each secret replaced by `[redacted: kind]`; redacting the result again changes nothing.
 
+    A text is searched once, and then again around what was replaced, as often as that uncovers another secret (within
+    `MAX_ROUNDS`, and about as many characters as the text has): so the time stays linear.
+
     Kinds: api-key, token, private-key, password, credentials, card, id-number, bank-account.
     """
+    spans = secret_spans(text)
+    if not spans:
+        return Redacted(text, {})
     counts: Counter[str] = Counter()
+    left = max(len(text), MIN_AGAIN_CHARS)
     for _ in range(MAX_ROUNDS):
-        spans = secret_spans(text)
+        counts.update(kind for _, _, kind in spans)
+        text, places = _replaced(text, spans)
+        pieces = _around(text, places)
+        left -= sum(end - start for start, end in pieces)
+        if left < 0:
+            break
+        spans = [
+            (at + start, at + end, kind) for at, stop in pieces for start, end, kind in secret_spans(text[at:stop])
+        ]
         if not spans:
             break
-        counts.update(kind for _, _, kind in spans)
-        text = _replaced(text, spans)
     return Redacted(text, dict(counts))
 
 
-def _replaced(text: str, spans: Sequence[Span]) -> str:
+def _around(text: str, places: Sequence[int]) -> list[tuple[int, int]]:
+    """The pieces of a text around these places, in order and disjoint, of whole lines or words."""
+    pieces: list[tuple[int, int]] = []
+    for place in places:
+        start, stop = max(0, place - AROUND_CHARS), min(len(text), place + AROUND_CHARS)
+        if pieces and start <= pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0], stop)
+        else:
+            pieces.append((start, stop))
+    return [(_whole(text, start, 1), _whole(text, stop, -1)) for start, stop in pieces]
+
+
+def _whole(text: str, place: int, step: Literal[1, -1]) -> int:
+    """The first place from `place` on, forward (1) or back (-1), where a line begins, or at least a word."""
+    if not 0 < place < len(text):
+        return place
+    low, high = sorted((place, place + step * _EDGE_CHARS))
+    for blank in "\n ":
+        at = text.find(blank, low, high) if step > 0 else text.rfind(blank, low, high)
+        if at >= 0:
+            return at + 1
+    return place
+
+
+def _replaced(text: str, spans: Sequence[Span]) -> tuple[str, list[int]]:
+    """The text with these spans replaced, and where in it each replacement ends."""
     pieces: list[str] = []
-    done = 0
+    places: list[int] = []
+    done = length = 0
     for start, end, kind in spans:
-        pieces += [text[done:start], f"[redacted: {kind}]"]
+        ours = f"{_OURS}{kind}]"
+        pieces += [text[done:start], ours]
+        length += start - done + len(ours)
+        places.append(length)
         done = end
-    return "".join([*pieces, text[done:]])
+    return "".join([*pieces, text[done:]]), places
 
 
 def secret_spans(text: str) -> list[Span]:
@@ -95,14 +143,24 @@ class _Rule(NamedTuple):
 
 
 @cache
-def _keys() -> list[_Rule]:
-    prefixed = [
+def _prefixed() -> list[_Rule]:
+    """Keys that begin with their hint."""
+    return [
         _Rule(kind, prefix, lazily(rf"{literal}(?<![A-Za-z0-9_\-]{literal}){rest}"))
         for kind, prefixes, rest in formats.PREFIXED
         for prefix in prefixes.split()
         for literal in [re.escape(prefix)]
     ]
-    return prefixed + [_Rule(kind, hint, lazily(pattern)) for kind, hint, pattern in formats.SHAPED]
+
+
+@cache
+def _shaped() -> list[_Rule]:
+    return [_Rule(kind, hint, lazily(pattern)) for kind, hint, pattern in formats.SHAPED]
+
+
+@cache
+def _first_chars() -> frozenset[str]:
+    return frozenset(rule.hint[0] for rule in _prefixed())
 
 
 @cache
@@ -150,8 +208,43 @@ def _any_name() -> re.Pattern[str]:
 
 def _found(text: str) -> Iterator[Span]:
     """(start, end, kind) of each secret in the text of one view."""
-    if formats.KEY_RUN.search(text):
-        yield from _matched(text, _keys())
+    if not formats.KEY_RUN.search(text):
+        yield from _without_keys(text)
+        return
+    seen: set[int] = set()
+    for found in chain(_matched(text, _prefixed()), _matched(text, _shaped()), _without_keys(text)):
+        yield found
+        behind = found[1]
+        while behind not in seen:  # a key right behind another secret is no part of a longer word
+            seen.add(behind)
+            if key := _key_at(text, behind):
+                yield key
+                behind = key[1]
+
+
+def _key_at(text: str, at: int) -> Span | None:
+    """The key of a known format that begins at this place, whatever stands before it."""
+    if not formats.KEY_RUN.match(text, at):
+        return None
+    piece = text[at : at + _MAX_BEHIND_CHARS]
+    head = piece[:_MAX_HINT_CHARS]
+    rules = [rule for rule in _shaped() if rule.hint in head]
+    if piece[0] in _first_chars():
+        rules += [rule for rule in _prefixed() if piece.startswith(rule.hint)]
+    for rule in rules:
+        if match := rule.pattern.match(piece):
+            return at, at + match.end(), rule.kind
+    return None
+
+
+_MAX_BEHIND_CHARS = 2000
+"""Of a key right behind another secret."""
+_MAX_HINT_CHARS = 60
+"""Within so many characters of such a key its hint stands."""
+
+
+def _without_keys(text: str) -> Iterator[Span]:
+    """(start, end, kind) of each secret that is no key of a known format."""
     yield from _matched(text, _checked())
     if commands.WORD_RUN.search(text):
         yield from _matched(text, _commands())
@@ -291,7 +384,7 @@ _IN_NAMES = str.maketrans("-_+=.", "     ")
 
 def shown_path(path: PurePosixPath) -> str:
     """A path as messages show it: without the secrets in it."""
-    return _replaced(str(path), _in_name(str(path)))
+    return _replaced(str(path), _in_name(str(path)))[0]
 
 
 def places(findings: Sequence[Finding]) -> str:
