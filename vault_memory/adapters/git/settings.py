@@ -101,12 +101,12 @@ NETWORK = re.compile(
     ALTERNATES + r"|core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand)"
     r"|credential\.(?:.+\.)?(?:helper|protectprotocol|sanitizeprompt)|protocol\.(?:.+\.)?allow"
     r"|remote\..+\.(?:uploadpack|receivepack|vcs|proxy|pushurl|promisor)|url\..*\.(?:insteadof|pushinsteadof)"
-    r"|fetch\.bundleuri|fetch\.fsck\.skiplist|extensions\.partialclone|promisor\..+"
+    r"|fetch\.bundleuri|fetch\.fsck\..+|extensions\.partialclone|promisor\..+"
     r"|http\.(?:.+\.)?(?!(?:postbuffer|version|useragent|maxrequests|lowspeedlimit|lowspeedtime)\Z)[^.]+",
     re.DOTALL,
 )
-"""Keys that decide which program talks to a remote, which remote that is, what is sent to it, who may listen, or which
-file's lines the messages show."""
+"""Keys that decide which program talks to a remote, which remote that is, what is sent to it, who may listen, or what
+is checked in what it sends."""
 SIGNING = re.compile(r"gpg\.(?:.+\.)?(?:program|defaultkeycommand)", re.DOTALL)
 """Keys of the programs that sign."""
 NEXT_STEP = "say yes to it with `vault-memory trust`, or set it in your own settings with `git config --global`"
