@@ -118,8 +118,8 @@ class GitIndexUpdate:
 
     def _cannot_be_read(self, why: Exception) -> None:
         self.problem = (
-            f"{self._index} cannot be read ({why}): take it away (`rm -r {self._index}`), then `git reset` makes it "
-            "anew and leaves your files as they are"
+            f"{self._index} cannot be read ({why}): delete it, then `git reset` makes it anew and leaves your files as "
+            "they are"
         )
 
     def blobs(self, paths: list[PurePosixPath]) -> dict[PurePosixPath, str | None]:
