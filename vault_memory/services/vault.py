@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from vault_memory.adapters import files
 from vault_memory.adapters.machine import MachineRecord
@@ -55,6 +56,9 @@ class Vault:
     flags: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
     _former_embedders: dict[str, Embedder] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _indexing: WeakValueDictionary[str, threading.Lock] = field(
+        default_factory=WeakValueDictionary, init=False, repr=False, compare=False
+    )
     _index_lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @cached_property
@@ -200,6 +204,11 @@ class Vault:
         with self.lock(user_id):
             self.new_user(user_id)
             yield
+
+    def indexing(self, scope: str) -> threading.Lock:
+        """The lock for indexing a few files of a scope: who has waited for it often finds them indexed already."""
+        with self._index_lock:
+            return self._indexing.setdefault(scope, threading.Lock())
 
     def index(self, scope: str) -> Index:
         """The index of a scope, made on first use; the last `MAX_OPEN_INDEXES` stay open. Raises `IndexUnusable`."""

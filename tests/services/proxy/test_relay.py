@@ -236,3 +236,26 @@ def test_a_token_in_many_layers_of_encoding_is_found_in_a_time_of_its_length() -
     began = time.process_time()
     holds_token(b"%" + b"25" * 1_000_000)
     assert time.process_time() - began < 2
+
+
+def test_users_take_turns_in_having_theirs_recorded(vault: Vault, seconds: Seconds) -> None:
+    """Another user's turn was recorded 24 s late, after 762 chats of one."""
+    order, recorded = list[str](), list[str]()
+    released = threading.Event()
+
+    with relay_of(vault, seconds) as relay:
+
+        def record(user_id: str, number: int) -> None:
+            def read() -> tuple[ChatResponse, bool]:
+                assert released.wait(20)
+                order.append(user_id)
+                return ChatResponse("ok", is_complete=True), True
+
+            asked = ask(relay, user(f"hi {number}"), user_id=user_id)
+            relay.record(asked, read, recorded=lambda: recorded.append(user_id))
+
+        for number in range(4):
+            record("alice", number)
+        record("bob", 0)
+        released.set()
+    assert order.index("bob") <= 2 and len(order) == len(recorded) == 5

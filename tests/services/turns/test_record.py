@@ -11,9 +11,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.conftest import Clock
+from tests.conftest import Clock, wait_until
 from vault_memory.api import extract_and_update
 from vault_memory.errors import InvalidId, UsageError
+from vault_memory.services.retrieval import SearchQuery, search
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
@@ -176,3 +177,19 @@ def test_a_log_never_holds_what_history_refuses(vault: Vault, reply: str) -> Non
     assert vault.history.state().waiting == 0
     log = next((vault.root / "memory/alice/daily").glob("*.md")).read_text()
     assert "P@ssw0rd2024!" not in log and "[redacted: password]" in log
+
+
+def test_of_one_user_a_single_turn_is_indexed_at_a_time(vault: Vault) -> None:
+    """Sixteen at once read the log of a long day sixteen times, and another user's turn took ten seconds."""
+    with vault.indexing("alice"):
+        waiting = threading.Thread(target=record_turn, args=(vault, "alice", "綠茶"))
+        waiting.start()
+        wait_until(lambda: "綠茶" in _daily(vault), "it is kept")
+        record_turn(vault, "bob", "hi")
+        assert waiting.is_alive(), "hers waits, his does not"
+    waiting.join(20)
+    assert search(vault, "alice", SearchQuery("綠茶")).hits
+
+
+def _daily(vault: Vault) -> str:
+    return "".join(file.read_text() for file in alice(vault).glob("daily/*.md"))

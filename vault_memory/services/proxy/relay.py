@@ -11,7 +11,7 @@ import json
 import secrets
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -106,6 +106,7 @@ class Relay:
         self._response_threads = ThreadPoolExecutor(RESPONSE_THREADS, "response")
         self._memory_threads = ThreadPoolExecutor(MEMORY_THREADS, "memory")
         self._record_thread = ThreadPoolExecutor(1, "record")  # one at a time: a person's turns stay in order
+        self._to_record: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
         self._second_look_thread = ThreadPoolExecutor(1, "second-look")
         self._lock = threading.Lock()
         self._memory_done = threading.Condition(self._lock)
@@ -189,24 +190,32 @@ class Relay:
         problem: str = "",
         recorded: Callable[[], None] = lambda: None,
     ) -> None:
-        """Have the turn recorded in a thread. `read` gives what the client got, and whether all of it was kept.
+        """Have the turn recorded in a thread, in which users take turns.
 
+        `read` gives what the client got, and whether all of it was kept.
         `problem` says why the client did not get all; `recorded` is called at the end.
         """
         request = prepared.user_request
         if request is None:
             recorded()
             return
-        with self._lock:
-            self._responses_to_record += 1
+
+        def work() -> None:
+            try:
+                self._record_response(request, read, problem)
+            except Exception as error:
+                self._report(request.user_id, "an earlier turn was not recorded", f"{type(error).__name__}: {error}")
+            finally:
+                recorded()
+
         try:
-            work = self._record_thread.submit(self._record_response, request, read, problem)
+            with self._lock:
+                self._responses_to_record += 1
+                self._record_thread.submit(self._record_next)
+                self._to_record.setdefault(request.user_id, deque()).append(work)
         except RuntimeError:  # the server is stopping, and this client was cut off just now
-            self._record_response(request, read, problem)
+            work()
             self._after_turns(self._recorder.finish())
-        else:
-            work.add_done_callback(partial(self._report_failure, request.user_id))
-            work.add_done_callback(lambda _: recorded())
 
     async def close(self) -> None:
         """Record the turns that are left, then close all connections."""
@@ -303,6 +312,15 @@ class Relay:
         shown = without_folders(why, self.vault.root).encode("ascii", "replace").decode()
         return "degraded; " + " ".join(shown.split())[:300]
 
+    def _record_next(self) -> None:
+        """Record a turn of the user who has waited longest since the last one: hundreds of one hold up no other."""
+        with self._lock:
+            user_id, waiting = self._to_record.popitem(last=False)
+            work = waiting.popleft()
+            if waiting:
+                self._to_record[user_id] = waiting
+        work()
+
     def _record_response(
         self, request: UserRequest, read: Callable[[], tuple[ChatResponse, bool]], problem: str
     ) -> None:
@@ -339,10 +357,6 @@ class Relay:
         self._record_thread.submit(lambda: self._after_turns(self._recorder.finish()))
         self._record_thread.shutdown()
         self._second_look_thread.shutdown(cancel_futures=True)
-
-    def _report_failure(self, user_id: str, work: Future[None]) -> None:
-        if error := work.exception():
-            self._report(user_id, "an earlier turn was not recorded", f"{type(error).__name__}: {error}")
 
     def _report(self, user_id: str, problem: str, why: str) -> None:
         """Keep a problem for the user's next response."""
