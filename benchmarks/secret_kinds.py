@@ -233,7 +233,7 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
         ),
     ),
     "secret-of-letters": (
-        lambda m: m.some(LOWER, 13),
+        lambda m: m.some(LOWER, 11),
         (
             "JWT_SECRET={}",
             "      SESSION_SECRET: {}",
