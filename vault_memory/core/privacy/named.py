@@ -128,7 +128,7 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
 """(kind, names, `before`, `not_before`): see `Name`. All are folded."""
 
 RANDOM_RUN = lazily(r"(?=[A-Za-z]{0,11}\d)[A-Za-z0-9]{12}")
-"""Whatever is searched for as a random key has so many letters and digits in a row; the lines of our own journals have not."""
+"""Whatever is searched for as a random key has so many letters and digits in a row; our own journals have not."""
 COMPOUND = lazily(
     r"(?<=密码|口令|密钥)(?:管理(?!员)|学|强度|栏位|字段|策略|原则|规则|政策|加密|工具|产生|生成|长度|类型|格式|提示|保护|错误|失败"
     r"|安全|破解|杂凑|哈希|验证|机制|输入|复杂)"
