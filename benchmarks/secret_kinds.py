@@ -220,6 +220,29 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
             "密钥是 {}",
         ),
     ),
+    "key-alone": (
+        lambda m: m.some(HEX, 32),
+        (
+            "Azure OpenAI key: {}",
+            "Azure key {}",
+            "高德的 key 是 {}",
+            "我的key是{}",
+            "這是我的 key：{}",
+            "the key is {}",
+            "key={}",
+        ),
+    ),
+    "secret-of-letters": (
+        lambda m: m.some(LOWER, 11),
+        (
+            "JWT_SECRET={}",
+            "      SESSION_SECRET: {}",
+            "SECRET_KEY={}",
+            "app.secret_key = '{}'",
+            'NEXTAUTH_SECRET="{}"',
+            "app.use(session({{ secret: '{}' }}))",
+        ),
+    ),
     "bearer": (
         lambda m: m.some(URLSAFE, 40),
         ("Authorization: Bearer {}", 'curl -H "Authorization: Bearer {}" https://api.example.org/v1/me'),

@@ -68,6 +68,14 @@ def test_retry_after_is_honoured(chat: ScriptedServer, header: Callable[[], str]
     assert about - 1 <= pauses[0] <= about + 1
 
 
+def test_a_date_beyond_the_calendar_is_no_wait(chat: ScriptedServer) -> None:
+    pauses: list[float] = []
+    date = "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"
+    chat.will_say(Reply(status=429, headers={"Retry-After": date}), "好")
+    assert model_of(chat, sleep=pauses.append).complete(ASKED, SCHEMA) == "好"
+    assert 0.4 <= pauses[0] <= 0.6
+
+
 def test_a_wait_that_does_not_fit_the_time_is_not_begun(chat: ScriptedServer) -> None:
     chat.will_say(Reply(status=429, headers={"Retry-After": "60"}))
     with pytest.raises(EndpointError, match="429"):

@@ -425,6 +425,13 @@ def test_what_only_looks_like_it_stays(text: str) -> None:
         ("應用程式密碼：hgtr mnbv pwqz lkjd", ["hgtr mnbv pwqz lkjd"]),
         ("my card PIN code is 482910", ["482910"]),
         ("use hunter22 as the pass", ["hunter22"]),
+        ("Azure OpenAI key: 9f8e7d6c5b4a39281706f5e4d3c2b1a0", ["9f8e7d6c5b4a39281706f5e4d3c2b1a0"]),
+        ("高德的 key 是 9f8e7d6c5b4a39281706f5e4d3c2b1a0", ["9f8e7d6c5b4a39281706f5e4d3c2b1a0"]),
+        ("這是我的 key：aB3dE5fG7hI9jK1lM3nO5p", ["aB3dE5fG7hI9jK1lM3nO5p"]),
+        ("JWT_SECRET=supersecretjwt", ["supersecretjwt"]),
+        ("    SESSION_SECRET: keyboardcat\n", ["keyboardcat"]),
+        ("app.secret_key = 'iloveflask'", ["iloveflask"]),
+        ("SECRET_KEY=ThisIsMyFlaskKey", ["ThisIsMyFlaskKey"]),
     ],
 )
 def test_what_a_review_found_to_pass_is_found(text: str, secrets: list[str]) -> None:
@@ -446,6 +453,13 @@ def test_what_a_review_found_to_pass_is_found(text: str, secrets: list[str]) -> 
         "the token is Sha256Hash",
         "secret: app-1a2b3c",
         'login("me", "dark mode on please")',
+        "cache key: 9f8e7d6c5b4a39281706f5e4d3c2b1a0, primary key 5f1e7d6c5b4a39281706f5e4",
+        "公鑰 key：MIIBIjANBg; the key id is 9f8e7d6c5b4a39281706f5e4d3c2b1a0",
+        "key: 3f2b8c1e-7d4a-4b6e-9c0d-5a1f2e3b4c5d and did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+        "the key is build-2026-03-04-linux-amd64",
+        "JWT_SECRET=changeme\nSESSION_SECRET=your-secret\nAPP_SECRET=${APP_SECRET}\nA_SECRET=<secret>",
+        "app.secret_key = os.environ['SECRET_KEY']; client_secret = 'clientSecret'",
+        "existingSecret: postgrescredentials",
         "I cannot log in on the third server because it does not take my password:\nERROR1045 Access denied",
     ],
 )

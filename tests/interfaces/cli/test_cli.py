@@ -151,6 +151,7 @@ def test_turns_are_replayed_from_a_file_or_not_at_all(cli: Cli) -> None:
     assert "2 turns replayed" in cli("turn", "--user", "bob", "--jsonl", "../turns.jsonl")
     assert (cli.folder / ALICE / "daily/2026-01-05.md").exists()
     assert (cli.folder / "memory/bob/conversations/2026-01-06.jsonl").exists()
+    assert "1 turn replayed" in cli("turn", "--user", "bob", "--jsonl", "-", stdin="\ufeff" + json.dumps(rows[1]))
     bad = json.dumps(rows[0]) + "\n{broken\n"
     assert "standard input:2" in cli("turn", "--jsonl", "-", stdin=bad, code=2)
     assert "standard input:1: exit_code" in cli(

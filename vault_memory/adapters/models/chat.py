@@ -157,5 +157,5 @@ def _seconds(retry_after: str) -> float | None:
         return float(retry_after)
     try:
         return max(parsedate_to_datetime(retry_after).timestamp() - time.time(), 0.0)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

@@ -84,9 +84,10 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
         "",
     ),
     ("api-key", "key", _KEY_EDGE, "bfopswl"),
+    ("random-key", "key", _EDGE, "bfopswl"),
     ("api-key", "金钥, 密钥, 私钥", None, ""),
     ("token", "token", _TOKEN_EDGE, ""),
-    ("token", "secret", _SECRET_EDGE, ""),
+    ("secret", "secret", _SECRET_EDGE, ""),
     ("token", "credential, session id, sessionid, session_id, phpsessid, jsessionid, connect.sid", _EDGE, ""),
     ("token", "权杖, 令牌, 凭证", None, ""),
     (
@@ -126,6 +127,8 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
 ]
 """(kind, names, `before`, `not_before`): see `Name`. All are folded."""
 
+RANDOM_RUN = lazily(r"(?=[A-Za-z]{0,11}\d)[A-Za-z0-9]{12}")
+"""Whatever is searched for as a random key has so many letters and digits in a row; our own journals have not."""
 COMPOUND = lazily(
     r"(?<=密码|口令|密钥)(?:管理(?!员)|学|强度|栏位|字段|策略|原则|规则|政策|加密|工具|产生|生成|长度|类型|格式|提示|保护|错误|失败"
     r"|安全|破解|杂凑|哈希|验证|机制|输入|复杂)"
@@ -200,6 +203,8 @@ KINDS = {
     "auth": "credentials",
     "seed": "private-key",
     "recovery": "token",
+    "secret": "token",
+    "random-key": "api-key",
 }
 """What the secret of a name is called, where it is not called like the name's kind."""
 
@@ -223,7 +228,9 @@ _REACH_CHARS = 700
 _DIGITS = lazily(r"[0-9]+")
 _VISIBLES = lazily(r"[!-~]{3,}")
 _end = itemgetter(1)
-_WITH_DIGITS = frozenset(("api-key", "token", "recovery", "pin", "one-time", "id-number", "bank-account", "login"))
+_WITH_DIGITS = frozenset(
+    ("api-key", "random-key", "token", "recovery", "pin", "one-time", "id-number", "bank-account", "login")
+)
 """Kinds of which every value has a digit; the others have three visible characters."""
 
 
@@ -232,7 +239,9 @@ def values_after(text: str, folded: str, name: Name, at: int) -> Iterator[tuple[
     after = at + len(name.text)
     found = _value_after(text, folded, name, at)
     if found and (
-        (name.kind == "pin" and _is_postal(text, at, found)) or (name.text == "key" and _is_key_id(text, at, found))
+        (name.kind == "pin" and _is_postal(text, at, found))
+        or (name.text == "key" and _is_key_id(text, at, found))
+        or (name.kind == "random-key" and _is_no_secret_key(folded, at, found[0]))
     ):
         return
     has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
@@ -315,6 +324,20 @@ def _is_key_id(text: str, at: int, value: tuple[int, int]) -> bool:
 _KEY_ID = lazily(r"(?:0x)?(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})")
 
 
+def _is_no_secret_key(folded: str, at: int, value: int) -> bool:
+    """Whether a key is public or finds something: of a table, a cache, a store."""
+    return bool(_OTHER_KEY.search(folded, max(0, at - 24), at) or _FINDS.match(folded, at + 3, value))
+
+
+_OTHER_KEY = lazily(
+    r"(?:pub(?:lic)?|primary|foreign|unique|cache|cached|partition|sort|range|row|hash|object|s3|idempotency"
+    r"|dedup\w{0,12}|lookup|index|item|record|entry|map|dict|group|message|routing|issue|translation|host|bucket|file|blob"
+    r"|composite|surrogate|natural|document|build|commit|etag|checksum"
+    r"|did|公|主|外|缓存|索引|分区|排序|分组|哈希|对象)[ _\-.:/]{0,2}\Z"
+)
+_FINDS = lazily(r"[ _\-]?(?:id|no|num|number|code)\b")
+
+
 def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
     after = at + len(name.text)
     if name.kind == "seed":
@@ -368,9 +391,16 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how
     ):
         return words.span()
     said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
+    if said and how == "direct" and not said.rest.strip() and _is_setting(text, at, sign):
+        said = said._replace(how="env")  # JWT_SECRET: keyboardcat
     if said and how == "direct" and not said.is_quoted and "\n" in sign[0] and _GOES_ON.match(said.rest):
         return None  # a sentence on the next line
     return (start, start + len(said.value)) if said and values.is_secret(name.kind, said) else None
+
+
+def _is_setting(text: str, at: int, sign: re.Match[str]) -> bool:
+    """Whether a name ends a variable of the environment in YAML."""
+    return sign["direct"] == ":" and text[max(0, at - 1)] == "_" and text[sign.start("direct") - 1].isupper()
 
 
 def _is_label(text: str, at: int) -> bool:

@@ -253,7 +253,8 @@ def _without_keys(text: str) -> Iterator[Span]:
         yield from _matched(text, _numbers())
     folded = fold(text)
     if _any_name().search(folded):
-        names = [name for name in _names() if name.text in folded]
+        has_random = named.RANDOM_RUN.search(text)
+        names = [name for name in _names() if name.text in folded and (has_random or name.kind != "random-key")]
         yield from _announced(text, folded, names)
         yield from _in_columns(text, names)
 

@@ -277,6 +277,36 @@ def _key(said: Said) -> bool:
     return any(c.isalpha() for c in value)
 
 
+def _secret(said: Said) -> bool:
+    """A key, or in a setting or string that holds nothing else also letters: JWT_SECRET=keyboardcat."""
+    return _key(said) or _is_word_of_a_setting(said)
+
+
+def _is_word_of_a_setting(said: Said) -> bool:
+    value = said.value
+    if said.how != "env" and not (said.is_quoted and said.how == "direct"):
+        return False
+    if len(value) < 8 or not value.isalpha() or not value.isascii() or is_placeholder(value):
+        return False
+    return not _WORDS.fullmatch(value.lower()) and not (said.is_quoted and _NAME_OF_ONE.fullmatch(value))
+
+
+_NAME_OF_ONE = lazily(r"[A-Za-z]{0,40}(?:(?<=[a-z])(?:Secret|Key|Token|Name|Id|Value)|[Ss]ecret[A-Z][a-z]{1,12})")
+"""What code calls a secret: "clientSecret", "secretName"."""
+
+
+def _random_key(said: Said) -> bool:
+    """What is written after «key» alone: twenty letters and digits and more that nobody typed, and no UUID."""
+    value = said.value.rstrip(".!?")
+    if said.how not in ("direct", "env", "word", "han", "space", "joined", "cell") or not _RANDOM.fullmatch(value):
+        return False
+    return len(_TURNS.findall(value)) >= 5 and not _UUID.fullmatch(value) and _key(said._replace(value=value))
+
+
+_RANDOM = lazily(r"(?=[A-Za-z\d+/_\-]{0,300}[A-Za-z])[A-Za-z\d+/_\-]{20,300}={0,2}")
+_UUID = lazily(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+
+
 def _is_made_up(value: str) -> bool:
     """Whether a short value (Tr0ub4dor, K8P2-XW4M) is written as no word, name or version is."""
     if len(value) < 8 or not _DIGIT.search(value) or _NO_PASSWORD.fullmatch(value):
@@ -390,6 +420,8 @@ _CHECKS: dict[str, Callable[[Said], bool]] = {
     "one-time": _one_time,
     "api-key": _key,
     "token": _key,
+    "secret": _secret,
+    "random-key": _random_key,
     "recovery": _recovery,
     "authorization": _authorization,
     "auth": _auth,

@@ -123,7 +123,7 @@ def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
         if not raw.strip():
             continue
         try:
-            row = parse_line(raw.decode("utf-8"))
+            row = parse_line(raw.decode("utf-8-sig" if number == 1 else "utf-8"))
             fields = {
                 "user_id": row.get("user_id") or user_id,
                 "user_message": row.get("user_message") or "",
