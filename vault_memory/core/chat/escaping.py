@@ -118,14 +118,17 @@ _LEADING = (
 )
 _TRAILING = rf"(?:[ \t]*(?:\d{{1,3}}|[(\[][^()\[\]\n:]{{1,20}}[)\]]))?(?:[ \t*_)\]}}」』”’`]|{_HTML_TAG})*+"
 _LINK = r"[ \t]*\[[^\[\]\n]{1,40}\]:[ \t]*(?:https?://|mailto:|[/.#])[^\s]*+[ \t]*$"
-_SPEAKER = re.compile(
+_LINE_SPEAKER = (
     rf"^(?!{_LINK})(?:{_LEADING}(?:(?:gpt4 correct )?(?:{_names(ROLES)}|observation)|{'|'.join(_HAN_SPEAKERS)})"
     rf"{_TRAILING}:(?<!\d:(?=\d))"
     r"|[ \t>]*+#[# \t]*+(?:instruction|input|response)[ \t]*:"
     r"|>>>\w++[ \t]*$)"
-    # in capitals also within a line, but not in `$USER:$GROUP`
-    r"|(?<=[\s.!?>。])(?-i:USER|ASSISTANT|SYSTEM|HUMAN)[ \t]?:(?=\s|$)",
-    re.IGNORECASE | re.MULTILINE,
+)
+_CALLED = ("USER", "ASSISTANT", "SYSTEM", "HUMAN")
+"""Speakers in capitals, also within a line, but not in `$USER:$GROUP`."""
+_BEGINS_LIKE_A_TURN = re.compile(_LINE_SPEAKER, re.IGNORECASE | re.MULTILINE)
+_SPEAKER = re.compile(
+    rf"{_LINE_SPEAKER}|(?<=[\s.!?>。])(?-i:{'|'.join(_CALLED)})[ \t]?:(?=\s|$)", re.IGNORECASE | re.MULTILINE
 )
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -202,18 +205,24 @@ def _may_hold_marks(text: str) -> bool:
     if "=" in text and _QUOTED_BRACKET.search(text):
         return True
     if text.isascii():
-        return (":" in text or ">>>" in text) and _SPEAKER.search(text) is not None
+        return _may_name_a_speaker(text)
     if _BRACKET.search(text):
         return True
     codes = "".join(_CODE_HEAD.findall(text)) if _CODE_SIGN.search(text) else ""
     if codes and CODE.search(codes.translate(PLAIN)):
         return True
-    if ">>>" in text and _SPEAKER.search(text):
+    if ">>>" in text and _may_name_a_speaker(text):
         return True
     heads = _HEAD.findall(f"\n{text}") if _COLON.search(text) else []
     ends = [found.end() for found in _WORD_END.finditer(text)] if heads or _COLON.search(text) else []
     heads += [f" {text[max(end - _MAX_WORD, 0) : end]}\n" for end in ends]
-    return bool(heads) and _SPEAKER.search(PlainView("".join(heads)).view) is not None
+    return bool(heads) and _may_name_a_speaker(PlainView("".join(heads)).view)
+
+
+def _may_name_a_speaker(view: str) -> bool:
+    if ":" not in view and ">>>" not in view:
+        return False
+    return any(name in view for name in _CALLED) or _BEGINS_LIKE_A_TURN.search(view) is not None
 
 
 def _marks(view: str) -> Iterator[tuple[int, str]]:
