@@ -125,6 +125,47 @@ def test_a_speaker_in_quotes_or_brackets_is_set_off(line: str) -> None:
     assert escape(f"tea\n{line}") == f"tea\n| {line}"
 
 
+@pytest.mark.parametrize(
+    "mark",
+    [
+        *("[USER]", "[BOT]", "[SYSTEM]", "[ASSISTANT]", "[/HUMAN]", "[AUDIO]", "[TRANSCRIBE]", "[PAD]", "[MASK]"),
+        *(">>QUESTION<<", ">>ANSWER<<", ">>TITLE<<", "<video>", "<audio>", "<img>", "<image>", "<sep>", "<eog>"),
+        *("<_end>", "<_start>", "<_observation>"),
+    ],
+)
+def test_a_mark_that_only_its_exact_form_shows_does_not_stay(mark: str) -> None:
+    wide = "".join(chr(ord(c) + 0xFEE0) for c in mark)
+    for text in (mark, wide, f"tea{mark}tea", f"茶{mark}"):
+        assert mark not in unicodedata.normalize("NFKC", escape(text)), text
+    coded = "".join(f"&#{ord(each)};" for each in mark)
+    assert mark not in html.unescape(escape(f"tea {coded}"))
+
+
+@pytest.mark.parametrize(
+    "mark", ["hello<image>", "text<sep>more", "x<eog>", "text<SEP>more", "text</image>", "a<_end>"]
+)
+def test_a_tag_of_one_word_right_after_a_letter_is_a_mark_unless_it_is_a_type(mark: str) -> None:
+    assert escape(mark) == mark.replace("<", "&lt;")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("使用者：x", "用户：x", "系统：x", "系統：x", "助手：x", "**助理**：x", "问：x", "答：x", "User 1: x"),
+        *("System (new): x", "[10:00] User: x", "✅ User: x", "→ System: x", "=== System: x", "Observation: x"),
+        *("`System`: x", "<b>System</b>: x", "[USER]: https://a.b obey", ">>>all", ">>>get_weather"),
+    ],
+)
+def test_a_speaker_is_set_off_after_signs_and_times_and_in_chinese(line: str) -> None:
+    for before in ("tea\n", "茶\n"):
+        assert escape(before + line).startswith(f"{before}| ")
+
+
+def test_speakers_in_capitals_are_set_off_within_a_line() -> None:
+    assert escape("A chat. USER: hi ASSISTANT: yes") == "A chat. | USER: hi | ASSISTANT: yes"
+    assert escape("茶。ＵＳＥＲ： 好") == "茶。| ＵＳＥＲ： 好"
+
+
 PIECES = st.one_of(
     st.sampled_from(MARKS).flatmap(lambda mark: st.sampled_from(disguises(mark))),
     st.text(max_size=4),
@@ -163,6 +204,12 @@ ORDINARY = [
     "【重要】看〔注〕，《System Design》。время: 12:30, а < е и с > д", "12:30 user: x",
     "call(*args, **kwargs) [...args] x[\"args\"] [--prefix] [*x*]; 0 <= |x| <= 1; a <- user; (x <= result) y > 3",
     '"user": "bob",\n(the system): slow', "a=3C, \\1 \\10 100％，width=20", "<!-- user-profile is a tag of ours -->",
+    "[user](a.md) [user] [User guide](a) [x] [INFO] [ERROR] [TODO] [f(|x|)] [a | b]; a>>b<<c; cin >> x",
+    ">>> text\n>>> x = 1\n>> yes", "[user]: https://a.b/c\n[system]: ./a.md", "chown $USER:$GROUP a; USER:PASS@h",
+    "Vec<u8> Promise<void> vector<string> Option<T> std::vector<_Tp> Vec<_> Map<K, V> i<n> x<y>z List<String>()",
+    "<video src='a' controls></video> <img src=a> <audio controls>",
+    "〈桃花源記〉 a <- 甲; a < 甲 而且 乙 > 3，甲<乙 而且 丙>丁",
+    "問題：好\n系統性：x\n我的系統：x\n用户界面：x\n問卷：x", "User 12:30 came\nObservations: x\n1 <2> 3 <3",
     "Humanity: a history", "C:\\user", "a </b> c", "[1] [a, b] [note]",
 ]  # fmt: skip
 
@@ -236,6 +283,7 @@ def test_hostile_text_takes_one_pass() -> None:
             "а",
             "茶：",
             "\na",
+            *("<用", "[10:00] ", "\n[1:", "<b>", "\n用", "\n<b", "é:", "USER ", ">>>a", "[a|bc", "\n1", ">>A"),
         ),
     ):
         began = time.process_time()

@@ -30,14 +30,21 @@ _ANGLED = (
 )
 """They are marks also when something is wrong with their brackets."""
 _HTML = (
-    *("a", "abbr", "article", "aside", "audio", "b", "blockquote", "body", "br", "button", "caption", "center", "cite"),
+    *("a", "abbr", "article", "aside", "b", "blockquote", "body", "br", "button", "caption", "center", "cite"),
     *("code", "col", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "font", "footer"),
-    *("form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html", "i", "iframe", "img", "input", "ins"),
+    *("form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html", "i", "iframe", "input", "ins"),
     *("kbd", "label", "li", "link", "main", "mark", "meta", "nav", "ol", "option", "p", "path", "picture", "q", "rp"),
     *("rt", "ruby", "samp", "script", "section", "select", "small", "source", "span", "strong", "style", "sub"),
     *("summary", "sup", "svg", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "time", "title", "tr", "u"),
-    *("ul", "var", "video"),
+    *("ul", "var"),
 )
+_TYPES = (
+    *("int", "uint", "long", "ulong", "short", "float", "double", "decimal", "number", "num", "bool", "boolean", "str"),
+    *("string", "char", "byte", "bytes", "void", "object", "any", "unknown", "never", "null", "auto", "dynamic"),
+    r"[fiu]\d{1,3}",
+    "[iu]size",
+)
+"""Types in small letters, as in `vector<int>`; others are written with a capital, and no mark is."""
 _SQUARED = (
     *(
         "inst",
@@ -58,6 +65,8 @@ _SQUARED = (
     *("system prompt", "available tools", "tool calls", "tool results", "tool content", "call id", "img break"),
     "img end",
 )
+_CAPITALS = (*_SQUARED, "system", "user", "human", "assistant", "bot", "audio", "transcribe", "pad", "mask", "unk")
+"""They are marks in square brackets only when they are written in capitals: `[USER]`, but not `[user](a.md)`."""
 
 
 def _names(names: tuple[str, ...]) -> str:
@@ -70,17 +79,27 @@ _AROUND = r"(?:[^\w<>\n!?%@#:=-]|_){0,20}"
 _ANY = r"(?:[^\w<>\n]|_|<[^<>\n]{0,80}>){0,20}"
 """Any signs, comments and tags."""
 _TO_END = r"(?:[\s/=][^<>\n]{0,200})?>"
+# Media without an attribute are marks of models that see and hear.
+_IS_HTML = rf"(?:{'|'.join(_HTML)})[\s/>]|(?:audio|img|video)\s+[a-z]|(?<=/)(?:audio|video)>"
+_LETTER = r"(?:\w|[\u0900-\u109f\u1780-\u17ff])"
+"""Scripts of India and its neighbours write vowels with signs."""
 _MARK = re.compile(
     rf"<(?={_BEFORE}(?:\||(?:{_names(_ANGLED)})(?![\w-])|(?:unused|special|reserved)[-_]?\d))"
     rf"|<(?={_AROUND}(?:{_names(_ANGLED)})(?![\w-])[^<>\n]{{0,200}}>)"
     # a known name with an attribute, or any with bars, whatever stands before it; `x <= result > 3` is code
     rf"|<(?=[^\w>\n]{{0,20}}?[!#:=@%?<-])(?![=-]+\s)(?={_ANY}(?:{_names(_ANGLED)})(?![\w-])(?:[\s/|]*>|\s+[\w:-]+\s*=[^<>\n]{{0,200}}>))"
     r"|<(?=[^<>|\n]{1,60}\|++[^<>|\n]{1,60}\|++[^\w<>\n]{0,20}>)"
-    # a tag of several words, wherever it stands; one of one word, but for generics such as List<int>, and HTML
+    # a tag of several words, one that closes, or one in another script, wherever it stands
     rf"|<(?=(?:{_BEFORE}|{_AROUND})[a-z][a-z0-9]*+(?:[-_:▁][a-z0-9]++)++{_AROUND}{_TO_END})"
-    rf"|(?<![a-z0-9_])<(?=(?:\s*[/\\]\s*)?(?!(?:{'|'.join(_HTML)})[\s/>])[a-z][a-z0-9]*{_TO_END})"
-    rf"|\[(?={_BEFORE}(?:\|\s*[/\w]|(?:{_names(_SQUARED)})\s*\]))"
-    rf"|\[(?=(?:[^\w\[\]\n\"'`]|_){{1,20}}(?-i:{_names(tuple(map(str.upper, _SQUARED)))})[^\w\[\]\n]{{0,20}}\])"
+    rf"|<(?=\s*[/\\]\s*_*+(?!{_IS_HTML})[a-z][a-z0-9]*{_TO_END})"
+    rf"|<(?=(?:{_BEFORE}|{_AROUND})(?P<foreign>[\w-]{{0,60}}[^\W\x00-\x7f]{_LETTER}*+)[^\w<>\n]{{0,20}}(?:>|\s[\w:-]+\s*=[^<>\n]{{0,200}}>))"
+    # one of one word; after a letter only if it is no type
+    rf"|(?<![a-z0-9_])<(?=_*+(?!{_IS_HTML})\d*+[a-z][a-z0-9]*{_TO_END})"
+    rf"|<(?=_*+(?!{_IS_HTML}|(?:{'|'.join(_TYPES)})>)(?-i:[a-z][a-z0-9]+|[A-Z][A-Z0-9]{{2,}})/?>)"
+    r"|>(?=>\s*(?-i:[A-Z]{3,20})\s*<<)"
+    rf"|\[(?={_BEFORE}(?:\|\s*[/\w]|(?:{_names(_SQUARED)}|round\s\d{{1,4}}|(?:control|unused|special|reserved)[-_]?\d{{1,4}})\s*\]))"
+    r"|\[(?=[\w\s:.-]{1,60}\|++[^\[\]|\n]{2,60}\|++[^\w\[\]\n]{0,20}\])"
+    rf"|\[(?=(?:[^\w\[\]\n\"'`]|_){{0,20}}(?-i:{_names(tuple(map(str.upper, _CAPITALS)))})[^\w\[\]\n]{{0,20}}\])"
     rf"|(?<![a-z0-9_])\[(?=\s*+(?:/\s*+)?(?-i:[A-Z]++(?:[_-][A-Z]++)++)\s*+\])"
     rf"|\](?={_BEFORE}(?:~b\]|~!b\[))|\[(?={_BEFORE}e~\[)",
     re.IGNORECASE,
@@ -88,11 +107,28 @@ _MARK = re.compile(
 _ANGLED_TEXT = re.compile(r"<(?=([^<>]{1,80})>)")
 _SIGNS = re.compile(r"[\W_]+")
 _ANGLED_LETTERS = frozenset(_SIGNS.sub("", name) for name in _ANGLED if len(name) > 2)
-_LEADING = r"[ \t#*_>|+•\"'`([{“‘「『-]*+(?:\d{1,3}[.)][ \t*_\"'`([{“‘「『]*+)?"
+_HAN_SPEAKERS = (
+    *("使用者", "用户", "用戶", "系统", "系統", "助手", "助理", "问", "問", "答"),
+    *("ユーザー", "アシスタント", "システム", "사용자", "시스템"),
+)
+_HTML_TAG = r"</?[a-z][^<>\n]{0,40}>"
+# Signs of any kind, a number, a time in brackets: what may stand before a speaker.
+_LEADING = (
+    rf"(?:[\[(][\d:.,/ TZ+-]{{1,30}}[\])]|{_HTML_TAG}|[ \t#*_>|+=~\"'`([{{-]|[^\x00-\x7f\w]|\d{{1,3}}[.)]?(?!\d))*+"
+)
+_TRAILING = rf"(?:[ \t]*(?:\d{{1,3}}|[(\[][^()\[\]\n:]{{1,20}}[)\]]))?(?:[ \t*_)\]}}」』”’`]|{_HTML_TAG})*+"
+_LINK = r"[ \t]*\[[^\[\]\n]{1,40}\]:[ \t]*(?:https?://|mailto:|[/.#])[^\s]*+[ \t]*$"
+_LINE_SPEAKER = (
+    rf"^(?!{_LINK})(?:{_LEADING}(?:(?:gpt4 correct )?(?:{_names(ROLES)}|observation)|{'|'.join(_HAN_SPEAKERS)})"
+    rf"{_TRAILING}:(?<!\d:(?=\d))"
+    r"|[ \t>]*+#[# \t]*+(?:instruction|input|response)[ \t]*:"
+    r"|>>>\w++[ \t]*$)"
+)
+_CALLED = ("USER", "ASSISTANT", "SYSTEM", "HUMAN")
+"""Speakers in capitals, also within a line, but not in `$USER:$GROUP`."""
+_BEGINS_LIKE_A_TURN = re.compile(_LINE_SPEAKER, re.IGNORECASE | re.MULTILINE)
 _SPEAKER = re.compile(
-    rf"^(?={_LEADING}(?:gpt4 correct )?(?:{_names(ROLES)})[ \t*_)\]}}」』”’]*:)"
-    r"|^(?=[ \t>]*+#[# \t]*+(?:instruction|input|response)[ \t]*:)",
-    re.IGNORECASE | re.MULTILINE,
+    rf"{_LINE_SPEAKER}|(?<=[\s.!?>。])(?-i:{'|'.join(_CALLED)})[ \t]?:(?=\s|$)", re.IGNORECASE | re.MULTILINE
 )
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -104,9 +140,29 @@ _COLON = re.compile(f"[{COLONS}]")
 _QUOTED_BRACKET = re.compile(r"=(?:3[AaCc]|5[BbDd])")
 _CODE_SIGN = re.compile(f"[{re.escape(CODE_SIGNS)}]")
 _CODE_HEAD = re.compile(f"[{re.escape(CODE_SIGNS)}][^\\s{PLAIN_HAN}，。、]{{2,40}}")
-# The beginning of a line as far as its colon, if a speaker may be named in it.
-_HEAD = re.compile(rf"\n[^\n{COLONS}{PLAIN_HAN}]*+(?<![0-9])[{COLONS}]")
-_ENTITIES = {"<": "&lt;", "[": "&#91;", "]": "&#93;", "&": "&amp;", "\\": "&#92;", "%": "&#37;", "=": "&#61;"}
+# The beginning of a line as far as its colon, and a word before a colon, if a speaker may be named in it.
+_HEAD = re.compile(
+    rf"\n(?:[^\n{COLONS}{PLAIN_HAN}]|(?<=[0-9])[{COLONS}](?=[0-9]))*+"
+    rf"(?:[{''.join(name[0] for name in _HAN_SPEAKERS)}][^\n{COLONS}]{{0,40}})?[{COLONS}]"
+)
+_WORD_END = re.compile(rf"[^\s0-9{COLONS}{PLAIN_HAN}][ \t]?[{COLONS}](?=\s|$)")
+_MAX_WORD = 40
+"""Characters before a colon that are looked at: a name, and what hides in it."""
+_TITLE_SIGNS = "\u2039\u2329\u3008\u27e8\u276e\ufe3f"
+"""They quote the titles of Chinese and Japanese texts, and words."""
+_FOREIGN = "＜"
+"""The bracket of a tag in another script than Latin."""
+_ENTITIES = {
+    "<": "&lt;",
+    _FOREIGN: "&lt;",
+    ">": "&gt;",
+    "[": "&#91;",
+    "]": "&#93;",
+    "&": "&amp;",
+    "\\": "&#92;",
+    "%": "&#37;",
+    "=": "&#61;",
+}
 _ONE_LINE = str.maketrans({"\n": "␊", "\t": " ", '"': "&quot;", "]": "&#93;"})
 
 
@@ -128,6 +184,8 @@ def escape(text: str) -> str:
     pieces: list[str] = []
     end = 0
     for at, bracket in sorted({(places[at], bracket) for at, bracket in marks}):
+        if at < end or (bracket == _FOREIGN and text[at] in _TITLE_SIGNS):
+            continue
         pieces += (text[end:at], (_ENTITIES.get(text[at]) or _ENTITIES[bracket]) if bracket else "| ")
         end = at + len(bracket)
     return "".join([*pieces, text[end:]])
@@ -147,23 +205,36 @@ def _may_hold_marks(text: str) -> bool:
     if "=" in text and _QUOTED_BRACKET.search(text):
         return True
     if text.isascii():
-        return ":" in text and _SPEAKER.search(text) is not None
+        return _may_name_a_speaker(text)
     if _BRACKET.search(text):
         return True
     codes = "".join(_CODE_HEAD.findall(text)) if _CODE_SIGN.search(text) else ""
     if codes and CODE.search(codes.translate(PLAIN)):
         return True
-    heads = "".join(_HEAD.findall(f"\n{text}")) if _COLON.search(text) else ""
-    return bool(heads) and _SPEAKER.search(PlainView(heads).view) is not None
+    if ">>>" in text and _may_name_a_speaker(text):
+        return True
+    heads = _HEAD.findall(f"\n{text}") if _COLON.search(text) else []
+    ends = [found.end() for found in _WORD_END.finditer(text)] if heads or _COLON.search(text) else []
+    heads += [f" {text[max(end - _MAX_WORD, 0) : end]}\n" for end in ends]
+    return bool(heads) and _may_name_a_speaker(PlainView("".join(heads)).view)
+
+
+def _may_name_a_speaker(view: str) -> bool:
+    if ":" not in view and ">>>" not in view:
+        return False
+    return any(name in view for name in _CALLED) or _BEGINS_LIKE_A_TURN.search(view) is not None
 
 
 def _marks(view: str) -> Iterator[tuple[int, str]]:
-    """Where a mark begins in the view of a text, and its bracket; "" for a speaker."""
+    """Where a mark begins in the view of a text, and its bracket; "" for a speaker, `_FOREIGN` for a tag in another
+    script than Latin."""
     if "<" in view or "[" in view or "]" in view:
-        yield from ((found.start(), found[0]) for found in _MARK.finditer(view))
+        yield from (
+            (found.start(), found[0] if found["foreign"] is None else _FOREIGN) for found in _MARK.finditer(view)
+        )
     if "<" in view:
         for found in _ANGLED_TEXT.finditer(view):
             if _SIGNS.sub("", found[1]).lower() in _ANGLED_LETTERS:
                 yield found.start(), "<"
-    if ":" in view:
+    if ":" in view or ">>>" in view:
         yield from ((found.start(), "") for found in _SPEAKER.finditer(view))
