@@ -133,6 +133,7 @@ def a_merge(text: str) -> None:
 
 
 def records(text: str) -> None:
+    text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")  # as `record_turn` makes it
     at = datetime(2026, 1, 30, 14, 5, tzinfo=TAIPEI)
     line = Turn("c", "alice", at, text, text, {"summary": text}).line()
     assert reading.lines(line + "\n") == [line]
