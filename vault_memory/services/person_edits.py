@@ -82,7 +82,7 @@ def commit_edits(vault: Vault, edits: Sequence[FileChange]) -> Flushed:
 
 
 def _commit(vault: Vault, cleared: Sequence[FileChange]) -> Flushed:
-    return vault.history.commit(_drafts(vault, cleared), is_on_disk=True) if cleared else Flushed()
+    return vault.history.commit_edits(_drafts(vault, cleared)) if cleared else Flushed()
 
 
 # --- what is withheld -------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def test_an_edit_read_while_another_wrote_the_file_undoes_nothing(vault: Vault) 
     vault.add(b"two")
     after = vault.read()
     with pytest.raises(Changed):
-        vault.history.commit([Draft("take out two", PERSON, (FileChange(USER, after, before),))], is_on_disk=True)
+        vault.history.commit_edits([Draft("take out two", PERSON, (FileChange(USER, after, before),))])
     assert vault.read() == after
     vault.assert_clean()
 
@@ -171,7 +171,7 @@ def test_a_name_that_is_not_utf_8_is_committed_once(vault: Vault) -> None:
     for count in (1, 0):
         edits = vault.history.uncommitted()
         assert len(edits) == count
-        vault.history.commit([Draft("edit", ASSISTANT, (edit,)) for edit in edits], is_on_disk=True)
+        vault.history.commit_edits([Draft("edit", ASSISTANT, (edit,)) for edit in edits])
     assert vault.git("ls-files", str(path.parent)) == '"d\\376/bad\\377.md"\n'
     vault.assert_clean()
 

@@ -98,7 +98,7 @@ def test_an_edit_that_grows_while_it_is_committed_is_a_changed_file(vault: Vault
     (edit,) = vault.history.uncommitted()
     sparse(vault, "grows.md")
     with pytest.raises(Changed, match="was saved"):
-        vault.history.commit([Draft("edit", ASSISTANT, (edit,))], is_on_disk=True)
+        vault.history.commit_edits([Draft("edit", ASSISTANT, (edit,))])
 
 
 def test_a_killed_write_ends_although_a_large_file_took_its_place(vault: Vault) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         read_blobs,
         refuse_vast,
         refuse_vast_files,
-        union_merge,
     )
     from vault_memory.adapters.git.index_file import CONFLICT, DamagedIndex, GitIndexFile, IndexEntry, UnknownIndex
     from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment
@@ -90,7 +89,6 @@ __all__ = [
     "run",
     "settings_of",
     "tracked_state",
-    "union_merge",
     "write_commit_graph",
 ]
 
@@ -141,7 +139,6 @@ __getattr__ = lazy_exports(
         "run": "process",
         "settings_of": "settings",
         "tracked_state": "repository",
-        "union_merge": "diff",
         "write_commit_graph": "upkeep",
     },
 )

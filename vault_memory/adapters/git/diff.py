@@ -144,18 +144,3 @@ def _ancestry(root: Path, path: PurePosixPath) -> str:
     newest = rows[0].split()[:1]
     head = git.run(root, "rev-parse", "HEAD").decode().split()
     return "".join(" ".join(commits) + "\n" for commits in ([head + newest] if head != newest else []) + history)
-
-
-def union_merge(scratch: Path, theirs: bytes, base: bytes, ours: bytes) -> bytes:
-    """Both changes of `base` in one text; where they touch the same lines, theirs and then ours. Binary: ours.
-
-    `scratch` is a folder on the vault's disk for temporary files.
-    """
-    with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        names = [Path(folder, name) for name in ("theirs", "base", "ours")]
-        for name, content in zip(names, (theirs, base, ours), strict=True):
-            name.write_bytes(content)
-        try:
-            return git.run(Path(folder), "merge-file", "--stdout", "--union", *map(str, names), ok=range(128))
-        except HistoryError:
-            return ours

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git, private
-from vault_memory.adapters.files import ReadCache
+from vault_memory.adapters.files import FileStamp, ReadCache
 from vault_memory.adapters.git import (
     FILE_MODES,
     Allowed,
@@ -28,9 +28,10 @@ from vault_memory.adapters.git import (
     Setting,
     TreeEntry,
     allow,
+    object_id,
     settings_of,
 )
-from vault_memory.adapters.history.intents import IntentLog, WrittenFile, check_path, net_changes
+from vault_memory.adapters.history.intents import Intent, IntentLog, WrittenFile, check_path, net_changes
 from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, signature
 from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_move, move_branch, release_own_locks
@@ -359,8 +360,24 @@ class History:
         with self._lock():
             git.run(self.root, "update-index", "-z", "--no-skip-worktree", "--stdin", stdin=names)
 
-    def commit(self, drafts: Iterable[Draft], *, is_on_disk: bool = False, cache: ReadCache | None = None) -> Flushed:
-        """`stage`, then `flush`, under one lock. `is_on_disk`: the drafts are edits found on disk; no file is written.
+    def commit_edits(self, drafts: Iterable[Draft]) -> Flushed:
+        """Commit what the person has on disk: what these drafts lead to. No file is written, and nothing is kept.
+
+        What cannot be committed now stays on the disk alone, for the next look at it; `waiting_paths` names it. Raises
+        `Changed` when a file on disk or in HEAD is not as its drafts say.
+        """
+        drafts = tuple(drafts)
+        with self._lock():
+            before = self._flush()
+            waiting = {draft for draft in drafts if before.waiting_paths & {change.path for change in draft.changes}}
+            mine = tuple(draft for draft in drafts if draft not in waiting)
+            flushed = self._flush(edits=mine) if mine else Flushed()
+            paused = flushed.paused or before.paused
+            paths = flushed.waiting_paths | net_changes(waiting).keys()
+            return Flushed(flushed.commits, flushed.waiting + len(waiting), paused, frozenset(paths))
+
+    def commit(self, drafts: Iterable[Draft], *, cache: ReadCache | None = None) -> Flushed:
+        """`stage`, then `flush`, under one lock.
 
         Files in `cache` are not read again to check that they are as the drafts say: the compare-and-swap, which reads
         them itself, has the last word. After `Changed` the cache is empty.
@@ -369,7 +386,7 @@ class History:
         cache = cache or ReadCache()
         with self._lock():
             try:
-                written = self._stage(drafts, cache, is_on_disk=is_on_disk)
+                written = self._stage(drafts, cache)
             except Changed:
                 cache.clear()
                 raise
@@ -411,18 +428,12 @@ class History:
 
     # Staging ------------------------------------------------------------------------------------------------------
 
-    def _stage(self, drafts: tuple[Draft, ...], cache: ReadCache, *, is_on_disk: bool = False) -> list[WrittenFile]:
+    def _stage(self, drafts: tuple[Draft, ...], cache: ReadCache) -> list[WrittenFile]:
         changes = net_changes(drafts)
         if not drafts:
             return []
-        for name in changes:
-            check_path(self.root, name)
-            if layout.is_private(name):
-                raise UsageError(
-                    f"{name} is private and is never committed: state, indexes and conversations stay here"
-                )
-            if layout.is_misplaced(name) and changes[name].after is not None:
-                raise UsageError(f"{name} is no place for a file: the layout has a folder there, or a file above it")
+        for change in changes.values():
+            self._check(change)
         give_up = time.monotonic() + _STAND_BY_S
         while True:
             head = self._repository.head()
@@ -434,10 +445,8 @@ class History:
             on_disk: dict[PurePosixPath, bytes | None] = {}
             for change in changes.values():
                 path = self.root / change.path
-                content = on_disk[change.path] = self._read_again(path) if is_on_disk else cache.read(path)
-                # An edit that was read while its file was just being written would undo what was written.
-                expected = (change.after,) if is_on_disk else (change.before, change.after)
-                if content not in expected or change.path in redone:
+                content = on_disk[change.path] = cache.read(path)
+                if content not in (change.before, change.after) or change.path in redone:
                     raise files.changed(path, content)
             bases = self._bases(changes, head.commit)
             self._refuse_repeats(changes.values(), on_disk, bases)
@@ -450,6 +459,16 @@ class History:
             self._intents.mark_written(intent)
             self._step("intent marked")
             return written
+
+    def _check(self, change: FileChange) -> None:
+        """Refuse a path that is never committed. Raises `UsageError` or `HistoryError`."""
+        check_path(self.root, change.path)
+        if layout.is_private(change.path):
+            raise UsageError(
+                f"{change.path} is private and is never committed: state, indexes and conversations stay here"
+            )
+        if layout.is_misplaced(change.path) and change.after is not None:
+            raise UsageError(f"{change.path} is no place for a file: the layout has a folder there, or a file above it")
 
     def _read_again(self, path: Path) -> bytes | None:
         """What an edit's file holds now. One that has grown too large meanwhile is no edit of ours any more."""
@@ -485,39 +504,59 @@ class History:
 
     # Committing ---------------------------------------------------------------------------------------------------
 
-    def _flush(self, written: Sequence[WrittenFile] = ()) -> Flushed:
+    def _flush(self, written: Sequence[WrittenFile] = (), edits: tuple[Draft, ...] = ()) -> Flushed:
+        """Commit what waits, or these edits of the person's."""
         if not self._repository.is_rewriting():
             self._rewind.take_up_dropped()
-        if not self._intents.pending():
-            return Flushed()
         give_up = time.monotonic() + _STAND_BY_S
         while True:
+            pending = [self._looked_at(edits)] if edits else self._intents.pending()
+            if not pending:
+                return Flushed()
             try:
-                return self._try_flush(written)
+                return self._try_flush(pending, written, self._stamps(edits))
             except CannotCommit as reason:
-                return self._all_wait(str(reason))
+                return _all_wait(pending, str(reason))
             except DamagedIndex:
-                return self._all_wait(self._problem() or "git's index keeps changing")
+                return _all_wait(pending, self._problem() or "git's index keeps changing")
             except _Overtaken as reason:
                 if time.monotonic() > give_up:
-                    return self._all_wait(str(reason))
+                    return _all_wait(pending, str(reason))
                 time.sleep(_POLL_S)
 
-    def _all_wait(self, reason: str) -> Flushed:
-        pending = self._intents.pending()
-        count = sum(len(intent.drafts) for intent in pending)
-        return Flushed((), count, reason, frozenset(path for intent in pending for path in intent.net_changes()))
+    def _looked_at(self, edits: tuple[Draft, ...]) -> Intent:
+        """Edits as the planner takes drafts: now, on top of HEAD. Nothing is kept of them."""
+        return Intent(Path(), edits, _git_time(self._now()), self._repository.head().commit, {})
 
-    def _try_flush(self, written: Sequence[WrittenFile]) -> Flushed:
+    def _stamps(self, edits: tuple[Draft, ...]) -> dict[Path, FileStamp | None]:
+        """The stamp of each edit's file. Raises `Changed` when it, or the file in HEAD, is not as the edit says."""
+        tree, filters = self._objects.tree_of(self._repository.head().commit), Filters(self._repository, self._objects)
+        stamps = {}
+        for change in net_changes(edits).values():
+            self._check(change)
+            path = self.root / change.path
+            stamps[path] = _stamp(path)
+            content = self._read_again(path)
+            held = self._blob_at(tree, change.path)
+            before = change.before
+            known = {filters.blob(self._repository.prefix / change.path, before)}
+            if before is not None:
+                known.add(object_id("blob", before))
+            if content != change.after or held not in known:
+                raise files.changed(path, content)
+        return stamps
+
+    def _try_flush(
+        self, pending: list[Intent], written: Sequence[WrittenFile], stamps: Mapping[Path, FileStamp | None]
+    ) -> Flushed:
         """One attempt. Raises `CannotCommit` if it must wait for the person, `_Overtaken` if another git was faster."""
         self._refuse_while_paused()
         self._refuse_while_rewriting()
         self._rewind.put_back()
-        pending = self._intents.pending()
         git_index = GitIndexUpdate(self._repository)
         if git_index.problem:
             raise CannotCommit(git_index.problem)
-        plan = Planner(self._repository, self._objects, self._sign).plan(pending, git_index, self.person)
+        plan = Planner(self._repository, self._objects, self._sign).plan(pending, git_index)
         if git_index.problem:  # met only now
             raise CannotCommit(git_index.problem)
         self._objects.write(*([draft_branch_move(self._repository, plan.commits[-1])] if plan.commits else []))
@@ -530,16 +569,19 @@ class History:
                 plan.left_out,
             )
             self._step("index prepared")
-            self._publish(plan, git_index)
-        for intent, left in plan.left:
+            self._publish(plan, git_index, stamps)
+        for intent, left in () if stamps else plan.left:  # nothing is kept of an edit
             self._intents.keep(intent, left)
             self._step("intent struck off")
         waiting = [draft for _, left in plan.left for draft in left]
         reason = next(iter(plan.blocked.values())) if waiting else None
         return Flushed(tuple(plan.commits), len(waiting), reason, frozenset(net_changes(waiting)))
 
-    def _publish(self, plan: Plan, git_index: GitIndexUpdate) -> None:
-        """Move branch and git index to the new commits, under both of git's locks, taken last and held for a moment."""
+    def _publish(self, plan: Plan, git_index: GitIndexUpdate, stamps: Mapping[Path, FileStamp | None]) -> None:
+        """Move branch and git index to the new commits, under both of git's locks, taken last and held for a moment.
+
+        Raises `Changed` when the stamp of a file is not as in `stamps` any more.
+        """
         try:
             if not git_index.lock():
                 raise _Overtaken(f"{git_index.lock_file} is held by another git; if none is running, delete it")
@@ -548,6 +590,9 @@ class History:
             self._refuse_while_rewriting()
             if not git_index.is_current():
                 raise _Overtaken("git's index keeps changing")
+            for path, stamp in stamps.items():
+                if _stamp(path) != stamp:
+                    raise files.changed(path, files.read(path))
             if plan.commits:
                 count = len(plan.commits)
                 note = f"{OUR_MOVE}{count} commit{'s' if count > 1 else ''}"
@@ -570,3 +615,16 @@ class History:
     def _refuse_while_rewriting(self) -> None:
         if self._repository.is_rewriting():
             raise _Overtaken("git is merging or resetting: commits wait until it is done")
+
+
+def _all_wait(pending: Sequence[Intent], reason: str) -> Flushed:
+    count = sum(len(intent.drafts) for intent in pending)
+    return Flushed((), count, reason, frozenset(path for intent in pending for path in intent.net_changes()))
+
+
+def _stamp(path: Path) -> FileStamp | None:
+    """The stamp of a file, or None when there is none."""
+    try:
+        return FileStamp.of(path.lstat())
+    except (FileNotFoundError, NotADirectoryError):
+        return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -20,8 +20,8 @@ from vault_memory.adapters.git import (
     Repository,
     TreeEntry,
     commit_body,
+    object_id,
     settings_of,
-    union_merge,
 )
 from vault_memory.adapters.history.intents import Intent, check_path
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
@@ -65,7 +65,7 @@ class Planner:
         self._filters = Filters(repository, objects)
         self._sign = sign
 
-    def plan(self, pending: Sequence[Intent], git_index: GitIndexUpdate, person: Callable[[], Author]) -> Plan:
+    def plan(self, pending: Sequence[Intent], git_index: GitIndexUpdate) -> Plan:
         """Plan the commits of these intents on top of HEAD. Raises `CannotCommit` when none can be made."""
         plan = Plan(self._repository.head())
         before = self._objects.tree_of(plan.head.commit)
@@ -87,11 +87,6 @@ class Planner:
                     plan.blocked.update(dict.fromkeys(paths, reasons[0]))
                     left.append(draft)
                     continue
-                if person_edits := self._edits_before(draft, intent, tree):
-                    message, edits = person_edits
-                    tree = self._applied(tree, edits)
-                    tip = self._commit(tree, tip, person(), intent.when, message)
-                    plan.commits.append(tip)
                 if draft.merges and self._is_behind(tip, draft.merges, plan.head) and self._is_as_merged(draft):
                     tree, tip = self._objects.tree_of(draft.merges), draft.merges
                 else:
@@ -222,24 +217,13 @@ class Planner:
 
     # The commits ----------------------------------------------------------------------------------------------------
 
-    def _edits_before(self, draft: Draft, intent: Intent, tree: str) -> tuple[str, tuple[FileChange, ...]] | None:
-        """The person's uncommitted text under a draft: it is committed as theirs, before ours."""
-        edits = []
-        for change in draft.changes:
-            base = intent.bases.get(change.path)
-            if base == self._blob_in(tree, change.path) != self._blob(change.path, change.before):
-                edit = FileChange(change.path, self._content(base), change.before)
-                if not secrets_added(edit.path, [edit.before], edit.after):
-                    edits.append(edit)
-        return ("edit " + ", ".join(str(edit.path) for edit in edits), tuple(edits)) if edits else None
-
     def _applied(self, tree: str, changes: Iterable[FileChange]) -> str:
         """The tree with some changes made on top of it."""
         blobs = {}
         for change in changes:
             path = self._repository.prefix / change.path
             held = self._blob_in(tree, change.path)
-            if held not in (self._blob(change.path, change.before), self._blob(change.path, change.after)):
+            if not (self._is(held, change.path, change.before) or self._is(held, change.path, change.after)):
                 try:
                     change = change._replace(after=self._merged(change, held))
                 except TooLarge:  # the person has put a large file there: HEAD stays as they left it
@@ -258,9 +242,11 @@ class Planner:
         check_path(self._repository.root, change.path)  # what a link leads to is never committed
         theirs = self._content(held)
         on_disk = files.read(self._repository.root / change.path)
-        if change.after is None or theirs is None or on_disk is None or self._blob(change.path, on_disk) == held:
+        if change.after is None or theirs is None or self._blob(change.path, on_disk) == held:
             return on_disk  # the person has decided: the file on disk is what they want
-        return union_merge(self._repository.git_dir / "vault-memory", theirs, change.before or b"", change.after)
+        from vault_memory.core.notes import carry_over  # a turn rarely needs it
+
+        return carry_over(change.path, change.before, change.after, theirs)
 
     def _is_behind(self, tip: str | None, other: str, head: Head) -> bool:
         """Whether `other` has all commits of HEAD, and nothing is planned on top of HEAD yet."""
@@ -331,6 +317,12 @@ class Planner:
 
     def _blob(self, path: PurePosixPath, content: bytes | None) -> str | None:
         return self._filters.blob(self._repository.prefix / path, content)
+
+    def _is(self, held: str | None, path: PurePosixPath, content: bytes | None) -> bool:
+        """Whether a blob is that of a content, be it as on disk or as git holds it."""
+        if content is None:
+            return held is None
+        return held in (object_id("blob", content), self._blob(path, content))
 
     def _blob_in(self, tree: str, path: PurePosixPath) -> str | None:
         entry = self._objects.find(tree, self._repository.prefix / path)

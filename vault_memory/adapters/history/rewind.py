@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.adapters import files, git
-from vault_memory.adapters.git import FILE_MODES, Filters, Objects, Repository, union_merge
+from vault_memory.adapters.git import FILE_MODES, Filters, Objects, Repository
 from vault_memory.adapters.history.intents import IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
@@ -148,7 +148,9 @@ class Rewind:
     def _redone(self, change: FileChange, content: bytes | None) -> bytes | None:
         if content in (change.before, change.after) or content is None or change.after is None:
             return change.after
-        return union_merge(self._repository.git_dir / "vault-memory", content, change.before or b"", change.after)
+        from vault_memory.core.notes import carry_over  # a turn rarely needs it
+
+        return carry_over(change.path, change.before, change.after, content)
 
     def _rewound_since(self, when: int) -> bool:
         """Whether git has moved files of the working tree since then (seconds)."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from vault_memory.core.notes import document, journal, merge, note
     from vault_memory.core.notes.document import Chunk, Document, Segment
     from vault_memory.core.notes.journal import Turn, parse_line
-    from vault_memory.core.notes.merge import Clash, Side, merge_profile
+    from vault_memory.core.notes.merge import Clash, Side, carry_over, merge_profile
 
 __all__ = [
     "Chunk",
@@ -20,6 +20,7 @@ __all__ = [
     "Segment",
     "Side",
     "Turn",
+    "carry_over",
     "document",
     "journal",
     "merge",
@@ -37,6 +38,7 @@ __getattr__ = lazy_exports(
         "Segment": "document",
         "Side": "merge",
         "Turn": "journal",
+        "carry_over": "merge",
         "merge_profile": "merge",
         "parse_line": "journal",
     },

@@ -7,6 +7,7 @@ block that a person understands (`note.conflict_block`).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -64,6 +65,60 @@ def merge_file(
     if kind == "profile":
         return merge_profile(old, one, other, newer)
     return merge_lines(old, one, other, journal=kind in ("daily", "memory-log"))
+
+
+def carry_over(path: PurePosixPath, before: bytes | None, after: bytes, onto: bytes) -> bytes:
+    """`onto` with the change that leads from `before` to `after`, and with nothing else of the two.
+
+    A merge may keep lines that only `before` and `after` have; here they stay out. They are somebody's who has not
+    committed them. A profile is changed by key, everything else by line; for what is not text the result is `after`.
+    A change that is there already is not made twice.
+    """
+    if onto in (before, after) or b"\0" in after or b"\0" in onto:
+        return after
+    old, new, text = ("" if data is None else data.decode("utf-8", "surrogateescape") for data in (before, after, onto))
+    if before is None:
+        old = "".join(_common(_lines(new), _lines(text)))
+    place = layout.place_of(path)
+    if place is not None and layout.kind_of(place) == "profile":
+        return _carry_values(old, new, text).encode("utf-8", "surrogateescape")
+    return _carry_lines(old, new, text).encode("utf-8", "surrogateescape")
+
+
+def _carry_values(before: str, after: str, onto: str) -> str:
+    """By key: the three texts are given the values of the outcome, so that only other lines still differ."""
+    old, new, text = (Profile.parse(each) for each in (before, after, onto))
+    values = {}
+    for key, row in FIELDS.items():
+        was, now, there = old.items(key), new.items(key), text.items(key)
+        changed = list(now) if row.form == "scalar" else _merge_members(was, now, there)
+        values[key] = list(there) if was == now else changed
+    carried = _carry_lines(*(_with(profile, values).text for profile in (old, new, text)))
+    return _with(Profile.parse(carried), values).text
+
+
+def _carry_lines(before: str, after: str, onto: str) -> str:
+    old, new, text = _lines(before), _lines(after), _lines(onto)
+    place = {start + n: twin + n for start, twin, size in matches(old, text) for n in range(size)}
+    placed = list(place)  # rises, and so do the places
+    out: list[str] = []
+    done = at = new_at = 0
+    for start, new_start, size in [*matches(old, new), (len(old), len(new), 0)]:
+        removed, added = {place[n] for n in range(at, start) if n in place}, new[new_at:new_start]
+        if removed or added:
+            first, last = bisect_left(placed, at), bisect_left(placed, start)
+            begin = place[placed[first - 1]] + 1 if first else 0
+            end = place[placed[last]] if last < len(placed) else len(text)
+            out += text[done:begin]
+            kept = [line for n, line in enumerate(text[begin:end], begin) if n not in removed]
+            out += kept if _holds(kept, added) else [*kept, *added]
+            done = end
+        at, new_at = start + size, new_start + size
+    return "".join(out + text[done:])
+
+
+def _holds(lines: list[str], run: list[str]) -> bool:
+    return any(lines[at : at + len(run)] == run for at in range(len(lines) - len(run) + 1))
 
 
 def merge_lines(base: str | None, ours: str, theirs: str, *, journal: bool = False) -> Merged:

@@ -31,7 +31,7 @@ def take_programs(vault: Vault) -> list[str]:
         edits = history.uncommitted(programs=True)
         if edits:
             message = trailers.render(f"Obsidian: {len(edits)} files of plugins, themes and snippets")
-            history.commit([Draft(message, history.person(), tuple(edits))], is_on_disk=True)
+            history.commit_edits([Draft(message, history.person(), tuple(edits))])
     return notes
 
 
