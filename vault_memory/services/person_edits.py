@@ -1,8 +1,11 @@
 """Commit a person's edits under the person's name, before anything else changes the files.
 
+An edit is looked at and never kept: it is what the disk holds against HEAD at the moment of the commit. Whatever the
+person takes back before that is gone.
+
 A file with a secret that no commit holds yet is withheld: it alone waits, and `withheld` names it, until the person has
-taken the secret out or has committed it with git. So is a file that is too large to be read whole, and one in a place
-that a turn may write to.
+taken the secret out or has committed it with git. So is a file with marks of a conflict, one that is too large to be
+read whole, and one in a place that a turn may write to.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from vault_memory.services.vault import Vault
 
 MAX_ATTEMPTS = 20
 """The files are read this often when an editor keeps saving them."""
+CONFLICT = "conflict mark"
+"""What git leaves in a file for the person to decide."""
 _MAX_LISTED_FILES = 20
 _MAX_PREFERENCES = 50
 """Changed by one edit of a profile, each with a commit of its own."""
@@ -92,8 +97,8 @@ def _commit(vault: Vault, cleared: Sequence[FileChange]) -> Flushed:
 class Withheld:
     """A file that is kept out of commits, why in words, and what to do about it.
 
-    `kind` is that of the secret in this line (1-based; 0: in the file's name), `large`, or `misplaced` (line 0). `path`
-    shows no secret that is in the name.
+    `kind` is that of the secret in this line (1-based; 0: in the file's name), `conflict mark`, `large`, or `misplaced`
+    (line 0). `path` shows no secret that is in the name.
     """
 
     path: str
@@ -141,7 +146,9 @@ def _misplaced(path: PurePosixPath) -> Withheld:
 
 
 def _next_step(name: str, finding: Finding) -> str:
-    if finding.line:
+    if finding.kind == CONFLICT:
+        mend, added = "keep what is right of both texts, delete the marks", shown_path(PurePosixPath(name))
+    elif finding.line:
         mend, added = "take it out and save the file", shown_path(PurePosixPath(name))
     else:
         mend, added = "rename the file", "FILE"
@@ -186,7 +193,10 @@ def _noted(
     texts = " ".join("" if text is None else object_id("blob", text) for text in (before, after))
     if isinstance(noted, dict) and noted.get("texts") == texts and _findings(noted):
         return noted
-    return {"texts": texts, "findings": [list(found) for found in secrets_added(path, [before], after, moved)]}
+    findings = secrets_added(path, [before], after, moved)
+    if line := note.git_conflict_added(before, after):
+        findings.append(Finding(line, CONFLICT))
+    return {"texts": texts, "findings": [list(found) for found in findings]}
 
 
 def _findings(noted: dict[str, Any]) -> list[Finding]:

@@ -8,6 +8,7 @@ takes little memory, before the library builds anything of it: 60,000 brackets e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -186,6 +187,16 @@ def conflicts_in(text: str) -> list[tuple[int, int]]:
             found.append((start, number))
             start = 0
     return found
+
+
+_GITS_MARK = re.compile(rb"^(?:<{7}|>{7})(?: .*)?\r?$", re.MULTILINE)
+
+
+def git_conflict_added(before: bytes | None, after: bytes | None) -> int:
+    """The first line (1-based) of `after` that is a mark of a conflict of git's, and is not in `before`; 0 for none."""
+    known = set(_GITS_MARK.findall(before or b"")) | {CONFLICT_OPEN.encode(), CONFLICT_CLOSE.encode()}
+    marks = (found for found in _GITS_MARK.finditer(after or b"") if found[0] not in known)
+    return next(((after or b"").count(b"\n", 0, found.start()) + 1 for found in marks), 0)
 
 
 def conflict_problems(text: str) -> list[str]:

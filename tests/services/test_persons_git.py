@@ -1,0 +1,239 @@
+"""A person uses git beside the assistant: what they discard stays discarded, and what another branch holds stays there.
+
+The daemon is played by `look`, which commits the person's edits as it does, and by turns in between.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.conftest import wait_until
+from tests.services.test_person_edits import git, read, save, subjects
+from vault_memory.services.person_edits import commit_person_edits, withheld
+from vault_memory.services.turns.record import record_turn
+from vault_memory.services.vault import Vault
+
+pytestmark = pytest.mark.slow
+
+NOTE, USER = PurePosixPath("notes/idea.md"), PurePosixPath("memory/alice/USER.md")
+
+
+@pytest.fixture
+def branches(vault: Vault) -> Vault:
+    """Alice's vault with a note and a preference, and a branch `other` on which both differ."""
+    record_turn(vault, "alice", "I prefer dark mode", "Noted.")
+    save(vault, NOTE, "begin\n")
+    look(vault)
+    git(vault, "switch", "-qc", "other")
+    save(vault, NOTE, "of the other branch\n")
+    save(vault, PurePosixPath("notes/only-there.md"), "x\n")
+    save(vault, USER, read(vault, USER).replace("dark", "light"))
+    git(vault, "add", ".")
+    git(vault, "commit", "-qm", "other")
+    git(vault, "switch", "-q", "main")
+    return vault
+
+
+def look(vault: Vault) -> int:
+    """What the daemon does again and again."""
+    vault.history.flush()
+    return commit_person_edits(vault, None)
+
+
+def diff(vault: Vault) -> str:
+    return git(vault, "status", "--porcelain")
+
+
+def test_an_aborted_merge_leaves_nothing_behind(branches: Vault) -> None:
+    vault = branches
+    save(vault, NOTE, "mine\n")
+    assert look(vault) == 1
+    before, text = subjects(vault), read(vault, NOTE)
+    with pytest.raises(subprocess.CalledProcessError):
+        git(vault, "merge", "other")
+    assert "<<<<<<<" in read(vault, NOTE)
+    assert look(vault) == 0
+    git(vault, "merge", "--abort")
+    assert look(vault) == 0
+    assert subjects(vault) == before and read(vault, NOTE) == text and diff(vault) == ""
+
+
+def test_conflict_marks_are_never_committed(branches: Vault) -> None:
+    """The person takes the conflict out of git's index; the marks in the file are still no text of theirs."""
+    vault = branches
+    save(vault, NOTE, "mine\n")
+    assert look(vault) == 1
+    with pytest.raises(subprocess.CalledProcessError):
+        git(vault, "merge", "other")
+    git(vault, "reset", "-q", "--mixed")
+    assert "<<<<<<<" in read(vault, NOTE) and " M notes/idea.md\n" in diff(vault)
+    look(vault)
+    assert vault.history.blob(NOTE) == b"mine\n"
+    assert [(found.path, found.line, found.kind) for found in withheld(vault)] == [(str(NOTE), 1, "conflict mark")]
+    save(vault, NOTE, "mine, and of the other branch\n")
+    assert look(vault) == 1 and withheld(vault) == ()
+
+
+@pytest.mark.parametrize(
+    "discarding",
+    [
+        [("stash",), ("switch", "-q", "other")],
+        [("reset", "-q", "--hard")],
+        [("restore", "--staged", "."), ("checkout", "-q", "--", ".")],
+        [("stash",)],
+    ],
+)
+def test_a_staged_draft_that_is_discarded_stays_so(branches: Vault, discarding: list[tuple[str, ...]]) -> None:
+    vault = branches
+    save(vault, NOTE, "a draft\n")
+    save(vault, USER, read(vault, USER).replace("dark", "light"))
+    git(vault, "add", ".")
+    assert look(vault) == 0
+    for words in discarding:
+        git(vault, *words)
+    before, head = subjects(vault), git(vault, "rev-parse", "HEAD")
+    assert look(vault) == 0
+    record_turn(vault, "alice", "I prefer short answers", "Noted.")
+    look(vault)
+    assert "a draft" not in read(vault, NOTE) and diff(vault) == ""
+    changed = git(vault, "diff", "--stat", head.strip(), "HEAD", "--", "notes", str(USER))
+    assert "notes" not in changed, "nothing but the turn"
+    assert "preferred_theme" not in git(vault, "diff", head.strip(), "HEAD", "--", str(USER)).replace(" - ", "")
+    assert [line for line in subjects(vault) if line.startswith("edit")] == [
+        line for line in before if line.startswith("edit")
+    ]
+
+
+def slow_filter(vault: Vault, tmp_path: Path) -> None:
+    """A filter of the person's own, like git-lfs, that takes seconds to fetch one file."""
+    script = tmp_path / "smudge.py"
+    gate = tmp_path / "gate"
+    script.write_text(
+        "import os, sys, time\n"
+        f"open({str(tmp_path / 'began')!r}, 'w').close()\n"
+        f"end = time.monotonic() + 30\n"
+        f"while os.path.exists({str(gate)!r}) and time.monotonic() < end: time.sleep(0.02)\n"
+        "sys.stdout.buffer.write(sys.stdin.buffer.read())\n"
+    )
+    gate.touch()
+    git(vault, "config", "--global", "filter.slow.smudge", f"{sys.executable} {script}")
+    git(vault, "config", "--global", "filter.slow.clean", "cat")
+
+
+def while_slow(vault: Vault, tmp_path: Path, act: Callable[[], object], *words: str) -> None:
+    """Run a git command that is held up by the filter; `act` meanwhile."""
+    result: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            git(vault, *words)
+        except BaseException as error:
+            result.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        wait_until((tmp_path / "began").exists, "the filter runs")
+        act()
+    finally:
+        (tmp_path / "gate").unlink()
+        thread.join(60)
+    assert not result
+
+
+def test_a_slow_checkout_moves_nothing_between_branches(branches: Vault, tmp_path: Path) -> None:
+    vault = branches
+    slow_filter(vault, tmp_path)
+    git(vault, "switch", "-q", "other")
+    save(vault, PurePosixPath("m-video.bin"), "movie\n")
+    save(vault, PurePosixPath(".gitattributes"), read(vault, PurePosixPath(".gitattributes")) + "*.bin filter=slow\n")
+    for name in "az":
+        for n in range(20):
+            save(vault, PurePosixPath(f"{name}/{n}.md"), "there\n")
+    git(vault, "add", ".")
+    git(vault, "commit", "-qm", "video")
+    git(vault, "switch", "-q", "main")
+    main, other = (git(vault, "rev-parse", name) for name in ("main", "other"))
+
+    def meanwhile() -> None:
+        look(vault)
+        record_turn(vault, "alice", "I prefer short answers", "Noted.")
+        look(vault)
+
+    while_slow(vault, tmp_path, meanwhile, "switch", "-q", "other")
+    look(vault)
+    assert git(vault, "diff", "--stat", main.strip(), "main", "--", "notes", "a", "z") == ""
+    assert git(vault, "diff", "--stat", other.strip(), "other", "--", "notes", "a", "z") == ""
+    assert "light" not in git(vault, "show", f"main:{USER}")
+    git(vault, "switch", "-q", "main")
+    look(vault)
+    assert git(vault, "diff", "--stat", main.strip(), "main", "--", "notes", "a", "z") == ""
+    assert "light" not in git(vault, "show", f"main:{USER}") and "light" in git(vault, "show", f"other:{USER}")
+    assert diff(vault) == ""
+
+
+@pytest.mark.parametrize("how", ["--no-rebase", "--rebase"])
+def test_a_slow_pull_is_credited_to_nobody_here_and_loses_nothing(
+    branches: Vault, tmp_path: Path, how: str
+) -> None:
+    vault = branches
+    slow_filter(vault, tmp_path)
+    git(vault, "clone", "-q", "--bare", ".", str(tmp_path / "remote"))
+    git(vault, "remote", "add", "origin", str(tmp_path / "remote"))
+    git(vault, "fetch", "-q", "origin")
+    git(vault, "branch", "-q", "--set-upstream-to=origin/main")
+    elsewhere = tmp_path / "elsewhere"
+    git(vault, "clone", "-q", str(tmp_path / "remote"), str(elsewhere))
+    for name in ("a.md", "z.md"):
+        (elsewhere / name).write_text("of the other machine\n")
+    (elsewhere / "m-video.bin").write_text("movie\n")
+    with (elsewhere / ".gitattributes").open("a") as file:
+        file.write("*.bin filter=slow\n")
+    there = ["git", "-C", str(elsewhere), "-c", "user.name=B", "-c", "user.email=b@example.org"]
+    subprocess.run([*there, "rm", "-q", str(NOTE)], check=True)
+    subprocess.run([*there, "add", "."], check=True)
+    subprocess.run([*there, "commit", "-qm", "from there"], check=True)
+    (tmp_path / "gate").unlink()
+    subprocess.run([*there, "push", "-q"], check=True, capture_output=True)
+    (tmp_path / "gate").touch()
+    (tmp_path / "began").unlink(missing_ok=True)
+    diary = PurePosixPath("memory/alice/notes/diary.md")
+    save(vault, diary, "dear diary\n")
+    record_turn(vault, "alice", "remember that the spare key is at Bob's", "Noted.")
+    look(vault)
+    log = read(vault, PurePosixPath("memory/alice/feedback.jsonl"))
+
+    def meanwhile() -> None:
+        look(vault)
+
+    while_slow(vault, tmp_path, meanwhile, "pull", "-q", "--no-edit", how)
+    look(vault)
+    assert read(vault, diary) == "dear diary\n" and vault.history.blob(diary) == b"dear diary\n"
+    assert read(vault, PurePosixPath("memory/alice/feedback.jsonl")) == log
+    assert read(vault, PurePosixPath("a.md")) == read(vault, PurePosixPath("z.md")) == "of the other machine\n"
+    changed = git(vault, "log", "--format=%an", "--", "a.md", "z.md", "m-video.bin", str(NOTE)).split()
+    assert changed[0] == "B" and diff(vault) == ""
+
+
+def test_a_stopped_rebase_fails_no_turn_and_loses_no_preference(branches: Vault) -> None:
+    vault = branches
+    save(vault, NOTE, "mine\n")
+    look(vault)
+    with pytest.raises(subprocess.CalledProcessError):
+        git(vault, "rebase", "other")
+    assert (vault.history.git_dir / "rebase-merge").is_dir()
+    record_turn(vault, "alice", "I prefer short answers", "Noted.")
+    save(vault, NOTE, "both\n")
+    git(vault, "add", str(NOTE))
+    git(vault, "-c", "core.editor=true", "rebase", "--continue")
+    record_turn(vault, "alice", "I use Python every day", "Noted.")
+    look(vault)
+    assert "Python" in git(vault, "show", f"HEAD:{USER}")
+    assert any("response_length" in line or "response_style" in line for line in subjects(vault))
+    assert diff(vault) == "" and vault.history.state().waiting == 0
