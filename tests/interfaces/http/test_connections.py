@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,9 @@ from starlette.types import Message, Receive, Scope, Send
 from tests.conftest import wait_until
 from tests.interfaces.http.test_bad_input import Crowded, exchange, listening, serving
 from tests.scripted_http import ScriptedServer, completion
+from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.connections import MAX_HEADERS, MAX_PIPELINED, BoundedHttpProtocol
-from vault_memory.interfaces.http.guard import CHATS_BEGUN, Guard
+from vault_memory.interfaces.http.guard import CHATS_BEGUN, MAX_REQUESTS_PER_CALLER, Guard
 from vault_memory.interfaces.http.server import TAKEN_AT_ONCE
 from vault_memory.services.admin import new_user_token
 from vault_memory.services.vault import Vault
@@ -165,6 +167,48 @@ def test_when_a_client_hangs_up_all_its_requests_end() -> None:
     assert told == ["asked /1", "http.disconnect/1"]
 
 
+async def ask(guard: Guard, token: str) -> list[Message]:
+    """What the guard sends for a request without a body to the chat proxy."""
+    scope: Scope = {"type": "http", "http_version": "1.1", "path": "/v1/models", "state": {}}
+    headers = {"host": "localhost", "authorization": f"Bearer {token}"}
+    scope["headers"] = [(name.encode(), value.encode()) for name, value in headers.items()]
+    sent = list[Message]()
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await guard(scope, receive, send)
+    return sent
+
+
+def test_a_request_has_its_place_until_its_turn_is_recorded(vault: Vault) -> None:
+    """762 turns of one user waited to be recorded: a stop took 32 s."""
+    vault = replace(vault, config=replace(vault.config, serve_rate=1_000))
+    waiting = list[Share]()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        waiting.append(scope["state"]["share"].hand_on())
+
+    guard = Guard(app, vault)
+    alice, bob = (new_user_token(vault, name) for name in ("alice", "bob"))
+
+    async def run() -> None:
+        for _ in range(MAX_REQUESTS_PER_CALLER):
+            assert await ask(guard, alice) == []
+        refused = await ask(guard, alice)
+        assert refused[0]["status"] == 503 and (b"retry-after", b"1") in refused[0]["headers"]
+        assert await ask(guard, bob) == [], "others have places of their own"
+        waiting[0].release()
+        waiting[0].release()
+        assert await ask(guard, alice) == []
+        assert (await ask(guard, alice))[0]["status"] == 503
+
+    asyncio.run(run())
+
+
 def test_the_chats_of_one_caller_begin_in_turns(vault: Vault) -> None:
     """Until each has left for the provider; then its response may take as long as it likes."""
     begun, ended = list[str](), asyncio.Event()
@@ -179,24 +223,11 @@ def test_the_chats_of_one_caller_begin_in_turns(vault: Vault) -> None:
     guard = Guard(app, vault)
     alice, bob = (new_user_token(vault, name) for name in ("alice", "bob"))
 
-    async def ask(token: str) -> None:
-        scope: Scope = {"type": "http", "http_version": "1.1", "path": "/v1/models", "state": {}}
-        headers = {"host": "localhost", "authorization": f"Bearer {token}"}
-        scope["headers"] = [(name.encode(), value.encode()) for name, value in headers.items()]
-
-        async def receive() -> Message:
-            return {"type": "http.request"}
-
-        async def send(_: Message) -> None:
-            pass
-
-        await guard(scope, receive, send)
-
     async def run() -> None:
-        first = [asyncio.ensure_future(ask(alice)) for _ in range(CHATS_BEGUN + 3)]
+        first = [asyncio.ensure_future(ask(guard, alice)) for _ in range(CHATS_BEGUN + 3)]
         while len(begun) < CHATS_BEGUN:
             await asyncio.sleep(0)
-        other = asyncio.ensure_future(ask(bob))
+        other = asyncio.ensure_future(ask(guard, bob))
         while "bob" not in begun:
             await asyncio.sleep(0)
         assert begun == ["alice"] * CHATS_BEGUN + ["bob"], "only her own chats wait for hers"
