@@ -18,7 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tests.conftest import wait_until
 from tests.interfaces.http.test_bad_input import Crowded, exchange, listening, serving
-from tests.scripted_http import ScriptedServer, completion
+from tests.scripted_http import Reply, ScriptedServer, completion
 from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.connections import MAX_HEADERS, MAX_PIPELINED, BoundedHttpProtocol
 from vault_memory.interfaces.http.guard import CHATS_BEGUN, MAX_REQUESTS_PER_CALLER, Guard
@@ -270,6 +270,22 @@ def test_too_many_headers_or_requests_ahead_end_the_connection(vault: Vault) -> 
         several = (start + b"\r\n") * (MAX_PIPELINED - 2) + HEALTHZ
         assert exchange(address, several).count("HTTP/1.1 200") == MAX_PIPELINED - 1
         assert exchange(address, (start + b"\r\n") * 1_000).count("HTTP/1.1 200") < 1_000
+
+
+def test_a_length_that_is_none_ends_no_connection(proxied: Vault, chat_provider: ScriptedServer) -> None:
+    """uvicorn logged a traceback and closed the connection; a body that nobody reads was the next response."""
+    alice = new_user_token(proxied, "alice")
+    asked = chat(alice).replace(b"Connection: close\r\n", b"")
+    both = {"Content-Length": "3", "X-Odd": "a\x01b"}
+    with listening(proxied, BoundedHttpProtocol) as address:
+        for reply in (Reply([b"hello"], 204), Reply([b"hello"], 205), Reply([b"hello"], 304)):
+            chat_provider.will_say(reply, completion("ok"))
+            first, _, second = exchange(address, asked + chat(alice)).partition("HTTP/1.1 200 OK")
+            assert first.startswith(f"HTTP/1.1 {reply.status}") and second, reply.status
+            assert "hello" not in first and "content-length" not in first.lower(), reply.status
+        chat_provider.will_say(Reply([b"hello", b"world"], headers=both), completion("ok"))
+        said = exchange(address, asked + chat(alice))
+        assert "hello" in said and "world" in said and said.count("HTTP/1.1 200 OK") == 2 and "x-odd" not in said
 
 
 async def tell_request(scope: Scope, receive: Receive, send: Send) -> None:

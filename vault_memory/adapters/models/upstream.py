@@ -56,6 +56,10 @@ _ERRORS_OF_HTTPCORE = (
     httpcore.UnsupportedProtocol,
 )
 _REDIRECTS = (301, 302, 303, 307, 308)
+_WITHOUT_BODY = (204, 205, 304)
+"""Nobody reads a body of such a response, or its length, as one: neither is handed on."""
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+"""No header may hold one."""
 _GZIP_OR_DEFLATE = zlib.MAX_WBITS | 32
 """zlib recognises which of the two it is."""
 _HOP_BY_HOP = {
@@ -239,7 +243,13 @@ class UpstreamResponse:
         self._upstream = upstream
         self._response = response
         self.status = response.status_code
-        self.headers = end_to_end(response.headers.raw)
+        self._has_body = self.status not in _WITHOUT_BODY
+        has_length = self._has_body and "Transfer-Encoding" not in response.headers
+        self.headers = [
+            (name, value)
+            for name, value in end_to_end(response.headers.raw)
+            if not _CONTROL.search(value) and (has_length or name != b"content-length")
+        ]
         self.media_type = response.headers.get("Content-Type", "")
         encoding = response.headers.get("Content-Encoding", "").lower()
         self.is_compressed = encoding in ("gzip", "x-gzip", "deflate")
@@ -253,6 +263,8 @@ class UpstreamResponse:
 
         Chunks that arrive together are one part, however small the provider has made them.
         """
+        if not self._has_body:
+            return
         self._reading = asyncio.ensure_future(self._read())
         try:
             while not self._reading.done() or self._arrived:
