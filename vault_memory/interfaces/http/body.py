@@ -69,6 +69,11 @@ class Budget:
         if min(size, share.claim) > share.size:
             await self._wait(_Wish(share, size=min(size, share.claim)))
 
+    def enlarge(self, share: Share, claim: int) -> None:
+        """Let a share grow up to `claim` bytes at once, at most all that one caller may hold. If that is too much
+        beside the caller's other shares, the next ones wait."""
+        self.take(share, max(share.claim, min(claim, self._caller_bytes)), share.size)
+
     def try_to_hold(self, share: Share, size: int) -> bool:
         """Have a share hold `size` bytes now, and let it grow up to that, if there is room; whether there is."""
         claim = max(share.claim, size)
