@@ -21,7 +21,7 @@ _MAX_VALUE_CHARS = 300
 
 
 class Name(NamedTuple):
-    """What one name announces. `before` must match the text that ends where the name begins (None: anything may).
+    """What one name announces. `before` must match what stands before the name, read backwards (None: anything may).
 
     Before a letter of `not_before` it is another word: passage, keyboard; before `COMPOUND` another thing: 密碼管理.
     """
@@ -32,19 +32,38 @@ class Name(NamedTuple):
     not_before: str
 
 
-_EDGE = lazily(r"(?<![a-z0-9])\Z")
+_EDGE = lazily(r"(?![a-z0-9])")
 _TOKEN_EDGE = lazily(
-    r"(?:(?<![a-z])|auth|access|api|bot|refresh|session|bearer|user|service|deploy|bot|app|personal|csrf|device)\Z"
+    "(?![a-z])|"
+    + "|".join(
+        word[::-1]
+        for word in (
+            *("auth", "access", "api", "bot", "refresh", "session", "bearer", "user", "service", "deploy", "app"),
+            *("personal", "csrf", "device"),
+        )
+    )
 )
-_SECRET_EDGE = lazily(r"(?:(?<![a-z])|client|app|consumer|shared|webhook|api|aws|auth|jwt|session|oauth|my|user)\Z")
-_KEY_EDGE = lazily(
-    r"(?:(?<![a-z])(?:x|[a-z]{2,12})?[ _\-.]?|[a-z0-9_]{0,20}_)(?:api|access|secret|private|account|client"
-    r"|app|encryption|encrypt|signing|sign"
-    r"|master|shared|storage|subscription|service|auth|license|session|aes|hmac|jwt|rsa|deploy|admin"
-    r"|function|host|licence|write"
-    r"|read|server|project|integration|webhook|root|unlock|recovery|activation|pre ?shared|wifi|psk|crypt"
-    r"|data|my|our|your)[ _\-.]?\Z"
+_SECRET_EDGE = lazily(
+    "(?![a-z])|"
+    + "|".join(
+        word[::-1]
+        for word in (
+            *("client", "app", "consumer", "shared", "webhook", "api", "aws", "auth", "jwt", "session", "oauth", "my"),
+            "user",
+        )
+    )
 )
+_OF_KEYS = "|".join(
+    word[::-1]
+    for word in (
+        *("api", "access", "secret", "private", "account", "client", "app", "encryption", "encrypt", "signing"),
+        *("sign", "master", "shared", "storage", "subscription", "service", "auth", "license", "session", "aes"),
+        *("hmac", "jwt", "rsa", "deploy", "admin", "function", "host", "licence", "write", "read", "server"),
+        *("project", "integration", "webhook", "root", "unlock", "recovery", "activation", "preshared"),
+        *("pre shared", "wifi", "psk", "crypt", "data", "my", "our", "your"),
+    )
+)
+_KEY_EDGE = lazily(rf"[ _\-.]?(?:{_OF_KEYS})(?:[ _\-.]?(?:[a-z]{{2,12}}|x)?(?![a-z])|_)")
 
 
 NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
@@ -345,9 +364,9 @@ def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
     sign = (_in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
     if sign and sign.lastgroup == "next" and not _STRING_START.search(folded, max(0, at - _MAX_LABEL_CHARS), at):
         sign = None
-    is_bare = sign and sign.lastgroup == "space" and not _DIGITS.search(text, sign.end(), sign.end() + _MAX_VALUE_CHARS)
+    is_bare = sign and sign.lastgroup == "space" and not _may_be_loose(text, name, sign.end())
     found = _value(text, folded, name, at, sign) if sign and not is_bare else None
-    if not found and (joined := _JOINED.match(folded, after)):
+    if not found and (joined := _JOINED.match(folded, after)) and _may_be_loose(text, name, joined.end()):
         found = _value(text, folded, name, at, joined)
     has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
     if not found and has_lines and (below := _BELOW.match(folded, after)):
@@ -358,6 +377,13 @@ def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
     return found
 
 
+def _may_be_loose(text: str, name: Name, start: int) -> bool:
+    """Whether a value may begin at `start`, after a sign that says little: its first word has a digit."""
+    return name.kind in ("login", "auth") or bool(_LOOSE.match(text, start))
+
+
+_LOOSE = lazily(r"\S{0,300}?[0-9]|\S{0,4}(?:[A-Za-z]{0,3} [0-9]|[a-z]{4} )")
+"""A word with a digit, a number in groups, or words of four letters."""
 _PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
 """The words of a passphrase, up to the end of its line: correct horse battery staple."""
 _GOES_ON = lazily(r"[ \t]+\w|[\u3400-\u9fff]")
@@ -424,7 +450,8 @@ _LINK = lazily(
     r"| ?(?:[当做]作?|作为|是|为)(?:[我你他她]们?|咱)?的?(?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4}))\Z"
 )
 _LINK_CHARS = 32
-_VISIBLE = lazily(r"[!-~]")
+_MAY_LINK = lazily(r"[ (\[【当做作为是](?:(?<! )|(?=(?:as|is|for) ))")
+"""Every `_LINK` has one of these."""
 _BEFORE = lazily(r"(?<![!-~])[!-~]{4,64}\Z")
 
 
@@ -434,8 +461,8 @@ AFTER_VALUE = ("password", "passcode", "one-time")
 
 def value_before(text: str, folded: str, name: Name, at: int) -> Found:
     """«X as the password», 用 X 當密碼, X（密碼）, «X is your verification code»."""
-    if not _VISIBLE.search(folded, max(0, at - _LINK_CHARS), at):
-        return None  # no value can stand there
+    if not _MAY_LINK.search(folded, max(0, at - _LINK_CHARS), at):
+        return None
     link = _LINK.search(folded, max(0, at - _LINK_CHARS), at)
     found = link and _BEFORE.search(folded, max(0, link.start() - 65), link.start())
     if not found:

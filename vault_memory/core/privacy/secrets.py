@@ -270,12 +270,13 @@ def _matched(text: str, rules: Sequence[_Rule]) -> Iterator[Span]:
 def _announced(text: str, folded: str, names: Sequence[named.Name]) -> Iterator[Span]:
     """Values with a name: each place of a name that is a word of its own, and has something near it, is looked at."""
     near: named.Near | None = None
+    has_ours = _OURS in folded
     for name in names:
         kind, may_follow = named.KINDS.get(name.kind, name.kind), name.kind in named.AFTER_VALUE
         at = folded.find(name.text)
         while at >= 0:
             after = at + len(name.text)
-            if _is_word(text, folded, name, at, after):
+            if _is_word(text, folded, name, at, after) and not (has_ours and _is_ours(folded, at)):
                 near = near or named.Near(text)
                 if near.has_value(name, after) and not _is_other(folded, after):
                     for span in named.values_after(text, folded, name, at):
@@ -297,16 +298,23 @@ def _in_columns(text: str, names: Sequence[named.Name]) -> Iterator[Span]:
             yield from tables.in_cells(text, header, names)
 
 
+_MAX_BEFORE_CHARS = 40
+"""What stands before a name is read so far: no pattern of `Name.before` takes more."""
+
+
 def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> bool:
     """Whether a name stands for itself at `at`, and is no part of another word (tokenize, passage, monkey)."""
-    if _OURS in folded[max(0, at - _MAX_OURS_CHARS) : at]:
-        return False  # what we wrote announces nothing
     if name.not_before and (folded[after : after + 1] or " ") in name.not_before:
         return False
-    if not name.before or name.before.search(folded, max(0, at - 40), at):
+    if not name.before or name.before.match(folded[max(0, at - _MAX_BEFORE_CHARS) : at][::-1]):
         return True
     is_hump = at > 0 and text[at].isupper() and text[at - 1].islower()  # clientSecret
     return is_hump and name.text != "key"
+
+
+def _is_ours(folded: str, at: int) -> bool:
+    """Whether a name stands in what we wrote, which announces nothing."""
+    return _OURS in folded[max(0, at - _MAX_OURS_CHARS) : at]
 
 
 def _is_other(folded: str, after: int) -> bool:

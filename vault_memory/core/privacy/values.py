@@ -126,9 +126,13 @@ _FUNCTION_WORDS = re.compile(
 
 def _is_strong(value: str) -> bool:
     """Letters with digits, or either with other characters."""
-    letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
-    others = any(not c.isalnum() and c not in " _-.,:;/'\"" for c in value)
-    return (letters and digits) or (others and (letters or digits))
+    letters, digits = _LETTER.search(value), _ANY_DIGIT.search(value)
+    return bool((letters and digits) or ((letters or digits) and _OTHER.search(value)))
+
+
+_LETTER = lazily(r"[^\W\d_]")
+_ANY_DIGIT = lazily(r"\d")
+_OTHER = lazily(r"[^\w .,:;/'\"\-]")
 
 
 def _is_code(said: Said) -> bool:
@@ -157,7 +161,7 @@ def _password(said: Said) -> bool:
         return False
     core = value.rstrip(".!?")
     if (
-        _WORDS.fullmatch(fold(core))
+        (core != value and _WORDS.fullmatch(fold(core)))
         or _MEASURE.fullmatch(core.lower())
         and not _is_plain_number(said)
         or (_is_code(said) and not (said.how == "account" and value.isalpha()))
