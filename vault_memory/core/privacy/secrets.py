@@ -171,7 +171,11 @@ def _checked() -> list[_Rule]:
 
 @cache
 def _commands() -> list[_Rule]:
-    called = [(commands.COMMANDS, commands.argument), (commands.CALLS, commands.in_call)]
+    called = [
+        (commands.COMMANDS, commands.argument),
+        (commands.CALLS, commands.in_call),
+        (commands.ACCOUNTS, commands.behind_account),
+    ]
     return [_Rule("password", hint, lazily(pattern), read) for rules, read in called for hint, pattern in rules]
 
 
