@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain, groupby
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
@@ -343,29 +343,68 @@ class Finding(NamedTuple):
         return f"line {self.line}" if self.line else "its name"
 
 
+class Moved:
+    """The files that go away with a change, as history has them: under another name nothing in them is new."""
+
+    def __init__(self, files: Iterable[tuple[PurePosixPath, bytes | None]] = ()) -> None:
+        self._files = dict(files)
+        self.texts = frozenset(filter(None, self._files.values()))
+
+    @cached_property
+    def lines(self) -> frozenset[bytes]:
+        return frozenset(line for text in self.texts for line in text.split(b"\n"))
+
+    @cached_property
+    def in_names(self) -> frozenset[str]:
+        """The secrets in their names."""
+        names = map(str, self._files)
+        return frozenset(name[start:end] for name in names for start, end, _ in _in_name(name))
+
+
+_NOTHING_MOVED = Moved()
+
+
 def secrets_added(
-    path: PurePosixPath, known: Sequence[bytes | None], text: bytes | None, moved: Collection[bytes | None] = ()
+    path: PurePosixPath,
+    known: Sequence[bytes | None],
+    text: bytes | None,
+    moved: Moved = _NOTHING_MOVED,
+    has_folder: Callable[[PurePosixPath], bool] = lambda folder: False,
 ) -> list[Finding]:
     """The secrets that a file brings in: in its name, if history has no such file, and in its new lines.
 
-    `known` are the texts that history has of it (None: none); lines of these are not searched, nor a text of `moved`,
-    the files that go away with this change. A binary file (a NUL in it) is searched for its name only.
+    `known` are the texts that history has of it (None: none); lines of these and of what is `moved` are not new, nor is
+    the name of a folder that history has. A binary file (a NUL in it) is searched for its name only.
     """
     if text is None or text in known:
         return []
-    found = [Finding(0, kind) for _, _, kind in _in_name(str(path))] if all(old is None for old in known) else []
-    if text in moved:
+    found = []
+    if all(old is None for old in known):
+        name = str(path)
+        for start, end, kind in _in_name(name):
+            folder, is_in_folder, _ = name[end:].partition("/")
+            if name[start:end] not in moved.in_names and not (
+                is_in_folder and has_folder(PurePosixPath(name[:end] + folder))
+            ):
+                found.append(Finding(0, kind))
+    if text in moved.texts:
         return found
     first, added = 0, text
     longest = max((old for old in known if old and text.startswith(old)), key=len, default=b"")
     if longest.endswith(b"\n"):  # text was appended: a log of many entries is not read again for each
         first, added = longest.count(b"\n"), text[len(longest) :]
-    return found if b"\0" in added else [*found, *_findings(known, added[:MAX_SEARCHED_BYTES], first)]
+    if b"\0" in added:
+        return found
+    added = added[:MAX_SEARCHED_BYTES]
+    old = {line for known_text in known if known_text for line in known_text.split(b"\n")}
+    in_lines = list(_findings(old, added, first))
+    if in_lines and moved.texts:
+        in_lines = list(_findings(old | moved.lines, added, first))
+    return [*found, *in_lines]
 
 
-def _findings(known: Sequence[bytes | None], added: bytes, first: int) -> Iterator[Finding]:
-    """The secrets in the new ones of the lines in `added`; `first` lines stand above it."""
-    old = {line for text in known if text for line in text.split(b"\n")}
+def _findings(old: Collection[bytes], added: bytes, first: int) -> Iterator[Finding]:
+    """The secrets in those of the lines in `added` that are not `old`; `first` lines stand above it."""
     rows = [(number, line) for number, line in enumerate(added.split(b"\n"), first + 1) if line not in old]
     searched = b"\n".join(line for _, line in rows).decode("utf-8", "replace")
     spans = secret_spans(searched)
