@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import object_id
@@ -21,7 +22,7 @@ from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout, trailers
 from vault_memory.core.notes import note
-from vault_memory.core.privacy import Finding, redact, secrets_added, shown_path
+from vault_memory.core.privacy import Finding, Moved, redact, secrets_added, shown_path
 from vault_memory.core.profile import Change, Profile, changes_between
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, Changed, ForeignFile, LargeObject, TooLarge, Unwritable
@@ -114,7 +115,7 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
             record.update(lambda state: {name: noted for name, noted in state.items() if name not in now} | still)
     secrets = [
         Withheld(
-            shown_path(PurePosixPath(name)),
+            shown_path(_path(name)),
             *finding,
             f"{finding.where} holds a {finding.kind}",
             _next_step(name, finding),
@@ -142,7 +143,7 @@ def _misplaced(path: PurePosixPath) -> Withheld:
 
 def _next_step(name: str, finding: Finding) -> str:
     if finding.line:
-        mend, added = "take it out and save the file", shown_path(PurePosixPath(name))
+        mend, added = "take it out and save the file", shown_path(_path(name))
     else:
         mend, added = "rename the file", "FILE"
     return f"{mend}; or commit it on purpose: `git add {added}`, `git commit --no-verify`"
@@ -150,34 +151,46 @@ def _next_step(name: str, finding: Finding) -> str:
 
 def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
     """The edits without those that bring in a secret, which are recorded."""
-    moved = {edit.before for edit in edits if edit.after is None}  # a file under a new name brings in its name only
+    moved = Moved((edit.path, edit.before) for edit in edits if edit.after is None)
     record = _record(vault)
     known = record.read() if os.path.lexists(record.path) else {}
     cleared, held = [], {}
     for edit in edits:
-        noted = _noted(known.get(str(edit.path)), edit.path, edit.before, edit.after, moved)
+        name = _written(edit.path)
+        noted = _noted(vault, known.get(name), edit.path, edit.before, edit.after, moved)
         if noted["findings"]:
-            held[str(edit.path)] = noted
+            held[name] = noted
         else:
             cleared.append(edit)
-    before = {str(edit.path): known[str(edit.path)] for edit in edits if str(edit.path) in known}
-    if held != before:
-        names = {str(edit.path) for edit in edits}
+    names = {_written(edit.path) for edit in edits}
+    if held != {name: noted for name, noted in known.items() if name in names}:
         record.update(lambda state: {name: noted for name, noted in state.items() if name not in names} | held)
     return cleared
 
 
+def _written(path: PurePosixPath) -> str:
+    """A path as the record has it: `%FF` for a byte that is not UTF-8, which JSON cannot hold."""
+    return _UNWRITABLE.sub(lambda found: f"%{os.fsencode(found[0])[0]:02X}", str(path))
+
+
+_UNWRITABLE = re.compile("[%\udc80-\udcff]")
+
+
+def _path(written: str) -> PurePosixPath:
+    return PurePosixPath(os.fsdecode(unquote_to_bytes(written)))
+
+
 def _looked_up(vault: Vault, name: str, noted: Any) -> dict[str, Any]:
     """The note of a withheld file, as it is now."""
-    path = PurePosixPath(name)
+    path = _path(name)
     try:
-        return _noted(noted, path, vault.history.blob(path), files.read(files.contained(vault.root, path)))
+        return _noted(vault, noted, path, vault.history.blob(path), files.read(files.contained(vault.root, path)))
     except (TooLarge, LargeObject, ForeignFile):  # it is withheld for that
         return {"findings": []}
 
 
 def _noted(
-    noted: Any, path: PurePosixPath, before: bytes | None, after: bytes | None, moved: Collection[bytes | None] = ()
+    vault: Vault, noted: Any, path: PurePosixPath, before: bytes | None, after: bytes | None, moved: Moved | None = None
 ) -> dict[str, Any]:
     """What is recorded of a file: the secrets that it brings in, and the texts in which they were found.
 
@@ -186,7 +199,12 @@ def _noted(
     texts = " ".join("" if text is None else object_id("blob", text) for text in (before, after))
     if isinstance(noted, dict) and noted.get("texts") == texts and _findings(noted):
         return noted
-    return {"texts": texts, "findings": [list(found) for found in secrets_added(path, [before], after, moved)]}
+
+    def has_folder(folder: PurePosixPath) -> bool:
+        return vault.history.entry(folder) is not None
+
+    findings = secrets_added(path, [before], after, moved or Moved(), has_folder)
+    return {"texts": texts, "findings": [list(found) for found in findings]}
 
 
 def _findings(noted: dict[str, Any]) -> list[Finding]:

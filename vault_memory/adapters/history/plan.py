@@ -26,7 +26,7 @@ from vault_memory.adapters.git import (
 from vault_memory.adapters.history.intents import Intent, check_path
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
-from vault_memory.core.privacy import places, secrets_added, shown_path
+from vault_memory.core.privacy import Finding, Moved, places, secrets_added, shown_path
 from vault_memory.errors import HistoryError, LargeObject, TooLarge
 
 _FORBIDDEN_IN_NAMES = str.maketrans("\n\r\0", "   ", "<>")
@@ -75,14 +75,18 @@ class Planner:
         touched: set[PurePosixPath] = set(recommitted)
         for intent in pending:
             left = []
+            removed = [change for draft in intent.drafts for change in draft.changes if change.after is None]
+            moved = Moved((change.path, self._known(change, tree)) for change in removed)
             for draft in intent.drafts:
                 if in_history[_fingerprint(draft, intent)] > 0:
                     in_history[_fingerprint(draft, intent)] -= 1
                     continue
                 paths = [self._repository.prefix / change.path for change in draft.changes]
                 paths += self._tree_only(draft)
-                secrets = self._secrets(draft, tree)
-                reasons = [plan.blocked[path] for path in paths if path in plan.blocked] or self._unmended(secrets)
+                secrets = self._secrets(draft, tree, moved)
+                reasons = [plan.blocked[path] for path in paths if path in plan.blocked] or self._unmended(
+                    secrets, tree, moved
+                )
                 if reasons:  # later drafts on the same files must wait, too
                     plan.blocked.update(dict.fromkeys(paths, reasons[0]))
                     left.append(draft)
@@ -95,7 +99,7 @@ class Planner:
                 if draft.merges and self._is_behind(tip, draft.merges, plan.head) and self._is_as_merged(draft):
                     tree, tip = self._objects.tree_of(draft.merges), draft.merges
                 else:
-                    tree = self._applied(tree, self._mended(draft, secrets, tree))
+                    tree = self._applied(tree, self._mended(draft, secrets, tree, moved))
                     tree = self._objects.put(tree, self._tree_only(draft))
                     tip = self._commit(tree, tip, draft.author, intent.when, draft.message, draft.merges)
                 plan.commits.append(tip)
@@ -184,26 +188,37 @@ class Planner:
 
     # Secrets --------------------------------------------------------------------------------------------------------
 
-    def _secrets(self, draft: Draft, tree: str) -> list[_Secret]:
+    def _secrets(self, draft: Draft, tree: str, moved: Moved) -> list[_Secret]:
         """The changes that bring in a secret, each with what history has of its file: in HEAD and in what is merged."""
-        moved = {change.before for change in draft.changes if change.after is None}
         found = []
         for change in draft.changes:
-            held = self._blob_in(tree, change.path)
-            known = [change.before if held == self._blob(change.path, change.before) else self._content(held)]
+            known = [self._known(change, tree)]
             if draft.merges:
                 known.append(self._content(self._blob_in(self._objects.tree_of(draft.merges), change.path)))
-            if secrets_added(change.path, known, change.after, moved):
+            if self._added(change.path, known, change.after, tree, moved):
                 found.append((change, known))
         return found
 
-    def _unmended(self, secrets: list[_Secret]) -> list[str]:
+    def _known(self, change: FileChange, tree: str) -> bytes | None:
+        """What a tree holds of the file, which `before` may not be: it may be the person's, and wait for a commit."""
+        held = self._blob_in(tree, change.path)
+        return change.before if held == self._blob(change.path, change.before) else self._content(held)
+
+    def _added(
+        self, path: PurePosixPath, known: Sequence[bytes | None], text: bytes | None, tree: str, moved: Moved
+    ) -> list[Finding]:
+        def has_folder(folder: PurePosixPath) -> bool:
+            return self._objects.find(tree, self._repository.prefix / folder) is not None
+
+        return secrets_added(path, known, text, moved, has_folder)
+
+    def _unmended(self, secrets: list[_Secret], tree: str, moved: Moved) -> list[str]:
         """Why a draft must wait: a secret that it brings in is still in the file on disk."""
         reasons = []
         for change, known in secrets:
             name = shown_path(change.path)
             try:
-                found = secrets_added(change.path, known, files.read(self._repository.root / change.path))
+                found = self._added(change.path, known, files.read(self._repository.root / change.path), tree, moved)
             except TooLarge as error:
                 reasons.append(f"{name} holds a secret: its commits wait until it is taken out; {error}")
                 continue
@@ -211,12 +226,12 @@ class Planner:
                 reasons.append(f"{name} holds a secret, {places(found)}: its commits wait until it is taken out")
         return reasons
 
-    def _mended(self, draft: Draft, secrets: list[_Secret], tree: str) -> list[FileChange]:
+    def _mended(self, draft: Draft, secrets: list[_Secret], tree: str, moved: Moved) -> list[FileChange]:
         """The changes of a draft without the secrets that the person has taken out of the files since."""
         clean = {change.path: change for change in draft.changes}
         for change, known in secrets:
             merged = self._merged(change, self._blob_in(tree, change.path))
-            still = secrets_added(change.path, known, merged)
+            still = self._added(change.path, known, merged, tree, moved)
             clean[change.path] = change._replace(after=known[0] if still else merged)
         return list(clean.values())
 
