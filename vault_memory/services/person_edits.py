@@ -232,7 +232,7 @@ def _drafts(vault: Vault, edits: Sequence[FileChange]) -> list[Draft]:
     staged = vault.history.staged([edit.path for edit in edits])
     others: dict[tuple[str, PurePosixPath | None], list[FileChange]] = {}
     for edit in edits:
-        preference_drafts = edit_drafts(vault, author, *edit)
+        preference_drafts = edit_drafts(vault, author, edit.path, edit.before, edit.after)
         drafts += preference_drafts
         if not preference_drafts:
             alone = edit.path if edit.path in staged else None

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.index_file import DamagedIndex, GitIndexFile, UnknownIndex
-from vault_memory.adapters.git.objects import Objects, object_id
+from vault_memory.adapters.git.objects import Content, Objects, Stored, object_id
 from vault_memory.adapters.git.settings import ALTERNATES, Place, locate, settings_at
 from vault_memory.core import layout
 from vault_memory.errors import ForeignFile, HistoryError, TooLarge
@@ -251,15 +251,19 @@ class Filters:
         self._rules: dict[Path, _Rules] = {}
         self._by_folder: dict[PurePosixPath, _Rules] = {}
 
-    def blob(self, path: PurePosixPath, content: bytes | None) -> str | None:
+    def blob(self, path: PurePosixPath, content: Content) -> str | None:
         """The id of the blob that git would make of a file's bytes; None for no file."""
         if content is None:
             return None
+        if isinstance(content, Stored):
+            if not self._may_convert(path):
+                return content.id
+            content = content.read()
         if self._converts(path, content):
             return self._ask(path, content, "--stdin")
         return object_id("blob", content)
 
-    def add(self, path: PurePosixPath, content: bytes | None) -> str | None:
+    def add(self, path: PurePosixPath, content: Content) -> str | None:
         """The same, and the blob is added to the new objects.
 
         What git cannot convert, such as a note that is no UTF-16 although a `.gitattributes` says so, it compares as it
@@ -267,6 +271,10 @@ class Filters:
         """
         if content is None:
             return None
+        if isinstance(content, Stored):
+            if self.blob(path, content) == content.id:
+                return content.id
+            content = content.read()
         if self.blob(path, content) != object_id("blob", content):
             return self._ask(path, content, "-w", "--stdin")
         return self._objects.add("blob", content)
@@ -296,13 +304,13 @@ class Filters:
         return out.decode().strip()
 
     def _converts(self, path: PurePosixPath, content: bytes) -> bool:
+        # Only these two bytes are ever converted on the way into git, unless there is a filter.
+        return (self._rules_for(path).filter or b"\r\n" in content) and self._may_convert(path)
+
+    def _may_convert(self, path: PurePosixPath) -> bool:
         rules = self._rules_for(path)
-        if rules.filter:
-            return True
-        if b"\r\n" not in content:  # only these two bytes are ever converted on the way into git
-            return False
         setting = self._repository.settings().get("core.autocrlf", "false").lower()
-        return setting in ("true", "yes", "on", "1", "input") or rules.convert_line_ends
+        return rules.filter or rules.convert_line_ends or setting in ("true", "yes", "on", "1", "input")
 
     def _rules_for(self, path: PurePosixPath) -> _Rules:
         """What any attributes file that may apply to a path does."""

@@ -26,8 +26,10 @@ from vault_memory.adapters.git import (
     Objects,
     Repository,
     Setting,
+    Stored,
     TreeEntry,
     allow,
+    is_content,
     settings_of,
 )
 from vault_memory.adapters.history.intents import IntentLog, WrittenFile, check_path, net_changes
@@ -81,7 +83,7 @@ class History:
         self._repository = Repository(root)
         allow(self.root, allowed_settings)
         self._objects = Objects(self._repository.common_dir / "objects")
-        self._intents = IntentLog(self.git_dir / WAITING_DIR / "intents", self.root)
+        self._intents = IntentLog(self.git_dir / WAITING_DIR / "intents", self.root, self._objects)
         self._rewind = Rewind(self._repository, self._objects, self._intents)
         self._default_person = Author(person_name or _DEFAULT_OWNER.name, person_email or _DEFAULT_OWNER.email)
         self._sign = sign
@@ -141,6 +143,10 @@ class History:
             raise LargeObject(
                 f"{path} has more than {files.MAX_FILE_BYTES:,} bytes in {rev}, so it is not read: use plain git for it"
             ) from error
+
+    def stored(self, blob: str) -> Stored:
+        """The content of a file that the repository holds, by its id."""
+        return Stored(blob, self._objects)
 
     def commit_named(self, rev: str) -> str:
         """The commit that a name (a hash or part of one, a branch, `HEAD~2`) stands for. Raises `NotFound`."""
@@ -421,7 +427,7 @@ class History:
                 raise UsageError(
                     f"{name} is private and is never committed: state, indexes and conversations stay here"
                 )
-            if layout.is_misplaced(name) and changes[name].after is not None:
+            if layout.is_misplaced(name) and changes[name].new is not None:
                 raise UsageError(f"{name} is no place for a file: the layout has a folder there, or a file above it")
         give_up = time.monotonic() + _STAND_BY_S
         while True:
@@ -431,19 +437,25 @@ class History:
                 time.sleep(_POLL_S)  # git writes old content into files for a moment, and fails if we write then
                 continue
             redone = self._rewind.take_up_dropped() | self._rewind.put_back()
-            on_disk: dict[PurePosixPath, bytes | None] = {}
+            done: set[PurePosixPath] = set()
             for change in changes.values():
                 path = self.root / change.path
-                content = on_disk[change.path] = self._read_again(path) if is_on_disk else cache.read(path)
+                if is_on_disk:
+                    content = self._read_again(path)
+                else:  # a cache would hold all that a merge brings
+                    content = files.read(path) if isinstance(change.new, Stored) else cache.read(path)
+                is_done = is_content(content, change.new)
                 # An edit that was read while its file was just being written would undo what was written.
-                expected = (change.after,) if is_on_disk else (change.before, change.after)
-                if content not in expected or change.path in redone:
+                is_expected = is_done or (not is_on_disk and is_content(content, change.old))
+                if not is_expected or change.path in redone:
                     raise files.changed(path, content)
+                if is_done:
+                    done.add(change.path)
             bases = self._bases(changes, head.commit)
-            self._refuse_repeats(changes.values(), on_disk, bases)
+            self._refuse_repeats((change for change in changes.values() if change.path in done), bases)
             intent = self._intents.add(drafts, _git_time(self._now()), head.commit, bases)
             self._step("intent written")
-            written = self._intents.write_files(intent, on_disk, self._step)
+            written = self._intents.write_files(intent, done, self._step)
             if may_wait and (self._repository.is_rewriting() or self._repository.head() != head):
                 self._intents.take_back(intent, written)  # git began while we wrote: undo, and try again
                 continue
@@ -458,26 +470,19 @@ class History:
         except TooLarge as error:
             raise files.changed(path, b"") from error
 
-    def _refuse_repeats(
-        self,
-        changes: Iterable[FileChange],
-        on_disk: Mapping[PurePosixPath, bytes | None],
-        bases: Mapping[PurePosixPath, str | None],
-    ) -> None:
-        """Refuse a change that another process has just committed: it must not be committed twice."""
+    def _refuse_repeats(self, changes: Iterable[FileChange], bases: Mapping[PurePosixPath, str | None]) -> None:
+        """Refuse a change, done on disk, that another process has just committed: it must not be committed twice."""
         filters = Filters(self._repository, self._objects)
-        for path, before, after in changes:
-            blob = filters.blob(self._repository.prefix / path, after)
-            if before != after == on_disk[path] and bases[path] == blob != filters.blob(
-                self._repository.prefix / path, before
-            ):
-                raise files.changed(self.root / path, on_disk[path])
+        for change in changes:
+            full = self._repository.prefix / change.path
+            if bases[change.path] == filters.blob(full, change.new) != filters.blob(full, change.old):
+                raise files.changed(self.root / change.path, change.after)
 
     def _bases(self, paths: Iterable[PurePosixPath], head: str | None) -> dict[PurePosixPath, str | None]:
         """The blob of each path in HEAD after all waiting drafts are committed."""
         tree, waiting, filters = self._objects.tree_of(head), self._waiting(), Filters(self._repository, self._objects)
         return {
-            path: filters.blob(self._repository.prefix / path, waiting[path].after)
+            path: filters.blob(self._repository.prefix / path, waiting[path].new)
             if path in waiting
             else self._blob_at(tree, path)
             for path in paths

@@ -14,10 +14,12 @@ from vault_memory.adapters.git import (
     NEXT_STEP,
     SIGNING,
     CommitLog,
+    Content,
     Filters,
     Head,
     Objects,
     Repository,
+    Stored,
     TreeEntry,
     commit_body,
     settings_of,
@@ -125,7 +127,7 @@ class Planner:
                 for change in draft.changes:
                     known = ours.setdefault(top / change.path, set())
                     if in_history[_fingerprint(draft, intent)]:
-                        known |= {intent.bases.get(change.path), self._blob(change.path, change.before)}
+                        known |= {intent.bases.get(change.path), self._blob(change.path, change.old)}
         self._find_staged_in_tree_only(pending, git_index, tree, plan)
         for path, name in self._filters.refused(list(ours)).items():
             plan.blocked[path] = (
@@ -186,13 +188,16 @@ class Planner:
 
     def _secrets(self, draft: Draft, tree: str) -> list[_Secret]:
         """The changes that bring in a secret, each with what history has of its file: in HEAD and in what is merged."""
-        moved = {change.before for change in draft.changes if change.after is None}
+        moved = {change.old for change in draft.changes if change.new is None and isinstance(change.old, bytes)}
         found = []
         for change in draft.changes:
+            merged = self._blob_in(self._objects.tree_of(draft.merges), change.path) if draft.merges else None
+            if isinstance(change.new, Stored) and change.new.id == merged:
+                continue
             held = self._blob_in(tree, change.path)
-            known = [change.before if held == self._blob(change.path, change.before) else self._content(held)]
-            if draft.merges:
-                known.append(self._content(self._blob_in(self._objects.tree_of(draft.merges), change.path)))
+            known = [change.before if held == self._blob(change.path, change.old) else self._content(held)]
+            if merged:
+                known.append(self._content(merged))
             if secrets_added(change.path, known, change.after, moved):
                 found.append((change, known))
         return found
@@ -217,7 +222,7 @@ class Planner:
         for change, known in secrets:
             merged = self._merged(change, self._blob_in(tree, change.path))
             still = secrets_added(change.path, known, merged)
-            clean[change.path] = change._replace(after=known[0] if still else merged)
+            clean[change.path] = change._replace(new=known[0] if still else merged)
         return list(clean.values())
 
     # The commits ----------------------------------------------------------------------------------------------------
@@ -227,7 +232,7 @@ class Planner:
         edits = []
         for change in draft.changes:
             base = intent.bases.get(change.path)
-            if base == self._blob_in(tree, change.path) != self._blob(change.path, change.before):
+            if base == self._blob_in(tree, change.path) != self._blob(change.path, change.old):
                 edit = FileChange(change.path, self._content(base), change.before)
                 if not secrets_added(edit.path, [edit.before], edit.after):
                     edits.append(edit)
@@ -239,12 +244,12 @@ class Planner:
         for change in changes:
             path = self._repository.prefix / change.path
             held = self._blob_in(tree, change.path)
-            if held not in (self._blob(change.path, change.before), self._blob(change.path, change.after)):
+            if held not in (self._blob(change.path, change.old), self._blob(change.path, change.new)):
                 try:
-                    change = change._replace(after=self._merged(change, held))
+                    change = change._replace(new=self._merged(change, held))
                 except TooLarge:  # the person has put a large file there: HEAD stays as they left it
                     continue
-            blobs[path] = self._filters.add(path, change.after)
+            blobs[path] = self._filters.add(path, change.new)
         return self._objects.put(tree, blobs, self._programs(blobs))
 
     def _programs(self, paths: Iterable[PurePosixPath]) -> list[PurePosixPath]:
@@ -329,7 +334,7 @@ class Planner:
         entry = self._objects.find(tree, folder)
         return entry.id if entry and entry.mode == FOLDER_MODE else None
 
-    def _blob(self, path: PurePosixPath, content: bytes | None) -> str | None:
+    def _blob(self, path: PurePosixPath, content: Content) -> str | None:
         return self._filters.blob(self._repository.prefix / path, content)
 
     def _blob_in(self, tree: str, path: PurePosixPath) -> str | None:
