@@ -35,7 +35,14 @@ if TYPE_CHECKING:
     )
     from vault_memory.adapters.git.process import run
     from vault_memory.adapters.git.remote import Remote, followed_remote, is_on_this_machine
-    from vault_memory.adapters.git.repository import Filters, Head, Repository, refuse_tracked, tracked_state
+    from vault_memory.adapters.git.repository import (
+        Filters,
+        Head,
+        Repository,
+        is_failed_filter,
+        refuse_tracked,
+        tracked_state,
+    )
     from vault_memory.adapters.git.settings import (
         NEXT_STEP,
         SIGNING,
@@ -85,6 +92,7 @@ __all__ = [
     "followed_remote",
     "growth",
     "is_content",
+    "is_failed_filter",
     "is_on_this_machine",
     "object_id",
     "pack_objects",
@@ -138,6 +146,7 @@ __getattr__ = lazy_exports(
         "followed_remote": "remote",
         "growth": "upkeep",
         "is_content": "objects",
+        "is_failed_filter": "repository",
         "is_on_this_machine": "remote",
         "object_id": "objects",
         "pack_objects": "upkeep",

@@ -41,6 +41,8 @@ _STOPPED_NS = 3 * 10**9
 _BEGUN_NS = 10**9
 """ORIG_HEAD this young means that a merge or reset has just begun."""
 _FILTERED = re.compile(rb"^(?![ \t\r]*#).*\s(?:filter=|ident\b|working-tree-encoding=)", re.MULTILINE)
+_FAILED = re.compile(r"clean filter '.+' failed")
+"""How git names a filter without which it makes no blob, and whose program ended with an error or is not there."""
 _LINE_ENDS = re.compile(rb"^(?![ \t\r]*#).*\s(?:text\b|eol=|crlf\b)", re.MULTILINE)
 _MAY_BE_SPLIT = re.compile(rb"link\0[\0-\x10]")
 """The header of the extension that names a shared index; a file whose name ends so looks alike."""
@@ -228,9 +230,18 @@ class Repository:
         """Git's settings for this repository, global ones too; read again when a config file has changed."""
         return settings_at(self._place).values
 
+    def filters(self) -> frozenset[str]:
+        """The filters that git's settings define, the person's too."""
+        return frozenset(key[7:].rpartition(".")[0] for key in self.settings() if key.startswith("filter."))
+
     def refused_filters(self) -> frozenset[str]:
         """The filters that the repository's own config defines and that are not run (`settings`)."""
         return settings_at(self._place).filters
+
+
+def is_failed_filter(error: HistoryError) -> bool:
+    """Whether git failed because the filter of a file did."""
+    return _FAILED.search(str(error)) is not None
 
 
 class Filters:
@@ -239,8 +250,9 @@ class Filters:
     A vault's own `.gitattributes` says `* -text`: nothing is converted. In a larger repository, or where a person
     encrypts notes with a filter, git is asked: the plain bytes would show every line changed, or store plain text
     that must be encrypted. The attributes are read once: make a new one for each task. `problem` names attributes that
-    cannot be read: they count as none, and no commit may be made of what came of it. Paths are from the repository's
-    top.
+    cannot be read: they count as none, and no commit may be made of what came of it. `failed` has git's words about
+    each file whose filter fails: its bytes count as they are, and it must not be committed. Paths are from the
+    repository's top.
     """
 
     problem: str = ""
@@ -248,6 +260,7 @@ class Filters:
     def __init__(self, repository: Repository, objects: Objects) -> None:
         self._repository = repository
         self._objects = objects
+        self.failed: dict[PurePosixPath, str] = {}
         self._rules: dict[Path, _Rules] = {}
         self._by_folder: dict[PurePosixPath, _Rules] = {}
 
@@ -260,7 +273,12 @@ class Filters:
                 return content.id
             content = content.read()
         if self._converts(path, content):
-            return self._ask(path, content, "--stdin")
+            try:
+                return self._ask(path, content, "--stdin")
+            except HistoryError as error:
+                if not is_failed_filter(error):
+                    raise
+                self.failed[path] = str(error)
         return object_id("blob", content)
 
     def add(self, path: PurePosixPath, content: Content) -> str | None:
@@ -286,9 +304,7 @@ class Filters:
 
     def drivers(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         """Those of the paths that go through a filter which git's settings define, and its name."""
-        defined = {
-            key.split(".", 1)[1].rpartition(".")[0] for key in self._repository.settings() if key[:7] == "filter."
-        }
+        defined = self._repository.filters()
         if not defined or not paths:
             return {}
         names = b"".join(os.fsencode(path) + b"\0" for path in paths)
@@ -297,6 +313,12 @@ class Filters:
         fields = os.fsdecode(out).split("\0")
         rows = zip(fields[0:-1:3], fields[2::3], strict=True)
         return {PurePosixPath(name): driver for name, driver in rows if driver in defined}
+
+    def fails(self, path: PurePosixPath, content: Content) -> bool:
+        """Whether git can make no blob of this file, because a filter of it fails (`failed`)."""
+        if self._rules_for(path).filter:
+            self.blob(path, content)
+        return path in self.failed
 
     def _ask(self, path: PurePosixPath, content: bytes, *args: str) -> str:
         sync = ("-c", "core.fsync=loose-object")

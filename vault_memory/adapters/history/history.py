@@ -30,6 +30,7 @@ from vault_memory.adapters.git import (
     TreeEntry,
     allow,
     is_content,
+    is_failed_filter,
     settings_of,
 )
 from vault_memory.adapters.history.intents import IntentLog, WrittenFile, check_path, net_changes
@@ -38,7 +39,7 @@ from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, sign
 from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_move, move_branch, release_own_locks
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.core import layout
-from vault_memory.errors import Changed, HistoryError, LargeObject, NotFound, TooLarge, UsageError
+from vault_memory.errors import Changed, ForeignFile, HistoryError, LargeObject, NotFound, TooLarge, UsageError
 
 LOCK_TIMEOUT_S = 30.0
 _STAND_BY_S = 2.0
@@ -212,7 +213,8 @@ class History:
                     before = waiting[path].after
                 else:
                     blob = self._blob_at(tree, path)
-                    if blob == filters.blob(self._repository.prefix / path, on_disk):
+                    full = self._repository.prefix / path
+                    if blob == filters.blob(full, on_disk) or full in filters.failed:
                         continue
                     before = self._objects.read(blob, files.MAX_FILE_BYTES)[1] if blob else None
             except (TooLarge, LargeObject):
@@ -279,6 +281,19 @@ class History:
         """Files that differ from HEAD and are not committed because their filter is refused; and the filter's name."""
         return self._with_refused_filter(self._status()) if settings_of(self.root).filters else {}
 
+    def failing_filters(self) -> dict[PurePosixPath, str]:
+        """Files that differ from HEAD and are not committed because their filter fails; and the filter's name."""
+        if not self._repository.filters():
+            return {}
+        prefix, filters = self._repository.prefix, Filters(self._repository, self._objects)
+        drivers = filters.drivers([prefix / path for path in self._status()])
+        failing: dict[PurePosixPath, str] = {}
+        for full, name in drivers.items():
+            with contextlib.suppress(TooLarge, ForeignFile, PermissionError):  # it is withheld for that
+                if filters.fails(full, files.read(self._repository.top / full)):
+                    failing[full.relative_to(prefix)] = name
+        return failing
+
     def _with_refused_filter(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         prefix = self._repository.prefix
         refused = Filters(self._repository, self._objects).refused([prefix / path for path in paths])
@@ -331,7 +346,18 @@ class History:
         if self._problem():
             return []
         options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
-        out = git.run(self.root, "status", *options, "--", ".", timeout_s=_STATUS_TIMEOUT_S)
+        command = ("status", *options, "--", ".")
+        try:
+            out = git.run(self.root, *command, timeout_s=_STATUS_TIMEOUT_S)
+        except HistoryError as error:
+            if not is_failed_filter(error):
+                raise
+            # Without filters git lists some files too many, and who asks compares them one by one.
+            settings = [
+                (name, key) for name in self._repository.filters() for key in ("clean=", "process=", "required=no")
+            ]
+            off = [option for name, key in settings for option in ("-c", f"filter.{name}.{key}")]
+            out = git.run(self.root, *off, *command, timeout_s=_STATUS_TIMEOUT_S)
         rows = [
             row for row in os.fsdecode(out).split("\0") if row and "U" not in row[:2] and row[:2] not in ("AA", "DD")
         ]

@@ -133,6 +133,10 @@ class Planner:
             plan.blocked[path] = (
                 f"{path} goes through the filter {name} of this repository's own config, which is not run: {NEXT_STEP}"
             )
+        for intent in pending:
+            for change in intent.net_changes().values():
+                if self._filters.fails(top / change.path, change.new):
+                    plan.blocked.setdefault(top / change.path, f"the git filter of {change.path} fails")
         staged = git_index.blobs(list(ours))
         behind = set()
         for path, known in ours.items():

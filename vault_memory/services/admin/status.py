@@ -265,7 +265,7 @@ def _unhealthy(
     if daemon.running and daemon.record:
         lines += [f"daemon, {where}: {problem}" for where, problem in daemon.record.problems.items()]
     if history.waiting:
-        usual = "they are made at the next write; those of a withheld file when the secret is out of it"
+        usual = "they are made at the next write; those of a withheld file when that is mended"
         lines.append(f"{history.waiting} commits wait: {history.paused or history.lock or usual}")
     elif history.problem:
         lines.append(history.problem)
