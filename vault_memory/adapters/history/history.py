@@ -322,6 +322,17 @@ class History:
         name = b"./" + os.fsencode(path) + b"\0"
         return bool(git.run(self.root, "check-ignore", "-z", "--stdin", stdin=name, extra=plain, ok=(0, 1)))
 
+    def ignoring(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
+        """Those of the names that git's patterns ignore, tracked or not, and the line that does: `.gitignore:3:*`."""
+        if not paths or self._problem():
+            return {}
+        names = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
+        command = ("check-ignore", "--no-index", "--verbose", "-z", "--stdin")
+        out = git.run(self.root, *command, stdin=names, extra={"GIT_LITERAL_PATHSPECS": "0"}, ok=(0, 1))
+        fields = os.fsdecode(out).split("\0")
+        rows = zip(fields[0:-1:4], fields[1::4], fields[2::4], fields[3::4], strict=False)
+        return {PurePosixPath(row[3]): ":".join(row[:3]) for row in rows if not row[2].startswith("!")}
+
     def _waiting(self) -> dict[PurePosixPath, FileChange]:
         return net_changes(draft for intent in self._intents.pending() for draft in intent.drafts)
 
