@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vault_memory.adapters.git.settings import MAX_MEMORY_BYTES, launch, locate, refuse_pipes, settings_at
+from vault_memory.errors import HistoryError
 
 _OPTIONS = (
     "-c",
@@ -30,12 +31,15 @@ def run(
     """Run git in `folder` and return its output; it reaches another repository only if it `asks_remote`.
 
     What it prints and the memory that it takes (None: any) are limited (`launch`). Raises `HistoryError` with git's own
-    words when it fails.
+    words when it fails, or with ours when it can work with no setting here.
     """
     options, environment = [*_OPTIONS], {} if asks_remote else dict(_NO_TRANSPORT)
     if place := locate(folder):
         refuse_pipes(place)
-        options += settings_at(place).switched_off
+        settings = settings_at(place)
+        if settings.problem:
+            raise HistoryError(settings.problem)
+        options += settings.switched_off
         environment |= place.boundary()
     return launch(
         folder,

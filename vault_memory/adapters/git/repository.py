@@ -151,6 +151,8 @@ class Repository:
     def unusable(self) -> str | None:
         """The setting with which git can judge no file here, or that names attributes that nobody should read, in words
         with the next step; or None. Most gits fail with such a setting, and do not name it."""
+        if problem := settings_at(self._place).problem:
+            return problem
         settings = self.settings()
         for key, is_wrong in _WRONG.items():
             value = settings.get(key)

@@ -16,7 +16,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -80,7 +80,8 @@ class Settings:
     `values` has the last value of each key. `programs` are the repository's own settings that name a program or lead
     elsewhere, and are not allowed; we would start or follow those in `refused`, and only git commands of the person's
     the others. `filters` are the drivers in `refused` that change what is committed; `switched_off` are options before
-    git's command that make it disobey the repository. `is_decided`: they depend on what was allowed.
+    git's command that make it disobey the repository. `is_decided`: they depend on what was allowed. `problem` says why
+    git can work with none of them, and the next step: then no git is run.
     """
 
     values: dict[str, str] = field(default_factory=dict)
@@ -89,6 +90,7 @@ class Settings:
     filters: frozenset[str] = frozenset()
     switched_off: tuple[str, ...] = ()
     is_decided: bool = False
+    problem: str = ""
 
     def refused_for(self, what: re.Pattern[str]) -> Setting | None:
         """The first refused setting whose key matches, or None."""
@@ -127,6 +129,10 @@ _OF_THE_PERSONS_GIT = re.compile(
 _BOOLEANS = {"", "true", "false", "yes", "no", "on", "off", "0", "1"}
 _INCLUDE = re.compile(r"include\.path|includeif\..+\.path", re.DOTALL)
 _OWN_SCOPES = {"local", "worktree"}
+
+_BAD_LINE = re.compile(r"bad config (?:line|variable)[^\n]*")
+_BAD_VERSION = re.compile(r"git repo version <= \d+, found (\S+)")
+_BAD_EXTENSION = re.compile(r"unknown repository extensions? found:\s*(\S+)")
 
 Allowed = Callable[[], Iterable[Setting]]
 """Gives the settings of a repository's own config that may take effect; asked only when there is one to decide on."""
@@ -357,7 +363,12 @@ def _read(place: Place) -> tuple[_Stamps, Settings]:
         paths.append(Path(os.environ["GIT_CONFIG_GLOBAL"]))
     stamps = {path: _time_and_size(path) for path in paths}
     listing = ["config", "--list", "-z", "--show-scope", "--show-origin"]
-    out = launch(place.top, (), listing, extra=place.boundary())
+    try:
+        out = launch(place.top, (), listing, extra=place.boundary())
+    except HistoryError as error:
+        if problem := _problem(place, str(error)):
+            return [], Settings(problem=problem)
+        raise
     fields = out.decode("utf-8", "surrogateescape").split("\0")
     values: dict[str, str] = {}
     rows: list[tuple[str, Setting]] = []
@@ -373,8 +384,25 @@ def _read(place: Place) -> tuple[_Stamps, Settings]:
     # A file that is included may appear later. A config that git did not list (it belongs to another user) may be
     # listed later.
     is_own_listed = any(scope in _OWN_SCOPES for scope, _ in rows)
+    if not is_own_listed:
+        try:
+            launch(place.top, (), ["rev-parse", "--git-dir"], extra=place.boundary())
+        except HistoryError as error:  # of another user, of which `Repository.paused` knows, or of another format
+            settings = replace(settings, problem=_problem(place, str(error)))
     includes = any(scope in _OWN_SCOPES and _INCLUDE.fullmatch(setting.key) for scope, setting in rows)
     return list(stamps.items()) if is_own_listed and not includes else [], settings
+
+
+def _problem(place: Place, said: str) -> str:
+    """What in a config git cannot work with, from git's own words, and the next step; "" for anything else."""
+    config = place.common_dir / "config"
+    if version := _BAD_VERSION.search(said):
+        return f"git cannot work with core.repositoryformatversion = {version[1]}: write 0 there in {config}"
+    if extension := _BAD_EXTENSION.search(said):
+        return f"this git does not know extensions.{extension[1]}: take it out of {config}, or install a newer git"
+    if line := _BAD_LINE.search(said):
+        return f"git cannot read its settings ({line[0]}): correct that line"
+    return ""
 
 
 def _judged(rows: Sequence[tuple[str, Setting]], values: dict[str, str], allowed: Allowed) -> Settings:

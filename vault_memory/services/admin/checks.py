@@ -45,6 +45,8 @@ def _vault(vault: Vault) -> CheckResult:
     missing = [name for name in _REQUIRED_FILES if not (vault.root / name).is_file()]
     if missing:
         return f"{vault.root} lacks {', '.join(missing)}", "`vault-memory doctor --fix` puts them back"
+    if problem := vault.history.state().problem:
+        return problem, "do that, then run `vault-memory doctor` again"
     private = (f"{layout.STATE_DIR}/token", f"{layout.MEMORY_DIR}/x/{layout.INDEX_FILE}")
     if not all(vault.history.ignored(PurePosixPath(name)) for name in private):
         return ".gitignore lacks our rules: the index would be committed", "`vault-memory doctor --fix` adds them"
