@@ -6,7 +6,14 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vault_memory.adapters.git.settings import MAX_MEMORY_BYTES, launch, locate, refuse_pipes, settings_at
+from vault_memory.adapters.git.settings import (
+    MAX_MEMORY_BYTES,
+    MAX_OUTPUT_BYTES,
+    launch,
+    locate,
+    refuse_pipes,
+    settings_at,
+)
 from vault_memory.errors import HistoryError
 
 _OPTIONS = (
@@ -27,6 +34,7 @@ def run(
     ok: Sequence[int] = (0,),
     asks_remote: bool = False,
     memory_bytes: int | None = MAX_MEMORY_BYTES,
+    output_bytes: int = MAX_OUTPUT_BYTES,
 ) -> bytes:
     """Run git in `folder` and return its output; it reaches another repository only if it `asks_remote`.
 
@@ -50,4 +58,5 @@ def run(
         timeout_s=timeout_s,
         ok=ok,
         memory_bytes=memory_bytes,
+        output_bytes=output_bytes,
     )

@@ -61,6 +61,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _FIXED_OPTIONS = ("-c", "safe.bareRepository=explicit")
 
 
+class EndlessOutput(HistoryError):
+    """A git printed more than it may, and was stopped."""
+
+
 class Setting(NamedTuple):
     """One line of git's config: `filter.git-crypt.clean`, `git-crypt clean`. A key without a value is "true"."""
 
@@ -160,10 +164,11 @@ def launch(
     timeout_s: float = 30.0,
     ok: Sequence[int] = (0,),
     memory_bytes: int | None = MAX_MEMORY_BYTES,
+    output_bytes: int = MAX_OUTPUT_BYTES,
 ) -> bytes:
     """Run `git <options> <args>` in `folder` and return its output; `HistoryError` with git's own words if it fails.
 
-    A git that prints more than `MAX_OUTPUT_BYTES` is stopped; one that wants more memory (None: any) fails.
+    A git that prints more is stopped (`EndlessOutput`); one that wants more memory (None: any) fails.
     """
     command = " ".join(["git", *args[:2]])
     try:
@@ -180,11 +185,11 @@ def launch(
     if memory_bytes is not None:
         _limit_memory(process.pid, memory_bytes)
     try:
-        out, err = _communicate(process, stdin, timeout_s)
+        out, err = _communicate(process, stdin, timeout_s, output_bytes)
     except subprocess.TimeoutExpired as error:
         raise HistoryError(f"`{command}` did not finish within {timeout_s:g} s: check that the disk answers") from error
-    if len(out) > MAX_OUTPUT_BYTES:
-        raise HistoryError(f"`{command}` printed more than {MAX_OUTPUT_BYTES:,} bytes, and was stopped")
+    if len(out) > output_bytes:
+        raise EndlessOutput(f"`{command}` printed more than {output_bytes:,} bytes, and was stopped")
     if process.returncode not in ok:
         message = err[-_MAX_MESSAGE_BYTES:].decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
         raise HistoryError(f"`{command}` failed: {message}")
@@ -199,7 +204,9 @@ def _limit_memory(pid: int, size_bytes: int) -> None:
         resource.prlimit(pid, resource.RLIMIT_DATA, (size_bytes, size_bytes))
 
 
-def _communicate(process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float) -> tuple[bytes, bytes]:
+def _communicate(
+    process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float, output_bytes: int
+) -> tuple[bytes, bytes]:
     """As `Popen.communicate`, but a process that prints too much is killed, and whoever it started is not waited for.
 
     Raises `TimeoutExpired`; the process has ended then, too.
@@ -214,10 +221,10 @@ def _communicate(process: subprocess.Popen[bytes], stdin: bytes, timeout_s: floa
     def read(pipe: IO[bytes], pieces: list[bytes]) -> None:
         size = 0
         with pipe:
-            while size <= MAX_OUTPUT_BYTES and (piece := os.read(pipe.fileno(), _READ_BYTES)):
+            while size <= output_bytes and (piece := os.read(pipe.fileno(), _READ_BYTES)):
                 pieces.append(piece)
                 size += len(piece)
-        if size > MAX_OUTPUT_BYTES:
+        if size > output_bytes:
             process.kill()
 
     works = [threading.Thread(target=write, args=(process.stdin,), daemon=True)] if process.stdin else []
