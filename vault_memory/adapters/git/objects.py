@@ -25,9 +25,11 @@ FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE = b"100644", b"100755", 
 LINK_MODE = b"120000"
 _MODES = (FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE, LINK_MODE)
 FILE_MODES = (FILE_MODE, EXECUTABLE_MODE)
-_MODE_AND_BLANK = re.compile(rb"(?:%s) " % b"|".join(_MODES))
-_CANONICAL = re.compile(rb"(?:(?:%s) [^\0/]++\0.{20})*+" % b"|".join(_MODES), re.DOTALL)
-"""A tree as git writes it, in which entries can be found by their bytes. 10,000 entries take 1 ms."""
+_MODE = b"|".join(_MODES)
+_MODE_AND_BLANK = re.compile(rb"(?:%s) " % _MODE)
+_CANONICAL = re.compile(rb"(?:(?:%s) ([^\0/]++)\0.{20}(?!(?:%s) \1\0))*+" % (_MODE, _MODE), re.DOTALL)
+"""A tree as git writes it, in which entries can be found by their bytes: no name stands twice in a row, as others may
+have written it. 10,000 entries take 1.4 ms."""
 _ENTRY = re.compile(rb"([0-7]{1,11}) ([^\0]+)\0(.{20})", re.DOTALL)
 _MAX_CACHED_TREES = 64
 MAX_OBJECT_BYTES = 300_000_000

@@ -9,8 +9,10 @@ from pathlib import Path
 from vault_memory.adapters.git.settings import (
     MAX_MEMORY_BYTES,
     MAX_OUTPUT_BYTES,
+    TimedOut,
     launch,
     locate,
+    pipe_below,
     refuse_pipes,
     settings_at,
 )
@@ -49,14 +51,19 @@ def run(
             raise HistoryError(settings.problem)
         options += settings.switched_off
         environment |= place.boundary()
-    return launch(
-        folder,
-        options,
-        args,
-        stdin=stdin,
-        extra=environment | dict(extra or {}),
-        timeout_s=timeout_s,
-        ok=ok,
-        memory_bytes=memory_bytes,
-        output_bytes=output_bytes,
-    )
+    try:
+        return launch(
+            folder,
+            options,
+            args,
+            stdin=stdin,
+            extra=environment | dict(extra or {}),
+            timeout_s=timeout_s,
+            ok=ok,
+            memory_bytes=memory_bytes,
+            output_bytes=output_bytes,
+        )
+    except TimedOut as error:
+        if place and (pipe := pipe_below(place)):
+            raise HistoryError(f"{pipe} is a pipe, socket or device, which holds git up: delete it") from error
+        raise

@@ -61,6 +61,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _FIXED_OPTIONS = ("-c", "safe.bareRepository=explicit")
 
 
+class TimedOut(HistoryError):
+    """A git did not end in time, and was stopped."""
+
+
 class EndlessOutput(HistoryError):
     """A git printed more than it may, and was stopped."""
 
@@ -187,7 +191,7 @@ def launch(
     try:
         out, err = _communicate(process, stdin, timeout_s, output_bytes)
     except subprocess.TimeoutExpired as error:
-        raise HistoryError(f"`{command}` did not finish within {timeout_s:g} s: check that the disk answers") from error
+        raise TimedOut(f"`{command}` did not finish within {timeout_s:g} s: check that the disk answers") from error
     if len(out) > output_bytes:
         raise EndlessOutput(f"`{command}` printed more than {output_bytes:,} bytes, and was stopped")
     if process.returncode not in ok:
@@ -337,6 +341,18 @@ def refuse_pipes(place: Place) -> None:
 
 
 _READ_BY_EVERY_GIT = ("shallow", "info/grafts")
+_READ_IN_EACH_FOLDER = (".gitattributes", ".gitignore")
+
+
+def pipe_below(place: Place) -> Path | None:
+    """A pipe or device among the files that git reads in every folder of notes: looked for when a git hangs."""
+    for folder, folders, names in os.walk(place.top):
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in _READ_IN_EACH_FOLDER:
+            path = Path(folder, name)
+            if name in names and not (path.is_file() or path.is_symlink()):
+                return path
+    return None
 
 
 def settings_of(folder: Path) -> Settings:
