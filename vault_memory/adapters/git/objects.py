@@ -71,6 +71,11 @@ Content = bytes | Stored | None
 """What a file holds; None is "no such file"."""
 
 
+def bytes_of(content: Content) -> bytes | None:
+    """The bytes, read from the repository if they are there."""
+    return content.read() if isinstance(content, Stored) else content
+
+
 def is_content(data: bytes | None, content: Content) -> bool:
     """Whether a file that holds `data` has this content. Nothing is read for it."""
     if data is None or not isinstance(content, Stored):

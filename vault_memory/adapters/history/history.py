@@ -29,6 +29,7 @@ from vault_memory.adapters.git import (
     Stored,
     TreeEntry,
     allow,
+    bytes_of,
     is_content,
     is_failed_filter,
     settings_of,
@@ -210,7 +211,7 @@ class History:
             try:
                 on_disk = read(self.root / path)
                 if path in waiting:
-                    before = waiting[path].after
+                    before = bytes_of(waiting[path].new)
                 else:
                     blob = self._blob_at(tree, path)
                     full = self._repository.prefix / path
@@ -513,7 +514,7 @@ class History:
         for change in changes:
             full = self._repository.prefix / change.path
             if bases[change.path] == filters.blob(full, change.new) != filters.blob(full, change.old):
-                raise files.changed(self.root / change.path, change.after)
+                raise files.changed(self.root / change.path, bytes_of(change.new))
 
     def _bases(self, paths: Iterable[PurePosixPath], head: str | None) -> dict[PurePosixPath, str | None]:
         """The blob of each path in HEAD after all waiting drafts are committed."""

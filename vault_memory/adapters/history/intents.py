@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from vault_memory.adapters import files
 from vault_memory.adapters.files import FileStamp
-from vault_memory.adapters.git import Content, Objects, Stored, TreeEntry, is_content
+from vault_memory.adapters.git import Content, Objects, Stored, TreeEntry, bytes_of, is_content
 from vault_memory.adapters.history.model import Author, Draft, FileChange
 from vault_memory.core import layout, reading
 from vault_memory.errors import Changed, ForeignFile, HistoryError, TooLarge, UsageError, VaultMemoryError
@@ -201,7 +201,7 @@ class IntentLog:
         self.keep(intent, ())
 
     def _write(self, change: FileChange) -> FileStamp:
-        before, after = change.before, change.after
+        before, after = bytes_of(change.old), bytes_of(change.new)
         if after is not None:
             # The intent is durable, so the new name need not be: it reaches the disk before what comes after it.
             return files.replace(self._root / change.path, after, before, sync=False)
@@ -256,7 +256,7 @@ class IntentLog:
             if temp.stat().st_ctime_ns < since_ns:
                 continue
             displaced = temp.read_bytes()
-            if not is_content(displaced, change.old) and not (change.after or b"").startswith(displaced):
+            if not is_content(displaced, change.old) and not (bytes_of(change.new) or b"").startswith(displaced):
                 files.replace(path, displaced, files.read(path))
             temp.unlink()
 

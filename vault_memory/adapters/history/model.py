@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_memory.adapters.git import bytes_of
+
 if TYPE_CHECKING:
     from vault_memory.adapters.git import Content, TreeEntry
 
@@ -36,16 +38,12 @@ class FileChange(NamedTuple):
     @property
     def before(self) -> bytes | None:
         """The bytes of the file before the change."""
-        return _bytes(self.old)
+        return bytes_of(self.old)
 
     @property
     def after(self) -> bytes | None:
         """The bytes of the file after the change."""
-        return _bytes(self.new)
-
-
-def _bytes(content: Content) -> bytes | None:
-    return content if content is None or isinstance(content, bytes) else content.read()
+        return bytes_of(self.new)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from vault_memory.adapters.git import (
     Repository,
     Stored,
     TreeEntry,
+    bytes_of,
     commit_body,
     settings_of,
     union_merge,
@@ -199,10 +200,10 @@ class Planner:
             if isinstance(change.new, Stored) and change.new.id == merged:
                 continue
             held = self._blob_in(tree, change.path)
-            known = [change.before if held == self._blob(change.path, change.old) else self._content(held)]
+            known = [bytes_of(change.old) if held == self._blob(change.path, change.old) else self._content(held)]
             if merged:
                 known.append(self._content(merged))
-            if secrets_added(change.path, known, change.after, moved):
+            if secrets_added(change.path, known, bytes_of(change.new), moved):
                 found.append((change, known))
         return found
 
@@ -237,8 +238,8 @@ class Planner:
         for change in draft.changes:
             base = intent.bases.get(change.path)
             if base == self._blob_in(tree, change.path) != self._blob(change.path, change.old):
-                edit = FileChange(change.path, self._content(base), change.before)
-                if not secrets_added(edit.path, [edit.before], edit.after):
+                edit = FileChange(change.path, self._content(base), change.old)
+                if not secrets_added(edit.path, [bytes_of(edit.old)], bytes_of(edit.new)):
                     edits.append(edit)
         return ("edit " + ", ".join(str(edit.path) for edit in edits), tuple(edits)) if edits else None
 
@@ -267,9 +268,10 @@ class Planner:
         check_path(self._repository.root, change.path)  # what a link leads to is never committed
         theirs = self._content(held)
         on_disk = files.read(self._repository.root / change.path)
-        if change.after is None or theirs is None or on_disk is None or self._blob(change.path, on_disk) == held:
+        if change.new is None or theirs is None or on_disk is None or self._blob(change.path, on_disk) == held:
             return on_disk  # the person has decided: the file on disk is what they want
-        return union_merge(self._repository.git_dir / "vault-memory", theirs, change.before or b"", change.after)
+        before, after = bytes_of(change.old) or b"", bytes_of(change.new) or b""
+        return union_merge(self._repository.git_dir / "vault-memory", theirs, before, after)
 
     def _is_behind(self, tip: str | None, other: str, head: Head) -> bool:
         """Whether `other` has all commits of HEAD, and nothing is planned on top of HEAD yet."""
