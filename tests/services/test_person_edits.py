@@ -17,6 +17,7 @@ from vault_memory.core import layout
 from vault_memory.core.notes import note
 from vault_memory.core.profile.profile import Profile
 from vault_memory.errors import Changed, VaultMemoryError
+from vault_memory.services.admin import to_trust, trust
 from vault_memory.services.admin.access import new_user_token
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import status
@@ -25,7 +26,7 @@ from vault_memory.services.notes.save import save_note
 from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.profiles.history import history
 from vault_memory.services.turns.record import record_turn
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 NOTE = PurePosixPath("memory/alice/notes/idea.md")
 USER = PurePosixPath("memory/alice/USER.md")
@@ -299,6 +300,32 @@ def test_what_stands_in_the_place_of_a_turns_file_is_withheld_and_stops_its_user
     assert record_turn(vault, "alice", "我喜歡暗色主題").commits and doctor(vault)
     (vault.root / "memory/bob/USER.md").rename(vault.root / "memory/bob/mine")
     assert record_turn(vault, "bob", "我喜歡暗色主題").commits
+
+
+@pytest.mark.slow
+def test_a_user_whose_filter_fails_is_named_and_stops_no_other(vault: Vault, clock: Clock) -> None:
+    """git-lfs or git-crypt is named in the settings of git, and is not installed."""
+    record_turn(vault, "alice", "hello")
+    with (vault.root / ".gitattributes").open("a") as attributes:
+        attributes.write("memory/alice/** filter=lfs\n")
+    git(vault, "config", "filter.lfs.clean", "vault-memory-no-such-program")
+    git(vault, "config", "filter.lfs.required", "true")
+    trust(vault, to_trust(vault))
+    vault = open_vault(vault.root, now=clock)
+    assert record_turn(vault, "bob", "我喜歡暗色主題").commits
+    assert not record_turn(vault, "alice", "我喜歡暗色主題").commits
+    assert "dark" in (vault.root / "memory/alice/USER.md").read_text(encoding="utf-8")
+    (vault.root / "open.md").write_text("mine\n")
+    commit_person_edits(vault, None)
+    assert "open.md" in git(vault, "ls-files")
+    held = {each.path: each for each in status(vault).withheld}
+    assert "memory/alice/USER.md" in held and {each.kind for each in held.values()} == {"filter"}
+    assert "lfs fails" in held["memory/alice/USER.md"].why and "filter.lfs" in held["memory/alice/USER.md"].next_step
+    git(vault, "config", "filter.lfs.clean", "cat")
+    trust(vault, to_trust(vault))
+    vault = open_vault(vault.root, now=clock)
+    assert record_turn(vault, "alice", "hello").commits
+    assert not status(vault).withheld and not git(vault, "status", "--porcelain")
 
 
 def test_a_file_whose_name_is_a_secret_is_withheld_and_the_secret_is_not_shown(vault: Vault) -> None:

@@ -1,8 +1,8 @@
 """Commit a person's edits under the person's name, before anything else changes the files.
 
 A file with a secret that no commit holds yet is withheld: it alone waits, and `withheld` names it, until the person has
-taken the secret out or has committed it with git. So is a file that is too large to be read whole, and one in a place
-that a turn may write to.
+taken the secret out or has committed it with git. So is a file that is too large to be read whole, one in a place
+that a turn may write to, and one whose git filter fails.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def _commit(vault: Vault, cleared: Sequence[FileChange]) -> Flushed:
 class Withheld:
     """A file that is kept out of commits, why in words, and what to do about it.
 
-    `kind` is that of the secret in this line (1-based; 0: in the file's name), `large`, or `misplaced` (line 0). `path`
+    `kind` is that of the secret in this line (1-based; 0: in the file's name), else `large`, `misplaced` or `filter`
+    (line 0). `path`
     shows no secret that is in the name.
     """
 
@@ -105,7 +106,8 @@ class Withheld:
 
 
 def withheld(vault: Vault) -> tuple[Withheld, ...]:
-    """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced."""
+    """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced or
+    whose git filter fails."""
     record = _record(vault)
     known = record.read()
     now = {name: _looked_up(vault, name, noted) for name, noted in known.items()}
@@ -124,7 +126,9 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
         for finding in _findings(noted)
     ]
     left_alone = sorted(vault.history.left_alone().items())
-    return (*secrets, *(_misplaced(path) if size is None else _large(path, size) for path, size in left_alone))
+    others = (_misplaced(path) if size is None else _large(path, size) for path, size in left_alone)
+    unfiltered = (_unfiltered(path, name) for path, name in sorted(vault.history.failing_filters().items()))
+    return (*secrets, *others, *unfiltered)
 
 
 def _large(path: PurePosixPath, size: int) -> Withheld:
@@ -139,6 +143,14 @@ def _large(path: PurePosixPath, size: int) -> Withheld:
 def _misplaced(path: PurePosixPath) -> Withheld:
     why = "it is a file where the vault has a folder, or in a folder where it has a file"
     return Withheld(shown_path(path), 0, "misplaced", why, "turns cannot write there: move it, or give it another name")
+
+
+def _unfiltered(path: PurePosixPath, name: str) -> Withheld:
+    next_step = (
+        f"`git add {shown_path(path)}` shows what it says: install its program, correct `filter.{name}` in git's "
+        "config, or take it out of .gitattributes"
+    )
+    return Withheld(shown_path(path), 0, "filter", f"its git filter {name} fails", next_step)
 
 
 def _next_step(name: str, finding: Finding) -> str:
@@ -250,7 +262,7 @@ def _drafts(vault: Vault, edits: Sequence[FileChange]) -> list[Draft]:
     staged = vault.history.staged([edit.path for edit in edits])
     others: dict[tuple[str, PurePosixPath | None], list[FileChange]] = {}
     for edit in edits:
-        preference_drafts = edit_drafts(vault, author, *edit)
+        preference_drafts = edit_drafts(vault, author, edit.path, edit.before, edit.after)
         drafts += preference_drafts
         if not preference_drafts:
             alone = edit.path if edit.path in staged else None

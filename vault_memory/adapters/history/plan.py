@@ -14,11 +14,14 @@ from vault_memory.adapters.git import (
     NEXT_STEP,
     SIGNING,
     CommitLog,
+    Content,
     Filters,
     Head,
     Objects,
     Repository,
+    Stored,
     TreeEntry,
+    bytes_of,
     commit_body,
     settings_of,
     union_merge,
@@ -75,7 +78,8 @@ class Planner:
         touched: set[PurePosixPath] = set(recommitted)
         for intent in pending:
             left = []
-            removed = [change for draft in intent.drafts for change in draft.changes if change.after is None]
+            changes = [change for draft in intent.drafts for change in draft.changes]
+            removed = [change for change in changes if change.new is None and isinstance(change.old, bytes)]
             moved = Moved((change.path, self._known(change, tree)) for change in removed)
             for draft in intent.drafts:
                 if in_history[_fingerprint(draft, intent)] > 0:
@@ -129,12 +133,16 @@ class Planner:
                 for change in draft.changes:
                     known = ours.setdefault(top / change.path, set())
                     if in_history[_fingerprint(draft, intent)]:
-                        known |= {intent.bases.get(change.path), self._blob(change.path, change.before)}
+                        known |= {intent.bases.get(change.path), self._blob(change.path, change.old)}
         self._find_staged_in_tree_only(pending, git_index, tree, plan)
         for path, name in self._filters.refused(list(ours)).items():
             plan.blocked[path] = (
                 f"{path} goes through the filter {name} of this repository's own config, which is not run: {NEXT_STEP}"
             )
+        for intent in pending:
+            for change in intent.net_changes().values():
+                if self._filters.fails(top / change.path, change.new):
+                    plan.blocked.setdefault(top / change.path, f"the git filter of {change.path} fails")
         staged = git_index.blobs(list(ours))
         behind = set()
         for path, known in ours.items():
@@ -192,9 +200,10 @@ class Planner:
         """The changes that bring in a secret, each with what history has of its file: in HEAD and in what is merged."""
         found = []
         for change in draft.changes:
-            known = [self._known(change, tree)]
-            if draft.merges:
-                known.append(self._content(self._blob_in(self._objects.tree_of(draft.merges), change.path)))
+            merged = self._blob_in(self._objects.tree_of(draft.merges), change.path) if draft.merges else None
+            if isinstance(change.new, Stored) and change.new.id == merged:
+                continue
+            known = [self._known(change, tree), *([self._content(merged)] if merged else [])]
             if self._added(change.path, known, change.after, tree, moved):
                 found.append((change, known))
         return found
@@ -202,7 +211,7 @@ class Planner:
     def _known(self, change: FileChange, tree: str) -> bytes | None:
         """What a tree holds of the file, which `before` may not be: it may be the person's, and wait for a commit."""
         held = self._blob_in(tree, change.path)
-        return change.before if held == self._blob(change.path, change.before) else self._content(held)
+        return change.before if held == self._blob(change.path, change.old) else self._content(held)
 
     def _added(
         self, path: PurePosixPath, known: Sequence[bytes | None], text: bytes | None, tree: str, moved: Moved
@@ -232,7 +241,7 @@ class Planner:
         for change, known in secrets:
             merged = self._merged(change, self._blob_in(tree, change.path))
             still = self._added(change.path, known, merged, tree, moved)
-            clean[change.path] = change._replace(after=known[0] if still else merged)
+            clean[change.path] = change._replace(new=known[0] if still else merged)
         return list(clean.values())
 
     # The commits ----------------------------------------------------------------------------------------------------
@@ -242,9 +251,9 @@ class Planner:
         edits = []
         for change in draft.changes:
             base = intent.bases.get(change.path)
-            if base == self._blob_in(tree, change.path) != self._blob(change.path, change.before):
-                edit = FileChange(change.path, self._content(base), change.before)
-                if not secrets_added(edit.path, [edit.before], edit.after):
+            if base == self._blob_in(tree, change.path) != self._blob(change.path, change.old):
+                edit = FileChange(change.path, self._content(base), change.old)
+                if not secrets_added(edit.path, [bytes_of(edit.old)], bytes_of(edit.new)):
                     edits.append(edit)
         return ("edit " + ", ".join(str(edit.path) for edit in edits), tuple(edits)) if edits else None
 
@@ -254,12 +263,12 @@ class Planner:
         for change in changes:
             path = self._repository.prefix / change.path
             held = self._blob_in(tree, change.path)
-            if held not in (self._blob(change.path, change.before), self._blob(change.path, change.after)):
+            if held not in (self._blob(change.path, change.old), self._blob(change.path, change.new)):
                 try:
-                    change = change._replace(after=self._merged(change, held))
+                    change = change._replace(new=self._merged(change, held))
                 except TooLarge:  # the person has put a large file there: HEAD stays as they left it
                     continue
-            blobs[path] = self._filters.add(path, change.after)
+            blobs[path] = self._filters.add(path, change.new)
         return self._objects.put(tree, blobs, self._programs(blobs))
 
     def _programs(self, paths: Iterable[PurePosixPath]) -> list[PurePosixPath]:
@@ -273,9 +282,10 @@ class Planner:
         check_path(self._repository.root, change.path)  # what a link leads to is never committed
         theirs = self._content(held)
         on_disk = files.read(self._repository.root / change.path)
-        if change.after is None or theirs is None or on_disk is None or self._blob(change.path, on_disk) == held:
+        if change.new is None or theirs is None or on_disk is None or self._blob(change.path, on_disk) == held:
             return on_disk  # the person has decided: the file on disk is what they want
-        return union_merge(self._repository.git_dir / "vault-memory", theirs, change.before or b"", change.after)
+        before, after = bytes_of(change.old) or b"", bytes_of(change.new) or b""
+        return union_merge(self._repository.git_dir / "vault-memory", theirs, before, after)
 
     def _is_behind(self, tip: str | None, other: str, head: Head) -> bool:
         """Whether `other` has all commits of HEAD, and nothing is planned on top of HEAD yet."""
@@ -344,7 +354,7 @@ class Planner:
         entry = self._objects.find(tree, folder)
         return entry.id if entry and entry.mode == FOLDER_MODE else None
 
-    def _blob(self, path: PurePosixPath, content: bytes | None) -> str | None:
+    def _blob(self, path: PurePosixPath, content: Content) -> str | None:
         return self._filters.blob(self._repository.prefix / path, content)
 
     def _blob_in(self, tree: str, path: PurePosixPath) -> str | None:
