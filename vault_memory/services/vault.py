@@ -206,7 +206,8 @@ class Vault:
             yield
 
     def indexing(self, scope: str) -> threading.Lock:
-        """The lock for indexing a few files of a scope: who has waited for it often finds them indexed already."""
+        """The lock for indexing some files of a scope: who has waited for it often finds them indexed already. A look
+        at all files does not take it: it may be long, and a turn must not wait for it."""
         with self._index_lock:
             return self._indexing.setdefault(scope, threading.Lock())
 
