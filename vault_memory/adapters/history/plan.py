@@ -204,14 +204,14 @@ class Planner:
             if isinstance(change.new, Stored) and change.new.id == merged:
                 continue
             known = [self._known(change, tree), *([self._content(merged)] if merged else [])]
-            if self._added(change.path, known, change.after, tree, moved):
+            if self._added(change.path, known, bytes_of(change.new), tree, moved):
                 found.append((change, known))
         return found
 
     def _known(self, change: FileChange, tree: str) -> bytes | None:
         """What a tree holds of the file, which `before` may not be: it may be the person's, and wait for a commit."""
         held = self._blob_in(tree, change.path)
-        return change.before if held == self._blob(change.path, change.old) else self._content(held)
+        return bytes_of(change.old) if held == self._blob(change.path, change.old) else self._content(held)
 
     def _added(
         self, path: PurePosixPath, known: Sequence[bytes | None], text: bytes | None, tree: str, moved: Moved
