@@ -597,5 +597,43 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
         lambda m: m.some(LOWER, 7),
         ("mysql -u root -p{} shop", "mysqldump -u shop -p{} --all-databases", "mariadb -h db -uapp -p{}"),
     ),
+    "behind-a-slash": (
+        lambda m: (
+            f"{m.random.choice(SEED_WORDS).title()}{m.some(DIGITS, 3)}{m.random.choice('!#$&')}{m.some(LOWER, 2)}"
+        ),
+        (
+            "alice / {}",
+            "wifi: Home / {}",
+            "- NAS：bob / {}",
+            "家裡網路 / {}",
+            "ops@example.org / {}",
+            "router admin ／ {}",
+        ),
+    ),
+    "totp-groups": (
+        lambda m: m.grouped(m.some(UPPER + "234567", 15) + "7"),
+        (
+            "totp: {}",
+            "2FA setup key: {}",
+            "authenticator: {}",
+            "兩步驟驗證 {}",
+            "雙重驗證的金鑰是 {}",
+            "验证器密钥：{}",
+        ),
+    ),
+    "totp-groups-small": (
+        lambda m: m.grouped(m.some(LOWER + "234567", 31) + "5"),
+        ("totp {}", "my authenticator app asks for {}", "两步验证：{}", "MFA key\n{}"),
+    ),
+    "google-refresh-token": (lambda m: "1/" + f"/0{m.some(URLSAFE, 60)}a7", ("{}", "google {}", "refresh: {}")),
+    "facebook-token": (lambda m: "EA" + f"A{m.some('GBMD', 1)}{m.some(ALNUM, 120)}", ("{}", "fb {}", "page token: {}")),
+    "not-this-but": (
+        lambda m: m.password() + "4",
+        ("密碼不是 admin，是 {}", "wifi 密码不是 12345678，而是 {}", "the password isn't admin, it's {}"),
+    ),
+    "door-code": (
+        lambda m: m.some("123456789", 4),
+        ("alarm code: {}", "the gate code is {}", "door code {}#", "garage code: {}", "門鎖密碼 {}#", "大門密碼：{}"),
+    ),
 }
 """Kinds that a name announces, with texts around them."""

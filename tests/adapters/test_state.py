@@ -51,3 +51,10 @@ def test_an_update_that_fails_leaves_the_file_and_frees_the_lock(tmp_path: Path)
     assert state.read() == {"asked": 1}
     with state.lock(0), pytest.raises(Busy), StateFile(tmp_path, "tally").lock(0):
         pass
+
+
+def test_half_of_a_pair_is_written_and_read_as_a_replacement(tmp_path: Path) -> None:
+    """A name that is not UTF-8 ended with a UnicodeEncodeError."""
+    state = StateFile(tmp_path, "noted")
+    state.write({"a\udcffb": ["\ud83d"]})
+    assert state.read() == {"a\ufffdb": ["\ufffd"]}

@@ -37,6 +37,12 @@ def test_nothing_of_a_text_is_lost(text: str) -> None:
     assert lines(text.encode()) == [line.encode() for line in lines(text)]
 
 
+def test_what_is_no_number_of_json_becomes_a_text() -> None:
+    value = json_value("[1e999, -1e999, NaN, -Infinity, 1.5, %s.0]" % ("9" * 400))
+    assert value == ["1e999", "-1e999", "NaN", "-Infinity", 1.5, "9" * 400 + ".0"]
+    json.dumps(value, allow_nan=False)
+
+
 def test_deep_json_is_a_value_error() -> None:
     deep = "[" * MAX_NESTING + "]" * MAX_NESTING
     assert json_value(deep) == json.loads(deep)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 import time
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from tests.conftest import Clock
-from vault_memory.adapters.history import History
+from vault_memory.adapters.history import Draft, FileChange, History
 from vault_memory.core import layout
 from vault_memory.core.notes import note
 from vault_memory.core.profile.profile import Profile
 from vault_memory.errors import Changed, VaultMemoryError
+from vault_memory.services.admin import to_trust, trust
 from vault_memory.services.admin.access import new_user_token
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import status
@@ -23,7 +26,7 @@ from vault_memory.services.notes.save import save_note
 from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.profiles.history import history
 from vault_memory.services.turns.record import record_turn
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 NOTE = PurePosixPath("memory/alice/notes/idea.md")
 USER = PurePosixPath("memory/alice/USER.md")
@@ -299,6 +302,32 @@ def test_what_stands_in_the_place_of_a_turns_file_is_withheld_and_stops_its_user
     assert record_turn(vault, "bob", "我喜歡暗色主題").commits
 
 
+@pytest.mark.slow
+def test_a_user_whose_filter_fails_is_named_and_stops_no_other(vault: Vault, clock: Clock) -> None:
+    """git-lfs or git-crypt is named in the settings of git, and is not installed."""
+    record_turn(vault, "alice", "hello")
+    with (vault.root / ".gitattributes").open("a") as attributes:
+        attributes.write("memory/alice/** filter=lfs\n")
+    git(vault, "config", "filter.lfs.clean", "vault-memory-no-such-program")
+    git(vault, "config", "filter.lfs.required", "true")
+    trust(vault, to_trust(vault))
+    vault = open_vault(vault.root, now=clock)
+    assert record_turn(vault, "bob", "我喜歡暗色主題").commits
+    assert not record_turn(vault, "alice", "我喜歡暗色主題").commits
+    assert "dark" in (vault.root / "memory/alice/USER.md").read_text(encoding="utf-8")
+    (vault.root / "open.md").write_text("mine\n")
+    commit_person_edits(vault, None)
+    assert "open.md" in git(vault, "ls-files")
+    held = {each.path: each for each in status(vault).withheld}
+    assert "memory/alice/USER.md" in held and {each.kind for each in held.values()} == {"filter"}
+    assert "lfs fails" in held["memory/alice/USER.md"].why and "filter.lfs" in held["memory/alice/USER.md"].next_step
+    git(vault, "config", "filter.lfs.clean", "cat")
+    trust(vault, to_trust(vault))
+    vault = open_vault(vault.root, now=clock)
+    assert record_turn(vault, "alice", "hello").commits
+    assert not status(vault).withheld and not git(vault, "status", "--porcelain")
+
+
 def test_a_file_whose_name_is_a_secret_is_withheld_and_the_secret_is_not_shown(vault: Vault) -> None:
     """The daemon committed `sk-….md`, and the log of the assistant's files told it."""
     secret, kept = NOTE.with_name(f"{SECRET}.md"), NOTE.with_name("keys.md")
@@ -346,6 +375,61 @@ def test_a_secret_committed_on_purpose_with_git_is_no_longer_held_against_the_fi
     assert commit_person_edits(vault, "alice") == 1
     (vault.root / NOTE).rename(vault.root / NOTE.with_name("keys.md"))
     assert commit_person_edits(vault, "alice") == 2 and vault.history.state().waiting == 0
+
+
+@pytest.mark.parametrize(
+    ("committed_on_purpose", "renamed", "text"),
+    [
+        (f"notes/{SECRET}.md", f"notes/old/{SECRET}.txt", "tea\n"),  # its name goes with it
+        (f"notes/{SECRET}/a.md", f"notes/{SECRET}/b.md", "more tea\n"),  # the folder is in history
+        ("notes/idea.md", "notes/key.md", f"tea\nmore\n{SECRET}\n"),  # renamed and edited
+        ("notes/idea.md", "../bob/notes/key.md", f"tea\n{SECRET}\n"),  # given to another user
+    ],
+)
+def test_what_a_person_committed_on_purpose_is_not_withheld_under_another_name(
+    vault: Vault, committed_on_purpose: str, renamed: str, text: str
+) -> None:
+    """It was, at each rename with an edit, each move to another folder, and each new file in a folder."""
+    first = layout.user_dir("alice") / committed_on_purpose
+    second = PurePosixPath(os.path.normpath(layout.user_dir("alice") / renamed))
+    save(vault, first, f"tea\n{SECRET if first == NOTE else ''}\n")
+    assert commit_person_edits(vault, None) == 0
+    git(vault, "add", str(first))
+    git(vault, "commit", "--no-verify", "-m", "on purpose")
+    (vault.root / first).unlink()
+    save(vault, second, text)
+    assert commit_person_edits(vault, None) == 2
+    assert vault.history.state().waiting == 0 and vault.history.blob(second) == text.encode()
+    other = second.with_name(f"{SECRET[:-1]}9.md")  # another secret is new
+    save(vault, other, f"{SECRET[:-1]}8\n")
+    assert commit_person_edits(vault, None) == 0 and {w.line for w in withheld(vault)} == {0, 1}
+
+
+def test_a_withheld_text_that_the_assistant_moves_is_still_withheld(vault: Vault) -> None:
+    """What goes away was never in history: its lines are new under the other name, too."""
+    moved = NOTE.with_name("moved.md")
+    text = f"tea\n{SECRET}\n".encode()
+    save(vault, NOTE, text.decode())
+    assert commit_person_edits(vault, None) == 0
+    changes = (FileChange(NOTE, text, None), FileChange(moved, None, text))
+    flushed = vault.history.commit([Draft("move a note", vault.history.person(), changes)])
+    assert flushed.waiting == 1 and SECRET not in committed(vault)
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="a name is UTF-8 there")
+def test_a_withheld_file_whose_name_is_not_utf_8_is_named_without_the_secret(vault: Vault) -> None:
+    """Every commit ended with a UnicodeEncodeError."""
+    folder = os.fsencode(vault.root / NOTE.parent)
+    os.makedirs(folder, exist_ok=True)
+    for name, text in ((f"\udcff {SECRET} 100%.md", "tea\n"), ("\udcfe%41.md", f"{SECRET}\n")):
+        Path(os.fsdecode(os.path.join(folder, os.fsencode(name)))).write_text(text, encoding="utf-8")
+    assert commit_person_edits(vault, None) == 0 == commit_person_edits(vault, None)
+    current = status(vault)
+    assert sorted((w.path, w.line) for w in current.withheld) == [
+        (str(NOTE.with_name("\udcfe%41.md")), 1),
+        (str(NOTE.with_name("\udcff [redacted: token] 100%.md")), 0),
+    ]
+    assert SECRET not in str((current.withheld, current.unhealthy))
 
 
 def test_the_assistants_changes_of_a_withheld_file_wait_and_are_committed_once_it_is_mended(vault: Vault) -> None:

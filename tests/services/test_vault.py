@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,22 @@ def test_status_tells_of_an_index_that_is_a_link(vault: Vault) -> None:
     write(vault, "alice", "notes/x.md", "x\n")
     (vault.root / "memory" / "alice" / layout.INDEX_FILE).symlink_to("/nowhere/index.db")
     assert any("index.db" in line for line in status(vault).unhealthy)
+
+
+def test_work_waits_until_no_chat_is_getting_its_memory(vault: Vault) -> None:
+    went = threading.Event()
+
+    def work() -> None:
+        vault.memories.let_go_first()
+        went.set()
+
+    vault.memories.let_go_first()  # none is: at once
+    vault.memories.begin()
+    vault.memories.begin()
+    working = threading.Thread(target=work)
+    working.start()
+    vault.memories.end()
+    assert not went.wait(0.1)
+    vault.memories.end()
+    assert went.wait(0.3), "before the time is up"
+    working.join(20)

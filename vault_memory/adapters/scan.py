@@ -53,7 +53,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class Content:
-    """A file as it was read: at most `limit` bytes of it, the SHA-256 of all of it, its stamp while it was read."""
+    """A file as it was read: at most `limit` bytes of it, their SHA-256, its stamp while it was read."""
 
     data: bytes
     content_hash: bytes
@@ -93,7 +93,7 @@ def look(root: Path, scope: str, sources: Iterable[str]) -> Scan:
 
 
 def read(root: Path, scope: str, source: str, limit: int) -> Content:
-    """Read a regular file, keeping at most `limit` bytes in memory. Raises `OSError` when it cannot be read."""
+    """Read at most `limit` bytes of a regular file. Raises `OSError` when it cannot be read."""
     path = root / layout.scope_dir(scope) / source
     number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with open(number, "rb", buffering=0) as file:
@@ -101,9 +101,9 @@ def read(root: Path, scope: str, source: str, limit: int) -> Content:
         if not modes.S_ISREG(before.st_mode):
             raise OSError(_unreadable(before.st_mode))
         digest, kept = hashlib.sha256(), bytearray()
-        while block := file.read(READ_BLOCK_BYTES):
+        while block := file.read(min(READ_BLOCK_BYTES, limit - len(kept))):
             digest.update(block)
-            kept += block[: limit - len(kept)]
+            kept += block
         return Content(bytes(kept), digest.digest(), stamp_of(before))
 
 

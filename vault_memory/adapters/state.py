@@ -40,7 +40,10 @@ class StateFile:
     def write(self, state: Mapping[str, Any]) -> None:
         """Replace the object. Concurrent writers hold a lock. Raises `Unwritable` or `ForeignFile`."""
         text = json.dumps(state, ensure_ascii=False, indent=1) + "\n"
-        files.write_private(self.path, text.encode(), self._root, sync=False)
+        content = text.encode(
+            "utf-8", "backslashreplace"
+        )  # a half of a pair, as in a name that is not UTF-8, as JSON has it
+        files.write_private(self.path, content, self._root, sync=False)
 
     def update(self, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
         """Replace the object by what `change` makes of it, under the lock. Raises `Busy` or `Unwritable`."""

@@ -8,6 +8,7 @@ JSON leaves some of them, such as U+2028, as they are inside a text: a record wo
 from __future__ import annotations
 
 import json
+import math
 import re
 import tomllib
 from typing import Any, AnyStr
@@ -40,9 +41,12 @@ def _lines(text: AnyStr, line_feed: AnyStr, carriage_return: AnyStr, keep_ends: 
 
 
 def json_value(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises `ValueError` for what is not JSON, and for more nesting than `MAX_NESTING`."""
+    """The value of a JSON text. Raises `ValueError` for what is not JSON, and for more nesting than `MAX_NESTING`.
+
+    A number that no float can hold (`1e999`), and `NaN`, which is no JSON, become texts.
+    """
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_float=_number, parse_constant=str)
     except RecursionError:
         raise _too_deep(MAX_NESTING) from None
     if "\\ud" in text.lower() if isinstance(text, str) else b"\\ud" in text.lower():
@@ -51,6 +55,11 @@ def json_value(text: str | bytes) -> Any:
     if openings > MAX_NESTING and _is_deep(value):
         raise _too_deep(MAX_NESTING)
     return value
+
+
+def _number(text: str) -> float | str:
+    value = float(text)
+    return value if math.isfinite(value) else text
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -5,7 +5,7 @@ person takes back before that is gone.
 
 A file with a secret that no commit holds yet is withheld: it alone waits, and `withheld` names it, until the person has
 taken the secret out or has committed it with git. So is a file with marks of a conflict, one that is too large to be
-read whole, and one in a place that a turn may write to.
+read whole, one in a place that a turn may write to, and one whose git filter fails.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import object_id
@@ -24,7 +25,7 @@ from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout, trailers
 from vault_memory.core.notes import note
-from vault_memory.core.privacy import Finding, redact, secrets_added, shown_path
+from vault_memory.core.privacy import Finding, Moved, redact, secrets_added, shown_path
 from vault_memory.core.profile import Change, Profile, changes_between
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, Changed, ForeignFile, LargeObject, TooLarge, Unwritable
@@ -97,8 +98,8 @@ def _commit(vault: Vault, cleared: Sequence[FileChange]) -> Flushed:
 class Withheld:
     """A file that is kept out of commits, why in words, and what to do about it.
 
-    `kind` is that of the secret in this line (1-based; 0: in the file's name), `conflict mark`, `large`, or `misplaced`
-    (line 0). `path` shows no secret that is in the name.
+    `kind` is that of the secret in this line (1-based; 0: in the file's name), `conflict mark`, or (line 0) `large`,
+    `misplaced` or `filter`. `path` shows no secret that is in the name.
     """
 
     path: str
@@ -109,7 +110,8 @@ class Withheld:
 
 
 def withheld(vault: Vault) -> tuple[Withheld, ...]:
-    """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced."""
+    """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced or
+    whose git filter fails."""
     record = _record(vault)
     known = record.read()
     now = {name: _looked_up(vault, name, noted) for name, noted in known.items()}
@@ -119,7 +121,7 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
             record.update(lambda state: {name: noted for name, noted in state.items() if name not in now} | still)
     secrets = [
         Withheld(
-            shown_path(PurePosixPath(name)),
+            shown_path(_path(name)),
             *finding,
             f"{finding.where} holds a {finding.kind}",
             _next_step(name, finding),
@@ -128,7 +130,9 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
         for finding in _findings(noted)
     ]
     left_alone = sorted(vault.history.left_alone().items())
-    return (*secrets, *(_misplaced(path) if size is None else _large(path, size) for path, size in left_alone))
+    others = (_misplaced(path) if size is None else _large(path, size) for path, size in left_alone)
+    unfiltered = (_unfiltered(path, name) for path, name in sorted(vault.history.failing_filters().items()))
+    return (*secrets, *others, *unfiltered)
 
 
 def _large(path: PurePosixPath, size: int) -> Withheld:
@@ -145,11 +149,19 @@ def _misplaced(path: PurePosixPath) -> Withheld:
     return Withheld(shown_path(path), 0, "misplaced", why, "turns cannot write there: move it, or give it another name")
 
 
+def _unfiltered(path: PurePosixPath, name: str) -> Withheld:
+    next_step = (
+        f"`git add {shown_path(path)}` shows what it says: install its program, correct `filter.{name}` in git's "
+        "config, or take it out of .gitattributes"
+    )
+    return Withheld(shown_path(path), 0, "filter", f"its git filter {name} fails", next_step)
+
+
 def _next_step(name: str, finding: Finding) -> str:
     if finding.kind == CONFLICT:
-        mend, added = "keep what is right of both texts, delete the marks", shown_path(PurePosixPath(name))
+        mend, added = "keep what is right of both texts, delete the marks", shown_path(_path(name))
     elif finding.line:
-        mend, added = "take it out and save the file", shown_path(PurePosixPath(name))
+        mend, added = "take it out and save the file", shown_path(_path(name))
     else:
         mend, added = "rename the file", "FILE"
     return f"{mend}; or commit it on purpose: `git add {added}`, `git commit --no-verify`"
@@ -157,34 +169,46 @@ def _next_step(name: str, finding: Finding) -> str:
 
 def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
     """The edits without those that bring in a secret, which are recorded."""
-    moved = {edit.before for edit in edits if edit.after is None}  # a file under a new name brings in its name only
+    moved = Moved((edit.path, edit.before) for edit in edits if edit.after is None)
     record = _record(vault)
     known = record.read() if os.path.lexists(record.path) else {}
     cleared, held = [], {}
     for edit in edits:
-        noted = _noted(known.get(str(edit.path)), edit.path, edit.before, edit.after, moved)
+        name = _written(edit.path)
+        noted = _noted(vault, known.get(name), edit.path, edit.before, edit.after, moved)
         if noted["findings"]:
-            held[str(edit.path)] = noted
+            held[name] = noted
         else:
             cleared.append(edit)
-    before = {str(edit.path): known[str(edit.path)] for edit in edits if str(edit.path) in known}
-    if held != before:
-        names = {str(edit.path) for edit in edits}
+    names = {_written(edit.path) for edit in edits}
+    if held != {name: noted for name, noted in known.items() if name in names}:
         record.update(lambda state: {name: noted for name, noted in state.items() if name not in names} | held)
     return cleared
 
 
+def _written(path: PurePosixPath) -> str:
+    """A path as the record has it: `%FF` for a byte that is not UTF-8, which JSON cannot hold."""
+    return _UNWRITABLE.sub(lambda found: f"%{os.fsencode(found[0])[0]:02X}", str(path))
+
+
+_UNWRITABLE = re.compile("[%\udc80-\udcff]")
+
+
+def _path(written: str) -> PurePosixPath:
+    return PurePosixPath(os.fsdecode(unquote_to_bytes(written)))
+
+
 def _looked_up(vault: Vault, name: str, noted: Any) -> dict[str, Any]:
     """The note of a withheld file, as it is now."""
-    path = PurePosixPath(name)
+    path = _path(name)
     try:
-        return _noted(noted, path, vault.history.blob(path), files.read(files.contained(vault.root, path)))
+        return _noted(vault, noted, path, vault.history.blob(path), files.read(files.contained(vault.root, path)))
     except (TooLarge, LargeObject, ForeignFile):  # it is withheld for that
         return {"findings": []}
 
 
 def _noted(
-    noted: Any, path: PurePosixPath, before: bytes | None, after: bytes | None, moved: Collection[bytes | None] = ()
+    vault: Vault, noted: Any, path: PurePosixPath, before: bytes | None, after: bytes | None, moved: Moved | None = None
 ) -> dict[str, Any]:
     """What is recorded of a file: the secrets that it brings in, and the texts in which they were found.
 
@@ -193,7 +217,11 @@ def _noted(
     texts = " ".join("" if text is None else object_id("blob", text) for text in (before, after))
     if isinstance(noted, dict) and noted.get("texts") == texts and _findings(noted):
         return noted
-    findings = secrets_added(path, [before], after, moved)
+
+    def has_folder(folder: PurePosixPath) -> bool:
+        return vault.history.entry(folder) is not None
+
+    findings = secrets_added(path, [before], after, moved or Moved(), has_folder)
     if line := note.git_conflict_added(before, after):
         findings.append(Finding(line, CONFLICT))
     return {"texts": texts, "findings": [list(found) for found in findings]}
@@ -242,7 +270,7 @@ def _drafts(vault: Vault, edits: Sequence[FileChange]) -> list[Draft]:
     staged = vault.history.staged([edit.path for edit in edits])
     others: dict[tuple[str, PurePosixPath | None], list[FileChange]] = {}
     for edit in edits:
-        preference_drafts = edit_drafts(vault, author, *edit)
+        preference_drafts = edit_drafts(vault, author, edit.path, edit.before, edit.after)
         drafts += preference_drafts
         if not preference_drafts:
             alone = edit.path if edit.path in staged else None

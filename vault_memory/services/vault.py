@@ -31,10 +31,37 @@ ENV_VAULT = "VAULT_MEMORY_VAULT"
 MAX_OPEN_INDEXES = 64
 LOCK_TIMEOUT_S = 30.0
 """How long a writer waits for another writer of the same user."""
+MEMORY_WAIT_S = 0.5
+"""How long the recording of a turn, and each piece of the daemon's work, waits while chats are getting their memory."""
 
 
 def _local_now() -> datetime:
     return datetime.now().astimezone()
+
+
+class MemoriesInProgress:
+    """How many chats are getting their memory: a person waits for each, so work that nobody waits for lets them go
+    first. Threads share it."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._count = 0
+
+    def begin(self) -> None:
+        """A chat begins to get its memory; `end` must follow."""
+        with self._changed:
+            self._count += 1
+
+    def end(self) -> None:
+        """It has got it, or goes without."""
+        with self._changed:
+            self._count -= 1
+            self._changed.notify_all()
+
+    def let_go_first(self) -> None:
+        """Wait until no chat is getting its memory, at most `MEMORY_WAIT_S`."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._count, MEMORY_WAIT_S)
 
 
 GIT_CONFIG = "git config "
@@ -54,6 +81,7 @@ class Vault:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     given_embedder: Embedder | None = field(default=None, repr=False)
     flags: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    memories: MemoriesInProgress = field(default_factory=MemoriesInProgress, init=False, repr=False, compare=False)
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
     _former_embedders: dict[str, Embedder] = field(default_factory=dict, init=False, repr=False, compare=False)
     _indexing: WeakValueDictionary[str, threading.Lock] = field(
@@ -206,7 +234,8 @@ class Vault:
             yield
 
     def indexing(self, scope: str) -> threading.Lock:
-        """The lock for indexing a few files of a scope: who has waited for it often finds them indexed already."""
+        """The lock for indexing some files of a scope: who has waited for it often finds them indexed already. A look
+        at all files does not take it: it may be long, and a turn must not wait for it."""
         with self._index_lock:
             return self._indexing.setdefault(scope, threading.Lock())
 

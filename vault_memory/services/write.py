@@ -125,5 +125,4 @@ def index_paths(vault: Vault, paths: Iterable[PurePosixPath]) -> None:
         if location := layout.place_of(path):
             sources.setdefault(location.scope, []).append(location.source)
     for scope, changed in sources.items():
-        with vault.indexing(scope):  # each reads whole files: those of a long day are large, and its turns many
-            reconcile(vault, scope, changed)
+        reconcile(vault, scope, changed)

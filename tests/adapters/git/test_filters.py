@@ -37,3 +37,29 @@ def test_what_is_committed_is_what_git_would_commit(
     wanted = vault.git("hash-object", f"--path={NOTE}", NOTE.as_posix()).strip()
     assert vault.git("rev-parse", f"HEAD:{NOTE}").strip() == wanted
     assert vault.git("status", "--porcelain", "--", NOTE.as_posix()) == "", "git sees no change"
+
+
+@pytest.mark.parametrize("kind", ["clean", "process"])
+def test_a_file_whose_filter_fails_waits_alone_until_it_works(vault: Vault, kind: str) -> None:
+    vault.write(b"notes/** filter=rot\n", PurePosixPath(".gitattributes"))
+    vault.write(b"old\n", NOTE)
+    vault.git("add", ".")
+    vault.git("commit", "-qm", "plain")
+    vault.git("config", "--global", "filter.rot.required", "true")
+    vault.git("config", "--global", f"filter.rot.{kind}", "vault-memory-no-such-program")
+    vault.write(b"by hand\n", NOTE)
+    new = NOTE.with_name("new.md")
+    vault.write(b"new\n", new)
+    vault.write(b"mine\n", PurePosixPath("open.md"))
+    assert [edit.path.name for edit in vault.history.uncommitted()] == ["open.md"]
+    assert vault.history.uncommitted([NOTE, new]) == []
+    assert vault.history.failing_filters() == {NOTE: "rot", new: "rot"}
+    flushed = vault.history.commit([vault.draft(b"assistant's", NOTE), vault.draft(b"other")])
+    assert flushed.waiting == 1 and len(flushed.commits) == 1 and "filter of notes" in (flushed.paused or "")
+    assert vault.subjects() == ["plain", "add other"]
+    vault.git("config", "--global", "--unset", f"filter.rot.{kind}")
+    vault.git("config", "--global", "filter.rot.clean", "tr a-z n-za-m")
+    assert len(vault.history.flush().commits) == 2, "the person's text, then ours"
+    assert vault.git("show", f"HEAD:{NOTE}") == "ol unaq\nnffvfgnag'f\n"
+    assert "by hand" not in vault.git("log", "-p", "--no-textconv", "--all")
+    assert vault.history.failing_filters() == {}

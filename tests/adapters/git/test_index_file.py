@@ -172,6 +172,15 @@ def test_an_index_that_announces_more_entries_than_it_has_is_damaged(folder: Pat
         GitIndexFile(whole[:8] + b"\xff" * 4 + whole[12:])
 
 
+def test_a_whole_index_of_version_4_without_a_checksum_is_not_damaged(folder: Path) -> None:
+    """`feature.manyFiles` of git makes such ones."""
+    data = index_of(folder, 4)[:-20] + bytes(20)
+    with pytest.raises(UnknownIndex):
+        GitIndexFile(data)
+    with pytest.raises(DamagedIndex):
+        GitIndexFile(data[: len(data) // 2] + bytes(20))
+
+
 @pytest.mark.parametrize("data", [b"DIRC\0\0\0\4\0\0\0\0" + b"\0" * 20, b"JUNK\0\0\0\2\0\0\0\0" + b"\0" * 20])
 def test_other_kinds_are_refused(data: bytes) -> None:
     with pytest.raises(UnknownIndex):

@@ -26,6 +26,21 @@ def preference(vault: Vault, key: str, value: str, author: Author = ASSISTANT) -
     return vault.history.commit([Draft(message, author, (change,))]).commits[-1]
 
 
+@pytest.mark.slow
+def test_a_message_without_end_is_cut_and_hides_no_other(vault: Vault) -> None:
+    dark = preference(vault, "theme", "dark")
+    for start in (b"one line ", b"a subject\n\nand more "):
+        vault.write(start, PurePosixPath("other.md"))
+        vault.git("add", ".")
+        vault.git("commit", "-q", "-F", "-", stdin=start + b"x" * 40_000_000)
+    light = preference(vault, "theme", "light")
+    entries = vault.history.log()
+    assert [entry.commit for entry in entries][::3] == [light, dark]
+    assert entries[1].subject == "a subject" and entries[2].subject.startswith("one line xxx")
+    assert len(entries[2].subject) == 1000 and entries[3].trailers["Vault-New"] == "dark"
+    assert len(CommitLog(vault.root).of_commits([entry.commit for entry in entries])) == 4
+
+
 def test_entries_by_trailer_and_path(vault: Vault) -> None:
     """G4: every change with its author, key, value and reason."""
     vault.add(b"other", PurePosixPath("other.md"))

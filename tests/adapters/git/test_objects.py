@@ -71,6 +71,18 @@ def test_reading_what_git_packed(folder: Path) -> None:
         objects.read("0" * 40)
 
 
+def test_of_a_name_that_a_tree_holds_twice_the_first_counts_as_in_git(folder: Path) -> None:
+    objects = Objects(folder / ".git" / "objects")
+    first, second = objects.add("blob", b"1"), objects.add("blob", b"2")
+    entries = [(b"100755 a", first), (b"100644 a", second), (b"100644 b", first), (b"40000 b", EMPTY_TREE)]
+    tree = objects.add("tree", b"".join(name + b"\0" + bytes.fromhex(blob) for name, blob in entries))
+    objects.write()
+    path = PurePosixPath("a")
+    entry = objects.find(tree, path)
+    assert entry and entry.id == first and git(folder, "rev-parse", f"{tree}:a").strip() == first
+    assert objects.tree(objects.put(tree, {path: None})) == b"100644 b\0" + bytes.fromhex(first)
+
+
 def test_executable_files_stay_so(folder: Path) -> None:
     blob = git(folder, "hash-object", "-w", "--stdin", stdin=b"1").strip()
     tree = git(folder, "mktree", stdin=f"100755 blob {blob}\trun\n".encode()).strip()

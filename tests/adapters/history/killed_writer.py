@@ -1,5 +1,7 @@
 """A writer that kills itself at a step of its commit: `-m tests.adapters.history.killed_writer ROOT NUMBER STEP#N`.
 
+The number 0 stands for a merge of the branch `other`.
+
 It has a module of its own, without pytest, because the tests start it hundreds of times.
 """
 
@@ -10,6 +12,7 @@ import signal
 import sys
 from pathlib import Path, PurePosixPath
 
+from vault_memory.adapters.git import changed_files
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
 
 USER = PurePosixPath("memory/alice/USER.md")
@@ -35,8 +38,18 @@ def turn(root: Path, number: int) -> list[Draft]:
     ]
 
 
+def merge(history: History) -> list[Draft]:
+    """The draft of a merge that takes each file as the branch `other` has it: from git, as a sync does."""
+    other = history.commit_named("other")
+    changes = [
+        FileChange(each.path, *(history.stored(blob) if blob else None for blob in (each.old, each.new)))
+        for each in changed_files(history.root, history.commit_named("other~1"), other)
+    ]
+    return [Draft("merge 0", ASSISTANT, tuple(changes), other)]
+
+
 def write(root: Path, number: int, fatal: str) -> None:
-    """Commit a turn, and die when the step `fatal` (`NAME#N`: the N-th time) is reached."""
+    """Commit a turn or the merge, and die when the step `fatal` (`NAME#N`: the N-th time) is reached."""
     name, _, count = fatal.rpartition("#")
     passed = 0
 
@@ -48,7 +61,7 @@ def write(root: Path, number: int, fatal: str) -> None:
 
     history = History(root, step=step)
     print("ready", flush=True)
-    history.commit(turn(root, number))
+    history.commit(turn(root, number) if number else merge(history))
 
 
 if __name__ == "__main__":

@@ -108,6 +108,50 @@ def test_killed_and_edited_before_anybody_recovers(edited: Vault, step: str) -> 
     assert edited.subjects().count("first 1") == 1 and edited.authors()["first 1"] == ASSISTANT.name
 
 
+MERGED = {"added.md": b"new\n", "changed.md": b"two\n", "gone.md": None, "large.bin": b"y" * 1_000_000}
+
+
+@pytest.fixture
+def forked(vault: Vault) -> Vault:
+    """A vault with a branch `other` that adds, changes and deletes files, and a commit of its own beside it."""
+    for name, content in {"changed.md": b"one\n", "gone.md": b"gone\n", "large.bin": b"x" * 1_000_000}.items():
+        vault.write(content, PurePosixPath(name))
+    vault.git("add", ".")
+    vault.git("commit", "-qm", "base")
+    vault.git("checkout", "-qb", "other")
+    for name, after in MERGED.items():
+        if after is None:
+            (vault.root / name).unlink()
+        else:
+            vault.write(after, PurePosixPath(name))
+    vault.git("add", ".")
+    vault.git("commit", "-qm", "theirs")
+    vault.git("checkout", "-q", "main")
+    vault.add(b"ours")
+    return vault
+
+
+@pytest.mark.parametrize("step", [*(f"{step}#1" for step in STEPS), "file written#2", "file written#3"])
+def test_a_merge_that_takes_files_from_git_is_killed_at_each_step(forked: Vault, step: str) -> None:
+    process = start(forked, 0, step)
+    assert process.wait(30) == -signal.SIGKILL, f"the step {step!r} was not reached"
+    for intent in (forked.history.git_dir / "vault-memory" / "intents").iterdir():
+        assert intent.stat().st_size < 5_000, "an intent repeats nothing that git holds"
+    recover(forked, 1)
+    forked.assert_clean()
+    assert forked.subjects().count("merge 0") == 1
+    assert len(forked.git("log", "--format=%P", "--grep=merge 0").split()) == 2
+    assert {name: forked.read(PurePosixPath(name)) for name in MERGED} == MERGED
+
+
+def test_a_file_that_is_saved_while_a_merge_is_dead_stays_as_it_is_saved(forked: Vault) -> None:
+    start(forked, 0, "file written#1").wait(30)
+    forked.write(b"by hand\n", PurePosixPath("changed.md"))
+    recover(forked, 1)
+    assert forked.read(PurePosixPath("changed.md")) == b"by hand\n"
+    assert forked.read(PurePosixPath("large.bin")) == MERGED["large.bin"]
+
+
 def test_killed_twice_in_a_row(edited: Vault) -> None:
     start(edited, 1, "branch moved#1").wait(30)
     start(edited, 2, "index locked#1").wait(30)

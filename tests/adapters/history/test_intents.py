@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.conftest import USER, Vault
+from vault_memory.adapters.git import Objects
 from vault_memory.adapters.history.intents import IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Draft, FileChange
 
@@ -22,7 +23,7 @@ OUTSIDE = ("../outside", "/tmp/vault-memory-outside", "notes/../../outside", ".g
 
 def test_intents_can_be_counted_while_another_thread_commits(tmp_path: Path) -> None:
     """An intent is renamed when its files are written, and removed when it is committed."""
-    log = IntentLog(tmp_path, tmp_path)
+    log = IntentLog(tmp_path, tmp_path, Objects(tmp_path))
     draft = Draft("memory(alice): theme = dark", ASSISTANT, ())
     stop = threading.Event()
 
@@ -48,7 +49,7 @@ def test_intents_can_be_counted_while_another_thread_commits(tmp_path: Path) -> 
 
 
 def test_the_temporary_file_of_a_killed_writer_is_swept(tmp_path: Path) -> None:
-    log = IntentLog(tmp_path / "intents", tmp_path)
+    log = IntentLog(tmp_path / "intents", tmp_path, Objects(tmp_path))
     log.sweep()
     log.add((Draft("memory(alice): theme = dark", ASSISTANT, ()),), "1769752800 +0800", None, {})
     ended = subprocess.Popen(["true"])
@@ -109,6 +110,8 @@ DAMAGED: dict[str, object] = {
     "a merge of a name": draft_with(merges="HEAD"),
     "a mode that is a list": draft_with(tree_only=[["a.md", [], "0" * 40]]),
     "a private file": draft_with(changes=[[".vault-memory/token", None, 0]]),
+    "an object that git has not": {**GOOD, "contents": [{"blob": "1" * 40}]},
+    "an object by another name": {**GOOD, "contents": [{"blob": "HEAD"}]},
     "no content": draft_with(changes=[["a.md", None, 7]]),
     "a folder": draft_with(changes=[["memory", None, 0]]),
     "below a file": draft_with(changes=[["vault-memory.toml/x.md", None, 0]]),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.adapters.index.vectors import Scripted, drawn
@@ -28,7 +28,8 @@ from vault_memory.errors import EndpointError, IndexUnusable
 
 def entry(source: str, text: str, kind: str = "note") -> tuple[document.Document, FileState]:
     data = text.encode()
-    return document.read(source, kind, data), FileState(hashlib.sha256(data).digest(), len(data), 1, 2, 3)
+    read = document.read(source, kind, data)
+    return read, FileState(hashlib.sha256(data).digest(), len(data), 1, 2, 3, resume=read.resume)
 
 
 @pytest.fixture
@@ -106,6 +107,22 @@ def test_a_file_is_not_marked_as_indexed_where_its_text_is_not(index: SqliteInde
     index.replace([newer])
     index.mark({"a.md": touched})
     assert index.files() == {"a.md": newer[1]}
+
+
+def test_a_text_is_appended_only_to_the_one_that_it_continues(index: SqliteIndex) -> None:
+    """Between the reading of a log that has grown and its end's way into the index, another process put newer text."""
+    text = "".join(f"## {n}\n{'tea ' * 200}\n" for n in range(4))
+    before, newer = entry("a.md", text), entry("a.md", "newer words\n")
+    index.replace([before])
+    _, grown = entry("a.md", f"{text}coffee\n")
+    end = document.read("a.md", "note", f"{text}coffee\n".encode(), before[1].resume)
+    assert end.first == 2
+    index.replace([newer])
+    assert not index.append(end, grown, before[1]) and find(index, "coffee") == []
+    assert index.files() == {"a.md": newer[1]}
+    index.replace([before])
+    assert index.append(end, grown, before[1]) and find(index, "coffee") == ["a.md"]
+    assert index.files() == {"a.md": grown} and index.stats().chunks == 4
 
 
 def test_only_new_text_is_embedded(index: SqliteIndex) -> None:
@@ -318,22 +335,35 @@ WORDS = st.sampled_from(
 )
 TEXTS = st.lists(st.lists(WORDS, min_size=1, max_size=8).map(" ".join), max_size=12).map("\n".join)
 EDITS = st.lists(
-    st.tuples(st.sampled_from(["a.md", "b.md", "daily/2024-05-08.md"]), st.one_of(st.none(), TEXTS)), max_size=8
+    st.tuples(st.sampled_from(["a.md", "b.md", "daily/2024-05-08.md"]), st.one_of(st.none(), TEXTS), st.booleans()),
+    max_size=8,
 )
+LONG = "## Long\n" + "tea " * 300 + "\n"
+"""Two of them stand in chunks of their own: then a file that grows is not read from its beginning."""
 
 
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(EDITS, st.booleans())
+@example([("a.md", "tea", False), ("a.md", "store", True), ("a.md", "gina", True), ("b.md", "tea", False)], True)
 def test_an_index_that_saw_every_edit_equals_one_built_at_the_end(
-    tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str | None]], embed: bool
+    tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str | None, bool]], embed: bool
 ) -> None:
-    """The index is derived: rebuilt and incremental answer alike."""
+    """The index is derived: rebuilt and incremental answer alike, also where a text was only appended."""
     folder = tmp_path_factory.mktemp("edits")
     lived, built = SqliteIndex(folder / "lived.db"), SqliteIndex(folder / "built.db")
     final: dict[str, str] = {}
-    for source, text in edits:
-        if text is None:
+    for source, text, appends in edits:
+        before = lived.files([source]).get(source)
+        if text and appends and source in final:
+            final[source] += f"\n{text}\n{LONG}{LONG}"
+            whole, state = entry(source, final[source])
+            if before and before.resume:
+                whole = document.read(source, "note", final[source].encode(), before.resume)
+                assert lived.append(whole, state, before)
+            else:
+                lived.replace([(whole, state)])
+        elif text is None:
             lived.remove([source])
             final.pop(source, None)
         else:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from vault_memory.adapters.models.upstream import ARRIVED_BYTES, REPEATED_BYTES, SOCKET_BYTES, Upstream
+from vault_memory.adapters.models.upstream import ARRIVED_BYTES, MAX_HEAD_BYTES, SOCKET_BYTES, Upstream
 from vault_memory.errors import EndpointError, EndpointSlow
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -19,7 +19,9 @@ MAX_WAIT_S = 0.5
 
 
 @contextlib.asynccontextmanager
-async def provider(first: bytes, again: bytes, timeout_s: float = 30.0) -> AsyncIterator[Upstream]:
+async def provider(
+    first: bytes, again: bytes, timeout_s: float = 30.0, pause_s: float = 0.0
+) -> AsyncIterator[Upstream]:
     """A provider that sends the first bytes, then the others again and again (nothing more: no bytes)."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -29,6 +31,7 @@ async def provider(first: bytes, again: bytes, timeout_s: float = 30.0) -> Async
             while again:
                 writer.write(again)
                 await writer.drain()
+                await asyncio.sleep(pause_s)
             await reader.read()
         writer.close()
 
@@ -134,31 +137,81 @@ def test_a_response_that_breaks_off_or_stalls_raises_after_its_last_part() -> No
         asyncio.run(read(b"3\r\nabc\r\nno chunk\r\n", 5.0))
 
 
+HINT = b"HTTP/1.1 103 Early Hints\r\n\r\n"
+
+
 @pytest.mark.slow
 def test_a_response_of_interim_responses_ends() -> None:
-    async def read() -> None:
-        async with provider(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100, 0.5) as upstream, asyncio.timeout(20):
-            await upstream.send("POST", "/chat/completions", [], b"{}")
+    async def ask(again: bytes, pause_s: float, told: str) -> float:
+        async with provider(b"", again, 0.5, pause_s) as upstream, asyncio.timeout(20):
+            ends = asyncio.Event()
+            waiting = asyncio.ensure_future(longest_wait(ends))
+            with pytest.raises(EndpointError, match=told) as caught:
+                await upstream.send("POST", "/chat/completions", [], b"{}")
+            assert caught.value.http_status == 502
+            ends.set()
+            return await waiting
 
-    with pytest.raises(EndpointError, match="only 1xx") as caught:
-        asyncio.run(read())
-    assert caught.value.http_status == 502
+    asyncio.run(ask(HINT, 0.1, "only 1xx"))
+    waits_s = [asyncio.run(ask(HINT * 4_096, 0.0, "32 KB and no response")) for _ in range(3)]
+    assert min(waits_s) < 0.05, "a block of them took .15 s and more"
 
 
-def test_a_connection_that_the_provider_has_given_up_costs_no_response() -> None:
-    """A small request is sent once more on a new connection, and only if it was sent on one from an earlier request."""
+def test_a_few_interim_responses_and_a_long_head_are_no_flood() -> None:
+    async def ask(long: int) -> int:
+        head = b"HTTP/1.1 200 OK\r\nX-Long: %b\r\nContent-Length: 500000\r\n\r\n" % (b"x" * long)
+        async with provider(HINT * 100 + head + b"x" * 500_000, b"") as upstream:
+            response = await upstream.send("POST", "/chat/completions", [], b"{}")
+            size = sum([len(part) async for part in response.parts()])
+            await response.close()
+            return size
+
+    assert asyncio.run(ask(16_000)) == 500_000
+    with pytest.raises(EndpointError, match="so long a head"):
+        asyncio.run(ask(MAX_HEAD_BYTES))
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.01])
+@pytest.mark.parametrize("framed", [b"Content-Length: 2\r\n\r\n{}", b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"])
+def test_what_follows_a_response_is_nobodys_response(framed: bytes, pause_s: float) -> None:
+    """It was read as the beginning of the next response on that connection, which may be another user's."""
     asked = list[int]()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """The first request of each connection is answered, but for the seventh of all; the second closes it."""
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            for number in (1, 2):
+            while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 await reader.readexactly(int(head.lower().partition(b"content-length:")[2].split()[0]))
-                asked.append(number)
-                if number == 2 or len(asked) == 7:
-                    break
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+                asked.append(len(asked))
+                writer.write(b"HTTP/1.1 200 OK\r\nX-Number: %d\r\n%b" % (asked[-1], framed))
+                await asyncio.sleep(pause_s)
+                writer.write(b"HTTP/1.1 200 OK\r\nX-Number: of another\r\nContent-Length: 6\r\n\r\nsecret")
+
+    async def ask(upstream: Upstream) -> tuple[bytes, bytes]:
+        response = await upstream.send("POST", "/chat/completions", [(b"connection", b"keep-alive")], b"{}")
+        said = b"".join([part async for part in response.parts()])
+        await response.close()
+        return dict(response.headers)[b"x-number"], said
+
+    async def run() -> None:
+        async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+            upstream = Upstream(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+            said = framed.partition(b"\r\n\r\n")[2].removeprefix(b"0\r\n\r\n")
+            assert [await ask(upstream) for _ in range(4)] == [(b"%d" % number, said) for number in range(4)]
+            await upstream.close()
+
+    asyncio.run(run())
+
+
+def test_each_request_is_sent_once() -> None:
+    """A provider that closes the connection after a response costs none; one that sends none is not asked again."""
+    asked = list[bytes]()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        asked.append(await reader.readexactly(int(head.lower().partition(b"content-length:")[2].split()[0])))
+        if len(asked) < 4:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
         writer.close()
 
     async def ask(upstream: Upstream, content: bytes) -> bytes:
@@ -170,14 +223,34 @@ def test_a_connection_that_the_provider_has_given_up_costs_no_response() -> None
     async def run() -> None:
         async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
             upstream = Upstream(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
-            assert [await ask(upstream, b"{}") for _ in range(3)] == [b"{}"] * 3
-            assert asked == [1, 2, 1, 2, 1]
+            contents = [b"{}", b"[]", b"x" * 100_000]
+            assert [await ask(upstream, content) for content in contents] == [b"{}"] * 3
             with pytest.raises(EndpointError):
-                await ask(upstream, b"x" * (REPEATED_BYTES + 1))
-            assert asked[5:] == [2], "it was kept no longer than until it had left"
-            with pytest.raises(EndpointError):
-                await ask(upstream, b"{}")
-            assert asked[6:] == [1], "the connection was new"
+                await ask(upstream, b"3")
+            assert asked == [*contents, b"3"]
             await upstream.close()
 
     asyncio.run(run())
+
+
+def test_the_proxy_that_the_environment_names_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = (await reader.readuntil(b"\r\n")).strip()
+        await reader.readuntil(b"\r\n\r\n{}")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(asked), asked))
+        writer.close()
+
+    async def ask(host: str) -> bytes:
+        async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            monkeypatch.setenv("http_proxy", f"127.0.0.1:{port}")
+            monkeypatch.setenv("no_proxy", "127.0.0.1")
+            upstream = Upstream(f"http://{host}:{port}/v1")
+            response = await upstream.send("POST", "/chat/completions", [], b"{}")
+            said = b"".join([part async for part in response.parts()])
+            await response.close()
+            await upstream.close()
+            return said
+
+    assert asyncio.run(ask("model.test")).startswith(b"POST http://model.test:")
+    assert asyncio.run(ask("127.0.0.1")) == b"POST /v1/chat/completions HTTP/1.1"

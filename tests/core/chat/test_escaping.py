@@ -142,7 +142,8 @@ def test_a_mark_that_only_its_exact_form_shows_does_not_stay(mark: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "mark", ["hello<image>", "text<sep>more", "x<eog>", "text<SEP>more", "text</image>", "a<_end>"]
+    "mark",
+    ["hello<image>", "text<sep>more", "x<eog>", "text<SEP>more", "text</image>", "a<_end>", "x < eog>", "< EOG>"],
 )
 def test_a_tag_of_one_word_right_after_a_letter_is_a_mark_unless_it_is_a_type(mark: str) -> None:
     assert escape(mark) == mark.replace("<", "&lt;")
@@ -153,6 +154,7 @@ def test_a_tag_of_one_word_right_after_a_letter_is_a_mark_unless_it_is_a_type(ma
     [
         *("使用者：x", "用户：x", "系统：x", "系統：x", "助手：x", "**助理**：x", "问：x", "答：x", "User 1: x"),
         *("System (new): x", "[10:00] User: x", "✅ User: x", "→ System: x", "=== System: x", "Observation: x"),
+        *("Thought: x", "Action: search", "  Action Input: x", "**Final Answer:** x"),
         *("`System`: x", "<b>System</b>: x", "[USER]: https://a.b obey", ">>>all", ">>>get_weather"),
     ],
 )
@@ -210,6 +212,7 @@ ORDINARY = [
     "<video src='a' controls></video> <img src=a> <audio controls>",
     "〈桃花源記〉 a <- 甲; a < 甲 而且 乙 > 3，甲<乙 而且 丙>丁",
     "問題：好\n系統性：x\n我的系統：x\n用户界面：x\n問卷：x", "User 12:30 came\nObservations: x\n1 <2> 3 <3",
+    "Actions: x\naction: int\nThoughtful: y\nMy action: z", "List<UUID> Promise<URL> m< string> a < b> c; 1 < 2>",
     "Humanity: a history", "C:\\user", "a </b> c", "[1] [a, b] [note]",
 ]  # fmt: skip
 

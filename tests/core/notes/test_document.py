@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from datetime import date
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vault_memory.core.notes import document
+from vault_memory.core.notes import document, journal
 from vault_memory.core.notes.document import Document
 from vault_memory.core.text import tokens
 
@@ -31,6 +32,56 @@ def read(text: str, source: str = "a.md") -> Document:
 
 def segments(found: Document) -> list[tuple[int, str]]:
     return [(segment.line, c.text[segment.start : segment.end]) for c in found.chunks for segment in c.segments]
+
+
+_pieces = st.lists(markdown.flatmap(lambda text: st.sampled_from([text, f"{text}\n", f"{text}\n"])), max_size=4)
+_records = st.lists(
+    st.sampled_from([json.dumps({"user": "word " * count, "assistant": "a\nb"}) + "\n" for count in (0, 9, 90, 170)])
+    | st.sampled_from(["\n", "{}", "no record\n"]),
+    max_size=12,
+).map("".join)
+
+
+def read_as_it_grew(source: str, pieces: list[str]) -> int:
+    """Read a file after each piece that is appended, from its beginning and from where the last reading says that the
+    next may go on: both must find the same. Returns how many chunks the second one did not read."""
+    data, before, spared = b"", document.read(source, "daily", b""), 0
+    for piece in pieces:
+        data += piece.encode()
+        whole = document.read(source, "daily", data)
+        if before.resume:
+            grown = document.read(source, "daily", data, before.resume)
+            assert replace(grown, first=0, chunks=before.chunks[: grown.first] + grown.chunks) == whole
+            spared += grown.first
+        before = whole
+    return spared
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(_pieces)
+@example(["## Two\n# One\n# One\n", "# One"])
+@example(["---\na\n## One\n" + "word " * 400 + "\n## Two\n## Three\n", "---\n"])
+@example(["# A\n" + "word " * 200 + "\n# B\nb\n\n" + "tea " * 45, "\n---\n", "c\n"])
+def test_a_file_that_grew_is_read_on_as_it_is_read_from_its_beginning(pieces: list[str]) -> None:
+    read_as_it_grew("daily/2026-01-30.md", pieces)
+
+
+@settings(deadline=None)
+@given(st.lists(_records, max_size=4))
+@example(['{"user": "%s"}\n' % ("word " * 200), '{"user": "%s"}' % (r"\u5b57" * 60), "no record\n", "\n"])
+def test_a_record_that_grew_is_read_on_as_it_is_read_from_its_beginning(pieces: list[str]) -> None:
+    read_as_it_grew("conversations/2026-01-30.jsonl", pieces)
+
+
+def test_of_a_log_that_grew_only_the_end_is_read() -> None:
+    day = date(2026, 1, 30)
+    log = [f"{journal.daily_title(day)}\n"] + [
+        f"## 14:{minute:02}\n- Request: {'tea ' * 100}\n\n" for minute in range(40)
+    ]
+    assert read_as_it_grew("daily/2026-01-30.md", ["".join(log), log[1]]) > 10
+    record = [json.dumps({"user": "tea " * 90}) + "\n"] * 40
+    assert read_as_it_grew("conversations/2026-01-30.jsonl", ["".join(record), record[0]]) > 10
 
 
 @given(markdown)

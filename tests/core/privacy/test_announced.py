@@ -465,3 +465,55 @@ def test_what_a_review_found_to_pass_is_found(text: str, secrets: list[str]) -> 
 )
 def test_what_only_looks_like_them_stays(text: str) -> None:
     assert redact(text).text == text
+
+
+BASE_32 = "JBSW Y3DP EHPK 3PXP"
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        ("alice / S3cure#Pass", ["S3cure#Pass"]),
+        ("(wifi: Home / Tiger2024!)", ["Tiger2024!"]),
+        ("家裡網路／Maple77$river", []),  # without blanks it may be a path
+        (f"totp: {BASE_32}", [BASE_32]),
+        (f"兩步驟驗證的金鑰\n> {BASE_32}\n", [BASE_32]),
+        (f"the authenticator app asks for {BASE_32.lower()}", [BASE_32.lower()]),
+        ("refresh 1/" + "/0gAbCdEf123456789_abcdefghijklmnop", ["1/" + "/0gAbCdEf123456789_abcdefghijklmnop"]),
+        ("EA" + "AGm0PX4ZCpsBA" + "a1B2c3D4" * 6, ["EA" + "AGm0PX4ZCpsBA" + "a1B2c3D4" * 6]),
+        ("密碼不是 admin，是 Tiger2024x", ["Tiger2024x"]),
+        ("the password isn't admin, it's Maple2024x!", ["Maple2024x!"]),
+        ("SESSION_SECRET: keyboardcat (please delete)", ["keyboardcat"]),
+        ("alarm code: 2580", ["2580"]),
+        ("door code 4711#", ["4711"]),
+        ("門鎖密碼 4711#", ["4711"]),
+    ],
+)
+def test_what_an_account_or_a_device_announces_is_found(text: str, secrets: list[str]) -> None:
+    result = redact(text)
+    assert [secret for secret in secrets if secret in result.text] == []
+    assert sum(result.counts.values()) == len(secrets)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "and / or",
+            "src/a.py / tests/a.py",
+            "2026-05-01 / 2026-05-08",
+            "RTX4090 / RX7900XTX",
+            "alice#1234 / bob#56789",
+        ),
+        *("US$1200 / NT$38,400", "menu / index.php?id=12", "linux-5.15~rc2 / ubuntu-22.04", "GET / HTTP/1.1"),
+        *(
+            "2FA: turn this back onto when your bank says that",
+            "2fa need code 2345 from auth team",
+            "TOTP with 6 digits",
+        ),
+        *("error code: 2580", "zip code 94107, area code 0422", "room 4711", "alarm code 5123 on the spindle drive"),
+        *("SESSION_SECRET: string (required)", "密碼不是太短，是太好猜", "the password isn't long, it's weak"),
+    ],
+)
+def test_what_only_looks_like_an_account_or_a_code_stays(text: str) -> None:
+    assert redact(text).text == text

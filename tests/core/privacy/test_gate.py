@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from vault_memory.core.privacy import Finding, places, secrets_added, shown_path
+from vault_memory.core.privacy import Finding, Moved, places, secrets_added, shown_path
 
 NOTE = PurePosixPath("memory/alice/notes/tea.md")
 KEY = b"gh" + b"p_" + b"a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -69,8 +69,18 @@ def test_a_secret_in_a_name_is_found_and_not_shown(name: str, shown: str) -> Non
 
 def test_a_moved_text_is_not_searched_but_its_new_name_is() -> None:
     path = PurePosixPath("password hunter2xyz.md")
-    assert secrets_added(NOTE, [None], KEY, [KEY]) == []
-    assert secrets_added(path, [None], KEY, [KEY]) == [Finding(0, "password")]
+    moved = Moved([(NOTE, KEY)])
+    assert secrets_added(NOTE.with_name("a.md"), [None], KEY, moved) == []
+    assert secrets_added(path, [None], KEY, moved) == [Finding(0, "password")]
+    assert secrets_added(path.with_suffix(".txt"), [None], b"tea", Moved([(path, KEY)])) == []
+
+
+def test_the_name_of_a_folder_that_history_has_is_not_new() -> None:
+    folder = PurePosixPath("notes/password hunter2xyz")
+    assert secrets_added(folder / "a.md", [None], b"tea", has_folder=lambda known: known == folder) == []
+    assert secrets_added(folder / "a.md", [None], b"tea", has_folder=lambda known: known != folder) == [
+        Finding(0, "password")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tests.conftest import wait_until
 from tests.interfaces.http.test_bad_input import Crowded, exchange, listening, serving
-from tests.scripted_http import ScriptedServer, completion
+from tests.scripted_http import Reply, ScriptedServer, completion
+from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.connections import MAX_HEADERS, MAX_PIPELINED, BoundedHttpProtocol
-from vault_memory.interfaces.http.guard import CHATS_BEGUN, Guard
+from vault_memory.interfaces.http.guard import CHATS_BEGUN, MAX_REQUESTS_PER_CALLER, Guard
 from vault_memory.interfaces.http.server import TAKEN_AT_ONCE
 from vault_memory.services.admin import new_user_token
 from vault_memory.services.vault import Vault
@@ -165,6 +167,48 @@ def test_when_a_client_hangs_up_all_its_requests_end() -> None:
     assert told == ["asked /1", "http.disconnect/1"]
 
 
+async def ask(guard: Guard, token: str) -> list[Message]:
+    """What the guard sends for a request without a body to the chat proxy."""
+    scope: Scope = {"type": "http", "http_version": "1.1", "path": "/v1/models", "state": {}}
+    headers = {"host": "localhost", "authorization": f"Bearer {token}"}
+    scope["headers"] = [(name.encode(), value.encode()) for name, value in headers.items()]
+    sent = list[Message]()
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await guard(scope, receive, send)
+    return sent
+
+
+def test_a_request_has_its_place_until_its_turn_is_recorded(vault: Vault) -> None:
+    """762 turns of one user waited to be recorded: a stop took 32 s."""
+    vault = replace(vault, config=replace(vault.config, serve_rate=1_000))
+    waiting = list[Share]()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        waiting.append(scope["state"]["share"].hand_on())
+
+    guard = Guard(app, vault)
+    alice, bob = (new_user_token(vault, name) for name in ("alice", "bob"))
+
+    async def run() -> None:
+        for _ in range(MAX_REQUESTS_PER_CALLER):
+            assert await ask(guard, alice) == []
+        refused = await ask(guard, alice)
+        assert refused[0]["status"] == 503 and (b"retry-after", b"1") in refused[0]["headers"]
+        assert await ask(guard, bob) == [], "others have places of their own"
+        waiting[0].release()
+        waiting[0].release()
+        assert await ask(guard, alice) == []
+        assert (await ask(guard, alice))[0]["status"] == 503
+
+    asyncio.run(run())
+
+
 def test_the_chats_of_one_caller_begin_in_turns(vault: Vault) -> None:
     """Until each has left for the provider; then its response may take as long as it likes."""
     begun, ended = list[str](), asyncio.Event()
@@ -179,24 +223,11 @@ def test_the_chats_of_one_caller_begin_in_turns(vault: Vault) -> None:
     guard = Guard(app, vault)
     alice, bob = (new_user_token(vault, name) for name in ("alice", "bob"))
 
-    async def ask(token: str) -> None:
-        scope: Scope = {"type": "http", "http_version": "1.1", "path": "/v1/models", "state": {}}
-        headers = {"host": "localhost", "authorization": f"Bearer {token}"}
-        scope["headers"] = [(name.encode(), value.encode()) for name, value in headers.items()]
-
-        async def receive() -> Message:
-            return {"type": "http.request"}
-
-        async def send(_: Message) -> None:
-            pass
-
-        await guard(scope, receive, send)
-
     async def run() -> None:
-        first = [asyncio.ensure_future(ask(alice)) for _ in range(CHATS_BEGUN + 3)]
+        first = [asyncio.ensure_future(ask(guard, alice)) for _ in range(CHATS_BEGUN + 3)]
         while len(begun) < CHATS_BEGUN:
             await asyncio.sleep(0)
-        other = asyncio.ensure_future(ask(bob))
+        other = asyncio.ensure_future(ask(guard, bob))
         while "bob" not in begun:
             await asyncio.sleep(0)
         assert begun == ["alice"] * CHATS_BEGUN + ["bob"], "only her own chats wait for hers"
@@ -239,6 +270,22 @@ def test_too_many_headers_or_requests_ahead_end_the_connection(vault: Vault) -> 
         several = (start + b"\r\n") * (MAX_PIPELINED - 2) + HEALTHZ
         assert exchange(address, several).count("HTTP/1.1 200") == MAX_PIPELINED - 1
         assert exchange(address, (start + b"\r\n") * 1_000).count("HTTP/1.1 200") < 1_000
+
+
+def test_a_length_that_is_none_ends_no_connection(proxied: Vault, chat_provider: ScriptedServer) -> None:
+    """uvicorn logged a traceback and closed the connection; a body that nobody reads was the next response."""
+    alice = new_user_token(proxied, "alice")
+    asked = chat(alice).replace(b"Connection: close\r\n", b"")
+    both = {"Content-Length": "3", "X-Odd": "a\x01b"}
+    with listening(proxied, BoundedHttpProtocol) as address:
+        for reply in (Reply([b"hello"], 204), Reply([b"hello"], 205), Reply([b"hello"], 304)):
+            chat_provider.will_say(reply, completion("ok"))
+            first, _, second = exchange(address, asked + chat(alice)).partition("HTTP/1.1 200 OK")
+            assert first.startswith(f"HTTP/1.1 {reply.status}") and second, reply.status
+            assert "hello" not in first and "content-length" not in first.lower(), reply.status
+        chat_provider.will_say(Reply([b"hello", b"world"], headers=both), completion("ok"))
+        said = exchange(address, asked + chat(alice))
+        assert "hello" in said and "world" in said and said.count("HTTP/1.1 200 OK") == 2 and "x-odd" not in said
 
 
 async def tell_request(scope: Scope, receive: Receive, send: Send) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import resource
@@ -9,13 +10,20 @@ import socket
 import sys
 
 import pytest
+from starlette.types import Message
 
 from tests.conftest import wait_until
 from tests.interfaces.http.conftest import Caller, Server
 from tests.interfaces.http.test_bad_input import exchange, listening
 from tests.vaults import write
 from vault_memory.interfaces.http.connections import BoundedHttpProtocol
-from vault_memory.interfaces.http.response import MAX_PAGE_BYTES, MAX_RESPONSES_PER_CALLER
+from vault_memory.interfaces.http.response import (
+    MAX_PAGE_BYTES,
+    MAX_RESPONSES_PER_CALLER,
+    RESPONSE_BYTES,
+    BoundedResponse,
+    responses_budget,
+)
 from vault_memory.services.admin import new_user_token
 from vault_memory.services.vault import Vault
 
@@ -71,6 +79,35 @@ def test_a_page_of_daily_logs_ends_when_it_is_large(server: Server, alice: Calle
 
 class Impatient(BoundedHttpProtocol):
     stall_timeout_s = 2.0
+
+
+def test_a_response_larger_than_a_page_counts_as_what_it_takes() -> None:
+    async def run() -> None:
+        budget, is_read, sent = responses_budget(), asyncio.Event(), list[int]()
+
+        def response(caller: str) -> BoundedResponse:
+            return BoundedResponse(budget, caller, send, lambda: None)
+
+        async def send(message: Message) -> None:
+            sent.append(len(message["body"]))
+            await is_read.wait()
+
+        body = {"type": "http.response.body", "body": bytes(10 * RESPONSE_BYTES)}
+        large = response("alice")
+        assert await large.admit()
+        sending = asyncio.ensure_future(large.send(body))
+        for _ in range(MAX_RESPONSES_PER_CALLER - 10):
+            assert await response("alice").admit()
+        assert await response("bob").admit(), "another caller has room"
+        next_one = asyncio.ensure_future(response("alice").admit())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not next_one.done() and len(sent) == 1
+        is_read.set()
+        await sending
+        assert await next_one and sum(sent) == 10 * RESPONSE_BYTES
+
+    asyncio.run(run())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the largest size is in kilobytes on Linux only")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from vault_memory.adapters.git import run
+from vault_memory.errors import HistoryError
 from vault_memory.services.vault import Vault
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="named pipes are POSIX")]
 
 _PATIENCE_S = 20
+_ASKED = {".gitattributes": ("text", "memory/alice/notes/new.md")}
 
 
 def said(vault: Vault, *args: str) -> str:
@@ -47,3 +51,13 @@ def test_a_pipe_in_the_place_of_an_intent_is_set_aside_and_named(vault: Vault, n
     assert f"{intents / name} is damaged" in said(vault, "status")
     vault.history.flush()
     assert f"{intents / name}.damaged is damaged" in said(vault, "status")
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes"])
+def test_a_pipe_that_git_meets_in_a_folder_of_notes_is_named_when_git_hangs(vault: Vault, name: str) -> None:
+    pipe = vault.root / "memory/alice/notes" / name
+    pipe.parent.mkdir(parents=True)
+    (pipe.parent / "new.md").write_text("new\n")
+    os.mkfifo(pipe)
+    with pytest.raises(HistoryError, match=re.escape(f"{pipe} is a pipe")):
+        run(vault.root, "check-attr" if name == ".gitattributes" else "status", *_ASKED.get(name, ()), timeout_s=1)

@@ -13,7 +13,8 @@ import pytest
 from tests.vaults import write
 from vault_memory.errors import NotFound
 from vault_memory.services.admin.create_vault import create_vault
-from vault_memory.services.admin.status import LARGE_USER_BYTES, ScopeStatus, status
+from vault_memory.services.admin.doctor import doctor
+from vault_memory.services.admin.status import LARGE_USER_BYTES, ScopeStatus, ignored_notes, status
 from vault_memory.services.daemon.daemon_record import DaemonRecord, only_daemon, write_record
 from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.vault import Vault, open_vault
@@ -119,6 +120,25 @@ def test_an_index_that_cannot_be_opened_is_told(vault: Vault) -> None:
     vault.index_path("alice").mkdir()
     assert of(vault).problem
     assert any("index.db" in line for line in status(vault).unhealthy)
+
+
+@pytest.mark.parametrize("pattern", ["*", "memory/", "*.md"])
+def test_a_pattern_that_hides_the_programs_own_notes_from_git_is_named(vault: Vault, pattern: str) -> None:
+    write(vault, "alice", "USER.md", "# Alice\n")
+    assert ignored_notes(vault) == ""
+    with (vault.root / ".gitignore").open("a") as patterns:
+        patterns.write(f"/memory/alice/notes/mine/\nprivate*.md\n!/memory/alice/daily/\n{pattern}\n")
+    lines = len((vault.root / ".gitignore").read_text().splitlines())
+    assert f"memory/alice/USER.md (.gitignore:{lines}:{pattern})" in ignored_notes(vault)
+    assert ignored_notes(vault) in status(vault).unhealthy
+    assert any("take that pattern out" in found.next_step for found in doctor(vault))
+
+
+def test_a_pattern_of_the_persons_for_other_notes_is_not_named(vault: Vault) -> None:
+    write(vault, "alice", "USER.md", "# Alice\n")
+    with (vault.root / ".gitignore").open("a") as patterns:
+        patterns.write("/memory/*/notes/mine/\nprivate*.md\nmemory/alice/*.md\n!memory/alice/*.md\n")
+    assert ignored_notes(vault) == ""
 
 
 def test_the_rest_of_it(vault: Vault) -> None:

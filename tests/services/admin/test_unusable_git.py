@@ -47,12 +47,16 @@ def turns_wait_and_come(vault: Vault, named: str, mend: Mend) -> None:
     assert shown.stdout == profile and "light" in profile
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "noise"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "noise", "version 4 without a checksum"])
 def test_a_damaged_index(vault: Vault, damage: str) -> None:
     record_turn(vault, "alice", "你好")
     index = vault.root / ".git/index"
+    if damage.startswith("version"):
+        git(vault, "update-index", "--index-version", "4")
     whole = index.read_bytes()
-    index.write_bytes({"cut": whole[:100], "empty": b"", "noise": os.urandom(3000)}[damage])
+    damaged = {"cut": whole[:100], "empty": b"", "noise": os.urandom(3000)}
+    index.write_bytes(damaged.get(damage, whole[: len(whole) // 2] + bytes(20)))
+    assert all("exit code" not in found.message for found in doctor(vault)), "git itself fails without a word"
 
     def mend() -> None:
         index.unlink()
@@ -80,6 +84,23 @@ def test_a_setting_with_which_git_fails(vault: Vault, tmp_path: Path, key: str, 
     config = vault.root / ".git/config"
     mended = config.read_text().replace(f"{key.split('.')[1]} = {value}", "")
     turns_wait_and_come(vault, f"{key.lower()} ", lambda: config.write_text(mended))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("version = 0", "version = 9", "core.repositoryformatversion = 9: write 0"),
+        ("version = 0", "version = 1\n[extensions]\n\tfoo = bar", "extensions.foo: take it out"),
+        ("[core]", "[core", "bad config line 1 in file .git/config): correct"),
+    ],
+)
+def test_a_config_that_git_refuses_whole(vault: Vault, old: str, new: str, named: str) -> None:
+    config = vault.root / ".git/config"
+    whole = config.read_text()
+    assert old in whole
+    config.write_text(whole.replace(old, new))
+    assert all("fatal" not in found.message for found in doctor(vault))
+    turns_wait_and_come(vault, named, lambda: config.write_text(whole))
 
 
 def test_a_folder_in_the_place_of_the_branch(vault: Vault) -> None:

@@ -24,7 +24,7 @@ from vault_memory.services.daemon.daemon import Daemon
 from vault_memory.services.daemon.daemon_record import is_running, lock_path, read_record, write_record
 from vault_memory.services.daemon.event_log import Event
 from vault_memory.services.indexing.reconcile import reconcile
-from vault_memory.services.vault import Vault, open_vault
+from vault_memory.services.vault import MEMORY_WAIT_S, Vault, open_vault
 
 pytestmark = pytest.mark.slow
 
@@ -138,6 +138,20 @@ def test_shared_notes_are_followed_and_committed_too(vault: Vault) -> None:
         wait_until(lambda: "projects/plan.md" in indexed(vault, ""), "a shared note is indexed")
         wait_until(lambda: log(vault, "--", "projects/plan.md"), "and committed")
     assert "projects/plan.md" not in indexed(vault)
+
+
+def test_a_chats_memory_goes_first_but_not_for_ever(vault: Vault) -> None:
+    """Indexing, committing and embedding take the interpreter, and a person waits for the chat."""
+    with running(vault) as run:
+        wait_until(lambda: "committed" in run.kinds("alice"), "it has caught up")
+        run.events.clear()
+        vault.memories.begin()
+        began = time.monotonic()
+        write(vault, "alice", "notes/tea.md", "綠茶\n")
+        wait_until(lambda: "indexed" in run.kinds("alice"), "the edit is indexed")
+        assert time.monotonic() - began >= MEMORY_WAIT_S
+        vault.memories.end()
+        wait_until(lambda: "committed" in run.kinds("alice"), "the edit is committed")
 
 
 def test_a_file_written_all_the_time_is_one_commit_when_it_rests(vault: Vault) -> None:

@@ -19,6 +19,7 @@ from tests.conftest import wait_until
 from tests.vaults import write
 from vault_memory.adapters.index.base import FileState, Index
 from vault_memory.core import layout
+from vault_memory.core.notes import document
 from vault_memory.core.notes.document import MAX_FILE_BYTES, Document
 from vault_memory.errors import IndexUnusable
 from vault_memory.services.indexing.rebuild import confirm_deletions
@@ -118,6 +119,68 @@ def test_the_index_tells_of_some_files_or_of_all_in_short(bare_vault: Vault) -> 
     assert index.files(["主題.md", "gone.md", "caf\udce9.md", "a\x00b"]) == {"主題.md": all_files["主題.md"]}
     assert index.stamps() == {s: (f.size, f.mtime_ns, f.ctime_ns, f.inode) for s, f in all_files.items()}
     assert index.problems() == {"yaml.md": all_files["yaml.md"].problem}
+
+
+def log_of(turns: int) -> str:
+    """A daily log of so many entries, each in a chunk of its own."""
+    return "# 2026-01-30\n" + "".join(f"\n## 14:{n:02}\n- Request: {f'tea{n} ' * 100}\n" for n in range(turns))
+
+
+class Watched(Vault):
+    """A vault that notes what is put into the index of alice: each source, and the number of its first chunk."""
+
+    def index(self, scope: str) -> Index:
+        index, put = super().index(scope), self.__dict__.setdefault("put", [])
+
+        class Watching:
+            def replace(self, entries: Iterable[tuple[Document, FileState]]) -> None:
+                entries = list(entries)
+                put.extend((document.source, document.first) for document, _ in entries)
+                index.replace(entries)
+
+            def append(self, document: Document, state: FileState, before: FileState) -> bool:
+                put.append((document.source, document.first))
+                return index.append(document, state, before)
+
+            def __getattr__(self, name: str) -> object:
+                return getattr(index, name)
+
+        return Watching()  # type: ignore[return-value]
+
+
+def test_of_a_log_that_has_grown_the_end_is_indexed(bare_vault: Vault) -> None:
+    """A turn costs what it adds, however long its day was; any other change of the log is read as a whole."""
+    source, log = "daily/2026-01-30.md", log_of(20)
+    vault = Watched(bare_vault.root, bare_vault.config)
+    put: list[tuple[str, int]] = vault.__dict__.setdefault("put", [])
+
+    def index_of(text: str) -> list[tuple[str, int]]:
+        put.clear()
+        write(vault, "alice", source, text)
+        assert reconcile(vault, "alice", [source]).indexed == (source,)
+        assert texts(vault) == {source: text.rstrip("\n")}
+        return list(put)
+
+    assert index_of(log) == [(source, 0)]
+    assert index_of(log_of(21)) == [(source, 18)]
+    assert index_of(log_of(22)) == [(source, 19)]
+    assert index_of(log_of(22).replace("tea3 ", "tea4 ", 1) + "more\n") == [(source, 0)], "a person edited it above"
+    assert index_of(log_of(20)) == [(source, 0)], "it was cut"
+
+
+def test_some_files_of_a_user_are_indexed_by_one_thread_at_a_time(bare_vault: Vault) -> None:
+    """Turns, the proxy and the daemon index the same log; a look at all files may be long, and nobody waits for it."""
+    write(bare_vault, "alice", "a.md", NOTE)
+    write(bare_vault, "bob", "a.md", NOTE)
+    with bare_vault.indexing("alice"):
+        waiting = threading.Thread(target=reconcile, args=(bare_vault, "alice", ["a.md"]))
+        waiting.start()
+        assert reconcile(bare_vault, "bob", ["a.md"]).indexed == ("a.md",)
+        waiting.join(0.1)
+        assert waiting.is_alive() and not bare_vault.index("alice").files()
+        assert reconcile(bare_vault, "alice").indexed == ("a.md",)
+    waiting.join(20)
+    assert not waiting.is_alive()
 
 
 class Meddled(Vault):
@@ -351,10 +414,14 @@ def test_processes_that_reconcile_while_somebody_writes(bare_vault: Vault) -> No
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """Whatever order of edits, deletions, moves and looks: in the end the index is what a rebuilt one would be."""
+    """Whatever order of edits, appended texts, deletions, moves and looks: in the end the index is what a rebuilt one
+    would be."""
 
-    names = st.sampled_from(["USER.md", "daily/2026-01-30.md", "n/one.md", "n/two.md"])
+    names = st.sampled_from(["USER.md", "daily/2026-01-30.md", "conversations/2026-01-30.jsonl", "n/one.md"])
     words = st.text("ab主題 \n#", min_size=1, max_size=20)
+    ends = st.sampled_from(
+        [f"{log_of(3)}\n", '{"user": "%s"}\n' % ("tea " * 200) * 3, "\n- a\n", "\n---\n", '{"user": "b"}', "```\n"]
+    )
 
     @initialize()
     def open(self) -> None:
@@ -364,6 +431,16 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(name=names, text=words)
     def save(self, name: str, text: str) -> None:
         write(self.vault, "alice", name, text)
+
+    @rule(name=names, text=ends)
+    def append(self, name: str, text: str) -> None:
+        path = self.vault.path("alice", name)
+        write(self.vault, "alice", name, (path.read_text() if path.exists() else "") + text)
+
+    @rule(name=names, count=st.integers(0, 3000))
+    def cut(self, name: str, count: int) -> None:
+        if self.vault.path("alice", name).exists():
+            write(self.vault, "alice", name, self.vault.path("alice", name).read_text()[:count])
 
     @rule(name=names)
     def delete(self, name: str) -> None:
@@ -388,10 +465,13 @@ class AnyOrder(RuleBasedStateMachine):
         if not hasattr(self, "vault"):
             return
         reconcile(self.vault, "alice")
-        held = {source: text for source, text in texts(self.vault).items() if text.strip()}
-        folder = self.vault.root / "memory" / "alice"
-        on_disk = {p.relative_to(folder).as_posix(): p.read_text().strip("\n") for p in folder.rglob("*.md")}
-        assert {s: t.strip("\n") for s, t in held.items()} == {s: t for s, t in on_disk.items() if t.strip()}
+        index, folder = self.vault.index("alice"), self.vault.root / "memory" / "alice"
+        on_disk = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*.[mj][ds]*")}
+        assert index.files().keys() == on_disk.keys()
+        for source, state in index.files().items():
+            read = document.read(source, layout.kind_of(layout.Place("alice", source)), on_disk[source])
+            assert index.holds(read)
+            assert (state.problem, state.resume) == ("; ".join(read.problems), read.resume)
 
 
 FOLDERS: Iterator[Path]

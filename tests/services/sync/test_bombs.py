@@ -83,6 +83,17 @@ def test_a_file_of_zeros_is_refused_before_it_is_unpacked(hub: Path, one: Machin
     assert git(one.root, "rev-parse", "HEAD") == before and git(one.root, "status", "--porcelain") == ""
 
 
+def test_a_merge_of_many_files_takes_the_memory_of_one(hub: Path, one: Machine) -> None:
+    for number in range(10):
+        push_with(hub, "100644", zeros(hub, 15 + number % 2), f"zeros{number}.bin")
+    one.write("mine.md", "mine\n")
+    code, said, memory_mb = synced(one)
+    assert code == 0, said
+    assert memory_mb < 250
+    assert (one.root / "zeros9.bin").stat().st_size == 16 * 2**20
+    one.assert_clean()
+
+
 def test_the_settings_of_the_remote_are_not_unpacked_to_see_that_they_are_there(hub: Path, one: Machine) -> None:
     tree = git(hub, "ls-tree", "main").split("\n")
     others = "\n".join(row for row in tree if not row.endswith("vault-memory.toml"))

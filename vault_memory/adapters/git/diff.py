@@ -21,7 +21,7 @@ _COMMIT_TIMEOUT_S = 120.0
 MAX_LISTED_FILES = 500_000
 """Files and folders of a commit that others sent; to compare them takes 1 kB of memory each."""
 MAX_BLOBS_BYTES = 250_000_000
-"""Of all files that are read at once."""
+"""Of all files that one merge may change, before and after it."""
 _FILE_TIMEOUT_S = 60.0
 _NO_BLOB = "0" * 40
 
@@ -60,25 +60,6 @@ def changed_files(root: Path, base: str | None, other: str) -> list[FileDifferen
         blobs = (None if blob == _NO_BLOB else blob for blob in (old, new))
         differences.append(FileDifference(PurePosixPath(os.fsdecode(name)), old_mode, new_mode, *blobs))
     return differences
-
-
-def read_blobs(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of many blobs, by one process; their sizes are known not to be vast."""
-    wanted = list(dict.fromkeys(blobs))
-    out = git.run(
-        root, "cat-file", "--batch", stdin="".join(f"{b}\n" for b in wanted).encode(), timeout_s=_COMMIT_TIMEOUT_S
-    )
-    contents: dict[str, bytes] = {}
-    at = 0
-    for blob in wanted:
-        end = out.index(b"\n", at)
-        header = out[at:end].split()
-        if len(header) != 3:
-            raise HistoryError(f"object {blob} is not in the repository: run `git fsck`")
-        size = int(header[2])
-        contents[blob] = out[end + 1 : end + 1 + size]
-        at = end + size + 2
-    return contents
 
 
 def blob_sizes(root: Path, blobs: Iterable[str]) -> dict[str, int]:

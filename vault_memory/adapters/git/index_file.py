@@ -71,8 +71,9 @@ class GitIndexFile:
         except DamagedIndex:
             raise
         except UnknownIndex as error:
-            if not _is_whole(data):
-                raise DamagedIndex("it is cut or garbled") from error
+            with _damage_named():
+                if not _is_whole(data) or (self._version == 4 and not any(data[-20:]) and not self._is_full_4()):
+                    raise DamagedIndex("it is cut or garbled") from error
             raise
 
     def _read(self) -> None:
@@ -81,6 +82,27 @@ class GitIndexFile:
             raise UnknownIndex(f"index version {self._version}")
         self._end = self._end_of_entries()
         self._extensions = self._read_extensions()
+
+    def _is_full_4(self) -> bool:
+        """Whether all entries and extensions of an index of version 4 are there, which has no checksum to tell it.
+
+        Each name is what it shares with the one before it, by how much of that to leave out, and the rest.
+        """
+        data, at, length = self._data, 12, 0
+        for _ in range(self._count):
+            at += 64 if data[at + 60] & (_EXTENDED >> 8) else 62
+            cut = data[at] & 0x7F
+            while data[at] & 0x80:
+                at += 1
+                cut = ((cut + 1) << 7) | (data[at] & 0x7F)
+            end = data.index(b"\0", at + 1)
+            length += end - at - 1 - cut
+            if length < 0:
+                return False
+            at = end + 1
+        while at < len(data) - 20:
+            at += 8 + int.from_bytes(data[at + 4 : at + 8], "big")
+        return at == len(data) - 20
 
     # Reading ------------------------------------------------------------------------------------------------------
 

@@ -16,10 +16,17 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.settings import EndlessOutput
 from vault_memory.core.trailers import parse
 
 _FORMAT = "%H%x00%an%x00%ae%x00%aI%x00%B"  # with -z one more NUL ends each record; no field can hold one
 _FIELDS = 5
+_CUT_FORMAT = _FORMAT.replace("%B", "%<(1000,trunc)%s")
+"""The same of a commit with an endless message: the beginning of its first lines."""
+_MAX_LOG_BYTES = 30_000_000
+"""Of the messages that are read at once; 30 kB for each of a thousand."""
+_MAX_COMMIT_BYTES = 20_000
+"""Of a commit whose whole message is read, once all of them together are too long."""
 _TIMEOUT_S = 60.0
 
 
@@ -44,6 +51,13 @@ class Moment(NamedTuple):
     commit: str
 
 
+_THESE = ("--no-walk=unsorted", "--stdin")
+
+
+def _named(commits: Sequence[str]) -> bytes:
+    return "".join(f"{commit}\n" for commit in commits).encode()
+
+
 class CommitLog:
     """The commits of the repository that holds the folder `root`; paths are relative to it."""
 
@@ -60,7 +74,7 @@ class CommitLog:
         trailers: Mapping[str, str | None],
     ) -> list[LogEntry]:
         """The newest commits, newest first, that touch `paths` and carry all `trailers` (None: any value)."""
-        args = ["log", "-z", f"--format=format:{_FORMAT}", f"--max-count={limit}"]
+        args = [f"--max-count={limit}"]
         if since is not None:
             args.append(f"--since={since.isoformat()}")
         if until is not None:
@@ -78,11 +92,27 @@ class CommitLog:
         """The entries of these commits, in the order given."""
         if not commits:
             return []
-        args = ["log", "-z", f"--format=format:{_FORMAT}", "--no-walk=unsorted", "--stdin"]
-        return self._read(args, "".join(f"{commit}\n" for commit in commits).encode())
+        return self._read(_THESE, _named(commits))
 
     def _read(self, args: Sequence[str], stdin: bytes = b"") -> list[LogEntry]:
-        fields = git.run(self._root, *args, stdin=stdin).decode("utf-8", "replace").split("\0")
+        try:
+            return self._entries(_FORMAT, args, stdin)
+        except EndlessOutput:
+            commits = git.run(self._root, "log", "--format=%H", *args, stdin=stdin).decode().split()
+        sizes = git.run(self._root, "cat-file", "--batch-check=%(objectsize)", stdin=_named(commits)).split()
+        long = [commit for commit, size in zip(commits, sizes, strict=True) if int(size) > _MAX_COMMIT_BYTES]
+        short = [commit for commit, size in zip(commits, sizes, strict=True) if int(size) <= _MAX_COMMIT_BYTES]
+        found = self._entries(_CUT_FORMAT, _THESE, _named(long)) if long else []
+        for at in range(0, len(short), _MAX_LOG_BYTES // _MAX_COMMIT_BYTES):
+            found += self._entries(_FORMAT, _THESE, _named(short[at : at + _MAX_LOG_BYTES // _MAX_COMMIT_BYTES]))
+        entries = {entry.commit: entry for entry in found}
+        return [entries[commit] for commit in commits]
+
+    def _entries(self, shape: str, args: Sequence[str], stdin: bytes) -> list[LogEntry]:
+        out = git.run(
+            self._root, "log", "-z", f"--format=format:{shape}", *args, stdin=stdin, output_bytes=_MAX_LOG_BYTES
+        )
+        fields = out.decode("utf-8", "replace").split("\0")
         return [_entry(fields[at : at + _FIELDS]) for at in range(0, len(fields) - _FIELDS + 1, _FIELDS)]
 
     def has(self, commit: str) -> bool:

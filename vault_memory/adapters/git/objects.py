@@ -13,9 +13,9 @@ import re
 import stat
 import threading
 import zlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from vault_memory.adapters import files, private
 from vault_memory.errors import HistoryError, LargeObject
@@ -25,9 +25,11 @@ FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE = b"100644", b"100755", 
 LINK_MODE = b"120000"
 _MODES = (FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE, LINK_MODE)
 FILE_MODES = (FILE_MODE, EXECUTABLE_MODE)
-_MODE_AND_BLANK = re.compile(rb"(?:%s) " % b"|".join(_MODES))
-_CANONICAL = re.compile(rb"(?:(?:%s) [^\0/]++\0.{20})*+" % b"|".join(_MODES), re.DOTALL)
-"""A tree as git writes it, in which entries can be found by their bytes. 10,000 entries take 1 ms."""
+_MODE = b"|".join(_MODES)
+_MODE_AND_BLANK = re.compile(rb"(?:%s) " % _MODE)
+_CANONICAL = re.compile(rb"(?:(?:%s) ([^\0/]++)\0.{20}(?!(?:%s) \1\0))*+" % (_MODE, _MODE), re.DOTALL)
+"""A tree as git writes it, in which entries can be found by their bytes: no name stands twice in a row, as others may
+have written it. 10,000 entries take 1.4 ms."""
 _ENTRY = re.compile(rb"([0-7]{1,11}) ([^\0]+)\0(.{20})", re.DOTALL)
 _MAX_CACHED_TREES = 64
 MAX_OBJECT_BYTES = 300_000_000
@@ -36,6 +38,7 @@ MAX_OBJECT_BYTES = 300_000_000
 _MAX_HEADER_BYTES = 32
 """Of a loose object: its kind, its size and a NUL."""
 _BLOCK_BYTES = 1 << 20
+_Found = TypeVar("_Found")
 
 _Row = tuple[tuple[str, ...], "str | TreeEntry | None", bytes]
 """Parts of a file's path, its new blob (None: removed), and its mode if the tree does not have it yet."""
@@ -51,6 +54,33 @@ class TreeEntry(NamedTuple):
 def object_id(kind: str, body: bytes) -> str:
     """The id git gives to these bytes."""
     return hashlib.sha1(b"%s %d\0" % (kind.encode(), len(body)) + body, usedforsecurity=False).hexdigest()
+
+
+class Stored(NamedTuple):
+    """The content of a blob that the repository holds, read anew each time: a thousand of these take no memory."""
+
+    id: str
+    objects: Objects
+
+    def read(self) -> bytes:
+        """The bytes. Raises `LargeObject`, and `HistoryError` when the repository lost it."""
+        return self.objects.read(self.id, files.MAX_FILE_BYTES)[1]
+
+
+Content = bytes | Stored | None
+"""What a file holds; None is "no such file"."""
+
+
+def bytes_of(content: Content) -> bytes | None:
+    """The bytes, read from the repository if they are there."""
+    return content.read() if isinstance(content, Stored) else content
+
+
+def is_content(data: bytes | None, content: Content) -> bool:
+    """Whether a file that holds `data` has this content. Nothing is read for it."""
+    if data is None or not isinstance(content, Stored):
+        return data == content
+    return object_id("blob", data) == content.id
 
 
 class Objects:
@@ -88,7 +118,33 @@ class Objects:
             raise HistoryError(f"object {object_id} is cut: run `git fsck`")
         return kind.decode(), body
 
+    def has_blob(self, object_id: str, max_bytes: int) -> bool:
+        """Whether the repository has a blob of this id with at most `max_bytes`. It is not unpacked for it."""
+        try:
+            with (self._folder / object_id[:2] / object_id[2:]).open("rb") as file:
+                kind, _, size = _unpacked(file, _MAX_HEADER_BYTES).partition(b"\0")[0].partition(b" ")
+            return kind == b"blob" and size.isdigit() and int(size) <= max_bytes
+        except FileNotFoundError:
+            pass
+        except (OSError, zlib.error):
+            return False
+        try:
+            return self._in_packs(object_id, lambda packs, name: _is_blob(packs.info(name), max_bytes))
+        except HistoryError:
+            return False
+
     def _read_packed(self, object_id: str, max_bytes: int) -> tuple[str, bytes]:
+        def read(packs: Any, name: bytes) -> tuple[str, bytes]:
+            size = packs.info(name).size  # before it is put together in memory
+            if size > max_bytes:
+                raise LargeObject(f"object {object_id} has {size:,} bytes, more than {max_bytes:,}: it is not read")
+            stream = packs.stream(name)
+            return stream.type.decode(), stream.read()
+
+        return self._in_packs(object_id, read)
+
+    def _in_packs(self, object_id: str, find: Callable[[Any, bytes], _Found]) -> _Found:
+        """What `find` takes of an object from gitdb's packs. Raises `HistoryError` when no pack has it."""
         from gitdb.db import GitDB  # type: ignore[import-untyped]
         from gitdb.exc import ODBError  # type: ignore[import-untyped]
 
@@ -97,13 +153,7 @@ class Objects:
                 if self._packs is None or attempt:
                     self._packs = GitDB(str(self._folder))
                 try:
-                    size = self._packs.info(bytes.fromhex(object_id)).size  # before it is put together in memory
-                    if size > max_bytes:
-                        raise LargeObject(
-                            f"object {object_id} has {size:,} bytes, more than {max_bytes:,}: it is not read"
-                        )
-                    stream = self._packs.stream(bytes.fromhex(object_id))
-                    return stream.type.decode(), stream.read()
+                    return find(self._packs, bytes.fromhex(object_id))
                 except (ODBError, OSError) as error:
                     problem = error
         raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`") from problem
@@ -235,6 +285,10 @@ def _unpacked(file: BinaryIO, max_bytes: int) -> bytes:
         pieces.append(reader.decompress(block, left))
         left -= len(pieces[-1])
     return b"".join(pieces)
+
+
+def _is_blob(info: Any, max_bytes: int) -> bool:
+    return bool(info.type == b"blob" and info.size <= max_bytes)
 
 
 def _sync(fds: Sequence[int]) -> None:

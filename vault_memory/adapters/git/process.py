@@ -6,7 +6,17 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vault_memory.adapters.git.settings import MAX_MEMORY_BYTES, launch, locate, refuse_pipes, settings_at
+from vault_memory.adapters.git.settings import (
+    MAX_MEMORY_BYTES,
+    MAX_OUTPUT_BYTES,
+    TimedOut,
+    launch,
+    locate,
+    pipe_below,
+    refuse_pipes,
+    settings_at,
+)
+from vault_memory.errors import HistoryError
 
 _OPTIONS = (
     "-c",
@@ -26,24 +36,34 @@ def run(
     ok: Sequence[int] = (0,),
     asks_remote: bool = False,
     memory_bytes: int | None = MAX_MEMORY_BYTES,
+    output_bytes: int = MAX_OUTPUT_BYTES,
 ) -> bytes:
     """Run git in `folder` and return its output; it reaches another repository only if it `asks_remote`.
 
     What it prints and the memory that it takes (None: any) are limited (`launch`). Raises `HistoryError` with git's own
-    words when it fails.
+    words when it fails, or with ours when it can work with no setting here.
     """
     options, environment = [*_OPTIONS], {} if asks_remote else dict(_NO_TRANSPORT)
     if place := locate(folder):
         refuse_pipes(place)
-        options += settings_at(place).switched_off
+        settings = settings_at(place)
+        if settings.problem:
+            raise HistoryError(settings.problem)
+        options += settings.switched_off
         environment |= place.boundary()
-    return launch(
-        folder,
-        options,
-        args,
-        stdin=stdin,
-        extra=environment | dict(extra or {}),
-        timeout_s=timeout_s,
-        ok=ok,
-        memory_bytes=memory_bytes,
-    )
+    try:
+        return launch(
+            folder,
+            options,
+            args,
+            stdin=stdin,
+            extra=environment | dict(extra or {}),
+            timeout_s=timeout_s,
+            ok=ok,
+            memory_bytes=memory_bytes,
+            output_bytes=output_bytes,
+        )
+    except TimedOut as error:
+        if place and (pipe := pipe_below(place)):
+            raise HistoryError(f"{pipe} is a pipe, socket or device, which holds git up: delete it") from error
+        raise

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.index_file import DamagedIndex, GitIndexFile, UnknownIndex
-from vault_memory.adapters.git.objects import Objects, object_id
+from vault_memory.adapters.git.objects import Content, Objects, Stored, object_id
 from vault_memory.adapters.git.settings import ALTERNATES, Place, locate, settings_at
 from vault_memory.core import layout
 from vault_memory.errors import ForeignFile, HistoryError, TooLarge
@@ -41,6 +41,8 @@ _STOPPED_NS = 3 * 10**9
 _BEGUN_NS = 10**9
 """ORIG_HEAD this young means that a merge or reset has just begun."""
 _FILTERED = re.compile(rb"^(?![ \t\r]*#).*\s(?:filter=|ident\b|working-tree-encoding=)", re.MULTILINE)
+_FAILED = re.compile(r"clean filter '.+' failed")
+"""How git names a filter without which it makes no blob, and whose program ended with an error or is not there."""
 _LINE_ENDS = re.compile(rb"^(?![ \t\r]*#).*\s(?:text\b|eol=|crlf\b)", re.MULTILINE)
 _MAY_BE_SPLIT = re.compile(rb"link\0[\0-\x10]")
 """The header of the extension that names a shared index; a file whose name ends so looks alike."""
@@ -149,6 +151,8 @@ class Repository:
     def unusable(self) -> str | None:
         """The setting with which git can judge no file here, or that names attributes that nobody should read, in words
         with the next step; or None. Most gits fail with such a setting, and do not name it."""
+        if problem := settings_at(self._place).problem:
+            return problem
         settings = self.settings()
         for key, is_wrong in _WRONG.items():
             value = settings.get(key)
@@ -228,9 +232,18 @@ class Repository:
         """Git's settings for this repository, global ones too; read again when a config file has changed."""
         return settings_at(self._place).values
 
+    def filters(self) -> frozenset[str]:
+        """The filters that git's settings define, the person's too."""
+        return frozenset(key[7:].rpartition(".")[0] for key in self.settings() if key.startswith("filter."))
+
     def refused_filters(self) -> frozenset[str]:
         """The filters that the repository's own config defines and that are not run (`settings`)."""
         return settings_at(self._place).filters
+
+
+def is_failed_filter(error: HistoryError) -> bool:
+    """Whether git failed because the filter of a file did."""
+    return _FAILED.search(str(error)) is not None
 
 
 class Filters:
@@ -239,8 +252,9 @@ class Filters:
     A vault's own `.gitattributes` says `* -text`: nothing is converted. In a larger repository, or where a person
     encrypts notes with a filter, git is asked: the plain bytes would show every line changed, or store plain text
     that must be encrypted. The attributes are read once: make a new one for each task. `problem` names attributes that
-    cannot be read: they count as none, and no commit may be made of what came of it. Paths are from the repository's
-    top.
+    cannot be read: they count as none, and no commit may be made of what came of it. `failed` has git's words about
+    each file whose filter fails: its bytes count as they are, and it must not be committed. Paths are from the
+    repository's top.
     """
 
     problem: str = ""
@@ -248,18 +262,28 @@ class Filters:
     def __init__(self, repository: Repository, objects: Objects) -> None:
         self._repository = repository
         self._objects = objects
+        self.failed: dict[PurePosixPath, str] = {}
         self._rules: dict[Path, _Rules] = {}
         self._by_folder: dict[PurePosixPath, _Rules] = {}
 
-    def blob(self, path: PurePosixPath, content: bytes | None) -> str | None:
+    def blob(self, path: PurePosixPath, content: Content) -> str | None:
         """The id of the blob that git would make of a file's bytes; None for no file."""
         if content is None:
             return None
+        if isinstance(content, Stored):
+            if not self._may_convert(path):
+                return content.id
+            content = content.read()
         if self._converts(path, content):
-            return self._ask(path, content, "--stdin")
+            try:
+                return self._ask(path, content, "--stdin")
+            except HistoryError as error:
+                if not is_failed_filter(error):
+                    raise
+                self.failed[path] = str(error)
         return object_id("blob", content)
 
-    def add(self, path: PurePosixPath, content: bytes | None) -> str | None:
+    def add(self, path: PurePosixPath, content: Content) -> str | None:
         """The same, and the blob is added to the new objects.
 
         What git cannot convert, such as a note that is no UTF-16 although a `.gitattributes` says so, it compares as it
@@ -267,6 +291,10 @@ class Filters:
         """
         if content is None:
             return None
+        if isinstance(content, Stored):
+            if self.blob(path, content) == content.id:
+                return content.id
+            content = content.read()
         if self.blob(path, content) != object_id("blob", content):
             return self._ask(path, content, "-w", "--stdin")
         return self._objects.add("blob", content)
@@ -278,9 +306,7 @@ class Filters:
 
     def drivers(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         """Those of the paths that go through a filter which git's settings define, and its name."""
-        defined = {
-            key.split(".", 1)[1].rpartition(".")[0] for key in self._repository.settings() if key[:7] == "filter."
-        }
+        defined = self._repository.filters()
         if not defined or not paths:
             return {}
         names = b"".join(os.fsencode(path) + b"\0" for path in paths)
@@ -290,19 +316,25 @@ class Filters:
         rows = zip(fields[0:-1:3], fields[2::3], strict=True)
         return {PurePosixPath(name): driver for name, driver in rows if driver in defined}
 
+    def fails(self, path: PurePosixPath, content: Content) -> bool:
+        """Whether git can make no blob of this file, because a filter of it fails (`failed`)."""
+        if self._rules_for(path).filter:
+            self.blob(path, content)
+        return path in self.failed
+
     def _ask(self, path: PurePosixPath, content: bytes, *args: str) -> str:
         sync = ("-c", "core.fsync=loose-object")
         out = git.run(self._repository.top, *sync, "hash-object", f"--path={path}", *args, stdin=content)
         return out.decode().strip()
 
     def _converts(self, path: PurePosixPath, content: bytes) -> bool:
+        # Only these two bytes are ever converted on the way into git, unless there is a filter.
+        return (self._rules_for(path).filter or b"\r\n" in content) and self._may_convert(path)
+
+    def _may_convert(self, path: PurePosixPath) -> bool:
         rules = self._rules_for(path)
-        if rules.filter:
-            return True
-        if b"\r\n" not in content:  # only these two bytes are ever converted on the way into git
-            return False
         setting = self._repository.settings().get("core.autocrlf", "false").lower()
-        return setting in ("true", "yes", "on", "1", "input") or rules.convert_line_ends
+        return rules.filter or rules.convert_line_ends or setting in ("true", "yes", "on", "1", "input")
 
     def _rules_for(self, path: PurePosixPath) -> _Rules:
         """What any attributes file that may apply to a path does."""

@@ -16,7 +16,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -61,6 +61,14 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _FIXED_OPTIONS = ("-c", "safe.bareRepository=explicit")
 
 
+class TimedOut(HistoryError):
+    """A git did not end in time, and was stopped."""
+
+
+class EndlessOutput(HistoryError):
+    """A git printed more than it may, and was stopped."""
+
+
 class Setting(NamedTuple):
     """One line of git's config: `filter.git-crypt.clean`, `git-crypt clean`. A key without a value is "true"."""
 
@@ -80,7 +88,8 @@ class Settings:
     `values` has the last value of each key. `programs` are the repository's own settings that name a program or lead
     elsewhere, and are not allowed; we would start or follow those in `refused`, and only git commands of the person's
     the others. `filters` are the drivers in `refused` that change what is committed; `switched_off` are options before
-    git's command that make it disobey the repository. `is_decided`: they depend on what was allowed.
+    git's command that make it disobey the repository. `is_decided`: they depend on what was allowed. `problem` says why
+    git can work with none of them, and the next step: then no git is run.
     """
 
     values: dict[str, str] = field(default_factory=dict)
@@ -89,6 +98,7 @@ class Settings:
     filters: frozenset[str] = frozenset()
     switched_off: tuple[str, ...] = ()
     is_decided: bool = False
+    problem: str = ""
 
     def refused_for(self, what: re.Pattern[str]) -> Setting | None:
         """The first refused setting whose key matches, or None."""
@@ -128,6 +138,10 @@ _BOOLEANS = {"", "true", "false", "yes", "no", "on", "off", "0", "1"}
 _INCLUDE = re.compile(r"include\.path|includeif\..+\.path", re.DOTALL)
 _OWN_SCOPES = {"local", "worktree"}
 
+_BAD_LINE = re.compile(r"bad config (?:line|variable)[^\n]*")
+_BAD_VERSION = re.compile(r"git repo version <= \d+, found (\S+)")
+_BAD_EXTENSION = re.compile(r"unknown repository extensions? found:\s*(\S+)")
+
 Allowed = Callable[[], Iterable[Setting]]
 """Gives the settings of a repository's own config that may take effect; asked only when there is one to decide on."""
 _Stamps = list[tuple[Path, tuple[int, int] | None]]
@@ -154,10 +168,11 @@ def launch(
     timeout_s: float = 30.0,
     ok: Sequence[int] = (0,),
     memory_bytes: int | None = MAX_MEMORY_BYTES,
+    output_bytes: int = MAX_OUTPUT_BYTES,
 ) -> bytes:
     """Run `git <options> <args>` in `folder` and return its output; `HistoryError` with git's own words if it fails.
 
-    A git that prints more than `MAX_OUTPUT_BYTES` is stopped; one that wants more memory (None: any) fails.
+    A git that prints more is stopped (`EndlessOutput`); one that wants more memory (None: any) fails.
     """
     command = " ".join(["git", *args[:2]])
     try:
@@ -174,11 +189,11 @@ def launch(
     if memory_bytes is not None:
         _limit_memory(process.pid, memory_bytes)
     try:
-        out, err = _communicate(process, stdin, timeout_s)
+        out, err = _communicate(process, stdin, timeout_s, output_bytes)
     except subprocess.TimeoutExpired as error:
-        raise HistoryError(f"`{command}` did not finish within {timeout_s:g} s: check that the disk answers") from error
-    if len(out) > MAX_OUTPUT_BYTES:
-        raise HistoryError(f"`{command}` printed more than {MAX_OUTPUT_BYTES:,} bytes, and was stopped")
+        raise TimedOut(f"`{command}` did not finish within {timeout_s:g} s: check that the disk answers") from error
+    if len(out) > output_bytes:
+        raise EndlessOutput(f"`{command}` printed more than {output_bytes:,} bytes, and was stopped")
     if process.returncode not in ok:
         message = err[-_MAX_MESSAGE_BYTES:].decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
         raise HistoryError(f"`{command}` failed: {message}")
@@ -193,7 +208,9 @@ def _limit_memory(pid: int, size_bytes: int) -> None:
         resource.prlimit(pid, resource.RLIMIT_DATA, (size_bytes, size_bytes))
 
 
-def _communicate(process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float) -> tuple[bytes, bytes]:
+def _communicate(
+    process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float, output_bytes: int
+) -> tuple[bytes, bytes]:
     """As `Popen.communicate`, but a process that prints too much is killed, and whoever it started is not waited for.
 
     Raises `TimeoutExpired`; the process has ended then, too.
@@ -208,10 +225,10 @@ def _communicate(process: subprocess.Popen[bytes], stdin: bytes, timeout_s: floa
     def read(pipe: IO[bytes], pieces: list[bytes]) -> None:
         size = 0
         with pipe:
-            while size <= MAX_OUTPUT_BYTES and (piece := os.read(pipe.fileno(), _READ_BYTES)):
+            while size <= output_bytes and (piece := os.read(pipe.fileno(), _READ_BYTES)):
                 pieces.append(piece)
                 size += len(piece)
-        if size > MAX_OUTPUT_BYTES:
+        if size > output_bytes:
             process.kill()
 
     works = [threading.Thread(target=write, args=(process.stdin,), daemon=True)] if process.stdin else []
@@ -324,6 +341,18 @@ def refuse_pipes(place: Place) -> None:
 
 
 _READ_BY_EVERY_GIT = ("shallow", "info/grafts")
+_READ_IN_EACH_FOLDER = (".gitattributes", ".gitignore")
+
+
+def pipe_below(place: Place) -> Path | None:
+    """A pipe or device among the files that git reads in every folder of notes: looked for when a git hangs."""
+    for folder, folders, names in os.walk(place.top):
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in _READ_IN_EACH_FOLDER:
+            path = Path(folder, name)
+            if name in names and not (path.is_file() or path.is_symlink()):
+                return path
+    return None
 
 
 def settings_of(folder: Path) -> Settings:
@@ -357,7 +386,12 @@ def _read(place: Place) -> tuple[_Stamps, Settings]:
         paths.append(Path(os.environ["GIT_CONFIG_GLOBAL"]))
     stamps = {path: _time_and_size(path) for path in paths}
     listing = ["config", "--list", "-z", "--show-scope", "--show-origin"]
-    out = launch(place.top, (), listing, extra=place.boundary())
+    try:
+        out = launch(place.top, (), listing, extra=place.boundary())
+    except HistoryError as error:
+        if problem := _problem(place, str(error)):
+            return [], Settings(problem=problem)
+        raise
     fields = out.decode("utf-8", "surrogateescape").split("\0")
     values: dict[str, str] = {}
     rows: list[tuple[str, Setting]] = []
@@ -373,8 +407,25 @@ def _read(place: Place) -> tuple[_Stamps, Settings]:
     # A file that is included may appear later. A config that git did not list (it belongs to another user) may be
     # listed later.
     is_own_listed = any(scope in _OWN_SCOPES for scope, _ in rows)
+    if not is_own_listed:
+        try:
+            launch(place.top, (), ["rev-parse", "--git-dir"], extra=place.boundary())
+        except HistoryError as error:  # of another user, of which `Repository.paused` knows, or of another format
+            settings = replace(settings, problem=_problem(place, str(error)))
     includes = any(scope in _OWN_SCOPES and _INCLUDE.fullmatch(setting.key) for scope, setting in rows)
     return list(stamps.items()) if is_own_listed and not includes else [], settings
+
+
+def _problem(place: Place, said: str) -> str:
+    """What in a config git cannot work with, from git's own words, and the next step; "" for anything else."""
+    config = place.common_dir / "config"
+    if version := _BAD_VERSION.search(said):
+        return f"git cannot work with core.repositoryformatversion = {version[1]}: write 0 there in {config}"
+    if extension := _BAD_EXTENSION.search(said):
+        return f"this git does not know extensions.{extension[1]}: take it out of {config}, or install a newer git"
+    if line := _BAD_LINE.search(said):
+        return f"git cannot read its settings ({line[0]}): correct that line"
+    return ""
 
 
 def _judged(rows: Sequence[tuple[str, Setting]], values: dict[str, str], allowed: Allowed) -> Settings:

@@ -26,8 +26,12 @@ from vault_memory.adapters.git import (
     Objects,
     Repository,
     Setting,
+    Stored,
     TreeEntry,
     allow,
+    bytes_of,
+    is_content,
+    is_failed_filter,
     object_id,
     settings_of,
 )
@@ -37,7 +41,7 @@ from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, sign
 from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_move, move_branch, release_own_locks
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.core import layout
-from vault_memory.errors import Changed, HistoryError, LargeObject, NotFound, TooLarge, UsageError
+from vault_memory.errors import Changed, ForeignFile, HistoryError, LargeObject, NotFound, TooLarge, UsageError
 
 LOCK_TIMEOUT_S = 30.0
 _STAND_BY_S = 2.0
@@ -82,7 +86,7 @@ class History:
         self._repository = Repository(root)
         allow(self.root, allowed_settings)
         self._objects = Objects(self._repository.common_dir / "objects")
-        self._intents = IntentLog(self.git_dir / WAITING_DIR / "intents", self.root)
+        self._intents = IntentLog(self.git_dir / WAITING_DIR / "intents", self.root, self._objects)
         self._rewind = Rewind(self._repository, self._objects, self._intents)
         self._default_person = Author(person_name or _DEFAULT_OWNER.name, person_email or _DEFAULT_OWNER.email)
         self._sign = sign
@@ -142,6 +146,10 @@ class History:
             raise LargeObject(
                 f"{path} has more than {files.MAX_FILE_BYTES:,} bytes in {rev}, so it is not read: use plain git for it"
             ) from error
+
+    def stored(self, blob: str) -> Stored:
+        """The content of a file that the repository holds, by its id."""
+        return Stored(blob, self._objects)
 
     def commit_named(self, rev: str) -> str:
         """The commit that a name (a hash or part of one, a branch, `HEAD~2`) stands for. Raises `NotFound`."""
@@ -204,10 +212,11 @@ class History:
             try:
                 on_disk = read(self.root / path)
                 if path in waiting:
-                    before = waiting[path].after
+                    before = bytes_of(waiting[path].new)
                 else:
                     blob = self._blob_at(tree, path)
-                    if blob == filters.blob(self._repository.prefix / path, on_disk):
+                    full = self._repository.prefix / path
+                    if blob == filters.blob(full, on_disk) or full in filters.failed:
                         continue
                     before = self._objects.read(blob, files.MAX_FILE_BYTES)[1] if blob else None
             except (TooLarge, LargeObject):
@@ -274,6 +283,19 @@ class History:
         """Files that differ from HEAD and are not committed because their filter is refused; and the filter's name."""
         return self._with_refused_filter(self._status()) if settings_of(self.root).filters else {}
 
+    def failing_filters(self) -> dict[PurePosixPath, str]:
+        """Files that differ from HEAD and are not committed because their filter fails; and the filter's name."""
+        if not self._repository.filters():
+            return {}
+        prefix, filters = self._repository.prefix, Filters(self._repository, self._objects)
+        drivers = filters.drivers([prefix / path for path in self._status()])
+        failing: dict[PurePosixPath, str] = {}
+        for full, name in drivers.items():
+            with contextlib.suppress(TooLarge, ForeignFile, PermissionError):  # it is withheld for that
+                if filters.fails(full, files.read(self._repository.top / full)):
+                    failing[full.relative_to(prefix)] = name
+        return failing
+
     def _with_refused_filter(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         prefix = self._repository.prefix
         refused = Filters(self._repository, self._objects).refused([prefix / path for path in paths])
@@ -302,6 +324,17 @@ class History:
         name = b"./" + os.fsencode(path) + b"\0"
         return bool(git.run(self.root, "check-ignore", "-z", "--stdin", stdin=name, extra=plain, ok=(0, 1)))
 
+    def ignoring(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
+        """Those of the names that git's patterns ignore, tracked or not, and the line that does: `.gitignore:3:*`."""
+        if not paths or self._problem():
+            return {}
+        names = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
+        command = ("check-ignore", "--no-index", "--verbose", "-z", "--stdin")
+        out = git.run(self.root, *command, stdin=names, extra={"GIT_LITERAL_PATHSPECS": "0"}, ok=(0, 1))
+        fields = os.fsdecode(out).split("\0")
+        rows = zip(fields[0:-1:4], fields[1::4], fields[2::4], fields[3::4], strict=False)
+        return {PurePosixPath(row[3]): ":".join(row[:3]) for row in rows if not row[2].startswith("!")}
+
     def _waiting(self) -> dict[PurePosixPath, FileChange]:
         return net_changes(draft for intent in self._intents.pending() for draft in intent.drafts)
 
@@ -326,7 +359,18 @@ class History:
         if self._problem():
             return []
         options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
-        out = git.run(self.root, "status", *options, "--", ".", timeout_s=_STATUS_TIMEOUT_S)
+        command = ("status", *options, "--", ".")
+        try:
+            out = git.run(self.root, *command, timeout_s=_STATUS_TIMEOUT_S)
+        except HistoryError as error:
+            if not is_failed_filter(error):
+                raise
+            # Without filters git lists some files too many, and who asks compares them one by one.
+            settings = [
+                (name, key) for name in self._repository.filters() for key in ("clean=", "process=", "required=no")
+            ]
+            off = [option for name, key in settings for option in ("-c", f"filter.{name}.{key}")]
+            out = git.run(self.root, *off, *command, timeout_s=_STATUS_TIMEOUT_S)
         rows = [
             row for row in os.fsdecode(out).split("\0") if row and "U" not in row[:2] and row[:2] not in ("AA", "DD")
         ]
@@ -442,17 +486,21 @@ class History:
                 time.sleep(_POLL_S)  # git writes old content into files for a moment, and fails if we write then
                 continue
             redone = self._rewind.take_up_dropped() | self._rewind.put_back()
-            on_disk: dict[PurePosixPath, bytes | None] = {}
+            done: set[PurePosixPath] = set()
             for change in changes.values():
                 path = self.root / change.path
-                content = on_disk[change.path] = cache.read(path)
-                if content not in (change.before, change.after) or change.path in redone:
+                # A cache would hold all that a merge brings.
+                content = files.read(path) if isinstance(change.new, Stored) else cache.read(path)
+                is_done = is_content(content, change.new)
+                if not (is_done or is_content(content, change.old)) or change.path in redone:
                     raise files.changed(path, content)
+                if is_done:
+                    done.add(change.path)
             bases = self._bases(changes, head.commit)
-            self._refuse_repeats(changes.values(), on_disk, bases)
+            self._refuse_repeats((change for change in changes.values() if change.path in done), bases)
             intent = self._intents.add(drafts, _git_time(self._now()), head.commit, bases)
             self._step("intent written")
-            written = self._intents.write_files(intent, on_disk, self._step)
+            written = self._intents.write_files(intent, done, self._step)
             if may_wait and (self._repository.is_rewriting() or self._repository.head() != head):
                 self._intents.take_back(intent, written)  # git began while we wrote: undo, and try again
                 continue
@@ -467,7 +515,7 @@ class History:
             raise UsageError(
                 f"{change.path} is private and is never committed: state, indexes and conversations stay here"
             )
-        if layout.is_misplaced(change.path) and change.after is not None:
+        if layout.is_misplaced(change.path) and change.new is not None:
             raise UsageError(f"{change.path} is no place for a file: the layout has a folder there, or a file above it")
 
     def _read_again(self, path: Path) -> bytes | None:
@@ -477,26 +525,19 @@ class History:
         except TooLarge as error:
             raise files.changed(path, b"") from error
 
-    def _refuse_repeats(
-        self,
-        changes: Iterable[FileChange],
-        on_disk: Mapping[PurePosixPath, bytes | None],
-        bases: Mapping[PurePosixPath, str | None],
-    ) -> None:
-        """Refuse a change that another process has just committed: it must not be committed twice."""
+    def _refuse_repeats(self, changes: Iterable[FileChange], bases: Mapping[PurePosixPath, str | None]) -> None:
+        """Refuse a change, done on disk, that another process has just committed: it must not be committed twice."""
         filters = Filters(self._repository, self._objects)
-        for path, before, after in changes:
-            blob = filters.blob(self._repository.prefix / path, after)
-            if before != after == on_disk[path] and bases[path] == blob != filters.blob(
-                self._repository.prefix / path, before
-            ):
-                raise files.changed(self.root / path, on_disk[path])
+        for change in changes:
+            full = self._repository.prefix / change.path
+            if bases[change.path] == filters.blob(full, change.new) != filters.blob(full, change.old):
+                raise files.changed(self.root / change.path, bytes_of(change.new))
 
     def _bases(self, paths: Iterable[PurePosixPath], head: str | None) -> dict[PurePosixPath, str | None]:
         """The blob of each path in HEAD after all waiting drafts are committed."""
         tree, waiting, filters = self._objects.tree_of(head), self._waiting(), Filters(self._repository, self._objects)
         return {
-            path: filters.blob(self._repository.prefix / path, waiting[path].after)
+            path: filters.blob(self._repository.prefix / path, waiting[path].new)
             if path in waiting
             else self._blob_at(tree, path)
             for path in paths
@@ -538,11 +579,10 @@ class History:
             stamps[path] = _stamp(path)
             content = self._read_again(path)
             held = self._blob_at(tree, change.path)
-            before = change.before
-            known = {filters.blob(self._repository.prefix / change.path, before)}
-            if before is not None:
-                known.add(object_id("blob", before))
-            if content != change.after or held not in known:
+            known = {filters.blob(self._repository.prefix / change.path, change.old)}
+            if isinstance(change.old, bytes):
+                known.add(object_id("blob", change.old))
+            if not is_content(content, change.new) or held not in known:
                 raise files.changed(path, content)
         return stamps
 

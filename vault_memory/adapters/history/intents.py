@@ -13,14 +13,14 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from vault_memory.adapters import files
 from vault_memory.adapters.files import FileStamp
-from vault_memory.adapters.git import TreeEntry
+from vault_memory.adapters.git import Content, Objects, Stored, TreeEntry, bytes_of, is_content
 from vault_memory.adapters.history.model import Author, Draft, FileChange
 from vault_memory.core import layout, reading
 from vault_memory.errors import Changed, ForeignFile, HistoryError, TooLarge, UsageError, VaultMemoryError
@@ -68,7 +68,7 @@ def net_changes(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
     for draft in drafts:
         for change in draft.changes:
             first = net.get(change.path, change)
-            net[change.path] = FileChange(change.path, first.before, change.after)
+            net[change.path] = FileChange(change.path, first.old, change.new)
     return net
 
 
@@ -97,11 +97,15 @@ class WrittenFile(NamedTuple):
 
 
 class IntentLog:
-    """The intents in `folder` and the files below `root` that they write. To change either, hold the vault's lock."""
+    """The intents in `folder` and the files below `root` that they write. To change either, hold the vault's lock.
 
-    def __init__(self, folder: Path, root: Path) -> None:
+    Contents that `objects` hold already are not repeated in an intent.
+    """
+
+    def __init__(self, folder: Path, root: Path, objects: Objects) -> None:
         self._folder = folder
         self._root = root
+        self._objects = objects
 
     def pending(self) -> list[Intent]:
         """All intents, oldest first, without the damaged ones. May be called without the lock, too."""
@@ -122,7 +126,7 @@ class IntentLog:
                         damaged.append(_line(path, "it was set aside"))
                         continue
                     try:
-                        intents.append(_load(path))
+                        intents.append(_load(path, self._objects))
                     except DamagedIntent as error:
                         damaged.append(str(error))
                 return intents, damaged
@@ -170,13 +174,13 @@ class IntentLog:
     # Their files ------------------------------------------------------------------------------------------------------
 
     def write_files(
-        self, intent: Intent, on_disk: Mapping[PurePosixPath, bytes | None], step: Callable[[str], None]
+        self, intent: Intent, done: Collection[PurePosixPath], step: Callable[[str], None]
     ) -> list[WrittenFile]:
-        """Write the files of an intent, all or none, and return what was written; `on_disk` is what they hold now."""
+        """Write the files of an intent, all or none, and return what was written; those in `done` hold it already."""
         written: list[WrittenFile] = []
         try:
             for change in intent.net_changes().values():
-                if on_disk[change.path] != change.after:
+                if change.path not in done:
                     written.append(WrittenFile(change, self._write(change)))
                 step("file written")
         except VaultMemoryError:
@@ -187,9 +191,9 @@ class IntentLog:
     def take_back(self, intent: Intent, written: Sequence[WrittenFile]) -> None:
         """Undo `write_files`, and drop the intent."""
         try:
-            for (path, before, after), _ in reversed(written):
+            for (path, old, new), _ in reversed(written):
                 with contextlib.suppress(Changed):  # the person saved on top of ours: theirs stays
-                    self._write(FileChange(path, after, before))
+                    self._write(FileChange(path, new, old))
         except VaultMemoryError:
             # The undo failed. Our text stays on disk, so its intent must stay too.
             self.mark_written(intent)
@@ -197,11 +201,12 @@ class IntentLog:
         self.keep(intent, ())
 
     def _write(self, change: FileChange) -> FileStamp:
-        if change.after is not None:
+        before, after = bytes_of(change.old), bytes_of(change.new)
+        if after is not None:
             # The intent is durable, so the new name need not be: it reaches the disk before what comes after it.
-            return files.replace(self._root / change.path, change.after, change.before, sync=False)
-        if change.before is not None:
-            files.remove(self._root / change.path, change.before)
+            return files.replace(self._root / change.path, after, before, sync=False)
+        if before is not None:
+            files.remove(self._root / change.path, before)
         return FileStamp()
 
     # After a kill -----------------------------------------------------------------------------------------------------
@@ -216,7 +221,7 @@ class IntentLog:
         """Write the files that killed writers did not write. A damaged intent is set aside, and stays to be read."""
         for name in self._names():
             try:
-                intent = _load(self._folder / name)
+                intent = _load(self._folder / name, self._objects)
                 if name.endswith(".staged"):
                     self._finish(intent)
             except DamagedIntent:
@@ -234,7 +239,7 @@ class IntentLog:
         for change in intent.net_changes().values():
             self._put_back_displaced(change, intent.path.stat().st_mtime_ns)
             with contextlib.suppress(TooLarge):  # the person has put a large file there: theirs stays
-                if files.read(self._root / change.path) == change.before:
+                if is_content(files.read(self._root / change.path), change.old):
                     self._write(change)
         self.mark_written(intent)
 
@@ -251,7 +256,7 @@ class IntentLog:
             if temp.stat().st_ctime_ns < since_ns:
                 continue
             displaced = temp.read_bytes()
-            if displaced != change.before and not (change.after or b"").startswith(displaced):
+            if not is_content(displaced, change.old) and not (bytes_of(change.new) or b"").startswith(displaced):
                 files.replace(path, displaced, files.read(path))
             temp.unlink()
 
@@ -274,16 +279,16 @@ def _name(path: PurePosixPath) -> str:
 
 def _dump(intent: Intent) -> bytes:
     # Each content once, by a number: in a chain every `after` is the next one's `before`.
-    contents: dict[bytes, int] = {}
+    contents: dict[bytes | Stored, int] = {}
 
-    def number(content: bytes | None) -> int | None:
+    def number(content: Content) -> int | None:
         return None if content is None else contents.setdefault(content, len(contents))
 
     drafts = [
         {
             "message": draft.message,
             "author": list(draft.author),
-            "changes": [[_name(c.path), number(c.before), number(c.after)] for c in draft.changes],
+            "changes": [[_name(c.path), number(c.old), number(c.new)] for c in draft.changes],
             "merges": draft.merges,
             "tree_only": [
                 [_name(path), entry.mode.decode() if entry else None, entry.id if entry else None]
@@ -297,16 +302,22 @@ def _dump(intent: Intent) -> bytes:
         "head": intent.head,
         "bases": {_name(path): base for path, base in intent.bases.items()},
         "drafts": drafts,
-        "contents": [base64.b64encode(zlib.compress(content, 1)).decode() for content in contents],
+        "contents": [_packed(content) for content in contents],
     }
     return json.dumps(record).encode()
+
+
+def _packed(content: bytes | Stored) -> str | dict[str, str]:
+    if isinstance(content, Stored):
+        return {"blob": content.id}
+    return base64.b64encode(zlib.compress(content, 1)).decode()
 
 
 def _line(path: Path, problem: str) -> str:
     return f"{path} is damaged ({problem}): delete it; the text it was to commit is on disk"
 
 
-def _load(path: Path) -> Intent:
+def _load(path: Path, objects: Objects) -> Intent:
     """Read an intent. Raises `DamagedIntent`, and `FileNotFoundError`."""
     try:
         data = files.read_private(path, path.parent)
@@ -316,15 +327,20 @@ def _load(path: Path) -> Intent:
         raise FileNotFoundError(path)
     try:
         record = reading.json_value(data)
-        contents: list[bytes] = []
+        contents: list[bytes | Stored] = []
+        room = MAX_INTENT_BYTES
         for packed in record["contents"]:
-            room = MAX_INTENT_BYTES - sum(map(len, contents))
-            contents.append(_unpacked(base64.b64decode(packed), room))
+            if isinstance(packed, dict):
+                contents.append(_stored(_text(_id(packed["blob"])), objects))
+                continue
+            content = _unpacked(base64.b64decode(packed), room)
+            room -= len(content)
+            contents.append(content)
 
-        def content(number: int | None) -> bytes | None:
+        def numbered(number: int | None) -> Content:
             return None if number is None else contents[number]
 
-        drafts = tuple(_draft(row, content) for row in record["drafts"])
+        drafts = tuple(_draft(row, numbered) for row in record["drafts"])
         bases = {_path(name): _id(base) for name, base in record["bases"].items()}
         when = _text(record["when"])
         if not _GIT_TIME.fullmatch(when):
@@ -343,7 +359,13 @@ def _unpacked(data: bytes, room: int) -> bytes:
     return content
 
 
-def _draft(row: Mapping[str, Any], content: Callable[[int | None], bytes | None]) -> Draft:
+def _stored(blob: str, objects: Objects) -> Stored:
+    if not objects.has_blob(blob, files.MAX_FILE_BYTES):
+        raise ValueError(f"the repository has no file {blob}, or a large one")
+    return Stored(blob, objects)
+
+
+def _draft(row: Mapping[str, Any], content: Callable[[int | None], Content]) -> Draft:
     changes = tuple(FileChange(_path(p), content(before), content(after)) for p, before, after in row["changes"])
     for change in changes:
         if layout.is_private(change.path):  # we never wrote this: it came with an adopted folder or a backup

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_memory.adapters.git import bytes_of
+
 if TYPE_CHECKING:
-    from vault_memory.adapters.git import TreeEntry
+    from vault_memory.adapters.git import Content, TreeEntry
 
 
 class Author(NamedTuple):
@@ -24,11 +26,24 @@ ASSISTANT = Author("vault-memory", "vault-memory@localhost")
 
 
 class FileChange(NamedTuple):
-    """One file, from `before` to `after`; None is "no such file". `path` is relative to the vault's root."""
+    """One file, from `before` to `after`; None is "no such file". `path` is relative to the vault's root.
+
+    `old` and `new` are the same contents; what the repository holds already (`Stored`) is read when it is asked for.
+    """
 
     path: PurePosixPath
-    before: bytes | None
-    after: bytes | None
+    old: Content
+    new: Content
+
+    @property
+    def before(self) -> bytes | None:
+        """The bytes of the file before the change."""
+        return bytes_of(self.old)
+
+    @property
+    def after(self) -> bytes | None:
+        """The bytes of the file after the change."""
+        return bytes_of(self.new)
 
 
 @dataclass(frozen=True)

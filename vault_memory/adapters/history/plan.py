@@ -14,11 +14,14 @@ from vault_memory.adapters.git import (
     NEXT_STEP,
     SIGNING,
     CommitLog,
+    Content,
     Filters,
     Head,
     Objects,
     Repository,
+    Stored,
     TreeEntry,
+    bytes_of,
     commit_body,
     object_id,
     settings_of,
@@ -26,7 +29,7 @@ from vault_memory.adapters.git import (
 from vault_memory.adapters.history.intents import Intent, check_path
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
-from vault_memory.core.privacy import places, secrets_added, shown_path
+from vault_memory.core.privacy import Finding, Moved, places, secrets_added, shown_path
 from vault_memory.errors import HistoryError, LargeObject, TooLarge
 
 _FORBIDDEN_IN_NAMES = str.maketrans("\n\r\0", "   ", "<>")
@@ -75,14 +78,19 @@ class Planner:
         touched: set[PurePosixPath] = set(recommitted)
         for intent in pending:
             left = []
+            changes = [change for draft in intent.drafts for change in draft.changes]
+            removed = [change for change in changes if change.new is None and isinstance(change.old, bytes)]
+            moved = Moved((change.path, self._known(change, tree)) for change in removed)
             for draft in intent.drafts:
                 if in_history[_fingerprint(draft, intent)] > 0:
                     in_history[_fingerprint(draft, intent)] -= 1
                     continue
                 paths = [self._repository.prefix / change.path for change in draft.changes]
                 paths += self._tree_only(draft)
-                secrets = self._secrets(draft, tree)
-                reasons = [plan.blocked[path] for path in paths if path in plan.blocked] or self._unmended(secrets)
+                secrets = self._secrets(draft, tree, moved)
+                reasons = [plan.blocked[path] for path in paths if path in plan.blocked] or self._unmended(
+                    secrets, tree, moved
+                )
                 if reasons:  # later drafts on the same files must wait, too
                     plan.blocked.update(dict.fromkeys(paths, reasons[0]))
                     left.append(draft)
@@ -90,7 +98,7 @@ class Planner:
                 if draft.merges and self._is_behind(tip, draft.merges, plan.head) and self._is_as_merged(draft):
                     tree, tip = self._objects.tree_of(draft.merges), draft.merges
                 else:
-                    tree = self._applied(tree, self._mended(draft, secrets, tree))
+                    tree = self._applied(tree, self._mended(draft, secrets, tree, moved))
                     tree = self._objects.put(tree, self._tree_only(draft))
                     tip = self._commit(tree, tip, draft.author, intent.when, draft.message, draft.merges)
                 plan.commits.append(tip)
@@ -120,12 +128,16 @@ class Planner:
                 for change in draft.changes:
                     known = ours.setdefault(top / change.path, set())
                     if in_history[_fingerprint(draft, intent)]:
-                        known |= {intent.bases.get(change.path), self._blob(change.path, change.before)}
+                        known |= {intent.bases.get(change.path), self._blob(change.path, change.old)}
         self._find_staged_in_tree_only(pending, git_index, tree, plan)
         for path, name in self._filters.refused(list(ours)).items():
             plan.blocked[path] = (
                 f"{path} goes through the filter {name} of this repository's own config, which is not run: {NEXT_STEP}"
             )
+        for intent in pending:
+            for change in intent.net_changes().values():
+                if self._filters.fails(top / change.path, change.new):
+                    plan.blocked.setdefault(top / change.path, f"the git filter of {change.path} fails")
         staged = git_index.blobs(list(ours))
         behind = set()
         for path, known in ours.items():
@@ -179,26 +191,38 @@ class Planner:
 
     # Secrets --------------------------------------------------------------------------------------------------------
 
-    def _secrets(self, draft: Draft, tree: str) -> list[_Secret]:
+    def _secrets(self, draft: Draft, tree: str, moved: Moved) -> list[_Secret]:
         """The changes that bring in a secret, each with what history has of its file: in HEAD and in what is merged."""
-        moved = {change.before for change in draft.changes if change.after is None}
         found = []
         for change in draft.changes:
-            held = self._blob_in(tree, change.path)
-            known = [change.before if held == self._blob(change.path, change.before) else self._content(held)]
-            if draft.merges:
-                known.append(self._content(self._blob_in(self._objects.tree_of(draft.merges), change.path)))
-            if secrets_added(change.path, known, change.after, moved):
+            merged = self._blob_in(self._objects.tree_of(draft.merges), change.path) if draft.merges else None
+            if isinstance(change.new, Stored) and change.new.id == merged:
+                continue
+            known = [self._known(change, tree), *([self._content(merged)] if merged else [])]
+            if self._added(change.path, known, bytes_of(change.new), tree, moved):
                 found.append((change, known))
         return found
 
-    def _unmended(self, secrets: list[_Secret]) -> list[str]:
+    def _known(self, change: FileChange, tree: str) -> bytes | None:
+        """What a tree holds of the file, which `before` may not be: it may be the person's, and wait for a commit."""
+        held = self._blob_in(tree, change.path)
+        return bytes_of(change.old) if held == self._blob(change.path, change.old) else self._content(held)
+
+    def _added(
+        self, path: PurePosixPath, known: Sequence[bytes | None], text: bytes | None, tree: str, moved: Moved
+    ) -> list[Finding]:
+        def has_folder(folder: PurePosixPath) -> bool:
+            return self._objects.find(tree, self._repository.prefix / folder) is not None
+
+        return secrets_added(path, known, text, moved, has_folder)
+
+    def _unmended(self, secrets: list[_Secret], tree: str, moved: Moved) -> list[str]:
         """Why a draft must wait: a secret that it brings in is still in the file on disk."""
         reasons = []
         for change, known in secrets:
             name = shown_path(change.path)
             try:
-                found = secrets_added(change.path, known, files.read(self._repository.root / change.path))
+                found = self._added(change.path, known, files.read(self._repository.root / change.path), tree, moved)
             except TooLarge as error:
                 reasons.append(f"{name} holds a secret: its commits wait until it is taken out; {error}")
                 continue
@@ -206,13 +230,13 @@ class Planner:
                 reasons.append(f"{name} holds a secret, {places(found)}: its commits wait until it is taken out")
         return reasons
 
-    def _mended(self, draft: Draft, secrets: list[_Secret], tree: str) -> list[FileChange]:
+    def _mended(self, draft: Draft, secrets: list[_Secret], tree: str, moved: Moved) -> list[FileChange]:
         """The changes of a draft without the secrets that the person has taken out of the files since."""
         clean = {change.path: change for change in draft.changes}
         for change, known in secrets:
             merged = self._merged(change, self._blob_in(tree, change.path))
-            still = secrets_added(change.path, known, merged)
-            clean[change.path] = change._replace(after=known[0] if still else merged)
+            still = self._added(change.path, known, merged, tree, moved)
+            clean[change.path] = change._replace(new=known[0] if still else merged)
         return list(clean.values())
 
     # The commits ----------------------------------------------------------------------------------------------------
@@ -223,12 +247,12 @@ class Planner:
         for change in changes:
             path = self._repository.prefix / change.path
             held = self._blob_in(tree, change.path)
-            if not (self._is(held, change.path, change.before) or self._is(held, change.path, change.after)):
+            if not (self._is(held, change.path, change.old) or self._is(held, change.path, change.new)):
                 try:
-                    change = change._replace(after=self._merged(change, held))
+                    change = change._replace(new=self._merged(change, held))
                 except TooLarge:  # the person has put a large file there: HEAD stays as they left it
                     continue
-            blobs[path] = self._filters.add(path, change.after)
+            blobs[path] = self._filters.add(path, change.new)
         return self._objects.put(tree, blobs, self._programs(blobs))
 
     def _programs(self, paths: Iterable[PurePosixPath]) -> list[PurePosixPath]:
@@ -242,11 +266,11 @@ class Planner:
         check_path(self._repository.root, change.path)  # what a link leads to is never committed
         theirs = self._content(held)
         on_disk = files.read(self._repository.root / change.path)
-        if change.after is None or theirs is None or self._blob(change.path, on_disk) == held:
+        if change.new is None or theirs is None or self._blob(change.path, on_disk) == held:
             return on_disk  # the person has decided: the file on disk is what they want
         from vault_memory.core.notes import carry_over  # a turn rarely needs it
 
-        return carry_over(change.path, change.before, change.after, theirs)
+        return carry_over(change.path, bytes_of(change.old), bytes_of(change.new) or b"", theirs)
 
     def _is_behind(self, tip: str | None, other: str, head: Head) -> bool:
         """Whether `other` has all commits of HEAD, and nothing is planned on top of HEAD yet."""
@@ -315,14 +339,12 @@ class Planner:
         entry = self._objects.find(tree, folder)
         return entry.id if entry and entry.mode == FOLDER_MODE else None
 
-    def _blob(self, path: PurePosixPath, content: bytes | None) -> str | None:
+    def _blob(self, path: PurePosixPath, content: Content) -> str | None:
         return self._filters.blob(self._repository.prefix / path, content)
 
-    def _is(self, held: str | None, path: PurePosixPath, content: bytes | None) -> bool:
+    def _is(self, held: str | None, path: PurePosixPath, content: Content) -> bool:
         """Whether a blob is that of a content, be it as on disk or as git holds it."""
-        if content is None:
-            return held is None
-        return held in (object_id("blob", content), self._blob(path, content))
+        return held == self._blob(path, content) or (isinstance(content, bytes) and held == object_id("blob", content))
 
     def _blob_in(self, tree: str, path: PurePosixPath) -> str | None:
         entry = self._objects.find(tree, self._repository.prefix / path)

@@ -23,6 +23,7 @@ from vault_memory.adapters.git import (
     Head,
     IndexEntry,
     Repository,
+    Stored,
     UnknownIndex,
     object_id,
 )
@@ -246,7 +247,9 @@ class GitIndexUpdate:
             stamp = FileStamp.of(status)
             is_ours = written is not None and written.stamp == stamp._replace(ctime_ns=written.stamp.ctime_ns)
             if written and is_ours and index_mtime_ns <= stamp.mtime_ns:
-                return stamp if object_id("blob", written.change.after or b"") == blob else FileStamp()
+                content = written.change.new
+                name = content.id if isinstance(content, Stored) else object_id("blob", content or b"")
+                return stamp if name == blob else FileStamp()
             if object_id("blob", files.read(file) or b"") != blob or file.lstat().st_mtime_ns != stamp.mtime_ns:
                 return FileStamp()
         except (OSError, TooLarge, ForeignFile):

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.adapters import files, git
-from vault_memory.adapters.git import FILE_MODES, Filters, Objects, Repository
+from vault_memory.adapters.git import FILE_MODES, Filters, Objects, Repository, bytes_of, is_content
 from vault_memory.adapters.history.intents import IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
@@ -134,7 +134,7 @@ class Rewind:
             on_disk = content = files.read(file)
         except TooLarge:
             return False
-        if on_disk == chain[-1].after:
+        if is_content(on_disk, chain[-1].new):
             return False
         for change in chain:
             content = self._redone(change, content)
@@ -146,11 +146,12 @@ class Rewind:
         return True
 
     def _redone(self, change: FileChange, content: bytes | None) -> bytes | None:
-        if content in (change.before, change.after) or content is None or change.after is None:
-            return change.after
+        after = bytes_of(change.new)
+        if content is None or after is None or content == after or is_content(content, change.old):
+            return after
         from vault_memory.core.notes import carry_over  # a turn rarely needs it
 
-        return carry_over(change.path, change.before, change.after, content)
+        return carry_over(change.path, bytes_of(change.old), after, content)
 
     def _rewound_since(self, when: int) -> bool:
         """Whether git has moved files of the working tree since then (seconds)."""

@@ -8,14 +8,15 @@ from typing import NamedTuple, Protocol
 
 from vault_memory.adapters.embedding import Embedder, Vector
 from vault_memory.adapters.scan import Stamp
-from vault_memory.core.notes import Document
+from vault_memory.core.notes import Document, Resume
 from vault_memory.core.ranking import Candidates, Filter
 from vault_memory.core.text import QueryTerms
 
 
 @dataclass(frozen=True)
 class FileState:
-    """What the index knows of a file: the SHA-256 of its bytes, its stamp (see `scan.SourceStamp`), and what was wrong.
+    """What the index knows of a file: the SHA-256 of what was read of it, its stamp (see `scan.SourceStamp`), what was
+    wrong, and where to go on reading when it has only grown (`Document.resume`).
 
     `problem` is empty when everything was read. A file that could not be read at all has an empty hash, and the reason
     is in `problem`.
@@ -27,6 +28,7 @@ class FileState:
     ctime_ns: int
     inode: int
     problem: str = ""
+    resume: Resume | None = None
 
 
 class Space(NamedTuple):
@@ -73,6 +75,11 @@ class Index(Protocol):
 
     def replace(self, entries: Iterable[tuple[Document, FileState]]) -> None:
         """Replace what the index holds of these files. Vectors of unchanged text are kept."""
+        ...
+
+    def append(self, document: Document, state: FileState, before: FileState) -> bool:
+        """Replace the chunks of a file from `document.first` on. Returns False, and changes nothing, when the index
+        does not hold the text of `before`, on which the document was built."""
         ...
 
     def mark(self, states: Mapping[str, FileState]) -> None:

@@ -3,7 +3,8 @@ INSERT INTO meta VALUES('chunks', 0);
 CREATE TABLE files(
   file_id INTEGER PRIMARY KEY, source TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, title TEXT NOT NULL, day TEXT NOT NULL,
   tags TEXT NOT NULL, content_hash BLOB NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
-  ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL, problem TEXT NOT NULL);
+  ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL, problem TEXT NOT NULL,
+  resume TEXT NOT NULL);
 -- An id is never used again: matrices in memory, and whoever holds an id, may lag behind.
 CREATE TABLE chunks(
   chunk_id INTEGER PRIMARY KEY AUTOINCREMENT, file_id INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,

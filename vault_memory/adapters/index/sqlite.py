@@ -18,7 +18,7 @@ from vault_memory.adapters.index import database, vectors, words
 from vault_memory.adapters.index.base import FileState, Space, Stats
 from vault_memory.adapters.index.database import Refuse, rows, value
 from vault_memory.adapters.scan import Stamp
-from vault_memory.core.notes import Chunk, Document, Segment
+from vault_memory.core.notes import Chunk, Document, Resume, Segment
 from vault_memory.core.ranking import Candidates, Filter
 from vault_memory.core.text import QueryTerms, tokens
 from vault_memory.errors import Busy, IndexUnusable
@@ -26,7 +26,7 @@ from vault_memory.errors import Busy, IndexUnusable
 MERGE_PAGES = 500
 """Pages merged in one transaction: it takes some milliseconds, and writers get a turn between two."""
 
-_STATE = "content_hash, size, mtime_ns, ctime_ns, inode, problem"
+_STATE = "content_hash, size, mtime_ns, ctime_ns, inode, problem, resume"
 
 
 class SqliteIndex:
@@ -47,7 +47,7 @@ class SqliteIndex:
         if asked is not None:
             sql += " WHERE source IN (SELECT value FROM json_each(:asked))"
         with self._open() as db:
-            return {source: FileState(*state) for source, *state in db.execute(sql, {"asked": asked})}
+            return {source: _state(*state) for source, *state in db.execute(sql, {"asked": asked})}
 
     def stamps(self) -> dict[str, Stamp]:
         with self._open() as db:
@@ -74,20 +74,28 @@ class SqliteIndex:
                 file_id = self._put_file(db, document, state)
                 self._put_chunks(db, file_id, document)
 
+    def append(self, document: Document, state: FileState, before: FileState) -> bool:
+        held = "SELECT 1 FROM files WHERE source = ? AND content_hash = ?"
+        with self._open() as db, db:
+            if not value(db, held, (document.source, before.content_hash)):
+                return False
+            self._put_chunks(db, self._put_file(db, document, state), document)
+        return True
+
     def mark(self, states: Mapping[str, FileState]) -> None:
         with self._open() as db, db:
             for source, state in states.items():
                 if state.content_hash:  # only where the text is still that of the hash
                     db.execute(
-                        f"UPDATE files SET ({_STATE}) = (?,?,?,?,?,?) WHERE source = ? AND content_hash = ?",
+                        f"UPDATE files SET ({_STATE}) = (?,?,?,?,?,?,?) WHERE source = ? AND content_hash = ?",
                         (*_state_row(state), source, state.content_hash),
                     )
                     continue
                 db.execute(
-                    f"INSERT INTO files(source, kind, title, day, tags, {_STATE}) VALUES(?,'','','','',?,?,?,?,?,?)"
+                    f"INSERT INTO files(source, kind, title, day, tags, {_STATE}) VALUES(?,'','','','',?,?,?,?,?,?,?)"
                     " ON CONFLICT(source) DO UPDATE SET content_hash=excluded.content_hash, size=excluded.size,"
                     " mtime_ns=excluded.mtime_ns, ctime_ns=excluded.ctime_ns, inode=excluded.inode,"
-                    " problem=excluded.problem",
+                    " problem=excluded.problem, resume=excluded.resume",
                     (source, *_state_row(state)),
                 )
 
@@ -110,20 +118,23 @@ class SqliteIndex:
         tags = "".join(f"\n{tag}\n" for tag in document.tags)
         row = (document.source, document.kind, document.title, day, tags, *_state_row(state))
         sql = (
-            f"INSERT INTO files(source, kind, title, day, tags, {_STATE}) VALUES(?,?,?,?,?,?,?,?,?,?,?)"
+            f"INSERT INTO files(source, kind, title, day, tags, {_STATE}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
             " ON CONFLICT(source) DO UPDATE SET kind=excluded.kind, title=excluded.title, day=excluded.day,"
             " tags=excluded.tags, content_hash=excluded.content_hash, size=excluded.size, mtime_ns=excluded.mtime_ns,"
-            " ctime_ns=excluded.ctime_ns, inode=excluded.inode, problem=excluded.problem RETURNING file_id"
+            " ctime_ns=excluded.ctime_ns, inode=excluded.inode, problem=excluded.problem, resume=excluded.resume"
+            " RETURNING file_id"
         )
         return int(value(db, sql, row))
 
     def _put_chunks(self, db: apsw.Connection, file_id: int, document: Document) -> None:
-        """Replace a file's chunks. A chunk with unchanged text keeps its row, words and vectors, wherever it moved."""
+        """Replace a file's chunks from the document's first on. A chunk with unchanged text keeps its row, words and
+        vectors, wherever it moved."""
         kept: dict[bytes, list[int]] = {}
-        for chunk_id, identity in rows(db, "SELECT chunk_id, identity FROM chunks WHERE file_id = ?", (file_id,)):
+        held = "SELECT chunk_id, identity FROM chunks WHERE file_id = ? AND position >= ?"
+        for chunk_id, identity in rows(db, held, (file_id, document.first)):
             kept.setdefault(identity, []).append(chunk_id)
         head_words = _head(document)
-        for position, chunk in enumerate(document.chunks):
+        for position, chunk in enumerate(document.chunks, document.first):
             head = tokens.stems(chunk.heading) + head_words
             identity = _identity(document.title, head, chunk)
             if ids := kept.get(identity):
@@ -300,8 +311,19 @@ def _pack(segments: Sequence[Segment], first_line: int) -> bytes:
     return array("I", [n for each in segments for n in (each.line - first_line, each.start, each.end)]).tobytes()
 
 
-def _state_row(state: FileState) -> tuple[bytes, int, int, int, int, str]:
-    return (state.content_hash, state.size, state.mtime_ns, state.ctime_ns, state.inode, state.problem)
+def _state_row(state: FileState) -> tuple[bytes, int, int, int, int, str, str]:
+    resume = json.dumps(state.resume) if state.resume else ""
+    return (state.content_hash, state.size, state.mtime_ns, state.ctime_ns, state.inode, state.problem, resume)
+
+
+def _state(
+    content_hash: bytes, size: int, mtime_ns: int, ctime_ns: int, inode: int, problem: str, stored: str
+) -> FileState:
+    resume = None
+    if stored:
+        position, line, title, body_line, above = json.loads(stored)
+        resume = Resume(position, line, title, body_line, tuple((level, heading) for level, heading in above))
+    return FileState(content_hash, size, mtime_ns, ctime_ns, inode, problem, resume)
 
 
 def _file_id(path: Path) -> tuple[int, int] | None:

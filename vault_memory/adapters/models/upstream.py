@@ -1,23 +1,30 @@
-"""A provider of chat models over HTTP: a request is sent on, and its response is read as it comes."""
+"""A provider of chat models over HTTP: a request is sent on, and its response is read as it comes.
+
+Each request has a connection of its own. All users would share one that is kept: whatever a provider sends after the
+end of a response would be read as the beginning of the next one, and nobody can see it before that.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import socket
+import ssl
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpcore
+import httpx
 
 from vault_memory.errors import EndpointError, EndpointSlow, UsageError
-
-if TYPE_CHECKING:
-    import httpx
 
 Headers = list[tuple[bytes, bytes]]
 CONNECT_TIMEOUT_S = 10.0
@@ -31,13 +38,11 @@ SOCKET_BYTES = 64 << 10
 than the client reads, and all of them come at once into our memory."""
 TURN_S = 0.001
 """How long one response is read before others have a turn."""
-REPEATED_BYTES = 64 << 10
-"""So small a request is kept until its response begins, and is sent once more when the provider has closed the
-connection that it was sent on, which was left from an earlier request."""
-_FRESH_OR_ANSWERED = {"connection.connect_tcp.started", "http11.receive_response_headers.complete"}
-"""What httpcore tells of a request whose connection was new, or to which at least an interim response came."""
+MAX_HEAD_BYTES = 32 << 10
+"""Of a response, with the 1xx responses before it: each of those takes some 50 us, and few providers send any."""
+HEAD_PART_BYTES = 1 << 10
+"""Of a head, so much is read at a time; others have a turn after it."""
 MAX_CONNECTIONS = 1_000
-MAX_IDLE_CONNECTIONS = 100
 _PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+)+/?")
 _QUERY = re.compile(r"[!\"$-~]*")  # printable ASCII without #
 _ENCODED_DELIMITER = re.compile(r"%(?:2[ef35]|5c|40|3f)", re.IGNORECASE)
@@ -46,7 +51,15 @@ _DOT_SEGMENT = re.compile(r"(?:\A|/)\s*\.+\s*(?:[/;]|\Z)")
 """Some servers read `..;x` as `..` with parameters."""
 _MODEL_SLASH = re.compile(r"%2f", re.IGNORECASE)
 """Clients encode the slash of a model's name, such as `vendor/model`; it is checked like one that divides a path."""
+_ERRORS_OF_HTTPCORE = (
+    *(httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError),
+    httpcore.UnsupportedProtocol,
+)
 _REDIRECTS = (301, 302, 303, 307, 308)
+_WITHOUT_BODY = (204, 205, 304)
+"""Nobody reads a body of such a response, or its length, as one: neither is handed on."""
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+"""No header may hold one."""
 _GZIP_OR_DEFLATE = zlib.MAX_WBITS | 32
 """zlib recognises which of the two it is."""
 _HOP_BY_HOP = {
@@ -72,8 +85,6 @@ def address_below(base_url: str, path: str) -> httpx.URL:
     `path` comes from a client: it begins with a slash and may have a query. Raises `UsageError` for one that another
     program could read as a different host or path.
     """
-    import httpx
-
     below, mark, query = path.partition("?")
     read = _MODEL_SLASH.sub("/", below) if below.startswith("/models/") else below
     if not (_PATH.fullmatch(read) and _is_plain(read) and _QUERY.fullmatch(query)):
@@ -111,12 +122,118 @@ async def _in_parts(content: bytes, sent: Callable[[], None]) -> AsyncIterator[b
     sent()
 
 
-def _limit_what_waits(response: httpx.Response) -> None:
-    """A stream that a test makes up has no connection."""
-    stream = response.extensions.get("network_stream")
-    connection = stream.get_extra_info("socket") if stream is not None else None
-    if connection is not None:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BYTES)
+class _HeadTooLong(Exception):
+    """What comes before a response's body has more than `MAX_HEAD_BYTES`."""
+
+
+class _Connection(httpcore.AsyncNetworkStream):
+    """A connection to the provider. Until a body begins, little is read of it at a time, and not much in all."""
+
+    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
+        self._stream = stream
+        self._head_bytes: int | None = 0
+
+    def begin_body(self) -> None:
+        """The head has come."""
+        self._head_bytes = None
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Raises `_HeadTooLong`."""
+        if self._head_bytes is None:
+            return await self._stream.read(max_bytes, timeout)
+        data = await self._stream.read(min(max_bytes, HEAD_PART_BYTES), timeout)
+        self._head_bytes += len(data)
+        if self._head_bytes > MAX_HEAD_BYTES:
+            raise _HeadTooLong
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.AsyncNetworkStream:
+        return _Connection(await self._stream.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+class _Backend(httpcore.AnyIOBackend):
+    """Makes each connection a `_Connection`, for which the system holds little."""
+
+    async def connect_tcp(self, *address: Any, **more: Any) -> httpcore.AsyncNetworkStream:
+        stream = await super().connect_tcp(*address, **more)
+        stream.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BYTES)
+        return _Connection(stream)
+
+
+class _Network(httpx.AsyncBaseTransport):
+    """The way to a provider at `base_url`, through the proxy that the environment names for it, if any."""
+
+    def __init__(self, base_url: str) -> None:
+        address = httpx.URL(base_url)
+        proxies = {} if proxy_bypass(address.host) else getproxies()
+        proxy = proxies.get(address.scheme) or proxies.get("all")
+        self._pool = httpcore.AsyncConnectionPool(
+            httpx.create_ssl_context() if address.scheme == "https" else None,  # it takes a tenth of a second
+            _proxy_at(proxy if "://" in proxy else f"http://{proxy}") if proxy else None,
+            max_connections=MAX_CONNECTIONS,
+            network_backend=_Backend(),
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        address = request.url
+        assert isinstance(request.stream, httpx.AsyncByteStream)
+        with _errors_of_httpx():
+            response = await self._pool.handle_async_request(
+                httpcore.Request(
+                    request.method,
+                    httpcore.URL(
+                        scheme=address.raw_scheme, host=address.raw_host, port=address.port, target=address.raw_path
+                    ),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        response.extensions["network_stream"].begin_body()
+        return httpx.Response(
+            response.status, headers=response.headers, stream=_Body(response), extensions=response.extensions
+        )
+
+    async def aclose(self) -> None:
+        await self._pool.aclose()
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _errors_of_httpx():
+            async for part in self._response.aiter_stream():
+                yield part
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+@contextlib.contextmanager
+def _errors_of_httpx() -> Iterator[None]:
+    """httpx has an error of the same name for each of httpcore."""
+    try:
+        yield
+    except _ERRORS_OF_HTTPCORE as error:
+        raise getattr(httpx, type(error).__name__)(str(error)) from None
+
+
+def _proxy_at(address: str) -> httpcore.Proxy:
+    proxy = httpx.Proxy(address)
+    return httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth, ssl_context=proxy.ssl_context)
 
 
 class UpstreamResponse:
@@ -125,9 +242,14 @@ class UpstreamResponse:
     def __init__(self, upstream: Upstream, response: httpx.Response) -> None:
         self._upstream = upstream
         self._response = response
-        _limit_what_waits(response)
         self.status = response.status_code
-        self.headers = end_to_end(response.headers.raw)
+        self._has_body = self.status not in _WITHOUT_BODY
+        has_length = self._has_body and "Transfer-Encoding" not in response.headers
+        self.headers = [
+            (name, value)
+            for name, value in end_to_end(response.headers.raw)
+            if not _CONTROL.search(value) and (has_length or name != b"content-length")
+        ]
         self.media_type = response.headers.get("Content-Type", "")
         encoding = response.headers.get("Content-Encoding", "").lower()
         self.is_compressed = encoding in ("gzip", "x-gzip", "deflate")
@@ -141,8 +263,8 @@ class UpstreamResponse:
 
         Chunks that arrive together are one part, however small the provider has made them.
         """
-        import httpx
-
+        if not self._has_body:
+            return
         self._reading = asyncio.ensure_future(self._read())
         try:
             while not self._reading.done() or self._arrived:
@@ -234,15 +356,13 @@ class Upstream:
     ) -> UpstreamResponse:
         """Send a request and wait for the head of the response, whatever its status.
 
-        `sent` is called when the content has left; if it is not small, it is not kept any longer than that.
+        `sent` is called when the content has left; it is not kept any longer than that.
 
         `path` begins with a slash and may have a query; `own_key` replaces the configured key. Raises `UsageError` for
         a path that leads elsewhere, `EndpointError` if the provider cannot be reached, redirects or has no valid
         status, `EndpointSlow` if it sends nothing in time. No message holds a key, and no key is sent to the target of
         a redirect.
         """
-        import httpx
-
         if not self.base_url:
             raise EndpointError(
                 f"the proxy has no provider: set {self.setting} in vault-memory.toml, and say yes to it with "
@@ -253,35 +373,24 @@ class Upstream:
         has_body = bool(content) or method == "POST"
         length = [(b"content-length", b"%d" % len(content))] if has_body else []
         loop, limit = asyncio.get_running_loop(), asyncio.timeout(None if has_body else self.timeout_s + INTERIM_S)
-        steps: set[str] = set()
-
-        async def note(step: str, _: Mapping[str, object]) -> None:
-            steps.add(step)
 
         def has_left() -> None:
             limit.reschedule(loop.time() + self.timeout_s + INTERIM_S)
             sent()
 
-        def request(content: bytes) -> httpx.Request:
-            return httpx.Request(
-                method,
-                address_below(self.base_url, path),
-                headers=[*headers, *self._authorization(key), *length],
-                content=_in_parts(content, has_left) if has_body else None,
-                extensions={"timeout": timeout.as_dict(), "trace": note},
-            )
-
-        first = request(content)
-        again = content if len(content) <= REPEATED_BYTES else None
+        request = httpx.Request(
+            method,
+            address_below(self.base_url, path),
+            headers=[*headers, *self._authorization(key), *length, (b"connection", b"close")],
+            content=_in_parts(content, has_left) if has_body else None,
+            extensions={"timeout": timeout.as_dict()},
+        )
         del content
         try:
             async with limit:
-                try:
-                    response = await self._opened_client().send(first, stream=True)
-                except (httpx.RemoteProtocolError, httpx.NetworkError):
-                    if again is None or not steps or not steps.isdisjoint(_FRESH_OR_ANSWERED):
-                        raise
-                    response = await self._opened_client().send(request(again), stream=True)
+                response = await self._opened_client().send(request, stream=True)
+        except _HeadTooLong:
+            raise self.error(f"sent {MAX_HEAD_BYTES >> 10} KB and no response, or one with so long a head") from None
         except TimeoutError:
             raise self.error(f"sent no response in {self.timeout_s:g} s (upstream.timeout_s), only 1xx") from None
         except (httpx.ReadTimeout, httpx.WriteTimeout):
@@ -315,15 +424,11 @@ class Upstream:
         )
 
     def _opened_client(self) -> httpx.AsyncClient:
-        import httpx
-
         if self._client is None:
-            limits = httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE_CONNECTIONS)
             # All users share the client: no cookie of one's response may go into another's request, or be kept.
             no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-            self._client = httpx.AsyncClient(
-                transport=self.transport, limits=limits, follow_redirects=False, cookies=no_cookies
-            )
+            network = self.transport or _Network(self.base_url)
+            self._client = httpx.AsyncClient(transport=network, follow_redirects=False, cookies=no_cookies)
         return self._client
 
     def _key(self) -> str:

@@ -40,11 +40,28 @@ _HTML = (
 )
 _TYPES = (
     *("int", "uint", "long", "ulong", "short", "float", "double", "decimal", "number", "num", "bool", "boolean", "str"),
-    *("string", "char", "byte", "bytes", "void", "object", "any", "unknown", "never", "null", "auto", "dynamic"),
+    *(
+        "uuid",
+        "url",
+        "uri",
+        "json",
+        "string",
+        "char",
+        "byte",
+        "bytes",
+        "void",
+        "object",
+        "any",
+        "unknown",
+        "never",
+        "null",
+        "auto",
+        "dynamic",
+    ),
     r"[fiu]\d{1,3}",
     "[iu]size",
 )
-"""Types in small letters, as in `vector<int>`; others are written with a capital, and no mark is."""
+"""Types in small letters or capitals, as in `vector<int>`; others have one capital, and no mark has."""
 _SQUARED = (
     *(
         "inst",
@@ -95,7 +112,7 @@ _MARK = re.compile(
     rf"|<(?=(?:{_BEFORE}|{_AROUND})(?P<foreign>[\w-]{{0,60}}[^\W\x00-\x7f]{_LETTER}*+)[^\w<>\n]{{0,20}}(?:>|\s[\w:-]+\s*=[^<>\n]{{0,200}}>))"
     # one of one word; after a letter only if it is no type
     rf"|(?<![a-z0-9_])<(?=_*+(?!{_IS_HTML})\d*+[a-z][a-z0-9]*{_TO_END})"
-    rf"|<(?=_*+(?!{_IS_HTML}|(?:{'|'.join(_TYPES)})>)(?-i:[a-z][a-z0-9]+|[A-Z][A-Z0-9]{{2,}})/?>)"
+    rf"|<(?=[ \t]{{0,4}}_*+(?!{_IS_HTML}|(?:{'|'.join(_TYPES)})>)(?-i:[a-z][a-z0-9]+|[A-Z][A-Z0-9]{{2,}})/?>)"
     r"|>(?=>\s*(?-i:[A-Z]{3,20})\s*<<)"
     rf"|\[(?={_BEFORE}(?:\|\s*[/\w]|(?:{_names(_SQUARED)}|round\s\d{{1,4}}|(?:control|unused|special|reserved)[-_]?\d{{1,4}})\s*\]))"
     r"|\[(?=[\w\s:.-]{1,60}\|++[^\[\]|\n]{2,60}\|++[^\w\[\]\n]{0,20}\])"
@@ -104,6 +121,8 @@ _MARK = re.compile(
     rf"|\](?={_BEFORE}(?:~b\]|~!b\[))|\[(?={_BEFORE}e~\[)",
     re.IGNORECASE,
 )
+_PLAIN_BRACKET = re.compile(r"[<>\[\]]")
+"""A mark is looked for at these alone: most of its alternatives are tried at each place."""
 _ANGLED_TEXT = re.compile(r"<(?=([^<>]{1,80})>)")
 _SIGNS = re.compile(r"[\W_]+")
 _ANGLED_LETTERS = frozenset(_SIGNS.sub("", name) for name in _ANGLED if len(name) > 2)
@@ -118,8 +137,11 @@ _LEADING = (
 )
 _TRAILING = rf"(?:[ \t]*(?:\d{{1,3}}|[(\[][^()\[\]\n:]{{1,20}}[)\]]))?(?:[ \t*_)\]}}」』”’`]|{_HTML_TAG})*+"
 _LINK = r"[ \t]*\[[^\[\]\n]{1,40}\]:[ \t]*(?:https?://|mailto:|[/.#])[^\s]*+[ \t]*$"
+_STEPS = ("Thought", "Action", "Action Input", "Final Answer")
+"""By which agents (ReAct) divide what a model writes, in this case only: `action: int` is code."""
 _LINE_SPEAKER = (
-    rf"^(?!{_LINK})(?:{_LEADING}(?:(?:gpt4 correct )?(?:{_names(ROLES)}|observation)|{'|'.join(_HAN_SPEAKERS)})"
+    rf"^(?!{_LINK})(?:{_LEADING}(?:(?:gpt4 correct )?(?:{_names(ROLES)}|observation|(?-i:{_names(_STEPS)}))"
+    rf"|{'|'.join(_HAN_SPEAKERS)})"
     rf"{_TRAILING}:(?<!\d:(?=\d))"
     r"|[ \t>]*+#[# \t]*+(?:instruction|input|response)[ \t]*:"
     r"|>>>\w++[ \t]*$)"
@@ -228,13 +250,13 @@ def _may_name_a_speaker(view: str) -> bool:
 def _marks(view: str) -> Iterator[tuple[int, str]]:
     """Where a mark begins in the view of a text, and its bracket; "" for a speaker, `_FOREIGN` for a tag in another
     script than Latin."""
-    if "<" in view or "[" in view or "]" in view:
-        yield from (
-            (found.start(), found[0] if found["foreign"] is None else _FOREIGN) for found in _MARK.finditer(view)
-        )
+    for bracket in _PLAIN_BRACKET.finditer(view):
+        if found := _MARK.match(view, bracket.start()):
+            yield found.start(), found[0] if found["foreign"] is None else _FOREIGN
     if "<" in view:
         for found in _ANGLED_TEXT.finditer(view):
             if _SIGNS.sub("", found[1]).lower() in _ANGLED_LETTERS:
                 yield found.start(), "<"
     if ":" in view or ">>>" in view:
-        yield from ((found.start(), "") for found in _SPEAKER.finditer(view))
+        speaker = _SPEAKER if any(name in view for name in _CALLED) else _BEGINS_LIKE_A_TURN
+        yield from ((found.start(), "") for found in speaker.finditer(view))

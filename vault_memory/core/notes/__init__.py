@@ -9,7 +9,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.notes import document, journal, merge, note
-    from vault_memory.core.notes.document import Chunk, Document, Segment
+    from vault_memory.core.notes.document import Chunk, Document, Resume, Segment
     from vault_memory.core.notes.journal import Turn, parse_line
     from vault_memory.core.notes.merge import Clash, Side, carry_over, merge_profile
 
@@ -17,6 +17,7 @@ __all__ = [
     "Chunk",
     "Clash",
     "Document",
+    "Resume",
     "Segment",
     "Side",
     "Turn",
@@ -35,6 +36,7 @@ __getattr__ = lazy_exports(
         "Chunk": "document",
         "Clash": "merge",
         "Document": "document",
+        "Resume": "document",
         "Segment": "document",
         "Side": "merge",
         "Turn": "journal",

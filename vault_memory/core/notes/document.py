@@ -65,9 +65,27 @@ class Chunk:
     sections: tuple[tuple[int, str], ...] = ()
 
 
+class Resume(NamedTuple):
+    """Where the reading goes on when a file has only grown: at its chunk `position` (0-based), which begins at `line`.
+
+    No appended text can change how the lines before it are read. `title` is the document's, `body_line` where its body
+    begins, and `above` are the headings above the line, each with its level.
+    """
+
+    position: int
+    line: int
+    title: str = ""
+    body_line: int = 1
+    above: tuple[tuple[int, str], ...] = ()
+
+
 @dataclass(frozen=True)
 class Document:
-    """One file, read. `problems` say in words what could not be read as it should be; the rest is indexed anyway."""
+    """One file, read. `problems` say in words what could not be read as it should be; the rest is indexed anyway.
+
+    `chunks` begin with the file's chunk `first` (0-based): the chunks before it are as they were when the file was last
+    read. `resume` is for the next time; None: then the file has to be read from its beginning.
+    """
 
     source: str
     kind: str
@@ -76,13 +94,16 @@ class Document:
     tags: tuple[str, ...]
     chunks: tuple[Chunk, ...]
     problems: tuple[str, ...] = ()
+    first: int = 0
+    resume: Resume | None = None
 
 
-def read(source: str, kind: str, data: bytes) -> Document:
+def read(source: str, kind: str, data: bytes, resume: Resume | None = None) -> Document:
     """Read the bytes of a source of kind `kind` (see `layout.kind_of`): Markdown, or a conversation's JSONL.
 
     Any bytes can be read: bad UTF-8 is replaced, broken front matter is left out, and a file above `MAX_FILE_BYTES` is
-    read up to there; `problems` names each.
+    read up to there; `problems` names each. `resume` is that of a document whose bytes `data` begins with: it saves the
+    reading of the chunks before, and changes nothing else.
     """
     problems: list[str] = []
     if len(data) > MAX_FILE_BYTES:
@@ -96,8 +117,8 @@ def read(source: str, kind: str, data: bytes) -> Document:
         problems.append(f"line {line} is not valid UTF-8: indexed with the bad characters replaced")
     text = text.replace("\r\n", "\n")
     if source.endswith(".jsonl"):
-        return _conversation(source, kind, text, problems)
-    return _markdown(source, kind, text, problems)
+        return _conversation(source, kind, text, problems, resume)
+    return _markdown(source, kind, text, problems, resume)
 
 
 def _end_of_read(data: bytes) -> int:
@@ -106,34 +127,54 @@ def _end_of_read(data: bytes) -> int:
     return next((at for at in range(end, end - 4, -1) if data[at] & 0xC0 != 0x80), end)
 
 
-def _markdown(source: str, kind: str, text: str, problems: list[str]) -> Document:
+def _markdown(source: str, kind: str, text: str, problems: list[str], resume: Resume | None) -> Document:
     parsed = note.parse(text)
     problems.extend(parsed.problems)
     problems.extend(note.conflict_problems(text))
     lines = reading.lines(parsed.body)
-    spans = _spans(lines)
     offset = parsed.body_line
+    if resume and resume.body_line != offset:
+        resume = None  # what was appended has closed the front matter
+    spans = _spans(lines, resume.line - offset, resume.above) if resume else _spans(lines)
+    position = resume.position if resume else 0
     chunks = []
-    for at, span in enumerate(spans):
+    for at, span in enumerate(spans, position):
         first = 1 if at == 0 else span.start + offset  # front matter belongs to the first chunk
         chunks.append(_chunk(first, span.end + offset - 1, span.heading, list(_rows(kind, span, lines, offset))))
     if not chunks and text:  # nothing but front matter
         chunks.append(Chunk(1, len(reading.lines(text)), "", "", ()))
     title = (
-        parsed.title
+        (resume.title if resume else parsed.title)
         or next((span.sections[0].heading[0] for span in spans if span.sections[0].heading), "")
         or PurePosixPath(source).stem
     )
-    return Document(source, kind, title, _day(source, parsed.meta), parsed.tags, tuple(chunks), tuple(problems))
+    following = None
+    for at in _final_spans(spans) if not problems else ():
+        if position + at:  # at the beginning there is nothing to save
+            span = spans[at]
+            following = Resume(position + at, span.start + offset, title, offset, span.sections[0].above)
+    day = _day(source, parsed.meta)
+    return Document(source, kind, title, day, parsed.tags, tuple(chunks), tuple(problems), position, following)
 
 
-def _conversation(source: str, kind: str, text: str, problems: list[str]) -> Document:
+def _final_spans(spans: Sequence[_Span]) -> Iterator[int]:
+    """The numbers of the spans that begin, whatever is appended, where they begin now.
+
+    They begin with a section that another one follows: its heading, its size and all that stands before are final.
+    """
+    for at, span in enumerate(spans):
+        if span.start == span.sections[0].start < spans[-1].sections[-1].start:
+            yield at
+
+
+def _conversation(source: str, kind: str, text: str, problems: list[str], resume: Resume | None) -> Document:
     """A record of turns: the segments of line n are the sentences of what was said in record n."""
     lines = reading.lines(text)
     chunks: list[Chunk] = []
     rows: list[_Row] = []
-    start, size, bad = 1, 0, []
-    for number, line in enumerate(lines, 1):
+    position, start = resume[:2] if resume else (0, 1)
+    size, bad = 0, list[int]()
+    for number, line in enumerate(lines[start - 1 :], start):
         said = _said(line)
         if said is None:
             bad.append(number)
@@ -148,7 +189,9 @@ def _conversation(source: str, kind: str, text: str, problems: list[str]) -> Doc
         chunks.append(_chunk(start, len(lines), (), rows))
     if bad:
         problems.append(f"line {bad[0]} is not a conversation record ({len(bad)} in all): indexed as plain text")
-    return Document(source, kind, "", _day(source, {}), (), tuple(chunks), tuple(problems))
+    last = position + len(chunks) - 1
+    following = Resume(last, start) if last > 0 and text.endswith("\n") and not problems else None
+    return Document(source, kind, "", _day(source, {}), (), tuple(chunks), tuple(problems), position, following)
 
 
 class _Row(NamedTuple):
@@ -263,7 +306,8 @@ def _cut_line(line: str) -> list[tuple[int, int]]:
 class _Section:
     """Lines `start` to `end` (0-based, end exclusive) under the heading path `heading`, whose lines end before `body`.
 
-    `level` is the heading's, 0 for what stands before any; `cuts` are where a block begins.
+    `level` is the heading's, 0 for what stands before any; `cuts` are where a block begins. `above` are the headings
+    above line `start`, each with its level.
     """
 
     start: int
@@ -272,6 +316,7 @@ class _Section:
     level: int
     heading: tuple[str, ...]
     cuts: tuple[int, ...]
+    above: tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True)
@@ -289,50 +334,54 @@ class _Span:
         return tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False)))
 
 
-def _spans(lines: Sequence[str]) -> list[_Span]:
-    """The chunks of a body: they cover all its lines once, in order."""
-    sizes = [tokens.count(line) for line in lines]
+def _spans(lines: Sequence[str], start: int = 0, above: tuple[tuple[int, str], ...] = ()) -> list[_Span]:
+    """The chunks of a body from line `start` on: they cover all its lines once, in order."""
+    sizes = [0] * start + [tokens.count(line) for line in lines[start:]]
     found: list[_Span] = []
     size = 0
-    for section in _sections(lines):
+    for section in _sections(lines, start, above):
         section_size = sum(sizes[section.start : section.end])
         if found and size + section_size <= MAX_JOINED_TOKENS and _joins(found[-1], section):
             found[-1] = _Span(found[-1].start, section.end, (*found[-1].sections, section))
             size += section_size
             continue
-        for start, end in _cut_section(section, sizes):
-            found.append(_Span(start, end, (section,)))
-            size = sum(sizes[start:end])
+        for first, end in _cut_section(section, sizes):
+            found.append(_Span(first, end, (section,)))
+            size = sum(sizes[first:end])
     return found
 
 
-def _sections(lines: Sequence[str]) -> list[_Section]:
-    """The body's sections in order; they cover all lines once. A heading without text of its own before its first child
-    belongs to the child."""
+def _sections(lines: Sequence[str], start: int, above: tuple[tuple[int, str], ...]) -> list[_Section]:
+    """The body's sections in order; they cover all lines from `start` on, where the body or a section begins, once.
+
+    `above` are the headings above `start`. A heading without text of its own before its first child belongs to the
+    child.
+    """
     found: list[_Section] = []
-    path: list[tuple[int, str]] = []
-    start, after, cuts = 0, 0, [0]
-    line_count = len(lines)
+    path = list(above)
+    after, cuts = start, [start]
+    line_count, offset = len(lines), start
 
     def close(end: int) -> None:
         if end > start:
             level = path[-1][0] if path else 0
-            found.append(_Section(start, after, end, level, tuple(text for _, text in path), tuple(cuts)))
+            found.append(_Section(start, after, end, level, tuple(text for _, text in path), tuple(cuts), above))
 
-    parsed = _blocks("\n".join(row[:MAX_BLOCK_CHARS] for row in lines[:MAX_BLOCK_LINES]))
+    parsed = _blocks("\n".join(row[:MAX_BLOCK_CHARS] for row in lines[offset:MAX_BLOCK_LINES]))
     for at, token in enumerate(parsed):
         if token.map is None:
             continue
-        line = min(token.map[0], line_count)
+        line = min(offset + token.map[0], line_count)
         if token.type == "heading_open" and token.level == 0 and len(parsed[at + 1].content) <= MAX_HEADING_CHARS:
             level = int(token.tag[1:])
             is_sibling = bool(path) and level <= path[-1][0]
             if is_sibling or _has_text(lines, after, line):
                 close(line)
                 start = line
-            path = [(depth, text) for depth, text in path if depth < level]
+                above = tuple(heading for heading in path if heading[0] < level)
+            path = [heading for heading in path if heading[0] < level]
             path.append((level, parsed[at + 1].content.strip()))
-            after, cuts = min(token.map[1], line_count), [start]
+            after, cuts = min(offset + token.map[1], line_count), [start]
         elif token.nesting >= 0 and line > cuts[-1]:
             cuts.append(line)
     close(line_count)

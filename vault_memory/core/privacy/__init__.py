@@ -12,10 +12,11 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.privacy import private, secrets
     from vault_memory.core.privacy.private import PRIVATE, is_private, names_a_contact, without_private
-    from vault_memory.core.privacy.secrets import Finding, places, redact, secrets_added, shown_path
+    from vault_memory.core.privacy.secrets import Finding, Moved, places, redact, secrets_added, shown_path
 
 __all__ = [
     "Finding",
+    "Moved",
     "PRIVATE",
     "is_private",
     "names_a_contact",
@@ -32,6 +33,7 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "Finding": "secrets",
+        "Moved": "secrets",
         "PRIVATE": "private",
         "is_private": "private",
         "names_a_contact": "private",

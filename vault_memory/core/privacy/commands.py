@@ -1,4 +1,4 @@
-"""Passwords among the arguments of commands and calls: `mysql -px`, `redis-cli -a x`, `login("bob", "x")`.
+"""Passwords among the arguments of commands (`mysql -px`) and calls (`login("bob", "x")`), and behind accounts (b / x).
 
 The tables are data for `secrets`; a hint is fixed text that must stand in what the pattern finds.
 """
@@ -104,3 +104,15 @@ def in_call(match: re.Match[str]) -> Found:
             return one.span(group)
         start = one.end()
     return None
+
+
+# --- accounts ---------------------------------------------------------------------------------------------------------
+
+ACCOUNTS = [(" / ", r"(?<=[^\W_]) / (?P<value>[!-~]{8,64}?)(?=[.,;:)\]}\"'`]{0,3}(?![!-~]))")]
+"""(text that must stand in it, pattern): an account and its password, which no word announces."""
+
+
+def behind_account(match: re.Match[str]) -> Found:
+    """What is written like a password and nothing else."""
+    value = match["value"]
+    return match.span("value") if values.is_secret("beside", Said(value, "account", False, "")) else None

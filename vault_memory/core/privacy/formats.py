@@ -43,7 +43,7 @@ PREFIXED = [
         "token",
         "glpat- gldt- glrt- glcbt- glptt- glsoat- glft- glimt- glagent- gloas- GOCSPX- pypi- tskey- xapp- sq0atp- "
         "sq0csp- ATATT3x ATCTT3x ya29. EAAC EAAA HRKU- NRAK- NRJS- pul- CFPAT- CCIPAT_ CCIPRJ_ ops_eyJ FlyV1 fo1_ "
-        "AQVN sl.B sl.u atlasv1.",
+        "AQVN sl.B sl.u atlasv1. 1//0",
         _VARIED + r"[A-Za-z0-9_\-.]{16,1200}",
     ),
     (
@@ -60,6 +60,7 @@ PREFIXED = [
     ),
     ("private-key", "xprv yprv zprv tprv uprv vprv", r"[1-9A-HJ-NP-Za-km-z]{90,112}(?![A-Za-z0-9])"),
     ("api-key", "LTAI AKID", r"[A-Za-z0-9]{12,40}(?![A-Za-z0-9])"),
+    ("token", "EAA", _VARIED + r"[A-Za-z0-9]{40,400}"),
     ("api-key", "SG.", r"[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}"),
     ("api-key", "key-", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
     ("api-key", "dapi", r"[0-9a-f]{32}"),

@@ -21,7 +21,7 @@ _MAX_VALUE_CHARS = 300
 
 
 class Name(NamedTuple):
-    """What one name announces. `before` must match the text that ends where the name begins (None: anything may).
+    """What one name announces. `before` must match what stands before the name, read backwards (None: anything may).
 
     Before a letter of `not_before` it is another word: passage, keyboard; before `COMPOUND` another thing: 密碼管理.
     """
@@ -32,19 +32,38 @@ class Name(NamedTuple):
     not_before: str
 
 
-_EDGE = lazily(r"(?<![a-z0-9])\Z")
+_EDGE = lazily(r"(?![a-z0-9])")
 _TOKEN_EDGE = lazily(
-    r"(?:(?<![a-z])|auth|access|api|bot|refresh|session|bearer|user|service|deploy|bot|app|personal|csrf|device)\Z"
+    "(?![a-z])|"
+    + "|".join(
+        word[::-1]
+        for word in (
+            *("auth", "access", "api", "bot", "refresh", "session", "bearer", "user", "service", "deploy", "app"),
+            *("personal", "csrf", "device"),
+        )
+    )
 )
-_SECRET_EDGE = lazily(r"(?:(?<![a-z])|client|app|consumer|shared|webhook|api|aws|auth|jwt|session|oauth|my|user)\Z")
-_KEY_EDGE = lazily(
-    r"(?:(?<![a-z])(?:x|[a-z]{2,12})?[ _\-.]?|[a-z0-9_]{0,20}_)(?:api|access|secret|private|account|client"
-    r"|app|encryption|encrypt|signing|sign"
-    r"|master|shared|storage|subscription|service|auth|license|session|aes|hmac|jwt|rsa|deploy|admin"
-    r"|function|host|licence|write"
-    r"|read|server|project|integration|webhook|root|unlock|recovery|activation|pre ?shared|wifi|psk|crypt"
-    r"|data|my|our|your)[ _\-.]?\Z"
+_SECRET_EDGE = lazily(
+    "(?![a-z])|"
+    + "|".join(
+        word[::-1]
+        for word in (
+            *("client", "app", "consumer", "shared", "webhook", "api", "aws", "auth", "jwt", "session", "oauth", "my"),
+            "user",
+        )
+    )
 )
+_OF_KEYS = "|".join(
+    word[::-1]
+    for word in (
+        *("api", "access", "secret", "private", "account", "client", "app", "encryption", "encrypt", "signing"),
+        *("sign", "master", "shared", "storage", "subscription", "service", "auth", "license", "session", "aes"),
+        *("hmac", "jwt", "rsa", "deploy", "admin", "function", "host", "licence", "write", "read", "server"),
+        *("project", "integration", "webhook", "root", "unlock", "recovery", "activation", "preshared"),
+        *("pre shared", "wifi", "psk", "crypt", "data", "my", "our", "your"),
+    )
+)
+_KEY_EDGE = lazily(rf"[ _\-.]?(?:{_OF_KEYS})(?:[ _\-.]?(?:[a-z]{{2,12}}|x)?(?![a-z])|_)")
 
 
 NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
@@ -84,6 +103,10 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
         "",
     ),
     ("api-key", "key", _KEY_EDGE, "bfopswl"),
+    ("door", "door code, gate code, alarm code, entry code, garage code, keypad code, lockbox code", _EDGE, ""),
+    ("door", "门码, 门锁码, 开门码, 警报码", None, ""),
+    ("totp", "totp, 2fa, mfa, two-factor, two factor, authenticator", _EDGE, ""),
+    ("totp", "两步验证, 两步骤验证, 二步验证, 双重验证, 双因素, 验证器", None, ""),
     ("random-key", "key", _EDGE, "bfopswl"),
     ("api-key", "金钥, 密钥, 私钥", None, ""),
     ("token", "token", _TOKEN_EDGE, ""),
@@ -190,6 +213,14 @@ _SEED = lazily(
     rf"[^\n]{{0,60}}?[\s:=\"'`(]\s{{0,4}}(?P<words>(?:\d{{1,2}}[.):] ?)?{_SEED_WORD}"
     rf"(?:[\s,]{{1,4}}(?:\d{{1,2}}[.):]? ?)?{_SEED_WORD}){{11,23}})(?![a-z])"
 )
+_TOTP_BREAK = r"(?:[ \-]|\r?\n[ >]{0,4})"
+_TOTP = lazily(
+    r"[^\n]{0,60}?(?:\s[\s>]{0,4}|(?<=[:=\"'`(*])|(?<=[^\x00-\x7f]))"
+    r"(?P<groups>(?=[A-Za-z2-7 \-]{0,80}(?:[A-Za-z][2-7]|[2-7][A-Za-z]))"
+    rf"(?:[A-Z2-7]{{4}}(?:{_TOTP_BREAK}?[A-Z2-7]{{4}}){{3,15}}|[a-z2-7]{{4}}(?:{_TOTP_BREAK}[a-z2-7]{{4}}){{3,15}}))"
+    r"(?![A-Za-z0-9])"
+)
+"""A key in base 32, in groups of four as it is shown beside the code to scan."""
 _MIN_DIFFERENT = 8
 """Words of a seed phrase."""
 KINDS = {
@@ -203,6 +234,8 @@ KINDS = {
     "auth": "credentials",
     "seed": "private-key",
     "recovery": "token",
+    "totp": "token",
+    "door": "password",
     "secret": "token",
     "random-key": "api-key",
 }
@@ -229,7 +262,10 @@ _DIGITS = lazily(r"[0-9]+")
 _VISIBLES = lazily(r"[!-~]{3,}")
 _end = itemgetter(1)
 _WITH_DIGITS = frozenset(
-    ("api-key", "random-key", "token", "recovery", "pin", "one-time", "id-number", "bank-account", "login")
+    (
+        *("api-key", "random-key", "token", "recovery", "totp", "pin", "one-time", "door", "id-number"),
+        *("bank-account", "login"),
+    )
 )
 """Kinds of which every value has a digit; the others have three visible characters."""
 
@@ -244,6 +280,10 @@ def values_after(text: str, folded: str, name: Name, at: int) -> Iterator[tuple[
         or (name.kind == "random-key" and _is_no_secret_key(folded, at, found[0]))
     ):
         return
+    if name.kind in AFTER_VALUE and (other := _INSTEAD.match(folded, after)):
+        said = _said(text, other.end(), "", "han", name.kind)
+        if said and values.is_secret(name.kind, said):
+            yield other.end(), other.end() + len(said.value)
     has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
     if has_lines and name.kind in _LISTED and (heading := _HEADING.match(folded, after)) and _is_label(text, at):
         yield from _items(text, folded, name, heading.end())
@@ -259,6 +299,11 @@ def values_after(text: str, folded: str, name: Name, at: int) -> Iterator[tuple[
         found = (item.end(), item.end() + len(said.value)) if said and is_one else None
 
 
+_INSTEAD = lazily(
+    r"[^\s,;:]{0,4}? ?(?:(?:并?不|不再)是|isn't|is (?:not|no longer)|was not|wasn't) ?[!-~]{1,64}?[,;。 ]{1,3}"
+    r"(?:[而现在应该改换]{0,3}(?:是|成)|(?:but |it's |it is |now |rather ){1,3})[: ]{0,2}"
+)
+"""A value that is denied before another is told: 密碼不是 A，是 B."""
 _MAX_ITEMS = 20
 _ITEM = lazily(r"(?:[\[,]\s{0,12}[\"']|\n[ \t]{0,12}- {1,3}[\"']?)\Z")
 _NEXT_ITEM = lazily(r"[\"']\s{0,2},\s{0,12}(?=[\"'])(?P<quote>[\"'])|[\"']?\r?\n[ \t]{0,12}- {1,3}(?P<bare>[\"']?)")
@@ -342,12 +387,14 @@ def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
     after = at + len(name.text)
     if name.kind == "seed":
         return _seed(folded, after)
+    if name.kind == "totp":
+        return groups.span("groups") if (groups := _TOTP.match(text, after)) else None
     sign = (_in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
     if sign and sign.lastgroup == "next" and not _STRING_START.search(folded, max(0, at - _MAX_LABEL_CHARS), at):
         sign = None
-    is_bare = sign and sign.lastgroup == "space" and not _DIGITS.search(text, sign.end(), sign.end() + _MAX_VALUE_CHARS)
+    is_bare = sign and sign.lastgroup == "space" and not _may_be_loose(text, name, sign.end())
     found = _value(text, folded, name, at, sign) if sign and not is_bare else None
-    if not found and (joined := _JOINED.match(folded, after)):
+    if not found and (joined := _JOINED.match(folded, after)) and _may_be_loose(text, name, joined.end()):
         found = _value(text, folded, name, at, joined)
     has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
     if not found and has_lines and (below := _BELOW.match(folded, after)):
@@ -358,8 +405,16 @@ def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
     return found
 
 
+def _may_be_loose(text: str, name: Name, start: int) -> bool:
+    """Whether a value may begin at `start`, after a sign that says little: its first word has a digit."""
+    return name.kind in ("login", "auth") or bool(_LOOSE.match(text, start))
+
+
+_LOOSE = lazily(r"\S{0,300}?[0-9]|\S{0,4}(?:[A-Za-z]{0,3} [0-9]|[a-z]{4} )")
+"""A word with a digit, a number in groups, or words of four letters."""
 _PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
 """The words of a passphrase, up to the end of its line: correct horse battery staple."""
+_REMARK = lazily(r"\s{0,20}(?:[#(].{0,40})?")
 _GOES_ON = lazily(r"[ \t]+\w|[\u3400-\u9fff]")
 _FOUR_WORDS = lazily(r"[a-z]{4}(?: [a-z]{4}){3}(?! ?[\w'])")
 _STRING_START = lazily(r"[\"'][\w.\-:/]{0,30}\Z")
@@ -391,7 +446,7 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how
     ):
         return words.span()
     said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
-    if said and how == "direct" and not said.rest.strip() and _is_setting(text, at, sign):
+    if said and how == "direct" and _REMARK.fullmatch(said.rest) and _is_setting(text, at, sign):
         said = said._replace(how="env")  # JWT_SECRET: keyboardcat
     if said and how == "direct" and not said.is_quoted and "\n" in sign[0] and _GOES_ON.match(said.rest):
         return None  # a sentence on the next line
@@ -425,6 +480,8 @@ _LINK = lazily(
 )
 _LINK_CHARS = 32
 _VISIBLE = lazily(r"[!-~]")
+_MAY_LINK = lazily(r"[ (\[【当做作为是](?:(?<! )|(?=(?:as|is|for) ))")
+"""Every `_LINK` has one of these."""
 _BEFORE = lazily(r"(?<![!-~])[!-~]{4,64}\Z")
 
 
@@ -434,9 +491,10 @@ AFTER_VALUE = ("password", "passcode", "one-time")
 
 def value_before(text: str, folded: str, name: Name, at: int) -> Found:
     """«X as the password», 用 X 當密碼, X（密碼）, «X is your verification code»."""
-    if not _VISIBLE.search(folded, max(0, at - _LINK_CHARS), at):
+    begin = max(0, at - _LINK_CHARS)
+    if not _VISIBLE.search(folded, begin, at) or not _MAY_LINK.search(folded, begin, at):
         return None  # no value can stand there
-    link = _LINK.search(folded, max(0, at - _LINK_CHARS), at)
+    link = _LINK.search(folded, begin, at)
     found = link and _BEFORE.search(folded, max(0, link.start() - 65), link.start())
     if not found:
         return None

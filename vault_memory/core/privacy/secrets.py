@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain, groupby
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
@@ -171,7 +171,11 @@ def _checked() -> list[_Rule]:
 
 @cache
 def _commands() -> list[_Rule]:
-    called = [(commands.COMMANDS, commands.argument), (commands.CALLS, commands.in_call)]
+    called = [
+        (commands.COMMANDS, commands.argument),
+        (commands.CALLS, commands.in_call),
+        (commands.ACCOUNTS, commands.behind_account),
+    ]
     return [_Rule("password", hint, lazily(pattern), read) for rules, read in called for hint, pattern in rules]
 
 
@@ -270,12 +274,13 @@ def _matched(text: str, rules: Sequence[_Rule]) -> Iterator[Span]:
 def _announced(text: str, folded: str, names: Sequence[named.Name]) -> Iterator[Span]:
     """Values with a name: each place of a name that is a word of its own, and has something near it, is looked at."""
     near: named.Near | None = None
+    has_ours = _OURS in folded
     for name in names:
         kind, may_follow = named.KINDS.get(name.kind, name.kind), name.kind in named.AFTER_VALUE
         at = folded.find(name.text)
         while at >= 0:
             after = at + len(name.text)
-            if _is_word(text, folded, name, at, after):
+            if _is_word(text, folded, name, at, after) and not (has_ours and _is_ours(folded, at)):
                 near = near or named.Near(text)
                 if near.has_value(name, after) and not _is_other(folded, after):
                     for span in named.values_after(text, folded, name, at):
@@ -297,16 +302,23 @@ def _in_columns(text: str, names: Sequence[named.Name]) -> Iterator[Span]:
             yield from tables.in_cells(text, header, names)
 
 
+_MAX_BEFORE_CHARS = 40
+"""What stands before a name is read so far: no pattern of `Name.before` takes more."""
+
+
 def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> bool:
     """Whether a name stands for itself at `at`, and is no part of another word (tokenize, passage, monkey)."""
-    if _OURS in folded[max(0, at - _MAX_OURS_CHARS) : at]:
-        return False  # what we wrote announces nothing
     if name.not_before and (folded[after : after + 1] or " ") in name.not_before:
         return False
-    if not name.before or name.before.search(folded, max(0, at - 40), at):
+    if not name.before or name.before.match(folded[max(0, at - _MAX_BEFORE_CHARS) : at][::-1]):
         return True
     is_hump = at > 0 and text[at].isupper() and text[at - 1].islower()  # clientSecret
     return is_hump and name.text != "key"
+
+
+def _is_ours(folded: str, at: int) -> bool:
+    """Whether a name stands in what we wrote, which announces nothing."""
+    return _OURS in folded[max(0, at - _MAX_OURS_CHARS) : at]
 
 
 def _is_other(folded: str, after: int) -> bool:
@@ -331,29 +343,68 @@ class Finding(NamedTuple):
         return f"line {self.line}" if self.line else "its name"
 
 
+class Moved:
+    """The files that go away with a change, as history has them: under another name nothing in them is new."""
+
+    def __init__(self, files: Iterable[tuple[PurePosixPath, bytes | None]] = ()) -> None:
+        self._files = dict(files)
+        self.texts = frozenset(filter(None, self._files.values()))
+
+    @cached_property
+    def lines(self) -> frozenset[bytes]:
+        return frozenset(line for text in self.texts for line in text.split(b"\n"))
+
+    @cached_property
+    def in_names(self) -> frozenset[str]:
+        """The secrets in their names."""
+        names = map(str, self._files)
+        return frozenset(name[start:end] for name in names for start, end, _ in _in_name(name))
+
+
+_NOTHING_MOVED = Moved()
+
+
 def secrets_added(
-    path: PurePosixPath, known: Sequence[bytes | None], text: bytes | None, moved: Collection[bytes | None] = ()
+    path: PurePosixPath,
+    known: Sequence[bytes | None],
+    text: bytes | None,
+    moved: Moved = _NOTHING_MOVED,
+    has_folder: Callable[[PurePosixPath], bool] = lambda folder: False,
 ) -> list[Finding]:
     """The secrets that a file brings in: in its name, if history has no such file, and in its new lines.
 
-    `known` are the texts that history has of it (None: none); lines of these are not searched, nor a text of `moved`,
-    the files that go away with this change. A binary file (a NUL in it) is searched for its name only.
+    `known` are the texts that history has of it (None: none); lines of these and of what is `moved` are not new, nor is
+    the name of a folder that history has. A binary file (a NUL in it) is searched for its name only.
     """
     if text is None or text in known:
         return []
-    found = [Finding(0, kind) for _, _, kind in _in_name(str(path))] if all(old is None for old in known) else []
-    if text in moved:
+    found = []
+    if all(old is None for old in known):
+        name = str(path)
+        for start, end, kind in _in_name(name):
+            folder, is_in_folder, _ = name[end:].partition("/")
+            if name[start:end] not in moved.in_names and not (
+                is_in_folder and has_folder(PurePosixPath(name[:end] + folder))
+            ):
+                found.append(Finding(0, kind))
+    if text in moved.texts:
         return found
     first, added = 0, text
     longest = max((old for old in known if old and text.startswith(old)), key=len, default=b"")
     if longest.endswith(b"\n"):  # text was appended: a log of many entries is not read again for each
         first, added = longest.count(b"\n"), text[len(longest) :]
-    return found if b"\0" in added else [*found, *_findings(known, added[:MAX_SEARCHED_BYTES], first)]
+    if b"\0" in added:
+        return found
+    added = added[:MAX_SEARCHED_BYTES]
+    old = {line for known_text in known if known_text for line in known_text.split(b"\n")}
+    in_lines = list(_findings(old, added, first))
+    if in_lines and moved.texts:
+        in_lines = list(_findings(old | moved.lines, added, first))
+    return [*found, *in_lines]
 
 
-def _findings(known: Sequence[bytes | None], added: bytes, first: int) -> Iterator[Finding]:
-    """The secrets in the new ones of the lines in `added`; `first` lines stand above it."""
-    old = {line for text in known if text for line in text.split(b"\n")}
+def _findings(old: Collection[bytes], added: bytes, first: int) -> Iterator[Finding]:
+    """The secrets in those of the lines in `added` that are not `old`; `first` lines stand above it."""
     rows = [(number, line) for number, line in enumerate(added.split(b"\n"), first + 1) if line not in old]
     searched = b"\n".join(line for _, line in rows).decode("utf-8", "replace")
     spans = secret_spans(searched)

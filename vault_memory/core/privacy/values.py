@@ -126,9 +126,13 @@ _FUNCTION_WORDS = re.compile(
 
 def _is_strong(value: str) -> bool:
     """Letters with digits, or either with other characters."""
-    letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
-    others = any(not c.isalnum() and c not in " _-.,:;/'\"" for c in value)
-    return (letters and digits) or (others and (letters or digits))
+    letters, digits = _LETTER.search(value), _ANY_DIGIT.search(value)
+    return bool((letters and digits) or ((letters or digits) and _OTHER.search(value)))
+
+
+_LETTER = lazily(r"[^\W\d_]")
+_ANY_DIGIT = lazily(r"\d")
+_OTHER = lazily(r"[^\w .,:;/'\"\-]")
 
 
 def _is_code(said: Said) -> bool:
@@ -157,7 +161,7 @@ def _password(said: Said) -> bool:
         return False
     core = value.rstrip(".!?")
     if (
-        _WORDS.fullmatch(fold(core))
+        (core != value and _WORDS.fullmatch(fold(core)))
         or _MEASURE.fullmatch(core.lower())
         and not _is_plain_number(said)
         or (_is_code(said) and not (said.how == "account" and value.isalpha()))
@@ -196,6 +200,19 @@ def _argument(said: Said) -> bool:
     if is_app_password(said.value):
         return True
     return not _NUMBERED_WORD.fullmatch(said.value) and " " not in said.value and _password(said)
+
+
+def _beside(said: Said) -> bool:
+    """A password that nothing but an account before it announces: letters, digits and a sign that few words have."""
+    value = said.value
+    if not _RARE_SIGN.search(value) or _NO_PASSWORD_BESIDE.fullmatch(value) or is_placeholder(value):
+        return False
+    return _is_made_up(value) and not _is_code(said)
+
+
+_RARE_SIGN = lazily(r"[!#$&*]")
+_NO_PASSWORD_BESIDE = lazily(r"[A-Za-z]{1,3}\$\d[\d,.]*[A-Za-z]?|[\w.\-]+[#&]\d+|.*[?&]\w+=.*|[^A-Za-z0-9].*")
+"""A price, a name with a number (alice#1234), the query of an address, a word with a sign before it."""
 
 
 def is_app_password(value: str) -> bool:
@@ -359,6 +376,11 @@ def _auth(said: Said) -> bool:
     return is_basic(said.value) or (said.how in ("direct", "env") and _key(said) and len(said.value) >= 20)
 
 
+def _door(said: Said) -> bool:
+    """Four to eight digits, as they are keyed in: 4711#."""
+    return said.how != "item" and _one_time(said._replace(value=said.value.strip("#*")))
+
+
 def _pin(said: Said) -> bool:
     return bool(re.fullmatch(r"\d{3,8}[.!?]?", said.value)) and not _UNIT.match(said.rest)
 
@@ -371,7 +393,7 @@ def _has_more(rest: str) -> bool:
 def _passcode(said: Said) -> bool:
     """A password, or four digits and more."""
     return _password(said) or (
-        said.how not in ("cell", "account", "below", "announced", "item", "next", "dash") and _one_time(said)
+        said.how not in ("cell", "account", "below", "announced", "item", "next", "dash") and _door(said)
     )
 
 
@@ -418,6 +440,9 @@ _CHECKS: dict[str, Callable[[Said], bool]] = {
     "phrase": _password,
     "pin": _pin,
     "one-time": _one_time,
+    "totp": _never,
+    "door": _door,
+    "beside": _beside,
     "api-key": _key,
     "token": _key,
     "secret": _secret,

@@ -22,6 +22,8 @@ def simplify(text: str) -> str:
 
 def fold(text: str) -> str:
     """The text in lower case, half width and Simplified characters; the same length, idempotent."""
+    if text.isascii():
+        return text.lower()
     narrow = text.translate(_folded())
     lower = narrow.lower()
     if len(lower) != len(narrow):  # a few letters, such as İ, grow in lower case

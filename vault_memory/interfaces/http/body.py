@@ -69,6 +69,11 @@ class Budget:
         if min(size, share.claim) > share.size:
             await self._wait(_Wish(share, size=min(size, share.claim)))
 
+    def enlarge(self, share: Share, claim: int) -> None:
+        """Let a share grow up to `claim` bytes at once, at most all that one caller may hold. If that is too much
+        beside the caller's other shares, the next ones wait."""
+        self.take(share, max(share.claim, min(claim, self._caller_bytes)), share.size)
+
     def try_to_hold(self, share: Share, size: int) -> bool:
         """Have a share hold `size` bytes now, and let it grow up to that, if there is room; whether there is."""
         claim = max(share.claim, size)
@@ -158,7 +163,8 @@ class Budget:
 class Share:
     """The bytes that one request holds, and its `claim`: how many it may hold.
 
-    `is_dropped`: its body was given up, because others needed the memory; `on_drop` is called then.
+    `is_dropped`: its body was given up, because others needed the memory; `on_drop` is called then. `on_release` is
+    called once, when nothing is left to be done for the request.
     """
 
     budget: Budget
@@ -167,6 +173,7 @@ class Share:
     size: int = 0
     is_dropped: bool = False
     on_drop: Callable[[], None] = lambda: None
+    on_release: Callable[[], None] | None = None
 
     def keep(self, size: int) -> None:
         """Give back all but `size` bytes. The body has arrived, or will not."""
@@ -179,8 +186,9 @@ class Share:
         return self.budget.try_to_hold(self, size)
 
     def hand_on(self) -> Share:
-        """A share that holds what this one has held."""
-        other = Share(self.budget, self.caller)
+        """A share that holds what this one has held, for what is left to be done after the response."""
+        other = Share(self.budget, self.caller, on_release=self.on_release)
+        self.on_release = None
         claim, size = self.claim, self.size
         self.budget.take(self, 0, 0)
         self.budget.take(other, claim, size)
@@ -189,6 +197,9 @@ class Share:
     def release(self) -> None:
         """Give back everything; a second time does nothing."""
         self.keep(0)
+        on_release, self.on_release = self.on_release, None
+        if on_release is not None:
+            on_release()
 
 
 @dataclass(eq=False)

@@ -13,6 +13,7 @@ import re
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated
 from weakref import WeakValueDictionary
 
@@ -41,7 +42,8 @@ MIN_CALLER_BYTES = 64_000_000
 """Memory that the bodies of one caller may take at least; all callers together get twice as much as one."""
 MAX_REQUESTS_PER_CALLER = 300
 MAX_REQUESTS = 380
-"""Being answered at once. What is left of the connections is for /healthz, and to refuse further requests."""
+"""Being answered at once, or answered with a turn that waits to be recorded: a server that stops records these first,
+which takes some 20 ms each. What is left of the connections is for /healthz, and to refuse further requests."""
 CHATS_BEGUN = 16
 """Of one caller, from the whole request until it has left for the provider. The others wait and cost nothing until
 then: so however many begin at once, each round of the event loop is short."""
@@ -146,17 +148,18 @@ class Guard:
             turn.end()
 
     async def _call(self, scope: Scope, who: str, body: Body, send: Send, turn: Turn | None = None) -> None:
-        """Let the app answer; a chat when it is its turn."""
+        """Let the app answer; a chat when it is its turn. The request has its place until its share is released."""
         connection = scope["state"]["connection"]
         if connection is not None:
             connection.is_busy = True
         self._in_flight[who] += 1
-        try:
-            if turn is not None:
-                await turn.begin()
-            await self._app(scope, body.receive, send)
-        finally:
-            self._in_flight -= Counter({who: 1})
+        scope["state"]["share"].on_release = partial(self._leave, who)
+        if turn is not None:
+            await turn.begin()
+        await self._app(scope, body.receive, send)
+
+    def _leave(self, who: str) -> None:
+        self._in_flight -= Counter({who: 1})
 
     def _refuse_crowd(self, who: str) -> Response | None:
         """Refuse one more request when its caller, or all callers together, have as many as can be answered at once."""

@@ -84,6 +84,7 @@ class BoundedResponse:
         """Send a message; a long body piece by piece, each when the client has read most of those before."""
         body: bytes = message.get("body", b"")
         if len(body) > PIECE_BYTES:
+            self._budget.enlarge(self._share, len(body))  # a single row may take more than was admitted
             await self._budget.grow(self._share, len(body))
             rest = memoryview(body)
             while len(rest) > PIECE_BYTES and not self._share.is_dropped:

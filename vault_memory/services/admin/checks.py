@@ -20,7 +20,7 @@ from vault_memory.services import starter
 from vault_memory.services.admin.access import close_to_others, foreign_tokens, readable_by_others
 from vault_memory.services.admin.create_vault import complete_vault
 from vault_memory.services.admin.foreign import close_files, foreign_files, open_files
-from vault_memory.services.admin.status import LARGE_USER_BYTES, status, vectors_by
+from vault_memory.services.admin.status import LARGE_USER_BYTES, ignored_notes, status, vectors_by
 from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.indexing import embed, rebuild, reconcile
 from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git, waiting_addresses
@@ -45,9 +45,14 @@ def _vault(vault: Vault) -> CheckResult:
     missing = [name for name in _REQUIRED_FILES if not (vault.root / name).is_file()]
     if missing:
         return f"{vault.root} lacks {', '.join(missing)}", "`vault-memory doctor --fix` puts them back"
+    if problem := vault.history.state().problem:
+        return problem, "do that, then run `vault-memory doctor` again"
     private = (f"{layout.STATE_DIR}/token", f"{layout.MEMORY_DIR}/x/{layout.INDEX_FILE}")
     if not all(vault.history.ignored(PurePosixPath(name)) for name in private):
         return ".gitignore lacks our rules: the index would be committed", "`vault-memory doctor --fix` adds them"
+    what, _, step = ignored_notes(vault).rpartition(": ")
+    if what:
+        return what, step
     users = vault.user_ids()
     if len({user_id.casefold() for user_id in users}) < len(users):
         ids = [each for each in users if [other.casefold() for other in users].count(each.casefold()) > 1]

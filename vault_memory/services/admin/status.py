@@ -13,6 +13,7 @@ from vault_memory.adapters.history import HistoryState
 from vault_memory.adapters.index import Stats
 from vault_memory.core import layout
 from vault_memory.core.notes import note
+from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, is_mass_deletion, spaces
@@ -116,7 +117,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     conflicts = tuple(open_conflicts(vault, to_search)) if is_judged else ()
     held_back = tuple(w for w in withheld(vault) if user_id in (None, layout.scope_of(PurePosixPath(w.path))))
     unhealthy = _unhealthy(scope_statuses, daemon, history, jobs)
-    unhealthy += [*filter(None, [private_in_git(vault)]), *large_attributes(vault)]
+    unhealthy += [*filter(None, [private_in_git(vault), ignored_notes(vault)]), *large_attributes(vault)]
     return Status(
         str(vault.root),
         scopes=scope_statuses,
@@ -135,6 +136,19 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
             *(f"withheld from commits: {w.path}: {w.why}: {w.next_step}" for w in held_back),
         ),
     )
+
+
+def ignored_notes(vault: Vault) -> str:
+    """A line if git ignores notes that this program keeps for a user, with the next step, else "". The program commits
+    its own writes all the same; what a person makes there is not seen."""
+    names = [glob.replace("*", "2000-01-01") for glob, _ in KIND_OF_PATH]
+    paths = [layout.user_dir(user_id) / name for user_id in vault.user_ids() for name in names]
+    for path, line in vault.history.ignoring([path for path in paths if not layout.is_private(path)]).items():
+        return (
+            f"git ignores names such as {path} ({line}), and a file that a person makes there is not committed: take "
+            "that pattern out"
+        )
+    return ""
 
 
 def _daemon(vault: Vault) -> DaemonStatus:
@@ -265,7 +279,7 @@ def _unhealthy(
     if daemon.running and daemon.record:
         lines += [f"daemon, {where}: {problem}" for where, problem in daemon.record.problems.items()]
     if history.waiting:
-        usual = "they are made at the next write; those of a withheld file when the secret is out of it"
+        usual = "they are made at the next write; those of a withheld file when that is mended"
         lines.append(f"{history.waiting} commits wait: {history.paused or history.lock or usual}")
     elif history.problem:
         lines.append(history.problem)

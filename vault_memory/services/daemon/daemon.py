@@ -163,12 +163,14 @@ class Daemon:
 
     def _commit_edits(self, hints: list[Hint]) -> None:
         """Commit edits scope by scope, except a mass deletion that waits until a person confirms it."""
+        self.vault.memories.let_go_first()
         everywhere = any(hint.is_folder for hint in hints)
         paths: dict[str, list[PurePosixPath]] = {}
         for part in self.vault.history.uncommitted_in_parts(None if everywhere else [hint.path for hint in hints]):
             for edit in part:
                 paths.setdefault(layout.scope_of(edit.path), []).append(edit.path)
         for scope in paths.keys() - self._index.held:
+            self.vault.memories.let_go_first()
             with locked(self.vault, scope):
                 on_waiting = partial(self._events.publish, "waiting", layout.label(scope))
                 count = commit_person_edits(self.vault, scope, paths[scope], on_waiting)

@@ -8,16 +8,18 @@ A file whose size, times and inode are as the index recorded them is taken to be
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from vault_memory.adapters import scan
 from vault_memory.adapters.index import FileState, Index
 from vault_memory.adapters.scan import SourceStamp, Stamp
 from vault_memory.core import layout
-from vault_memory.core.notes import Document, document
+from vault_memory.core.notes import Document, Resume, document
 from vault_memory.services.indexing import spaces
 from vault_memory.services.vault import Vault
 
@@ -105,39 +107,40 @@ def reconcile(
     nothing: a deletion of many files may not be over. When `stop` is set, what is read so far is kept and the rest
     is left for the next run. Raises `Busy` or `IndexUnusable`; a file that cannot be read is in `failed`.
     """
-    if not (vault.root / layout.scope_dir(scope)).is_dir():
-        return Report(scope)  # opening the index would make the folder of a user who was deleted
-    index = vault.index(scope)
-    if sources is None:
-        found = scan.scan(vault.root, scope)
-        change = compare(found.files, index.stamps(), found.unseen)
-        known = index.files(None if full_hash else [*change.modified, *change.removed])
-        problems = index.problems()
-    else:
-        sources = list(dict.fromkeys(sources))
-        found = scan.look(vault.root, scope, sources)
-        known = index.files(sources)
-        problems = {source: state.problem for source, state in known.items() if state.problem}
-        stamps = {source: (s.size, s.mtime_ns, s.ctime_ns, s.inode) for source, s in known.items()}
-        change = compare(found.files, stamps, found.unseen)
-    run = _Run(vault, scope, index, known, found, full_hash, stop or threading.Event())
-    run.read_all([*found.files] if full_hash else [*change.added, *change.modified])
-    lost, moved = run.gone_or_moved([*change.removed, *run.vanished])
-    is_held = defer_deletions or (not confirm_deletions and _are_many(len(lost), index))
-    removed = moved if is_held else [*lost, *moved]
-    if removed:
-        index.remove(removed)
-    if full_hash or (sources is None and len(run.indexed) > COMPACT_SHARE * len(found.files)):
-        index.compact()
-    standing = {source: problem for source, problem in problems.items() if source in found.files}
-    return Report(
-        scope,
-        indexed=tuple(run.indexed),
-        removed=tuple(removed),
-        failed={source: problem for source, problem in {**standing, **run.failed}.items() if problem},
-        held=tuple(lost) if is_held else (),
-        unchanged=len(found.files) - len({*run.indexed, *run.failed, *run.vanished}),
-    )
+    with nullcontext() if sources is None else vault.indexing(scope):
+        if not (vault.root / layout.scope_dir(scope)).is_dir():
+            return Report(scope)  # opening the index would make the folder of a user who was deleted
+        index = vault.index(scope)
+        if sources is None:
+            found = scan.scan(vault.root, scope)
+            change = compare(found.files, index.stamps(), found.unseen)
+            known = index.files(None if full_hash else [*change.modified, *change.removed])
+            problems = index.problems()
+        else:
+            sources = list(dict.fromkeys(sources))
+            found = scan.look(vault.root, scope, sources)
+            known = index.files(sources)
+            problems = {source: state.problem for source, state in known.items() if state.problem}
+            stamps = {source: (s.size, s.mtime_ns, s.ctime_ns, s.inode) for source, s in known.items()}
+            change = compare(found.files, stamps, found.unseen)
+        run = _Run(vault, scope, index, known, found, full_hash, stop or threading.Event())
+        run.read_all([*found.files] if full_hash else [*change.added, *change.modified])
+        lost, moved = run.gone_or_moved([*change.removed, *run.vanished])
+        is_held = defer_deletions or (not confirm_deletions and _are_many(len(lost), index))
+        removed = moved if is_held else [*lost, *moved]
+        if removed:
+            index.remove(removed)
+        if full_hash or (sources is None and len(run.indexed) > COMPACT_SHARE * len(found.files)):
+            index.compact()
+        standing = {source: problem for source, problem in problems.items() if source in found.files}
+        return Report(
+            scope,
+            indexed=tuple(run.indexed),
+            removed=tuple(removed),
+            failed={source: problem for source, problem in {**standing, **run.failed}.items() if problem},
+            held=tuple(lost) if is_held else (),
+            unchanged=len(found.files) - len({*run.indexed, *run.failed, *run.vanished}),
+        )
 
 
 def _are_many(deletions: int, index: Index) -> bool:
@@ -225,11 +228,12 @@ class _Run:
         state = FileState(content.content_hash, *scan.stamp_to_record(content.stamp, time.time_ns()))
         before = self.known.get(source)
         if before is not None and before.content_hash == content.content_hash and self._is_held(source, content):
-            state = replace(state, problem=before.problem)
+            state = replace(state, problem=before.problem, resume=before.resume)
             if state != before:
                 self._marks[source] = state
             return
-        self._index(source, content, state)
+        if before is None or not self._append(source, content, state, before):
+            self._index(source, content, state)
 
     def _is_held(self, source: str, content: scan.Content) -> bool:
         """Whether the index holds a file's text; a thorough run compares, and removes text that somebody has
@@ -239,19 +243,35 @@ class _Run:
         self.index.remove([source])
         return False
 
-    def _document(self, source: str, content: scan.Content) -> Document:
-        return document.read(source, layout.kind_of(layout.Place(self.scope, source)), content.data)
+    def _document(self, source: str, content: scan.Content, resume: Resume | None = None) -> Document:
+        return document.read(source, layout.kind_of(layout.Place(self.scope, source)), content.data, resume)
+
+    def _append(self, source: str, content: scan.Content, state: FileState, before: FileState) -> bool:
+        """Index what a file has more than `before`, if it has only grown, as a log does; whether that was done."""
+        if self.is_thorough or before.resume is None or len(content.data) < before.size:
+            return False
+        if hashlib.sha256(memoryview(content.data)[: before.size]).digest() != before.content_hash:
+            return False
+        parsed = self._document(source, content, before.resume)
+        state = replace(state, problem="; ".join(parsed.problems), resume=parsed.resume)
+        if not self.index.append(parsed, state, before):
+            return False
+        self._note_indexed(source, state)
+        return True
 
     def _index(self, source: str, content: scan.Content, state: FileState) -> None:
         parsed = self._document(source, content)
-        state = replace(state, problem="; ".join(parsed.problems))
+        state = replace(state, problem="; ".join(parsed.problems), resume=parsed.resume)
         self._batch.append((parsed, state))
         self._batch_bytes += len(content.data)
+        self._note_indexed(source, state)
+        if len(self._batch) >= BATCH_FILES or self._batch_bytes >= BATCH_BYTES:
+            self._flush()
+
+    def _note_indexed(self, source: str, state: FileState) -> None:
         self.known[source] = state
         self.indexed[source] = None
         self.failed[source] = state.problem
-        if len(self._batch) >= BATCH_FILES or self._batch_bytes >= BATCH_BYTES:
-            self._flush()
 
     def _fail(self, source: str, stamp: Stamp, problem: str) -> None:
         state = FileState(b"", *stamp, problem=problem)

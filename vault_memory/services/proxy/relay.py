@@ -13,7 +13,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -47,8 +47,6 @@ MEMORIES_PER_USER = 2
 """So that somebody who sends hundreds of chats at once keeps neither the threads nor the interpreter from others."""
 LARGE_BYTES = 1_000_000
 """Larger requests are read in a thread of their own."""
-RECORD_WAIT_S = 0.5
-"""How long the recording of a turn waits at most while requests are getting their memory."""
 SAME_MEMORY_S = 60.0
 """How long a repeated request gets the same memory; the rounds of a tool loop get it as long as the loop lasts."""
 MAX_KEPT_MEMORIES = 1_000
@@ -109,8 +107,6 @@ class Relay:
         self._to_record: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
         self._second_look_thread = ThreadPoolExecutor(1, "second-look")
         self._lock = threading.Lock()
-        self._memory_done = threading.Condition(self._lock)
-        self._memories_in_progress = 0
         self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._memories: OrderedDict[tuple[str, str, str], tuple[float, Memory]] = OrderedDict()
@@ -258,10 +254,9 @@ class Relay:
         """`_with_memory` in a thread, when the user has fewer than `MEMORIES_PER_USER` of them."""
         places = self._places.setdefault(request.user_id, asyncio.Semaphore(MEMORIES_PER_USER))
         await places.acquire()
-        with self._lock:
-            self._memories_in_progress += 1
+        self.vault.memories.begin()
         work = self._memory_threads.submit(self._with_memory, body, read, request)
-        work.add_done_callback(self._end_memory)
+        work.add_done_callback(lambda _: self.vault.memories.end())
         ended = asyncio.wrap_future(work)
         ended.add_done_callback(lambda _: places.release())  # a thread cannot be stopped: it keeps its place until then
         try:
@@ -294,11 +289,6 @@ class Relay:
                 self._memories.popitem(last=False)
         return memory
 
-    def _end_memory(self, _: Future[tuple[bytes, Memory]]) -> None:
-        with self._memory_done:
-            self._memories_in_progress -= 1
-            self._memory_done.notify_all()
-
     def _memory_status(self, memory: Memory, user_id: str) -> str:
         """What became of a request's memory, and the problems of earlier turns that the user has not been told."""
         with self._lock:
@@ -324,8 +314,7 @@ class Relay:
     def _record_response(
         self, request: UserRequest, read: Callable[[], tuple[ChatResponse, bool]], problem: str
     ) -> None:
-        with self._memory_done:  # a person who waits for a response comes first
-            self._memory_done.wait_for(lambda: not self._memories_in_progress, RECORD_WAIT_S)
+        self.vault.memories.let_go_first()
         try:
             response, is_whole = read()
             turns = self._recorder.add(request, response, problem or ("" if is_whole else NOT_KEPT))

@@ -18,12 +18,14 @@ from vault_memory.adapters.git import (
     EXECUTABLE_MODE,
     FILE_MODES,
     CommitLog,
+    Content,
     FileDifference,
     Moment,
+    Stored,
     TreeEntry,
     changed_files,
+    is_content,
     object_id,
-    read_blobs,
     refuse_vast,
     refuse_vast_files,
 )
@@ -71,14 +73,15 @@ class RemoteMerge:
 
     def drafts(self) -> list[Draft]:
         """The merge commit, and one commit per key that both sides changed; none when there is nothing to merge."""
-        root, head = self.vault.history.root, self.vault.history.state().head
+        history = self.vault.history
+        root, head = history.root, history.state().head
         commits = CommitLog(root)
         self.ours = head or ""
         self.base = commits.merge_base(head, self.theirs) if head else None
         if self.base == self.theirs:
             return []
         refuse_vast(root, self.theirs)  # before anything of it is read
-        settings = self.vault.history.entry(PurePosixPath(layout.SETTINGS_FILE), self.theirs)
+        settings = history.entry(PurePosixPath(layout.SETTINGS_FILE), self.theirs)
         if settings is None or settings.mode not in FILE_MODES:
             raise UsageError(
                 f"the remote holds no vault ({layout.SETTINGS_FILE} is missing there): is it the right one?"
@@ -92,13 +95,12 @@ class RemoteMerge:
         for difference in differences:
             _require_plain_file(difference)
         self.runnable = [each.path for each in differences if (each.old_mode, each.new_mode) == ("000000", "100755")]
-        for path, name in self.vault.history.filtered([difference.path for difference in differences]).items():
+        for path, name in history.filtered([difference.path for difference in differences]).items():
             raise HistoryError(f"{path} goes through the git filter {name}: {_BY_HAND}")
-        blobs = read_blobs(root, (blob for each in differences for blob in (each.old, each.new) if blob))
         changes: list[FileChange] = []
         later_drafts: list[Draft] = []
         for difference in differences:
-            base, other = (blobs[blob] if blob else None for blob in (difference.old, difference.new))
+            base, other = (history.stored(blob) if blob else None for blob in (difference.old, difference.new))
             mine = _mine(root, difference.path)
             file_changes, key_drafts = self._merge_file(difference.path, base, mine, other)
             changes += file_changes
@@ -109,17 +111,23 @@ class RemoteMerge:
         return [merged, *later_drafts]
 
     def _merge_file(
-        self, path: PurePosixPath, base: bytes | None, mine: bytes | None, other: bytes | None
+        self, path: PurePosixPath, base: Stored | None, mine: bytes | None, other: Stored | None
     ) -> tuple[list[FileChange], list[Draft]]:
-        """Merge one file that the other side changed: changes for the merge commit, and drafts to commit after it."""
-        if path == PurePosixPath(layout.SETTINGS_FILE) and other and (problem := settings_problem(other)):
+        """Merge one file that the other side changed: changes for the merge commit, and drafts to commit after it.
+
+        What the repository holds is read only for a file that both sides changed.
+        """
+        if path == PurePosixPath(layout.SETTINGS_FILE) and other and (problem := settings_problem(other.read())):
             return self._keep_our_settings(path, other, problem), []
-        if mine in (base, other):
-            return ([] if mine == other else [FileChange(path, mine, other)]), []
+        if is_content(mine, other):
+            return [], []
+        if is_content(mine, base):
+            return [FileChange(path, base, other)], []
         if mine is None or other is None:
             self.notes.append(f"{path}: deleted on one side, edited on the other: it is kept")
             return ([FileChange(path, None, other)] if mine is None else []), []
-        merged = merge.merge_file(path, base, mine, other, lambda key: self._newer_side(path, key))
+        before, theirs = base.read() if base else None, other.read()
+        merged = merge.merge_file(path, before, mine, theirs, lambda key: self._newer_side(path, key))
         if merged is None:
             return self._keep_both_files(path, mine, other), []
         for first, last in note.conflicts_in(merged.text):
@@ -127,7 +135,7 @@ class RemoteMerge:
         if not merged.clashes:
             return [FileChange(path, mine, _encode(merged.text))], []
         # The older value must be in the history too: the merge commit holds it, and a commit of its own replaces it.
-        older = merge.merge_file(path, base, mine, other, lambda key: _other_side(self._newer_side(path, key)))
+        older = merge.merge_file(path, before, mine, theirs, lambda key: _other_side(self._newer_side(path, key)))
         assert older is not None
         drafts = self._newer_value_drafts(path, older.text, merged.text, merged.clashes)
         return [FileChange(path, mine, _encode(older.text))], drafts
@@ -167,7 +175,7 @@ class RemoteMerge:
             self.notes.append(f"{path}: {clash.key} = {clash.kept or '(nothing)'} stays, {reason}")
         return drafts
 
-    def _keep_our_settings(self, path: PurePosixPath, other: bytes, problem: str) -> list[FileChange]:
+    def _keep_our_settings(self, path: PurePosixPath, other: Stored, problem: str) -> list[FileChange]:
         """The remote's settings cannot be used: ours stay in force and in git, and theirs become a copy."""
         self.tree_only[path] = self.vault.history.entry(path)
         copy = self._copy(path, other, self._last_changes(path)[1])
@@ -177,16 +185,17 @@ class RemoteMerge:
         )
         return [copy]
 
-    def _keep_both_files(self, path: PurePosixPath, mine: bytes, other: bytes) -> list[FileChange]:
+    def _keep_both_files(self, path: PurePosixPath, mine: bytes, other: Stored) -> list[FileChange]:
         """For a file that cannot be merged (a picture, settings): the newer stays, the older becomes a copy."""
         ours, theirs = self._last_changes(path)
         is_theirs_newer = theirs > ours
+        older: Content
         older, lost = (mine, ours) if is_theirs_newer else (other, theirs)
         copy = self._copy(path, older, lost)
         self.notes.append(f"{path}: both sides changed it; the newer stays, the older is {copy.path.name}")
         return [copy, *([FileChange(path, mine, other)] if is_theirs_newer else [])]
 
-    def _copy(self, path: PurePosixPath, content: bytes, written: Moment) -> FileChange:
+    def _copy(self, path: PurePosixPath, content: Content, written: Moment) -> FileChange:
         day = self._local_time(written).date()
         copy = path.with_name(_copy_name(path, f"{CONFLICT_COPY}{day} {written.commit[:7]})"))
         return FileChange(copy, files.read(files.contained(self.vault.history.root, copy)), content)

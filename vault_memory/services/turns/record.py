@@ -7,6 +7,7 @@ commit per preference and one for the logs, as one batch.
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -220,6 +221,8 @@ class _Redactor:
             return redacted.text
         if isinstance(value, Mapping):
             return {self(key): self(inner) for key, inner in value.items()}
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)  # no JSON has it
         return [self(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
