@@ -99,19 +99,29 @@ def read(path: Path, max_bytes: int | None = MAX_FILE_BYTES) -> bytes | None:
     return content
 
 
-def opened(path: Path) -> BinaryIO:
-    """An existing file, open for reading. Raises `ForeignFile` for a folder, pipe, socket or device."""
-    number = os.open(path, _READ_FLAGS)
+def opened(path: Path, *, follow: bool = True) -> BinaryIO:
+    """An existing file, open for reading. Raises `ForeignFile` for a folder, pipe, socket or device; unless `follow`,
+    `OSError` for a link."""
+    try:
+        number = os.open(path, _READ_FLAGS if follow else _READ_FLAGS | getattr(os, "O_NOFOLLOW", 0))
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # a socket cannot even be opened
+            raise _no_file(path) from error
+        raise
     try:
         mode = os.fstat(number).st_mode
         if stat.S_ISDIR(mode):
             raise ForeignFile(f"{path} is a folder, and a file belongs there: give it another name, or take it away")
         if not stat.S_ISREG(mode):
-            raise ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
+            raise _no_file(path)
         return open(number, "rb")
     except BaseException:
         os.close(number)
         raise
+
+
+def _no_file(path: Path) -> ForeignFile:
+    return ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
 
 
 class ReadCache:

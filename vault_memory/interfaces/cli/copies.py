@@ -18,7 +18,7 @@ def backup(context: Context, file: Path) -> None:
     from vault_memory.services.admin import backup as write_backup
 
     for line in write_backup(context.open(), file):
-        echo(f"left out: {line}", err=True)
+        echo(line, err=True)
     echo(f"{file}: {file.stat().st_size:,} bytes. Keep it safe: it holds every conversation")
 
 

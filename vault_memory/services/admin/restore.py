@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, unpack
+from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, check, unpack
 from vault_memory.adapters.history import WAITING_DIR
 from vault_memory.core import layout
 from vault_memory.errors import UsageError
@@ -42,7 +42,7 @@ def restore(
         raise UsageError(f"{folder} is not empty: name a new folder, because nothing is overwritten")
     with _staging(folder) as staging:
         try:
-            left_out = unpack(archive, staging, leave_out=_is_left_out, is_private=layout.is_private, limits=limits)
+            left_out = unpack(archive, staging, leave_out=is_left_out, is_private=layout.is_private, limits=limits)
             if not (staging / layout.SETTINGS_FILE).is_file():
                 raise UsageError(f"{archive} is not a complete backup (it contains no vault)")
             open_vault(staging)
@@ -61,6 +61,11 @@ def restore(
     for scope in vault.scopes():
         reconcile(vault, scope)
     return vault.root
+
+
+def check_backup(archive: Path, limits: Limits = DEFAULT_LIMITS) -> None:
+    """Read all of a backup and raise what `restore` would say of its members. Nothing is written."""
+    check(archive, is_left_out, limits)
 
 
 @contextlib.contextmanager
@@ -99,7 +104,8 @@ def _move(staging: Path, folder: Path) -> None:
         raise
 
 
-def _is_left_out(name: PurePosixPath, is_link: bool) -> bool:
+def is_left_out(name: PurePosixPath, is_link: bool) -> bool:
+    """Whether a restore leaves out this member of a backup."""
     is_pointer = name.parts in _POINTERS or (is_link and ".git" in name.parts)
     return layout.is_state(name) or is_pointer or _is_intent(name)
 
