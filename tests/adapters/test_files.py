@@ -278,6 +278,16 @@ def test_a_read_only_folder(small_disk: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+def test_a_named_pipe_in_the_place_of_a_lock_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lock")
+    signal.alarm(10)
+    try:
+        assert not files.is_locked(tmp_path / "lock")
+    finally:
+        signal.alarm(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
 @pytest.mark.parametrize("reader", [files.read, lambda path: files.ReadCache().read(path)])
 def test_a_named_pipe_in_the_place_of_a_note_is_named_and_not_waited_for(
     tmp_path: Path, reader: Callable[[Path], bytes | None]

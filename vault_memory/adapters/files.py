@@ -231,7 +231,7 @@ def remove(path: Path, expected: bytes) -> None:
         # Moved aside first and read again: a save that landed since the check is not deleted with the rest.
         aside = _temp_path(path)
         os.replace(path, aside)
-        displaced = aside.read_bytes()
+        displaced = read(aside, None)
         if displaced != expected:
             with contextlib.suppress(FileExistsError):  # it exists again already: that one is newer
                 _put_new(aside, path)
@@ -332,7 +332,7 @@ def is_locked(path: Path) -> bool:
     except ImportError:  # Windows
         return path.exists() and _is_busy(path)
     try:
-        number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # nothing is written: where a link leads does not matter
+        number = os.open(path, _READ_FLAGS)  # nothing is written: where a link leads does not matter
     except FileNotFoundError:
         return False
     try:
@@ -361,7 +361,7 @@ def sync_folder(folder: Path) -> None:
     """Make names that were made, renamed or removed in a folder durable (a no-op where folders cannot be synced)."""
     if os.name == "nt":
         return
-    fd = os.open(folder, os.O_RDONLY)
+    fd = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
         os.fsync(fd)
     finally:
@@ -500,23 +500,23 @@ def _swap_in(temp: Path, path: Path, expected: bytes, content: bytes) -> None:
     if exchange is None or not exchange(temp, path):
         _swap_by_rename(temp, path, expected)
         return
-    displaced = temp.read_bytes()
+    displaced = read(temp, None)
     if displaced == expected:
         return
     # A save landed between the check and the exchange: put it back. If another save lands before that, the exchange
     # displaces it; it is newer, so it is put back over the first; and so on until our own bytes are displaced.
-    placed = content
+    placed: bytes | None = content
     while True:
-        putting = temp.read_bytes()
+        putting = read(temp, None)
         exchange(temp, path)
-        if temp.read_bytes() == placed:
+        if read(temp, None) == placed:
             raise changed(path, putting)
         placed = putting
 
 
 def _swap_by_rename(temp: Path, path: Path, expected: bytes) -> None:
     """Without an atomic exchange: keep the old file open over the rename, and read it again to see a late change."""
-    with path.open("rb") as old:
+    with opened(path) as old:
         if (on_disk := old.read()) != expected:
             raise changed(path, on_disk)
         os.replace(temp, path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -59,6 +60,24 @@ def test_the_temporary_file_of_a_killed_writer_is_swept(tmp_path: Path) -> None:
     living.write_bytes(b"{")
     log.sweep()
     assert sorted(p.name for p in (tmp_path / "intents").iterdir()) == [living.name, "00000001.staged"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+def test_a_pipe_or_link_with_the_name_of_a_temporary_file_is_nobody_s_save(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    log = IntentLog(tmp_path / "intents", root, Objects(tmp_path))
+    log.add((Draft("a turn", ASSISTANT, (FileChange(USER, None, b"one\n"),)),), "1769752800 +0800", None, {})
+    home = (root / USER).parent
+    home.mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret")
+    os.mkfifo(home / ".USER.md.1-1.vault-memory.tmp")
+    (home / ".USER.md.1-2.vault-memory.tmp").symlink_to(tmp_path / "secret")
+    signal.alarm(10)
+    try:
+        log.finish_killed()
+    finally:
+        signal.alarm(0)
+    assert (root / USER).read_bytes() == b"one\n"
 
 
 @pytest.mark.parametrize("name", OUTSIDE)

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from vault_memory.adapters import files, private
-from vault_memory.errors import HistoryError, LargeObject
+from vault_memory.errors import ForeignFile, HistoryError, LargeObject
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE = b"100644", b"100755", b"40000", b"160000"
@@ -104,11 +104,11 @@ class Objects:
         if object_id in self._new:
             return self._new[object_id]
         try:
-            with (self._folder / object_id[:2] / object_id[2:]).open("rb") as file:
+            with files.opened(self._folder / object_id[:2] / object_id[2:]) as file:
                 stored = _unpacked(file, max_bytes + _MAX_HEADER_BYTES)
         except FileNotFoundError:
             return self._read_packed(object_id, max_bytes)
-        except (OSError, zlib.error) as error:
+        except (OSError, zlib.error, ForeignFile) as error:
             raise HistoryError(f"object {object_id} cannot be read ({error}): run `git fsck`") from error
         header, _, body = stored.partition(b"\0")
         kind, _, size = header.partition(b" ")
@@ -121,12 +121,12 @@ class Objects:
     def has_blob(self, object_id: str, max_bytes: int) -> bool:
         """Whether the repository has a blob of this id with at most `max_bytes`. It is not unpacked for it."""
         try:
-            with (self._folder / object_id[:2] / object_id[2:]).open("rb") as file:
+            with files.opened(self._folder / object_id[:2] / object_id[2:]) as file:
                 kind, _, size = _unpacked(file, _MAX_HEADER_BYTES).partition(b"\0")[0].partition(b" ")
             return kind == b"blob" and size.isdigit() and int(size) <= max_bytes
         except FileNotFoundError:
             pass
-        except (OSError, zlib.error):
+        except (OSError, zlib.error, ForeignFile):
             return False
         try:
             return self._in_packs(object_id, lambda packs, name: _is_blob(packs.info(name), max_bytes))

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import re
+import stat
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -253,9 +254,12 @@ class IntentLog:
         if not path.parent.is_dir():
             return
         for temp in files.temporaries(path):
-            if temp.stat().st_ctime_ns < since_ns:
+            status = temp.lstat()
+            if status.st_ctime_ns < since_ns or not stat.S_ISREG(
+                status.st_mode
+            ):  # no writer of ours makes a link or pipe
                 continue
-            displaced = temp.read_bytes()
+            displaced = files.read(temp, None) or b""
             if not is_content(displaced, change.old) and not (bytes_of(change.new) or b"").startswith(displaced):
                 files.replace(path, displaced, files.read(path))
             temp.unlink()
