@@ -62,6 +62,7 @@ def test_what_a_restore_refuses_is_left_out_and_named_and_the_rest_comes_back(ke
     (home / ".GIT" / "config").write_text("x")
     (home / "config.md").symlink_to("../../.git/config")
     (home / "absolute.md").symlink_to(home / "USER.md")
+    (home / "index.db of mine").mkdir()
     deep = home.joinpath(*["d"] * 110)
     deep.mkdir(parents=True)
     (deep / "x.md").write_text("x")
@@ -70,7 +71,7 @@ def test_what_a_restore_refuses_is_left_out_and_named_and_the_rest_comes_back(ke
     (kept.root / ".git" / "refs" / "heads" / "main.lock").write_text("")
     said = backup(kept, tmp_path / "a.tar.gz")
     named = {line.split(": ")[1] for line in said if line.startswith("left out: ")}
-    names = ("photo.png", "agent", ".GIT/config", "config.md", "absolute.md", "d/" * 110 + "x.md")
+    names = ("photo.png", "agent", ".GIT/config", "config.md", "absolute.md", "index.db of mine", "d/" * 110 + "x.md")
     assert named == {f"memory/alice/{name}" for name in names} and len(said) == len(named), said
     root = restore(tmp_path / "a.tar.gz", tmp_path / "again")
     assert (root / "memory/alice/USER.md").read_bytes() == (home / "USER.md").read_bytes()

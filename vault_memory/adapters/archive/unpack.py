@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from vault_memory.adapters import files
 from vault_memory.adapters.archive.rules import (
     DEFAULT_LIMITS,
     MAX_HEADER_BYTES,
@@ -24,12 +25,12 @@ from vault_memory.adapters.archive.rules import (
     check_links,
     checked_name,
 )
-from vault_memory.errors import UsageError
+from vault_memory.errors import ForeignFile, UsageError
 
 _BLOCK_BYTES = 1 << 20
 _LAST_BLOCKS_BYTES = 10_240
 _KEPT_BITS = 0o755  # no setuid, setgid or sticky bit, and only the owner may write
-_BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError, OverflowError, RecursionError)
+_BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError, OverflowError)
 
 
 def unpack(
@@ -62,12 +63,20 @@ def check(archive: Path, leave_out: LeaveOut, limits: Limits = DEFAULT_LIMITS) -
 @contextlib.contextmanager
 def _opened(archive: Path) -> Iterator[BinaryIO]:
     try:
-        with archive.open("rb") as raw:
+        with files.opened(archive) as raw:
             yield raw
+    except ForeignFile as error:
+        raise UsageError(
+            f"{archive} is no file but a folder, pipe, socket or device: name the file of a backup"
+        ) from error
     except FileNotFoundError as error:
         if archive.exists():
             raise UsageError(f"{archive} cannot be unpacked: {error.filename} was deleted meanwhile") from error
         raise UsageError(f"there is no file {archive}") from error
+    except RecursionError as error:
+        raise UsageError(
+            f"{archive} is not a complete backup (a member has more headers than can be followed)"
+        ) from error
     except _BROKEN as error:
         raise UsageError(f"{archive} is not a complete backup ({error or type(error).__name__})") from error
 

@@ -157,7 +157,11 @@ def _files(root: Path, folder: Path, on_problem: Callable[[str], None]) -> Itera
     for name, folders, names in os.walk(folder, onerror=cannot_list):
         here = Path(name)
         inside = PurePosixPath(here.relative_to(root).as_posix())
-        folders[:] = [child for child in folders if not layout.is_state(inside / child)]
+        state = [child for child in folders if layout.is_state(inside / child)]
+        for child in state:
+            if not layout.is_state(inside / child / "x"):  # no state folder, but a folder with the name of an index
+                on_problem(f"left out: {inside / child}: a folder in the place of an index")
+        folders[:] = [child for child in folders if child not in state]
         for child in [*names, *(child for child in folders if (here / child).is_symlink())]:
             is_lock = child.endswith(".lock") and ".git" in inside.parts  # git allows no reference of such a name
             if not (is_lock or files.is_temporary(child) or layout.is_state(inside / child)):
