@@ -78,6 +78,18 @@ def test_what_a_restore_refuses_is_left_out_and_named_and_the_rest_comes_back(ke
     assert (root / "memory/alice/poetry.lock").exists() and not list((root / ".git").rglob("*.lock"))
 
 
+def test_attachments_are_copied_without_the_users_locks(kept: Vault, tmp_path: Path) -> None:
+    (kept.root / "video.mp4").write_bytes(os.urandom(5 << 20))
+    with ThreadPoolExecutor() as pool:
+        with kept.lock("alice"):
+            done = pool.submit(backup, kept, tmp_path / "out" / "a.tar.gz")
+            give_up = time.monotonic() + 5
+            while sum(path.stat().st_size for path in (tmp_path / "out").glob(".*.part")) < 3 << 20:
+                assert time.monotonic() < give_up, "no attachment is copied while somebody else holds the lock"
+                time.sleep(0.01)
+        assert done.result() == []
+
+
 def test_what_is_packed_too_well_comes_back(kept: Vault, tmp_path: Path) -> None:
     limits = Limits(more_bytes=1 << 20, more_members=0, bytes_per_archive_byte=20)
     with (kept.root / "disk.img").open("wb") as file:

@@ -28,8 +28,9 @@ def backup(vault: Vault, target: Path, *, limits: Limits = DEFAULT_LIMITS) -> li
     """Write the vault into a new gzipped tar file that only its owner can read, and check that `restore` takes it.
 
     Returns a line for each file that is not in it, or has changed while it was copied. Git's objects, which never
-    change and are most of the bytes, are copied first. Then every user's lock is held while the rest is copied, so
-    notes and history are from one moment. Raises `UsageError` if `target` exists or is in the vault.
+    change, and files that this program does not write, such as pictures, are most of the bytes and are copied first.
+    Then every user's lock is held while the rest is copied, so notes and history are from one moment. Raises
+    `UsageError` if `target` exists or is in the vault.
     """
     target = target.expanduser().absolute()
     if target.exists():
@@ -122,6 +123,7 @@ def _copy(source: BinaryIO, copy: Path) -> files.FileStamp:
 
 
 def _write(vault: Vault, out: BinaryIO, limits: Limits) -> list[str]:
+    objects = vault.root / ".git" / "objects"
     done: set[PurePosixPath] = set()
     unread: list[str] = []
     with pack(out, leave_out=is_left_out, limits=limits) as packing:
@@ -129,19 +131,23 @@ def _write(vault: Vault, out: BinaryIO, limits: Limits) -> list[str]:
         def add_all(folder: Path, *, is_last_look: bool) -> None:
             for path in _files(vault.root, folder, unread.append if is_last_look else lambda line: None):
                 name = PurePosixPath(path.relative_to(vault.root).as_posix())
-                if name in done:
+                if name in done or not (is_last_look or folder == objects or _is_attachment(name)):
                     continue
                 if packing.add(path, name):
                     done.add(name)
                 elif is_last_look:
                     unread.append(f"left out: {name}: deleted while the backup was made")
 
-        objects = vault.root / ".git" / "objects"
         add_all(objects, is_last_look=False)
+        add_all(vault.root, is_last_look=False)
         with vault.lock_all():
             add_all(vault.root, is_last_look=True)
             add_all(objects, is_last_look=True)  # what a commit of plain git has meanwhile added to the references
-    return packing.problems + unread
+    return [*packing.problems, *dict.fromkeys(unread)]
+
+
+def _is_attachment(name: PurePosixPath) -> bool:
+    return name.suffix not in (".md", ".jsonl") and ".git" not in name.parts
 
 
 def _files(root: Path, folder: Path, on_problem: Callable[[str], None]) -> Iterator[Path]:
