@@ -84,7 +84,7 @@ def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.Fil
     """
     problems: list[str] = []
     gone = set(copied)
-    for path in _files(root, home, problems.append):
+    for path, _ in _files(root, home, problems.append):
         if path.is_dir() and not path.is_symlink():
             continue
         name = path.relative_to(home)
@@ -129,8 +129,7 @@ def _write(vault: Vault, out: BinaryIO, limits: Limits) -> list[str]:
     with pack(out, leave_out=is_left_out, limits=limits) as packing:
 
         def add_all(folder: Path, *, is_last_look: bool) -> None:
-            for path in _files(vault.root, folder, unread.append if is_last_look else lambda line: None):
-                name = PurePosixPath(path.relative_to(vault.root).as_posix())
+            for path, name in _files(vault.root, folder, unread.append if is_last_look else lambda line: None):
                 if name in done or not (is_last_look or folder == objects or _is_attachment(name)):
                     continue
                 if packing.add(path, name):
@@ -150,8 +149,8 @@ def _is_attachment(name: PurePosixPath) -> bool:
     return name.suffix not in (".md", ".jsonl") and ".git" not in name.parts
 
 
-def _files(root: Path, folder: Path, on_problem: Callable[[str], None]) -> Iterator[Path]:
-    """Every file below a folder of the vault at `root` that belongs in a copy, and each empty folder.
+def _files(root: Path, folder: Path, on_problem: Callable[[str], None]) -> Iterator[tuple[Path, PurePosixPath]]:
+    """(path, path from `root`) of every file below a folder of the vault that belongs in a copy, and each empty folder.
 
     Links are not followed. Left out: state, which is made anew; temporary files; the lock files of a running git.
     `on_problem` gets a line for each folder that cannot be listed.
@@ -171,6 +170,6 @@ def _files(root: Path, folder: Path, on_problem: Callable[[str], None]) -> Itera
         for child in [*names, *(child for child in folders if (here / child).is_symlink())]:
             is_lock = child.endswith(".lock") and ".git" in inside.parts  # git allows no reference of such a name
             if not (is_lock or files.is_temporary(child) or layout.is_state(inside / child)):
-                yield here / child
+                yield here / child, inside / child
         if not folders and not names:
-            yield here
+            yield here, inside
