@@ -188,7 +188,13 @@ KEYS: dict[str, Make] = {
 }
 """Kinds of several lines."""
 
+GLUED = ("ci-{}", "my_{}", "old{}", "notes/d-{}.md", "id_{}")
 NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
+    "github-glued": (prefixed("gh" + "p_", ALNUM, 36), GLUED),
+    "gitlab-glued": (prefixed("gl" + "pat-", URLSAFE, 20), GLUED),
+    "stripe-glued": (prefixed("sk" + "_live_", ALNUM, 24), GLUED),
+    "huggingface-glued": (prefixed("h" + "f_", ALNUM, 34), GLUED),
+    "digitalocean-glued": (prefixed("do" + "p_v1_", HEX, 64), GLUED),
     "aws-secret": (
         lambda m: m.some(ALNUM + "/+", 40),
         ("aws_secret_access_key = {}", '"SecretAccessKey": "{}"', "export AWS_SECRET_ACCESS_KEY={}", "secret key: {}"),
