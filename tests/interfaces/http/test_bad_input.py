@@ -36,6 +36,16 @@ NO_JSON = [
 ]  # fmt: skip
 
 
+def test_a_problem_does_not_repeat_a_secret_of_the_request(alice: Caller) -> None:
+    key = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xZ7cF0hJ3lM6"
+    refused = [
+        alice("PUT", USER, 400, json={"preferences": {key: "x"}}),
+        alice("GET", f"{USER}/preferences/history?key=my_{key}", 400),
+        alice("POST", f"{MEMORY}/search", 422, json={"query": "x", key: 1, "top_k": key}),
+    ]
+    assert all(key not in json.dumps(told) for told in refused) and "[redacted: token]" in refused[0]["detail"]
+
+
 def test_a_body_that_is_not_json_is_refused(server: Server, alice: Caller) -> None:
     """Also JSON that is nested too deeply, and numbers that are too long."""
     for body in NO_JSON:
