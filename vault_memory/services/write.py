@@ -96,7 +96,7 @@ def write(
             plan, flushed = done
             changed = [change.path for draft in plan.drafts for change in draft.changes]
             written = tuple(dict.fromkeys([*edited, *changed]))
-            problem = _index_problem(vault, written) if index else None
+            problem = index_problem(vault, written) if index else None
             return Written(plan.result, tuple(flushed.commits), flushed.paused, written, problem)
         cache.clear()
     where = "the vault" if scope is None else layout.label(scope)
@@ -110,7 +110,8 @@ def locked(vault: Vault, scope: str | None) -> Iterator[None]:
         yield
 
 
-def _index_problem(vault: Vault, paths: Iterable[PurePosixPath]) -> str | None:
+def index_problem(vault: Vault, paths: Iterable[PurePosixPath]) -> str | None:
+    """Update the indexes for files that are written; return why that could not be done, if so. The files stand."""
     try:
         index_paths(vault, paths)
     except (Busy, IndexUnusable) as error:

@@ -11,7 +11,7 @@ import math
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
@@ -30,7 +30,7 @@ from vault_memory.errors import UsageError
 from vault_memory.services.profiles import ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.vault import Vault
-from vault_memory.services.write import Plan, Written, index_paths, write
+from vault_memory.services.write import Plan, Written, index_problem, write
 
 _MAX_SEARCHED_CHARS = 20_000
 """This much of a message is searched for private facts; the logs quote its beginning."""
@@ -73,7 +73,8 @@ def record_turn(
 ) -> Recorded:
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
 
-    The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. Raises
+    The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. An index
+    that cannot be updated is named in `degraded`: the turn is kept, and the next search tries again. Raises
     `InvalidId`, `Busy` when another writer holds the user's files too long, and `VaultMemoryError` for a disk or git
     fault; the turn is in the conversation record even then, unless the message says otherwise.
     """
@@ -105,8 +106,7 @@ def record_turn(
         add_redactions(vault, user_id, redactions)
     record_file = layout.user_dir(user_id) / source.rpartition(":")[0]
     paths = [record_file, *written.paths]
-    if index:
-        index_paths(vault, paths)
+    problem = index_problem(vault, paths) if index else None
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
     return Recorded(
         source,
@@ -115,7 +115,7 @@ def record_turn(
         tuple(sources),
         written.paused,
         dict(redactions),
-        tuple(vault.config.waits()),
+        (*vault.config.waits(), *_degraded(problem)),
     )
 
 
@@ -132,19 +132,30 @@ def check_time(at: datetime) -> datetime:
 
 
 def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[Recorded]:
-    """Record many turns, each given as the arguments of `record_turn`; the index is updated once, at the end.
+    """Record many turns, each given as the arguments of `record_turn`; the index is updated once, with the last.
 
     Raises what `record_turn` raises; what was recorded before that is indexed too.
     """
     paths: dict[PurePosixPath, None] = {}
+    rest = iter(turns)
+    turn = next(rest, None)
     try:
-        for turn in turns:
+        while turn is not None:
             recorded = record_turn(vault, **turn, index=False)
             folder = layout.user_dir(turn["user_id"])
             paths |= dict.fromkeys(folder / source for source in recorded.sources)
+            turn = next(rest, None)
+            if turn is None:
+                degraded = _degraded(index_problem(vault, paths))
+                recorded = replace(recorded, degraded=(*recorded.degraded, *degraded))
+                paths.clear()
             yield recorded
     finally:
-        index_paths(vault, paths)
+        index_problem(vault, paths)  # not at the end: an error has ended it, which is told instead
+
+
+def _degraded(index_problem: str | None) -> list[str]:
+    return [f"index: {index_problem}"] if index_problem else []
 
 
 def _append_to_record(vault: Vault, turn: Turn, at: datetime) -> str:
