@@ -29,6 +29,10 @@ _LARGE_NOTE = (
     f"larger than {files.MAX_FILE_BYTES // 10**6} MB, so they stay in git and are not put on disk: `git update-index "
     "--no-skip-worktree FILE`, then `git checkout HEAD -- FILE` puts one there"
 )
+_NAME_NOTE = (
+    "too long for this disk, or with signs that it does not take, so they stay in git and are not put on disk: give "
+    "them a shorter name where they were written"
+)
 _ATTRIBUTES_NOTE = (
     f"larger than {MAX_ATTRIBUTES_BYTES // 1000} KB, and every write would search them, so they stay in git and are "
     "not put on disk: divide them where they were written"
@@ -70,20 +74,21 @@ def refusals(
     kept_out = {each.path for each in (*private, *misplaced)}
     open_to_all = [each for each in differences if each.path not in kept_out]
     left_out = history.left_out([each.path for each in open_to_all])
-    run = {each.path for each in open_to_all if layout.is_program(each.path) and not programs}
+    unfit = {each.path for each in open_to_all if not files.can_write(history.root, each.path)}
+    run = {each.path for each in open_to_all if layout.is_program(each.path) and not programs} - unfit
     large = {
         each.path
         for each in open_to_all
         if max(sizes.get(blob, 0) for blob in (each.old, each.new) if blob) > _max_bytes(each.path)
-    } - run
-    untracked = _untracked(vault, (each for each in open_to_all if each.path not in run))
+    } - (unfit | run)
+    untracked = _untracked(vault, (each for each in open_to_all if each.path not in unfit | run))
     covered = {path for path in untracked if history.ignored(path)}
     entries: dict[PurePosixPath, TreeEntry | None] = {
         each.path: None for each in (*private, *misplaced) if each.new or history.entry(each.path)
     }
     clashes: list[PurePosixPath] = []
     for each in open_to_all:
-        if each.path in left_out | covered | run | large:
+        if each.path in left_out | covered | unfit | run | large:
             ours = history.entry(each.path)
             is_ours_changed = (ours.id if ours else None) not in (each.old, each.new) and each.path not in left_out
             entries[each.path] = ours if is_ours_changed else history.entry(each.path, theirs)
@@ -94,7 +99,8 @@ def refusals(
         *_note([each.path for each in private if each.new], _PRIVATE_NOTE),
         *_note([each.path for each in misplaced if each.new], _MISPLACED_NOTE),
         *_note([each.path for each in open_to_all if each.path in run and each.new], _PROGRAM_NOTE),
-        *_note(sorted((covered | left_out) - run - large), _COVERED_NOTE),
+        *_note([each.path for each in open_to_all if each.path in unfit and each.new], _NAME_NOTE),
+        *_note(sorted((covered | left_out) - unfit - run - large), _COVERED_NOTE),
         *_note([path for path in taken_out if not _is_attributes(path)], _LARGE_NOTE),
         *_note([path for path in taken_out if _is_attributes(path)], _ATTRIBUTES_NOTE),
         *_note(clashes, _LARGE_CLASH_NOTE),
