@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.services.sync.conftest import Machine, git
+from tests.services.sync.conftest import USER, Machine, git
 from vault_memory.core import layout
 from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.admin.doctor import doctor
@@ -275,6 +275,24 @@ def test_what_stands_where_a_turn_will_write_is_not_taken_in(remote: Machine, on
         recorded = record_turn(one.vault, user, "我喜歡暗色主題", "好" * 120)
         assert recorded.commits and recorded.paused is None
     one.sync()
+    one.assert_clean()
+
+
+def test_what_stands_in_the_place_of_a_misplaced_file_stays(remote: Machine, one: Machine) -> None:
+    """Such a remote ended every sync."""
+    record_turn(one.vault, "bob", "hello")
+    one.sync()
+    git(remote.root, "pull", "-q")
+    kept = {name: one.read(name) for name in (USER, ".gitignore", "memory/bob/USER.md")}
+    git(remote.root, "rm", "-rq", *kept, "memory/bob")
+    names = [f"{USER}/x", ".gitignore/x", "memory/bob"]
+    push(remote, **dict.fromkeys(names, "x\n"), **{"note.md": "new\n"})
+    (line,) = one.sync().notes
+    assert "3 files" in line and USER in line and "what stands here stays" in line
+    assert {name: one.read(name) for name in kept} == kept and one.read("note.md") == "new\n"
+    assert not set(names) & set(git(one.root, "ls-files").splitlines())
+    assert record_turn(one.vault, "alice", "我喜歡暗色主題").commits
+    assert one.sync().notes == ()
     one.assert_clean()
 
 

@@ -22,7 +22,7 @@ _PRIVATE_NOTE = (
 )
 _MISPLACED_NOTE = (
     "in the place of a folder or file of the vault's own, so they are not taken in; this merge takes them out of the "
-    "remote's files, not out of its history: give them another name where they were written"
+    "remote's files, not out of its history, and what stands here stays: give them another name where they were written"
 )
 _PROGRAM_NOTE = "run by Obsidian, so they stay in git and are not put on disk: `vault-memory sync --plugins` takes them"
 _LARGE_NOTE = (
@@ -64,15 +64,17 @@ def refusals(
 ) -> Refusals:
     """Which files that the commit `theirs` changed must not reach the disk. `sizes` has the bytes of their blobs.
 
-    Private and misplaced ones leave the tree. The others keep the remote's entry in the tree, so that no push deletes
+    Private and misplaced ones leave the tree, in which what they would replace stays as it is here. The others keep the remote's entry in the tree, so that no push deletes
     them there, and are marked as not on this disk (git's skip-worktree). An entry that this vault has changed too stays
     ours.
     """
     history = vault.history
     private = [each for each in differences if layout.is_private(each.path)]
-    misplaced = [each for each in differences if each not in private and _is_misplaced(history.root, each.path)]
+    misplaced = [each for each in differences if each not in private and layout.is_misplaced(each.path)]
     kept_out = {each.path for each in (*private, *misplaced)}
-    open_to_all = [each for each in differences if each.path not in kept_out]
+    others = [each for each in differences if each.path not in kept_out]
+    replaced = _replaced([each.path for each in misplaced if each.new], [each.path for each in others])
+    open_to_all = [each for each in others if each.path not in replaced]
     left_out = history.left_out([each.path for each in open_to_all])
     unfit = {each.path for each in open_to_all if not files.can_write(history.root, each.path)}
     run = {each.path for each in open_to_all if layout.is_program(each.path) and not programs} - unfit
@@ -86,6 +88,7 @@ def refusals(
     entries: dict[PurePosixPath, TreeEntry | None] = {
         each.path: None for each in (*private, *misplaced) if each.new or history.entry(each.path)
     }
+    entries |= {path: history.entry(path) for path in replaced}
     clashes: list[PurePosixPath] = []
     for each in open_to_all:
         if each.path in left_out | covered | unfit | run | large:
@@ -116,10 +119,10 @@ def _max_bytes(path: PurePosixPath) -> int:
     return MAX_ATTRIBUTES_BYTES if _is_attributes(path) else files.MAX_FILE_BYTES
 
 
-def _is_misplaced(root: Path, path: PurePosixPath) -> bool:
-    """Where a folder or file of this vault stands in the way already, a person must merge (`merge`)."""
-    place = root / path
-    return layout.is_misplaced(path) and not place.is_dir() and not any(folder.is_file() for folder in place.parents)
+def _replaced(misplaced: Sequence[PurePosixPath], others: Iterable[PurePosixPath]) -> set[PurePosixPath]:
+    """Those of the other changed files that had to go for a misplaced one: the file above it, or those below it."""
+    places, above = set(misplaced), {folder for path in misplaced for folder in path.parents}
+    return {path for path in others if path in above or not places.isdisjoint(path.parents)}
 
 
 def settings_problem(content: bytes) -> str:
