@@ -64,9 +64,9 @@ def refusals(
 ) -> Refusals:
     """Which files that the commit `theirs` changed must not reach the disk. `sizes` has the bytes of their blobs.
 
-    Private and misplaced ones leave the tree, in which what they would replace stays as it is here. The others keep the remote's entry in the tree, so that no push deletes
-    them there, and are marked as not on this disk (git's skip-worktree). An entry that this vault has changed too stays
-    ours.
+    Private and misplaced ones leave the tree, in which what they would replace stays as it is here. The others keep the
+    remote's entry in the tree, so that no push deletes them there, and are marked as not on this disk (git's skip-
+    worktree). An entry that this vault has changed too stays ours.
     """
     history = vault.history
     private = [each for each in differences if layout.is_private(each.path)]
