@@ -278,6 +278,16 @@ def test_what_stands_where_a_turn_will_write_is_not_taken_in(remote: Machine, on
     one.assert_clean()
 
 
+def test_what_plain_git_brings_where_a_turn_will_write_is_named(remote: Machine, one: Machine) -> None:
+    push(remote, **{"memory/carol/USER.md/x": "x\n", "memory/dave": "x\n"})
+    git(one.root, "pull", "-q", "origin", "main")
+    (line,) = [line for line in status(one.vault).unhealthy if "memory/dave" in line]
+    assert "git tracks 2 files" in line and "memory/carol/USER.md/x" in line and "`git mv` to another name" in line
+    git(one.root, "mv", "memory/dave", "memory/dave.md")
+    git(one.root, "mv", "memory/carol/USER.md/x", "memory/carol/x.md")
+    assert not any("memory/" in line for line in status(one.vault).unhealthy)
+
+
 def test_what_stands_in_the_place_of_a_misplaced_file_stays(remote: Machine, one: Machine) -> None:
     """Such a remote ended every sync."""
     record_turn(one.vault, "bob", "hello")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         merge_driver,
         merge_driver_installed,
     )
-    from vault_memory.services.sync.refusals import large_attributes, private_in_git
+    from vault_memory.services.sync.refusals import private_in_git, wrong_in_git
     from vault_memory.services.sync.sync import sync
 
 __all__ = [
@@ -26,13 +26,13 @@ __all__ = [
     "decided_conflicts",
     "install_merge_driver",
     "is_our_setting",
-    "large_attributes",
     "merge_driver",
     "merge_driver_installed",
     "open_conflicts",
     "private_in_git",
     "sync",
     "waiting_addresses",
+    "wrong_in_git",
 ]
 
 __getattr__ = lazy_exports(
@@ -42,12 +42,12 @@ __getattr__ = lazy_exports(
         "decided_conflicts": "conflicts",
         "install_merge_driver": "merge_driver",
         "is_our_setting": "merge_driver",
-        "large_attributes": "refusals",
         "merge_driver": "merge_driver",
         "merge_driver_installed": "merge_driver",
         "open_conflicts": "conflicts",
         "private_in_git": "refusals",
         "sync": "sync",
+        "wrong_in_git": "refusals",
         "addresses_to_trust": "agreed_remote",
         "waiting_addresses": "agreed_remote",
     },

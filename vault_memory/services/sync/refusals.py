@@ -4,6 +4,7 @@ programs, files over an ignored one of the person's, and settings that cannot be
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -152,27 +153,48 @@ def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
 
 def private_in_git(vault: Vault) -> str:
     """The private files that git tracks, in one line with the next step; "" when there are none."""
-    private = [path for path in vault.history.tracked() if layout.is_private(path)]
-    if not private:
-        return ""
-    names = ", ".join(f"'{path}'" for path in private[:_MAX_NAMED])
-    return (
-        f"git tracks {_count(private)} that must stay on this machine ({names}): `git rm -r --cached` and their "
-        "names, then `git commit`; if a remote has them, its history keeps them"
-    )
+    return _private_line(vault.history.tracked())
 
 
-def large_attributes(vault: Vault) -> list[str]:
-    """A line for each `.gitattributes` in git that makes writes slow, with the next step."""
-    lines = []
-    for path in filter(_is_attributes, vault.history.tracked()):
+def wrong_in_git(vault: Vault) -> list[str]:
+    """A line for each kind of file that git tracks and should not, or not like this, with the next step.
+
+    Private files; misplaced ones that are on the disk; each `.gitattributes` that makes writes slow.
+    """
+    root, tracked = vault.history.root, vault.history.tracked()
+    misplaced = [path for path in tracked if layout.is_misplaced(path) and os.path.lexists(root / path)]
+    lines = [_private_line(tracked), _misplaced_line(misplaced)]
+    for path in filter(_is_attributes, tracked):
         with contextlib.suppress(OSError):
-            size = (vault.history.root / path).lstat().st_size
+            size = (root / path).lstat().st_size
             if size > _MAX_SWIFT_BYTES:
                 lines.append(
                     f"{path} has {size:,} bytes, and every write searches them: take out the lines that you do not need"
                 )
-    return lines
+    return [line for line in lines if line]
+
+
+def _private_line(tracked: Iterable[PurePosixPath]) -> str:
+    private = [path for path in tracked if layout.is_private(path)]
+    if not private:
+        return ""
+    return (
+        f"git tracks {_count(private)} that must stay on this machine ({_quoted(private)}): `git rm -r --cached` and "
+        "their names, then `git commit`; if a remote has them, its history keeps them"
+    )
+
+
+def _misplaced_line(misplaced: Sequence[PurePosixPath]) -> str:
+    if not misplaced:
+        return ""
+    return (
+        f"git tracks {_count(misplaced)} where the vault has a folder, or in a folder where it has a file "
+        f"({_quoted(misplaced)}), and turns cannot write there: `git mv` to another name, then `git commit`"
+    )
+
+
+def _quoted(paths: Sequence[PurePosixPath]) -> str:
+    return ", ".join(f"'{path}'" for path in paths[:_MAX_NAMED])
 
 
 def _untracked(vault: Vault, differences: Iterable[FileDifference]) -> list[PurePosixPath]:
