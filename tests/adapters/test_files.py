@@ -299,3 +299,19 @@ def test_a_named_pipe_in_the_place_of_a_note_is_named_and_not_waited_for(
             reader(tmp_path / "USER.md")
     finally:
         signal.alarm(0)
+
+
+def test_a_name_that_no_file_can_have_is_no_traceback(tmp_path: Path) -> None:
+    long, loop = tmp_path / ("f" * 300), tmp_path / "loop"
+    assert files.read(long) is None and files.ReadCache().read(long) is None
+    with pytest.raises(Unwritable, match="a name that this disk takes"):
+        files.replace(long, b"x", None)
+    loop.symlink_to(loop)
+    with pytest.raises(ForeignFile, match="leads to itself"):
+        files.read(loop)
+    with pytest.raises(ForeignFile, match="leads to itself"):
+        files.replace(loop, b"x", None)
+    if sys.version_info < (3, 13):  # later ones resolve it to itself, and it is refused when it is read
+        with pytest.raises(UsageError):
+            files.contained(tmp_path, "loop/x.md")
+    assert [path.name for path in tmp_path.iterdir()] == ["loop"]

@@ -28,6 +28,8 @@ _TEMP_SUFFIX = ".vault-memory.tmp"
 _TEMP_NAME = re.compile(r"\..*\.(?P<pid>\d+)-\d+\.vault-memory\.tmp")
 _NAME_BYTES = 255  # the longest name Linux, macOS and Windows file systems take
 _TEMP_TAIL_BYTES = 50
+_NOT_A_NAME = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
+"""What a disk says of a name that no file on it can have: too long, or with signs that it does not take."""
 _LOCK_POLL_S = 0.005
 _serial = itertools.count()
 _READ_FLAGS = os.O_RDONLY  # O_NONBLOCK: to open a pipe must not wait for its other end
@@ -71,32 +73,59 @@ def contained(root: Path, relative: str | PurePosixPath) -> Path:
     text = str(relative)
     home = root.resolve()
     if "\0" not in text and not PurePosixPath(text).is_absolute():
-        path = (home / text).resolve()
-        if path != home and path.is_relative_to(home):
-            return path
+        with contextlib.suppress(RuntimeError):  # a link that leads to itself
+            path = (home / text).resolve()
+            if path != home and path.is_relative_to(home):
+                return path
     raise UsageError(
         f"{text!r} is not a path inside {home}: use a path relative to it, without '..' or links out of it"
     )
 
 
+def can_hold(root: Path, path: PurePosixPath) -> bool:
+    """Whether the disk of `root` takes a path of these names and of this length.
+
+    Each name is asked for by itself: the disk looks at none that comes after a missing folder.
+    """
+    for place in (*(root / part for part in path.parts), root / path):
+        try:
+            os.lstat(place)
+        except OSError as error:
+            if error.errno in _NOT_A_NAME:
+                return False
+    return True
+
+
+def can_write(root: Path, path: PurePosixPath) -> bool:
+    """Whether the disk takes that path, and the longer one of the temporary file through which it is written."""
+    return can_hold(root, path) and can_hold(root, path.with_name(_temp_path(root / path).name))
+
+
 def read(path: Path, max_bytes: int | None = MAX_FILE_BYTES) -> bytes | None:
-    """The file's bytes, or None when there is no such file.
+    """The file's bytes, or None when there is no such file, nor can be one of that name on this disk.
 
     Raises `ForeignFile` for a folder, pipe, socket or device, and `TooLarge` for more than `max_bytes` (None: any).
     """
     try:
-        with opened(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            if max_bytes is None:
-                return file.read()
-            content = file.read(size + 1) if size <= max_bytes else b""
-            if len(content) > size:  # it has grown just now
-                content += file.read(max_bytes + 1 - len(content))
-    except (FileNotFoundError, NotADirectoryError):
+        file = opened(path)
+    except OSError as error:
+        if not _is_absent(error):
+            raise
         return None
+    with file:
+        size = os.fstat(file.fileno()).st_size
+        if max_bytes is None:
+            return file.read()
+        content = file.read(size + 1) if size <= max_bytes else b""
+        if len(content) > size:  # it has grown just now
+            content += file.read(max_bytes + 1 - len(content))
     if max(size, len(content)) > max_bytes:
         raise TooLarge(f"{path} has more than {max_bytes:,} bytes, so it is not read: divide it, or take it away")
     return content
+
+
+def _is_absent(error: OSError) -> bool:
+    return isinstance(error, (FileNotFoundError, NotADirectoryError)) or error.errno in _NOT_A_NAME
 
 
 def opened(path: Path, *, follow: bool = True) -> BinaryIO:
@@ -107,6 +136,8 @@ def opened(path: Path, *, follow: bool = True) -> BinaryIO:
     except OSError as error:
         if error.errno == errno.ENXIO:  # a socket cannot even be opened
             raise _no_file(path) from error
+        if error.errno == errno.ELOOP and follow:
+            raise ForeignFile(f"{path} is reached through a link that leads to itself: delete that link") from error
         raise
     try:
         mode = os.fstat(number).st_mode
@@ -138,7 +169,9 @@ class ReadCache:
         """As `read`."""
         try:
             stamp = FileStamp.of(path.stat())  # before reading: a save in between then differs from the stamp
-        except (FileNotFoundError, NotADirectoryError):
+        except OSError as error:
+            if not _is_absent(error):
+                raise
             return None
         if path not in self._files or self._files[path][0] != stamp:
             self._files[path] = stamp, read(path)
@@ -159,12 +192,12 @@ def replace(path: Path, content: bytes, expected: bytes | None, *, sync: bool = 
     that the umask gives. `sync=False` is for a caller that can redo the change: the bytes are fsynced, the name is not.
     Raises `Unwritable` on a full disk or without permission, with the old file untouched.
     """
-    on_disk = _held(path, expected)
-    if on_disk != expected:
-        raise changed(path, on_disk)
-    if on_disk == content:
-        return FileStamp()
     with _unwritable(path):
+        on_disk = _held(path, expected)
+        if on_disk != expected:
+            raise changed(path, on_disk)
+        if on_disk == content:
+            return FileStamp()
         _make_folders(path.parent)
         temp, stamp = _write_temp(path, content)
         try:
@@ -224,10 +257,10 @@ def remove_private(path: Path, below: Path | None = None) -> bool:
 
 def remove(path: Path, expected: bytes) -> None:
     """Delete the file if its bytes are `expected` now; else leave it and raise `Changed`."""
-    on_disk = _held(path, expected)
-    if on_disk != expected:
-        raise changed(path, on_disk)
     with _unwritable(path):
+        on_disk = _held(path, expected)
+        if on_disk != expected:
+            raise changed(path, on_disk)
         # Moved aside first and read again: a save that landed since the check is not deleted with the rest.
         aside = _temp_path(path)
         os.replace(path, aside)
@@ -423,6 +456,8 @@ def _unwritable(path: Path) -> Iterator[None]:
             errno.EROFS: "mount it writable",
             errno.ENOTDIR: "give the file in the place of one of its folders another name",
             errno.EISDIR: "give the folder in its place another name",
+            errno.ELOOP: "delete the link on its way that leads to itself",
+            **dict.fromkeys(_NOT_A_NAME, "give it a name that this disk takes"),
         }.get(error.errno or 0, "check the permissions of its folder")
         raise Unwritable(f"{path} cannot be written ({error.strerror or error}): {advice} and try again") from error
 

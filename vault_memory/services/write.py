@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import Draft, Flushed
 from vault_memory.core import layout
-from vault_memory.errors import Busy, Changed, IndexUnusable
+from vault_memory.errors import Busy, Changed, HistoryError, IndexUnusable
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_edits
 from vault_memory.services.vault import Vault
@@ -108,6 +108,17 @@ def locked(vault: Vault, scope: str | None) -> Iterator[None]:
     """Hold the locks for a scope: its user's, none (shared notes), or every user's (None). Raises `Busy`."""
     with vault.lock_all() if scope is None else vault.writing(scope) if scope else nullcontext():
         yield
+
+
+def refuse_while_waiting(vault: Vault, paths: Callable[[PurePosixPath], bool], wanted: str) -> None:
+    """Make the commits that wait. Raises `HistoryError` when some of these files still wait: what is `wanted` reads in
+    git what was last, and would take another change for it."""
+    flushed = vault.history.flush()
+    if any(map(paths, flushed.waiting_paths)):
+        raise HistoryError(
+            f"{wanted}: some of its changes wait for their commits ({flushed.paused}): finish that, then "
+            "`vault-memory heartbeat --now commits` makes them"
+        )
 
 
 def index_problem(vault: Vault, paths: Iterable[PurePosixPath]) -> str | None:

@@ -7,10 +7,11 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 import zlib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -18,6 +19,7 @@ from tests.adapters.conftest import USER, Vault
 from vault_memory.adapters.git import Objects
 from vault_memory.adapters.history.intents import IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Draft, FileChange
+from vault_memory.errors import Unwritable
 
 OUTSIDE = ("../outside", "/tmp/vault-memory-outside", "notes/../../outside", ".git/hooks/pre-push", "way/outside")
 
@@ -101,6 +103,8 @@ def test_an_intent_that_we_never_wrote_is_not_carried_out(vault: Vault, tmp_path
     assert not Path("/tmp/vault-memory-outside").exists()
 
 
+LONG = "own/" + "想" * 90 + ".md"  # some disks count letters, and take it
+LONGER = PurePosixPath("own", "f" * 300)
 GOOD: dict[str, object] = {
     "when": "1769750000 +0800", "head": None, "bases": {"a.md": None},
     "contents": [base64.b64encode(zlib.compress(b"text\n")).decode()],
@@ -122,6 +126,7 @@ DAMAGED: dict[str, object] = {
     "an option for a base": {**GOOD, "bases": {"a.md": "--all"}},
     "a NUL in a path": draft_with(changes=[["a\0.md", None, 0]]),
     "a long name": draft_with(changes=[["a" * 300, None, 0]]),
+    **({"more bytes than this disk takes": draft_with(changes=[[LONG, None, 0]])} if sys.platform == "linux" else {}),
     "a number for a path": draft_with(changes=[[5, None, 0]]),
     "a number for a message": draft_with(message=5),
     "an author without address": draft_with(author=["a"]),
@@ -152,7 +157,11 @@ def test_a_damaged_intent_is_named_and_set_aside(vault: Vault, state: str, what:
     (vault.root / "vault-memory.toml").touch()
     text = json.dumps(GOOD)[:99] if what == "cut" else json.dumps(DAMAGED[what])
     path = plant(vault, f"00000001.{state}", text)
-    if what in ("a folder", "below a file"):  # these can be read; to carry them out is another thing
+    if what in (
+        "a folder",
+        "below a file",
+        "more bytes than this disk takes",
+    ):  # these can be read; to carry them out is another thing
         assert vault.history.state().damaged == ()
         if state == "written":
             return  # it writes no file
@@ -186,3 +195,20 @@ def test_a_planted_intent_of_the_last_number_hides_none(vault: Vault) -> None:
     (vault.root / ".git/MERGE_HEAD").unlink()
     vault.history.flush()
     assert vault.history.state().waiting == 0 and vault.history.blob(USER) == b"two\n"
+
+
+def test_a_name_that_the_disk_does_not_take_is_refused_before_anything_is_written(vault: Vault) -> None:
+    """It was found when the files before it were on the disk; the next writer took the intent for a damaged one."""
+    changes = (FileChange(PurePosixPath("own/good.md"), None, b"good\n"), FileChange(LONGER, None, b"x\n"))
+    with pytest.raises(Unwritable, match="takes no such name: give it a shorter one"):
+        vault.history.commit([Draft("both", ASSISTANT, changes)])
+    assert not (vault.root / "own").exists() and vault.history.uncommitted([LONGER]) == []
+    assert vault.history.state().waiting == 0 and vault.history.state().damaged == ()
+
+
+def test_an_intent_holds_names_of_255_letters(tmp_path: Path) -> None:
+    """Some disks count letters, not bytes; an intent of theirs was set aside."""
+    log = IntentLog(tmp_path, tmp_path, Objects(tmp_path))
+    change = FileChange(PurePosixPath(LONG), None, b"x\n")
+    log.add((Draft("note", ASSISTANT, (change,)),), "1769752800 +0800", None, {change.path: None})
+    assert log.count() == 1 and log.damaged() == []

@@ -234,7 +234,8 @@ class Objects:
         for name, inner in below.items():
             old = self._child(tree_id, name)
             child = self._put(old.id if old and old.mode == FOLDER_MODE else EMPTY_TREE, inner)
-            body = _with_entry(body, os.fsencode(name), TreeEntry(FOLDER_MODE, child) if child else None)
+            if child or (old and old.mode == FOLDER_MODE):  # what is removed below a file is not there
+                body = _with_entry(body, os.fsencode(name), TreeEntry(FOLDER_MODE, child) if child else None)
         return self.add("tree", body) if body else None
 
     def write(self, *also: Path) -> None:

@@ -174,7 +174,8 @@ def launch(
 
     A git that prints more is stopped (`EndlessOutput`); one that wants more memory (None: any) fails.
     """
-    command = " ".join(["git", *args[:2]])
+    first = next(at for at in range(0, len(args), 2) if args[at] != "-c")
+    command = " ".join(["git", *args[first : first + 2]])
     try:
         process = subprocess.Popen(
             ["git", *_FIXED_OPTIONS, *options, *args],

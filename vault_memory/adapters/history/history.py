@@ -34,7 +34,7 @@ from vault_memory.adapters.git import (
     is_failed_filter,
     settings_of,
 )
-from vault_memory.adapters.history.intents import IntentLog, WrittenFile, check_path, net_changes
+from vault_memory.adapters.history.intents import IntentLog, WrittenFile, check_path, net_changes, no_such_name
 from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, signature
 from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_move, move_branch, release_own_locks
@@ -379,7 +379,7 @@ class History:
         full = self.root / path
         if layout.is_private(path) or layout.is_program(path) != programs:
             return False
-        if layout.is_misplaced(path) and os.path.lexists(full):
+        if not files.can_hold(self.root, path) or (layout.is_misplaced(path) and os.path.lexists(full)):
             return False
         is_file = full.is_file() and not full.is_symlink()
         return (is_file or not os.path.lexists(full)) and not files.is_temporary(path.name)
@@ -461,6 +461,8 @@ class History:
             return []
         for name in changes:
             check_path(self.root, name)
+            if not is_on_disk and not files.can_write(self.root, name):
+                raise no_such_name(name)
             if layout.is_private(name):
                 raise UsageError(
                     f"{name} is private and is never committed: state, indexes and conversations stay here"

@@ -20,10 +20,9 @@ from vault_memory.services.indexing import compare, is_mass_deletion, spaces
 from vault_memory.services.person_edits import Withheld, withheld
 from vault_memory.services.sync import (
     decided_conflicts,
-    large_attributes,
     open_conflicts,
-    private_in_git,
     waiting_addresses,
+    wrong_in_git,
 )
 from vault_memory.services.turns import Tally, redactions, tally
 from vault_memory.services.vault import Vault
@@ -117,7 +116,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     conflicts = tuple(open_conflicts(vault, to_search)) if is_judged else ()
     held_back = tuple(w for w in withheld(vault) if user_id in (None, layout.scope_of(PurePosixPath(w.path))))
     unhealthy = _unhealthy(scope_statuses, daemon, history, jobs)
-    unhealthy += [*filter(None, [private_in_git(vault), ignored_notes(vault)]), *large_attributes(vault)]
+    unhealthy += [*wrong_in_git(vault), *filter(None, [ignored_notes(vault)])]
     return Status(
         str(vault.root),
         scopes=scope_statuses,
