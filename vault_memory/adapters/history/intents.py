@@ -266,6 +266,10 @@ class IntentLog:
             return sorted(name for name in names if _INTENT_NAME.fullmatch(name.removesuffix(also_ending)))
         except FileNotFoundError:
             return []
+        except OSError as error:
+            raise HistoryError(
+                f"{self._folder} cannot be listed ({error.strerror}): put the folder itself there"
+            ) from error
 
 
 def _name(path: PurePosixPath) -> str:
