@@ -230,3 +230,29 @@ def test_a_person_s_edit_under_a_damaged_head_is_committed_as_theirs(root: Path)
     assert git(root, "status", "--porcelain") == ""
     authors = git(root, "log", "--format=%an", "-S", "my own line", "--", "memory/alice").splitlines()
     assert authors == [vault.history.person().name]
+
+
+def test_a_file_of_head_that_is_gone_is_named_while_its_user_waits(root: Path) -> None:
+    path = "memory/alice/USER.md"
+    blob = git(root, "rev-parse", f"HEAD:{path}").strip()
+    place = root / ".git/objects" / blob[:2] / blob[2:]
+    whole = place.read_bytes()
+    (root / path).write_text((root / path).read_text() + "\nmy own line\n")
+    place.unlink()
+    assert blob in (record_turn(open_vault(root), "alice", SAYS["alice"]).paused or "")
+    assert record_turn(open_vault(root), "bob", SAYS["bob"]).changes
+    assert any(blob in line for line in status(open_vault(root)).unhealthy)
+    place.write_bytes(whole)
+    for words in ("好", "謝謝"):
+        record_turn(open_vault(root), "alice", words)
+    assert git(root, "status", "--porcelain") == ""
+
+
+def test_a_repository_of_another_format_is_named(root: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--object-format=sha256", "-b", "main", "other")
+    git(tmp_path / "other", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "--allow-empty", "-m", "x")
+    shutil.rmtree(root / ".git")
+    shutil.move(tmp_path / "other/.git", root / ".git")
+    recorded = record_turn(open_vault(root), "alice", SAYS["alice"])
+    assert recorded.changes and "SHA-256" in (recorded.paused or "")
+    assert any("SHA-256" in line for line in status(open_vault(root)).unhealthy)

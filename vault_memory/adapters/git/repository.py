@@ -111,7 +111,9 @@ class Repository:
         if raw is None and os.path.lexists(self.git_dir):
             raise HistoryError(f"{self.git_dir} is no folder: put the vault's own .git there")
         if raw is None:
-            raise HistoryError(f"{self.root} is not in a git repository: `vault-memory init` makes one")
+            raise HistoryError(
+                f"{self.root} is not in a git repository: put .git back from a backup, or `vault-memory init` makes one"
+            )
         text = raw.strip()  # of bytes: git takes off what is a blank in ASCII, and nothing else
         if not text.startswith(b"ref:"):
             if not _COMMIT.fullmatch(text):
@@ -172,19 +174,18 @@ class Repository:
             )
         if unusable := self.unusable():
             return unusable
-        settings = self.settings()
         if elsewhere := self.other_worktree():
             return f"core.worktree of this repository leads to {elsewhere}: `git config --unset core.worktree`"
-        if settings.get("extensions.objectformat", "sha1") != "sha1" or "extensions.refstorage" in settings:
-            return "this repository uses SHA-256 or reftable, which vault-memory cannot write"
         return self._foreign_owner()
 
     def unusable(self) -> str | None:
-        """The setting with which git can judge no file here, or that names attributes that nobody should read, in words
-        with the next step; or None. Most gits fail with such a setting, and do not name it."""
+        """The setting with which git, or this program, can judge no file here, or that names attributes that nobody
+        should read, in words with the next step; or None. Most gits fail with such a setting, and do not name it."""
         if problem := settings_at(self._place).problem:
             return problem
         settings = self.settings()
+        if settings.get("extensions.objectformat", "sha1") != "sha1" or "extensions.refstorage" in settings:
+            return "this repository uses SHA-256 or reftable, which vault-memory can neither read nor write"
         for key, is_wrong in _WRONG.items():
             value = settings.get(key)
             is_of_another = key == "core.bare" and self.git_dir != self.common_dir  # a linked worktree is never bare

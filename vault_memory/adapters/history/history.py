@@ -148,10 +148,21 @@ class History:
             damaged, waiting = tuple(self._intents.damaged()), self._intents.count()
         if head is None:
             return HistoryState(None, None, problem, waiting, damaged, None, problem)
-        paused = problem or self._repository.paused()
+        paused = problem or self._repository.paused() or self._lost_base()
         held = self._repository.held_lock() if waiting else None
         lock = f"{held} is held by another git; if none is running, delete it" if held else None
         return HistoryState(head.branch, head.commit, paused, waiting, damaged, lock, problem)
+
+    def _lost_base(self) -> str | None:
+        """A file that waits, and of which what HEAD holds cannot be read, in words; or None."""
+        tree = self._head_tree()
+        for path in self._waiting():
+            try:
+                if blob := self._blob_at(tree, path):
+                    self._is_large(blob)
+            except HistoryError as error:
+                return f"{path} in HEAD: {error}, or put .git back from a backup"
+        return None
 
     def _damage(self) -> str | None:
         """What stands in the place of a file or folder in git's own, or of ours there, in words; or None."""

@@ -117,7 +117,7 @@ def record_turn(
         tuple(sources),
         written.paused,
         dict(redactions),
-        (*vault.config.waits(), *([unindexed] if unindexed else [])),
+        (*vault.config.waits(), *([f"index: {unindexed}"] if unindexed else [])),
     )
 
 
