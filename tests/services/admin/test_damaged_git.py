@@ -134,7 +134,7 @@ def test_something_else_in_a_place_of_git(root: Path, tmp_path: Path, name: str,
         if whole.exists():
             whole.rename(place)
 
-    turns_come_through(root, str(root if what == GONE else place), mend)
+    turns_come_through(root, f"{root if what == GONE else place} ", mend)
 
 
 @pytest.mark.parametrize("rev", ["HEAD", "HEAD^{tree}", "HEAD:memory"])
