@@ -125,7 +125,7 @@ def index_problem(vault: Vault, paths: Iterable[PurePosixPath]) -> str | None:
     """Update the indexes for files that are written; return why that could not be done, if so. The files stand."""
     try:
         index_paths(vault, paths)
-    except (Busy, IndexUnusable) as error:
+    except (Busy, IndexUnusable, HistoryError) as error:  # git is asked whether it tracks the index
         return str(error)
     return None
 

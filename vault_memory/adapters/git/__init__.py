@@ -40,9 +40,11 @@ if TYPE_CHECKING:
         Filters,
         Head,
         Repository,
+        in_its_place,
         is_failed_filter,
         refuse_tracked,
         tracked_state,
+        wrong_kinds,
     )
     from vault_memory.adapters.git.settings import (
         NEXT_STEP,
@@ -93,6 +95,7 @@ __all__ = [
     "diff",
     "followed_remote",
     "growth",
+    "in_its_place",
     "is_content",
     "is_failed_filter",
     "is_on_this_machine",
@@ -106,6 +109,7 @@ __all__ = [
     "tracked_state",
     "union_merge",
     "write_commit_graph",
+    "wrong_kinds",
 ]
 
 __getattr__ = lazy_exports(
@@ -148,6 +152,7 @@ __getattr__ = lazy_exports(
         "diff": "diff",
         "followed_remote": "remote",
         "growth": "upkeep",
+        "in_its_place": "repository",
         "is_content": "objects",
         "is_failed_filter": "repository",
         "is_on_this_machine": "remote",
@@ -161,5 +166,6 @@ __getattr__ = lazy_exports(
         "tracked_state": "repository",
         "union_merge": "diff",
         "write_commit_graph": "upkeep",
+        "wrong_kinds": "repository",
     },
 )

@@ -138,6 +138,7 @@ _BOOLEANS = {"", "true", "false", "yes", "no", "on", "off", "0", "1"}
 _INCLUDE = re.compile(r"include\.path|includeif\..+\.path", re.DOTALL)
 _OWN_SCOPES = {"local", "worktree"}
 
+_BAD_FILE = re.compile(r"unable to access '[^\n]*")
 _BAD_LINE = re.compile(r"bad config (?:line|variable)[^\n]*")
 _BAD_VERSION = re.compile(r"git repo version <= \d+, found (\S+)")
 _BAD_EXTENSION = re.compile(r"unknown repository extensions? found:\s*(\S+)")
@@ -424,6 +425,8 @@ def _problem(place: Place, said: str) -> str:
         return f"git cannot work with core.repositoryformatversion = {version[1]}: write 0 there in {config}"
     if extension := _BAD_EXTENSION.search(said):
         return f"this git does not know extensions.{extension[1]}: take it out of {config}, or install a newer git"
+    if unread := _BAD_FILE.search(said):
+        return f"git cannot read its settings ({unread[0]}): put the file itself there"
     if line := _BAD_LINE.search(said):
         return f"git cannot read its settings ({line[0]}): correct that line"
     return ""

@@ -278,6 +278,12 @@ class IntentLog:
             return sorted(name for name in names if _INTENT_NAME.fullmatch(name.removesuffix(also_ending)))
         except FileNotFoundError:
             return []
+        except NotADirectoryError as error:
+            above = (*reversed(self._folder.parents), self._folder)
+            wrong = next((place for place in above if not place.is_dir()), self._folder)
+            raise HistoryError(f"{wrong} is no folder, and commits wait in it: put the folder itself there") from error
+        except OSError as error:
+            raise HistoryError(f"{self._folder} cannot be listed ({error.strerror}): correct that") from error
 
 
 def _name(path: PurePosixPath) -> str:

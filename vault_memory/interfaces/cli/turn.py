@@ -90,7 +90,7 @@ def _show(user_id: str, recorded: Recorded) -> None:
     for category, count in recorded.redactions.items():
         echo(f"  redacted: {category} ({count})")
     if recorded.paused:
-        echo(f"written, not committed yet: {recorded.paused}", err=True)
+        echo(f"not committed yet: {recorded.paused}", err=True)
     for reason in recorded.degraded:
         echo(f"degraded: {reason}", err=True)
 

@@ -26,7 +26,7 @@ from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import Change, Signal
 from vault_memory.core.text import one_line
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import UsageError
+from vault_memory.errors import ForeignFile, HistoryError, Unwritable, UsageError
 from vault_memory.services.profiles import ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.vault import Vault
@@ -43,8 +43,8 @@ class Recorded:
     """A recorded turn.
 
     `source` is the line of the conversation record, `conversations/2026-01-30.jsonl:12`; it is empty off the record.
-    `sources` are the files that changed. `paused` says why the commits wait, if they do. `redactions` counts what was
-    kept out, by category. `degraded` says in words what could not be used.
+    `sources` are the files that changed. `paused` says why the commits wait, if they do, or why nothing was learned.
+    `redactions` counts what was kept out, by category. `degraded` says in words what could not be used.
     """
 
     source: str
@@ -73,10 +73,9 @@ def record_turn(
 ) -> Recorded:
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
 
-    The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. An index
-    that cannot be updated is named in `degraded`: the turn is kept, and the next search tries again. Raises
-    `InvalidId`, `Busy` when another writer holds the user's files too long, and `VaultMemoryError` for a disk or git
-    fault; the turn is in the conversation record even then, unless the message says otherwise.
+    The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. Raises
+    `InvalidId`, `Busy` when another writer holds the user's files too long, and `VaultMemoryError` when the turn cannot
+    be kept. What goes wrong after it is in the conversation record, with git, a disk or an index, is in the result.
     """
     layout.check_user_id(user_id)
     if created_at is not None:
@@ -100,7 +99,10 @@ def record_turn(
     source = _append_to_record(vault, turn, before.at)
     signals = extract(turn.user_message or "", turn.assistant_message or "", before.profile.values(), vault.lexicon())
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
-    written = _write_changes(vault, turn, source, before.at, signals, quote, cache)
+    try:
+        written = _write_changes(vault, turn, source, before.at, signals, quote, cache)
+    except (HistoryError, ForeignFile, Unwritable) as error:  # raised, it would make the caller say the turn again
+        written = Written([], (), f"nothing was learned from this turn, which is in the record: {error}", ())
     redactions = Counter(redact.counts) + Counter(private_counts)
     if redactions:
         add_redactions(vault, user_id, redactions)
@@ -134,7 +136,7 @@ def check_time(at: datetime) -> datetime:
 def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[Recorded]:
     """Record many turns, each given as the arguments of `record_turn`; the index is updated once, with the last.
 
-    Raises what `record_turn` raises; what was recorded before that is indexed too.
+    Raises what `record_turn` raises; what was recorded before that is indexed too, as far as its index can be used.
     """
     paths: dict[PurePosixPath, None] = {}
     rest = iter(turns)
