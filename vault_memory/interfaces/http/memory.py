@@ -14,13 +14,13 @@ from pydantic import BaseModel, Field
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.interfaces.http.guard import TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
-from vault_memory.interfaces.http.response import in_page_thread, page
+from vault_memory.interfaces.http.response import JsonRoute, in_page_thread, page
 from vault_memory.services.notes import daily_log, daily_logs, newest_turns
 from vault_memory.services.retrieval import SearchQuery, SearchResult, build_enhanced_prompt, search
 from vault_memory.services.turns import record_turn, second_look
 from vault_memory.services.vault import Vault
 
-router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"])
+router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"], route_class=JsonRoute)
 
 Searching = Callable[[str, SearchQuery], Awaitable[SearchResult]]
 """`search` as it is called here: with the user and the query."""
