@@ -22,7 +22,7 @@ from tests.scripted_http import Reply, ScriptedServer, completion
 from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.connections import MAX_HEADERS, MAX_PIPELINED, BoundedHttpProtocol
 from vault_memory.interfaces.http.guard import CHATS_BEGUN, MAX_REQUESTS_PER_CALLER, Guard
-from vault_memory.interfaces.http.server import TAKEN_AT_ONCE
+from vault_memory.interfaces.http.server import TAKEN_AT_ONCE, listen
 from vault_memory.services.admin import new_user_token
 from vault_memory.services.vault import Vault
 
@@ -165,6 +165,52 @@ def test_when_a_client_hangs_up_all_its_requests_end() -> None:
             wait_until(lambda: told, "the first is being answered")
         wait_until(lambda: len(told) > 1, "it ends")
     assert told == ["asked /1", "http.disconnect/1"]
+
+
+def test_a_client_that_leaves_waits_for_no_memory(vault: Vault) -> None:
+    """Those who had left waited on for 30 s, and each that came was compared with all of them."""
+    here = set[int]()
+
+    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+
+    guard, alice = Guard(inner, vault), new_user_token(vault, "alice")
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        here.add(id(scope))
+        try:
+            await guard(scope, receive, send)
+        finally:
+            here.discard(id(scope))
+
+    with serving(app) as address, contextlib.ExitStack() as open_ones:
+        open_and_send(open_ones, address, chat(alice, announced=1_900_000))
+        wait_until(lambda: len(here) == 1, "it comes")
+        with contextlib.ExitStack() as leaving:
+            for _ in range(5):
+                open_and_send(leaving, address, chat(alice, announced=1_900_000))
+            wait_until(lambda: len(here) == 6, "they wait")
+        wait_until(lambda: len(here) == 1, "they have left", seconds=5)
+
+
+def test_connections_whose_clients_have_left_are_passed_over() -> None:
+    """2,000 of them waited to be taken, and each new client behind them."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("only Linux tells that the other side has left")
+    listening = listen("127.0.0.1", 0)
+    with contextlib.closing(listening), contextlib.ExitStack() as open_ones:
+        listening.setblocking(False)
+        address = listening.getsockname()
+        for _ in range(100):
+            with socket.create_connection(address) as left:
+                left.sendall(HEALTHZ)
+        here = open_and_send(open_ones, address, HEALTHZ)
+        with pytest.raises(BlockingIOError):
+            listening.accept()  # others have a turn
+        taken, _ = listening.accept()
+        with taken:
+            assert taken.getpeername() == here.getsockname()
 
 
 async def ask(guard: Guard, token: str) -> list[Message]:

@@ -148,9 +148,10 @@ class Budget:
         for share in self._arriving:
             held[share.caller] += share.size
         if most := max(held.values(), default=0):
-            self._drop(max((s for s in self._arriving if held[s.caller] == most), key=lambda s: s.size))
+            self.drop(max((s for s in self._arriving if held[s.caller] == most), key=lambda s: s.size))
 
-    def _drop(self, share: Share) -> None:
+    def drop(self, share: Share) -> None:
+        """Give up an unfinished body: others need the memory, or its client has left."""
         for wish in [wish for wish in self._waiting if wish.share is share]:
             self._waiting.remove(wish)
             wish.granted.set()  # it need not wait any longer
@@ -163,7 +164,7 @@ class Budget:
 class Share:
     """The bytes that one request holds, and its `claim`: how many it may hold.
 
-    `is_dropped`: its body was given up, because others needed the memory; `on_drop` is called then. `on_release` is
+    `is_dropped`: its body was given up, as others needed the memory or its client left; `on_drop` is called then. `on_release` is
     called once, when nothing is left to be done for the request.
     """
 

@@ -14,6 +14,7 @@ import asyncio
 import secrets
 from array import array
 from collections import Counter
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -79,6 +80,8 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     max_connections = MAX_CONNECTIONS
     caller = ""
     is_busy = False
+    on_lost: Callable[[], None] | None = None
+    """Called when the caller has left, or the connection was cut off."""
     app_state: dict[str, Any]
     cycle: Any
     client: tuple[str, int] | None
@@ -182,6 +185,8 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             cycle.disconnected = True
             cycle.message_event.set()
         self._cycles = []
+        if self.on_lost is not None:
+            self.on_lost()
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete

@@ -6,8 +6,10 @@ import asyncio
 import ipaddress
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -26,6 +28,10 @@ WAITING_CONNECTIONS = 2_048
 """So many the system keeps until they are taken."""
 TAKEN_AT_ONCE = 8
 """Of the connections that wait: more would crowd one another out before they could say whose they are."""
+LEFT_AT_ONCE = 64
+"""Of the connections that wait, so many whose clients have left are passed over in one turn."""
+_CLOSE, _CLOSE_WAIT = 7, 8
+"""States of a connection (Linux, tcp_states.h): it is gone, or the other side has closed it."""
 SOCKET_BYTES = 64 << 10
 """Of a response: what the system may hold for a client that does not read. Otherwise it holds megabytes for each, and
 the server is busy for seconds with what nobody reads."""
@@ -153,6 +159,26 @@ class _ListeningSocket(socket.socket):
 
     def listen(self, backlog: int = 0, /) -> None:
         """Keep the queue that there is."""
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """The next connection whose client is still there. Raises `BlockingIOError` if there is none among the next.
+
+        Somebody who opens connections and leaves fills the queue: each would cost as much as a request, and everybody
+        else waits behind them.
+        """
+        for _ in range(LEFT_AT_ONCE):
+            connection, address = super().accept()
+            if not _has_left(connection):
+                return connection, address
+            connection.close()
+        raise BlockingIOError
+
+
+def _has_left(connection: socket.socket) -> bool:
+    """Whether the other side has closed a new connection, whatever it sent before. Only Linux tells."""
+    if not sys.platform.startswith("linux"):
+        return False
+    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] in (_CLOSE, _CLOSE_WAIT)
 
 
 def listen(host: str, port: int) -> socket.socket:
