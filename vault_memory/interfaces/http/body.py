@@ -66,8 +66,9 @@ class Budget:
 
     async def grow(self, share: Share, size: int) -> None:
         """Have a share hold `size` bytes, as far as it may grow; waits until there is memory for them."""
-        if min(size, share.claim) > share.size:
-            await self._wait(_Wish(share, size=min(size, share.claim)))
+        size = min(size, share.claim)
+        if size > share.size and (any(wish.size for wish in self._waiting) or not self.try_to_hold(share, size)):
+            await self._wait(_Wish(share, size=size))
 
     def enlarge(self, share: Share, claim: int) -> None:
         """Let a share grow up to `claim` bytes at once, at most all that one caller may hold. If that is too much
@@ -137,8 +138,14 @@ class Budget:
                 if wish.size:
                     self._make_room(wish)
         finally:
-            if wish in self._waiting:
-                self._waiting.remove(wish)
+            self._withdraw(wish)
+
+    def _withdraw(self, wish: _Wish) -> None:
+        """Take a wish back, if it waits; if others wait because of it, serve them."""
+        if wish in self._waiting:
+            self._waiting.remove(wish)
+            if wish.size or asyncio.get_running_loop().time() - wish.since_s > PASSED_S:
+                self.serve()
 
     def _make_room(self, wish: _Wish) -> None:
         """Give up an unfinished body, perhaps the one that waits."""
@@ -153,7 +160,7 @@ class Budget:
     def drop(self, share: Share) -> None:
         """Give up an unfinished body: others need the memory, or its client has left."""
         for wish in [wish for wish in self._waiting if wish.share is share]:
-            self._waiting.remove(wish)
+            self._withdraw(wish)
             wish.granted.set()  # it need not wait any longer
         share.is_dropped = True
         share.on_drop()
@@ -164,8 +171,8 @@ class Budget:
 class Share:
     """The bytes that one request holds, and its `claim`: how many it may hold.
 
-    `is_dropped`: its body was given up, as others needed the memory or its client left; `on_drop` is called then. `on_release` is
-    called once, when nothing is left to be done for the request.
+    `is_dropped`: its body was given up, as others needed the memory or its client left; `on_drop` is called then.
+    `on_release` is called once, when nothing is left to be done for the request.
     """
 
     budget: Budget
@@ -179,8 +186,9 @@ class Share:
     def keep(self, size: int) -> None:
         """Give back all but `size` bytes. The body has arrived, or will not."""
         self.budget.end_arrival(self)
-        self.budget.take(self, min(self.claim, size), min(self.size, size))
-        self.budget.serve()
+        if self.claim or self.size:  # of those who wait many leave at once, and each is compared with all the others
+            self.budget.take(self, min(self.claim, size), min(self.size, size))
+            self.budget.serve()
 
     def try_to_hold(self, size: int) -> bool:
         """Hold `size` bytes, if there is room; whether there is."""
