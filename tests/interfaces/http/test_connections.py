@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import socket
 import subprocess
 import sys
@@ -315,7 +316,34 @@ def test_too_many_headers_or_requests_ahead_end_the_connection(vault: Vault) -> 
         assert exchange(address, start + b"a:\r\n" * (2 * MAX_HEADERS)) == ""
         several = (start + b"\r\n") * (MAX_PIPELINED - 2) + HEALTHZ
         assert exchange(address, several).count("HTTP/1.1 200") == MAX_PIPELINED - 1
+        many = exchange(address, (start + b"\r\n") * (MAX_PIPELINED + 20))
+        assert many.count("HTTP/1.1 200") == MAX_PIPELINED + 1, "the one that was begun, and those that may wait"
+        assert many.count("connection: close") == 1, "the last one says that it is the last"
         assert exchange(address, (start + b"\r\n") * 1_000).count("HTTP/1.1 200") < 1_000
+        blank = start.replace(b"localhost", b"localhost \t ") + b"Content-Length: 0 \t\r\nConnection: close\r\n\r\n"
+        assert exchange(address, blank).startswith("HTTP/1.1 200"), "blanks after a value are no part of it"
+        for host in (b"", b" ", b" \t "):
+            assert exchange(address, HEALTHZ.replace(b" localhost", host)).startswith("HTTP/1.1 421")
+
+
+def test_a_provider_that_leaves_logs_nothing_and_tells_a_browser_nothing_of_us(
+    proxied: Vault, chat_provider: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    of_our_origin = {
+        "Clear-Site-Data": '"*"', "Refresh": "0;url=http://evil.example", "Set-Cookie": "a=b", "Link": "<http://x>",
+        "Strict-Transport-Security": "max-age=1", "Access-Control-Allow-Origin": "*",
+    }  # fmt: skip
+    headers = {"Content-Type": "text/event-stream", "X-Request-Id": "r-1"} | of_our_origin
+    chat_provider.will_say(Reply([b"data: {}\n\n", b"data: {}\n\n"], headers=headers, breaks=True))
+    with listening(proxied, BoundedHttpProtocol) as address:
+        logging.getLogger("uvicorn.error").addHandler(caplog.handler)
+        told = exchange(address, chat(new_user_token(proxied, "alice")))
+        logging.getLogger("uvicorn.error").removeHandler(caplog.handler)
+    head, _, body = told.lower().partition("\r\n\r\n")
+    assert body.count("data: {}") == 2 and not body.endswith("0\r\n\r\n"), "the client sees that it is incomplete"
+    assert "x-request-id: r-1" in head
+    assert [name for name in of_our_origin if f"\r\n{name.lower()}:" in head] == []
+    assert caplog.records == []
 
 
 def test_a_length_that_is_none_ends_no_connection(proxied: Vault, chat_provider: ScriptedServer) -> None:
