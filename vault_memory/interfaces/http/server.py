@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import ipaddress
 import signal
 import socket
@@ -35,6 +36,12 @@ _CLOSE, _CLOSE_WAIT = 7, 8
 SOCKET_BYTES = 64 << 10
 """Of a response: what the system may hold for a client that does not read. Otherwise it holds megabytes for each, and
 the server is busy for seconds with what nobody reads."""
+ARENAS = 2
+KEPT_BLOCK_BYTES = 512 << 10
+"""Of the C library's memory: the server's many threads share so many arenas, and a larger block goes back to the system
+when it is freed. More than the event loop reads at once, which is 256 KB."""
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+"""Parameters of glibc's mallopt (malloc.h)."""
 SHUTDOWN_GRACE_S = 5
 """How long unfinished responses may take after the server was told to stop."""
 
@@ -53,6 +60,7 @@ def serve(
     a port that is in use.
     """
     _check_address(vault, host, public)
+    give_memory_back()
     own_token(vault.root)
     listening = listen(host, vault.config.serve_port)
     stop = threading.Event()
@@ -78,6 +86,20 @@ def serve(
         if search_process is not None:
             search_process.close()
         listening.close()
+
+
+def give_memory_back() -> None:
+    """Have this process give freed memory back to the system, where its C library is glibc.
+
+    By itself glibc has eight arenas for each processor, each with holes of its own, and keeps blocks as large as any
+    that was freed once: after a rush of large requests the server kept the memory that they had taken.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # another C library
+        return
+    mallopt(_M_ARENA_MAX, ARENAS)
+    mallopt(_M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES)
 
 
 def configured(app: ASGIApp, http: type[asyncio.Protocol] = BoundedHttpProtocol) -> uvicorn.Config:
