@@ -40,29 +40,6 @@ def _lines(text: AnyStr, line_feed: AnyStr, carriage_return: AnyStr, keep_ends: 
     return found
 
 
-_JSON_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)  # also one that never ends: linear
-_JSON_STRUCTURE = b",[{"
-
-
-def has_more_values(text: bytes, limit: int) -> bool:
-    """Whether a JSON text has more texts, members and elements than `limit`. It is not parsed: each value takes up to
-    100 bytes of memory then, and the check of each takes microseconds."""
-    if _count(text) <= limit:
-        return False
-    count = end = 0
-    for string in _JSON_STRING.finditer(text):
-        count += 1 + _count(text[end : string.start()])
-        end = string.end()
-        if count > limit:
-            return True
-    return count + _count(text[end:]) > limit
-
-
-def _count(text: bytes) -> int:
-    """How many members and elements the JSON has at most."""
-    return len(text) - len(text.translate(None, _JSON_STRUCTURE))
-
-
 def json_value(text: str | bytes) -> Any:
     """The value of a JSON text. Raises `ValueError` for what is not JSON, and for more nesting than `MAX_NESTING`.
 

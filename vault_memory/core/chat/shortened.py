@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vault_memory.core import reading
-
 MIN_RUN_BYTES = 8_192
 ESCAPE_BYTES = 8
 """A run may begin with the rest of an escape such as `\\u001f`: so much of it stays."""
@@ -22,6 +20,8 @@ MAX_VALUES = 100_000
 """JSON with more texts, members and elements takes too much memory when it is parsed: each may take 100 bytes."""
 _RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-"
 _RUN = re.compile(rb"[A-Za-z0-9+/=_-]+")
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)  # also one that never ends: linear
+_STRUCTURE = b",[{"
 _MARK = re.compile(r"run-[0-9a-f]{64}")
 
 
@@ -67,7 +67,7 @@ class Shortened:
 
 def is_readable(data: bytes) -> bool:
     """Whether JSON may be parsed: it is not too large and has not too many values."""
-    return len(data) <= MAX_READ_BYTES and not reading.has_more_values(data, MAX_VALUES)
+    return len(data) <= MAX_READ_BYTES and not has_more_values(data, MAX_VALUES)
 
 
 def shorten(whole: bytes, key: bytes = b"") -> Shortened:
@@ -96,3 +96,22 @@ def _long_runs(whole: bytes) -> Iterator[tuple[int, int]]:
                 yield start + ESCAPE_BYTES, found.end()
                 at = found.end()
         at += step
+
+
+def has_more_values(text: bytes, limit: int) -> bool:
+    """Whether a JSON text has more texts, members and elements than `limit`. It is not parsed: each value takes up to
+    100 bytes of memory then, and the check of each takes microseconds."""
+    if _count(text) <= limit:
+        return False
+    count = end = 0
+    for string in _STRING.finditer(text):
+        count += 1 + _count(text[end : string.start()])
+        end = string.end()
+        if count > limit:
+            return True
+    return count + _count(text[end:]) > limit
+
+
+def _count(text: bytes) -> int:
+    """How many members and elements the JSON has at most."""
+    return len(text) - len(text.translate(None, _STRUCTURE))

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 from starlette.types import Message, Send
 
-from vault_memory.core.reading import has_more_values
+from vault_memory.core.chat import has_more_values
 from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.body import MEMORY_TIMEOUT_S, Budget, Share
 
