@@ -10,19 +10,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from fastapi import Request
+from fastapi.routing import APIRoute
 from starlette.responses import Response
 from starlette.types import Message, Receive
 
-from vault_memory.core.chat import MAX_READ_BYTES
+from vault_memory.core.chat import MAX_READ_BYTES, has_more_values
 from vault_memory.interfaces.http import problem
 
 MEMORY_PER_READ_BYTE = 24
 """JSON of many small values takes this many times its size while it is read."""
 MEMORY_PER_RELAYED_BYTE = 2
 """Of a larger body the rest is not read: it takes its size, and once more with memory in it."""
+MAX_VALUES = 5_000
+"""Texts, members and elements of a body for our own endpoints; no request that makes sense has a thousand."""
 MAX_DRAINED_BYTES = 64_000_000
 """How much of a body that is too large is still read: many clients read our response only after sending all."""
 BODY_TIMEOUT_S = 30.0
@@ -295,6 +300,24 @@ class Body:
         self._is_handed_on = True
         parts, self._parts = self._parts, []  # from here on it is the app's: nobody else keeps it in memory
         return {"type": "http.request", "body": b"".join(parts), "more_body": False}
+
+
+class JsonRoute(APIRoute):
+    """An endpoint that answers a body of more than `MAX_VALUES` values with 422, and parses none of it.
+
+    FastAPI parses and checks a body on the event loop, where everybody else waits, and makes an error of each wrong
+    value.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_bounded(request: Request) -> Response:
+            if self.body_field is not None and has_more_values(await request.body(), MAX_VALUES):
+                return problem.too_many_values(MAX_VALUES)
+            return await handle(request)
+
+        return handle_bounded
 
 
 def busy() -> Response:

@@ -12,9 +12,10 @@ from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
+from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
-from vault_memory.interfaces.http.response import JsonRoute, in_page_thread, page
+from vault_memory.interfaces.http.response import in_page_thread, page
 from vault_memory.services.notes import daily_log, daily_logs, newest_turns
 from vault_memory.services.retrieval import SearchQuery, SearchResult, build_enhanced_prompt, search
 from vault_memory.services.turns import record_turn, second_look

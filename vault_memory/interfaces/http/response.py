@@ -1,5 +1,4 @@
-"""What our own endpoints take and send: JSON of few values; a list comes in pages, and a response takes memory until
-its client has read it.
+"""What our own endpoints send: a list comes in pages, and a response takes memory until its client has read it.
 
 The chat proxy hands on what its provider sends, part by part, and keeps nothing that waits for the client.
 """
@@ -7,22 +6,17 @@ The chat proxy hands on what its provider sends, part by part, and keeps nothing
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from fastapi import Request
-from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.responses import Response
 from starlette.types import Message, Send
 
-from vault_memory.core.chat import has_more_values
-from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.body import MEMORY_TIMEOUT_S, Budget, Share
 
-MAX_VALUES = 5_000
-"""Texts, members and elements of a body; no request that makes sense has a thousand."""
 MAX_PAGE_BYTES = 1_000_000
 """Of one page of a list; only a single row may be larger."""
 RESPONSE_BYTES = 4_000_000
@@ -35,24 +29,6 @@ PIECE_BYTES = 64 << 10
 """So much is handed to the connection at a time, and what is not larger takes no memory that is worth counting."""
 
 Row = TypeVar("Row", bound=BaseModel)
-
-
-class JsonRoute(APIRoute):
-    """An endpoint that answers a body of more than `MAX_VALUES` values with 422, and parses none of it.
-
-    FastAPI parses and checks a body on the event loop, where everybody else waits, and makes an error of each wrong
-    value.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-
-        async def handle_bounded(request: Request) -> Response:
-            if self.body_field is not None and has_more_values(await request.body(), MAX_VALUES):
-                return problem.too_many_values(MAX_VALUES)
-            return await handle(request)
-
-        return handle_bounded
 
 
 def page(rows: Iterable[Row], limit: int) -> tuple[list[Row], bool]:

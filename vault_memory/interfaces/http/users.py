@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from vault_memory.errors import NotFound, Stale, UsageError
 from vault_memory.interfaces.http import problem
+from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheAdmin, TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
-from vault_memory.interfaces.http.response import JsonRoute, page
+from vault_memory.interfaces.http.response import page
 from vault_memory.services.admin import users
 from vault_memory.services.profiles import (
     NO_PROFILE,
