@@ -12,6 +12,7 @@ from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
+from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
 from vault_memory.interfaces.http.response import in_page_thread, page
@@ -20,7 +21,7 @@ from vault_memory.services.retrieval import SearchQuery, SearchResult, build_enh
 from vault_memory.services.turns import record_turn, second_look
 from vault_memory.services.vault import Vault
 
-router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"])
+router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"], route_class=JsonRoute)
 
 Searching = Callable[[str, SearchQuery], Awaitable[SearchResult]]
 """`search` as it is called here: with the user and the query."""

@@ -153,6 +153,12 @@ async def _http(request: Request, error: Exception) -> Response:
     )
 
 
+def too_many_values(limit: int) -> Response:
+    """The response to a body whose JSON has more than `limit` values."""
+    told = FieldProblem(where="body", message=f"there are more than {limit:,} values: send fewer in one request")
+    return response(422, "invalid-request", f"{told.where}: {told.message}", errors=[told])
+
+
 def _invalid_json() -> Response:
     return response(400, "invalid-json", "the body is not valid JSON")
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from vault_memory.errors import NotFound, Stale, UsageError
 from vault_memory.interfaces.http import problem
+from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheAdmin, TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
 from vault_memory.interfaces.http.response import page
@@ -26,7 +27,7 @@ from vault_memory.services.profiles import (
 from vault_memory.services.profiles import list_preferences as preferences_of
 from vault_memory.services.vault import Vault
 
-router = APIRouter(prefix="/api/v1", tags=["users"])
+router = APIRouter(prefix="/api/v1", tags=["users"], route_class=JsonRoute)
 
 MAX_OFFSET = 1_000_000
 ETAG = '"5f0c9a7b1e2d4c3f8a6b9d0e1f2a3b4c"'
