@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from tests.conftest import wait_until
@@ -19,6 +20,7 @@ from tests.vaults import write
 from vault_memory.core.layout import without_folders
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.interfaces.http.server import BoundedHttpProtocol, configured, listen
+from vault_memory.interfaces.http.users import ProfileIn
 from vault_memory.services.admin.access import own_token
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
 from vault_memory.services.vault import Vault
@@ -67,6 +69,17 @@ def test_the_response_to_many_mistakes_is_short(server: Server, alice: Caller) -
     for preferences in ({f"key{number}": 5 for number in range(50_000)}, {"k" * 1_000_000: 5}):
         answer = alice.raw("PUT", USER, json={"preferences": preferences})
         assert answer.status_code == 422 and len(answer.content) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("preferences", "most"),
+    [({f"k{number}": 1 for number in range(4_990)}, 1), ({f"k{number}": [1] * 990 for number in range(5)}, 10)],
+)
+def test_wrong_values_are_not_told_one_by_one(preferences: dict[str, Any], most: int) -> None:
+    """Each of thousands took 10 us while everybody waited."""
+    with pytest.raises(ValidationError) as caught:
+        ProfileIn.model_validate({"preferences": preferences})
+    assert caught.value.error_count() <= most
 
 
 def test_a_body_of_many_values_is_refused_before_it_is_parsed(server: Server, alice: Caller) -> None:

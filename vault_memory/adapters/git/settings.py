@@ -313,12 +313,13 @@ def _pointed_at(pointer: Path, prefix: bytes = b"") -> Path | None:
 def _refuse_others(dot_git: Path, git_dir: Path, common_dir: Path) -> None:
     if git_dir == dot_git:
         is_own = common_dir == git_dir or common_dir == Path(os.path.realpath(git_dir))
-    elif common_dir != git_dir:  # a linked worktree's folder names the worktree
-        is_own = _pointed_at(git_dir / "gitdir") == Path(os.path.realpath(dot_git))
+    elif common_dir != git_dir:  # the repository knows a linked worktree, whose folder there names it
+        is_known = git_dir.parent == Path(os.path.realpath(common_dir), "worktrees")
+        is_own = is_known and _pointed_at(git_dir / "gitdir") == Path(os.path.realpath(dot_git))
     else:  # a submodule's folder, or a separate one
         is_own = git_dir.name != ".git"
     if not is_own:
-        other = common_dir if git_dir == dot_git else git_dir
+        other = git_dir if common_dir == git_dir else common_dir
         raise HistoryError(
             f"{dot_git} leads to {other}, the repository of another folder: delete it, or run `git worktree repair` "
             "there if you have moved this folder"

@@ -41,10 +41,14 @@ class SearchIn(BaseModel):
     top_k: int = Field(5, ge=1, le=100)
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
     scope: Literal["user", "shared", "all"] = Field("user", description="The user's own notes, shared ones, or both.")
-    kinds: list[Kind] = Field([], max_length=20, description="Only notes of these kinds.", examples=[["daily"]])
+    kinds: list[Kind] = Field(
+        [], max_length=20, fail_fast=True, description="Only notes of these kinds.", examples=[["daily"]]
+    )
     since: datetime.date | None = Field(None, description="Only notes of this day or later.", examples=["2026-01-01"])
     until: datetime.date | None = Field(None, description="Only notes of this day or earlier.", examples=["2026-01-31"])
-    tags: list[Name] = Field([], max_length=20, description="Only notes with all these tags.", examples=[[]])
+    tags: list[Name] = Field(
+        [], max_length=20, fail_fast=True, description="Only notes with all these tags.", examples=[[]]
+    )
 
 
 class HitOut(BaseModel):

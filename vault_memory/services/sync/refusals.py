@@ -38,7 +38,9 @@ _ATTRIBUTES_NOTE = (
     f"larger than {MAX_ATTRIBUTES_BYTES // 1000} KB, and every write would search them, so they stay in git and are "
     "not put on disk: divide them where they were written"
 )
-_LARGE_CLASH_NOTE = "too large and changed on both sides, so yours stays; theirs is in git's history"
+_LARGE_CLASH_NOTE = (
+    "too large, and changed on both sides or a file that turns write, so yours stays; theirs is in git's history"
+)
 _COVERED_NOTE = "ignored here or left out by git, so your own files stay as they are"
 _MAX_NAMED = 3
 _MAX_SETTINGS_BYTES = 1_000_000
@@ -67,7 +69,7 @@ def refusals(
 
     Private and misplaced ones leave the tree, in which what they would replace stays as it is here. The others keep the
     remote's entry in the tree, so that no push deletes them there, and are marked as not on this disk (git's skip-
-    worktree). An entry that this vault has changed too stays ours.
+    worktree). An entry that this vault has changed too stays ours, and so does a file that turns write: they could not.
     """
     history = vault.history
     private = [each for each in differences if layout.is_private(each.path)]
@@ -95,10 +97,11 @@ def refusals(
         if each.path in left_out | covered | unfit | run | large:
             ours = history.entry(each.path)
             is_ours_changed = (ours.id if ours else None) not in (each.old, each.new) and each.path not in left_out
-            entries[each.path] = ours if is_ours_changed else history.entry(each.path, theirs)
-            if is_ours_changed and each.path in large:
+            is_kept = is_ours_changed or (each.path in large and layout.is_written_by_turns(each.path))
+            entries[each.path] = ours if is_kept else history.entry(each.path, theirs)
+            if is_kept and each.path in large:
                 clashes.append(each.path)
-    taken_out = [each.path for each in open_to_all if each.path in large and each.new]
+    taken_out = [each.path for each in open_to_all if each.path in large and each.new and each.path not in clashes]
     notes = (
         *_note([each.path for each in private if each.new], _PRIVATE_NOTE),
         *_note([each.path for each in misplaced if each.new], _MISPLACED_NOTE),
