@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -275,6 +276,24 @@ def test_a_read_only_folder(small_disk: Path) -> None:
         with pytest.raises(Unwritable, match=r"USER\.md"):
             act()
     assert path.read_bytes() == b"old" and len(list(small_disk.iterdir())) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a process that starts another copies no open files there")
+def test_a_lock_is_given_back_although_a_starting_process_has_a_copy_of_the_open_file(tmp_path: Path) -> None:
+    path, copies = tmp_path / "lock", list[int]()
+    with files.lock(path):
+        for number in range(256):
+            with contextlib.suppress(OSError):
+                if os.path.samestat(os.fstat(number), path.stat()):
+                    copies.append(os.dup(number))
+        assert copies and files.is_locked(path)
+    try:
+        assert not files.is_locked(path)
+        with files.lock(path, 0):
+            pass
+    finally:
+        for number in copies:
+            os.close(number)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
