@@ -88,6 +88,22 @@ def _merge(text: str) -> None:
     merge.merge_lines(base, mine, yours, journal=True)
     merge.merge_jsonl(base, mine, yours)
     note.conflicts_in(text)
+    merge.merge_lines(*_changed_by_both(text), journal=True)
+
+
+def _merge_profile(text: str) -> None:
+    merge.merge_profile(text, f"- 主題：dark\n{text}", f"{text}\n- 等級：x")
+    base, mine, yours = _changed_by_both(text, "## 其他記憶\n", "- ")
+    merge.merge_profile(base, mine, yours)
+
+
+def _changed_by_both(text: str, title: str = "", bullet: str = "") -> tuple[str, str, str]:
+    """Lines of 20 characters of a text, numbered, and what they are when each side has changed every fifth of them."""
+    lines = [f"{bullet}{at} {text[at : at + 20]}\n" for at in range(0, len(text), 20)]
+    mine, yours = list(lines), list(lines)
+    mine[1::5] = [f"{bullet}a {line}" for line in mine[1::5]]
+    yours[2::5] = [f"{bullet}b {line}" for line in yours[2::5]]
+    return title + "".join(lines), title + "".join(mine), title + "".join(yours)
 
 
 PARSERS: dict[str, Callable[[str], object]] = {
@@ -109,7 +125,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "prompt": _prompt,
     "commit message": lambda text: trailers.parse(f"subject\n\n{text}"),
     "merge": _merge,
-    "merge of USER.md": lambda text: merge.merge_profile(text, f"- 主題：dark\n{text}", f"{text}\n- 等級：x"),
+    "merge of USER.md": _merge_profile,
     "settings": _settings,
 }
 

@@ -71,6 +71,16 @@ class Maker:
         half = f"{self.some(UPPER, 1)}{self.some(LOWER, 1)}{self.some(DIGITS, 1)}{self.some(LOWER, 1)}"
         return f"{half}{sign}{self.some(UPPER, 1)}{self.some(LOWER, 2)}{self.some(DIGITS, r.randrange(1, 3))}"
 
+    def words(self) -> str:
+        """Two or three words without a digit, or one with a sign: hunterTwo, correct-horse-battery, Summer!"""
+        words = self.random.sample(SEED_WORDS, 3)
+        style = self.random.randrange(4)
+        if style == 0:
+            return words[0] + words[1].title()
+        if style == 1:
+            return "".join(map(str.title, words))
+        return "-".join(words) if style == 2 else words[0].title() + "!"
+
     def base64(self, size: int) -> str:
         return base64.b64encode(self.random.randbytes(size)).decode()
 
@@ -188,7 +198,27 @@ KEYS: dict[str, Make] = {
 }
 """Kinds of several lines."""
 
+GLUED = ("ci-{}", "my_{}", "old{}", "notes/d-{}.md", "id_{}")
+RANDOM_WORDS = (  # ten letters: a generator's
+    *("my password is {}", "密碼是 {}", "資料庫密碼設成 {}", "the password for the server is {}"),
+    *("machine h login b password {}", "the wifi password here is {}", "unlock code: {}"),
+)
+MEMORABLE = (
+    "password: {}",
+    "passwd={}",
+    "密碼：{}",
+    "我的密碼是 {}",
+    "the password for the server is {}",
+    "Password: {}",
+)
 NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
+    "password-of-random-letters": (lambda m: m.some(LOWER + UPPER, 10), RANDOM_WORDS),
+    "password-of-words": (lambda m: m.words(), MEMORABLE),
+    "github-glued": (prefixed("gh" + "p_", ALNUM, 36), GLUED),
+    "gitlab-glued": (prefixed("gl" + "pat-", URLSAFE, 20), GLUED),
+    "stripe-glued": (prefixed("sk" + "_live_", ALNUM, 24), GLUED),
+    "huggingface-glued": (prefixed("h" + "f_", ALNUM, 34), GLUED),
+    "digitalocean-glued": (prefixed("do" + "p_v1_", HEX, 64), GLUED),
     "aws-secret": (
         lambda m: m.some(ALNUM + "/+", 40),
         ("aws_secret_access_key = {}", '"SecretAccessKey": "{}"', "export AWS_SECRET_ACCESS_KEY={}", "secret key: {}"),

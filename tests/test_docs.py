@@ -39,6 +39,11 @@ def commands(group: click.Group, prefix: str = "vault-memory") -> Iterator[tuple
             yield f"{prefix} {name}", command
 
 
+def test_no_page_holds_the_marks_of_a_merge() -> None:
+    marks = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
+    assert [page.name for page in PAGES if marks.search(page.read_text(encoding="utf-8"))] == []
+
+
 def test_every_command_and_option_is_documented() -> None:
     sections = dict(re.findall(r"^### (.+?)\n(.*?)(?=^##|\Z)", read("docs/commands.md"), re.M | re.S))
     found = dict(commands(cli))

@@ -77,10 +77,12 @@ class Vault:
         """Nothing differs, nothing is broken, no lock is left."""
         assert self.git("status", "--porcelain") == ""
         assert self.git("write-tree") == self.git("rev-parse", "HEAD^{tree}"), "the index is not what HEAD holds"
+        # The person's git may be collecting garbage in the background: it holds locks of its own, and takes away the
+        # loose objects that it has packed, which a check then misses.
+        git_dir = Path(self.history.git_dir)
+        wait_until(lambda: not [*git_dir.rglob("*.lock"), *git_dir.glob("gc.pid")], "no lock is left")
         problems = self.git("fsck", "--strict", "--no-dangling")
         assert problems == "", problems
-        # The person's git may be collecting garbage in the background, and holds a lock of its own until it ends.
-        wait_until(lambda: not list(Path(self.history.git_dir).rglob("*.lock")), "no lock is left")
         assert self.history.state().waiting == 0
 
 

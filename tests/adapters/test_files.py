@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -277,6 +278,34 @@ def test_a_read_only_folder(small_disk: Path) -> None:
     assert path.read_bytes() == b"old" and len(list(small_disk.iterdir())) == 1
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a process that starts another copies no open files there")
+def test_a_lock_is_given_back_although_a_starting_process_has_a_copy_of_the_open_file(tmp_path: Path) -> None:
+    path, copies = tmp_path / "lock", list[int]()
+    with files.lock(path):
+        for number in range(256):
+            with contextlib.suppress(OSError):
+                if os.path.samestat(os.fstat(number), path.stat()):
+                    copies.append(os.dup(number))
+        assert copies and files.is_locked(path)
+    try:
+        assert not files.is_locked(path)
+        with files.lock(path, 0):
+            pass
+    finally:
+        for number in copies:
+            os.close(number)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+def test_a_named_pipe_in_the_place_of_a_lock_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lock")
+    signal.alarm(10)
+    try:
+        assert not files.is_locked(tmp_path / "lock")
+    finally:
+        signal.alarm(0)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
 @pytest.mark.parametrize("reader", [files.read, lambda path: files.ReadCache().read(path)])
 def test_a_named_pipe_in_the_place_of_a_note_is_named_and_not_waited_for(
@@ -289,3 +318,19 @@ def test_a_named_pipe_in_the_place_of_a_note_is_named_and_not_waited_for(
             reader(tmp_path / "USER.md")
     finally:
         signal.alarm(0)
+
+
+def test_a_name_that_no_file_can_have_is_no_traceback(tmp_path: Path) -> None:
+    long, loop = tmp_path / ("f" * 300), tmp_path / "loop"
+    assert files.read(long) is None and files.ReadCache().read(long) is None
+    with pytest.raises(Unwritable, match="a name that this disk takes"):
+        files.replace(long, b"x", None)
+    loop.symlink_to(loop)
+    with pytest.raises(ForeignFile, match="leads to itself"):
+        files.read(loop)
+    with pytest.raises(ForeignFile, match="leads to itself"):
+        files.replace(loop, b"x", None)
+    if sys.version_info < (3, 13):  # later ones resolve it to itself, and it is refused when it is read
+        with pytest.raises(UsageError):
+            files.contained(tmp_path, "loop/x.md")
+    assert [path.name for path in tmp_path.iterdir()] == ["loop"]

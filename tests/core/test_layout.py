@@ -14,6 +14,7 @@ from vault_memory.core.layout import (
     day_of,
     is_misplaced,
     is_user_id,
+    is_written_by_turns,
     kind_of,
     place_of,
     resolve_user,
@@ -110,3 +111,18 @@ def test_what_stands_in_the_place_of_a_file_or_folder_of_the_layout() -> None:
     ]
     sound += ["memory/README.md", "memory/.gitkeep", "notes/x.md", "vault-memory.toml", ".gitignore", "USER.md/x"]
     assert [name for name in sound if is_misplaced(PurePosixPath(name))] == []
+
+
+def test_the_files_that_turns_write() -> None:
+    home = "memory/alice/"
+    written = [home + name for name in ("USER.md", "MEMORY.md", "feedback.jsonl", "daily/2026-01-30.md")]
+    assert all(is_written_by_turns(PurePosixPath(name)) for name in written)
+    others = [
+        home + "notes/USER.md",
+        home + "plan.md",
+        "memory/USER.md",
+        "USER.md",
+        "x/alice/USER.md",
+        home + "daily/a/b.md",
+    ]
+    assert not any(is_written_by_turns(PurePosixPath(name)) for name in others)

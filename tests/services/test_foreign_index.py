@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,9 +12,10 @@ import pytest
 
 from tests.vaults import write
 from vault_memory.errors import IndexUnusable
-from vault_memory.services.admin import create_vault, doctor
+from vault_memory.services.admin import create_vault, doctor, status
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.retrieval import SearchQuery, search
+from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
@@ -96,3 +98,35 @@ def test_a_note_of_a_similar_name_is_no_index(known: Vault, tmp_path: Path) -> N
         (copied / name).write_text("mine\n")
     create_vault(copied)
     assert (copied / "memory/alice/index.db.md").exists() and (copied / "index.db").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="named pipes are POSIX")
+@pytest.mark.parametrize("name", ["index.db", "index.db-journal", "index.db-wal"])
+@pytest.mark.parametrize("what", ["pipe", "folder"])
+def test_what_is_no_file_in_the_place_of_an_index_is_named_and_holds_nothing_up(
+    known: Vault, name: str, what: str
+) -> None:
+    place = known.root / "memory/alice" / name
+    if what == "pipe":
+        os.mkfifo(place)
+    else:
+        place.mkdir()
+    recorded = record_turn(known, "alice", "我習慣用 Rust")
+    assert recorded.changes and recorded.commits and not recorded.paused
+    assert any(f"{place} is not a file: delete it" in reason for reason in recorded.degraded)
+    assert any(f"{place} is not a file" in line for line in status(known).unhealthy)
+    with pytest.raises(IndexUnusable, match=f"{name} is not a file"):
+        answers(known)
+
+
+def test_an_index_that_a_clone_tracks_stops_no_turn_from_being_learned(known: Vault, tmp_path: Path) -> None:
+    record_turn(known, "alice", "你好")
+    git(known.root, "add", "--force", "memory/alice/index.db")
+    git(known.root, "commit", "-q", "--no-verify", "-m", "all of it")
+    git(tmp_path, "clone", "-q", str(known.root), "clone")
+    with pytest.raises(IndexUnusable, match="git tracks"):
+        create_vault(tmp_path / "clone", adopt=True)
+    clone = open_vault(tmp_path / "clone")
+    recorded = record_turn(clone, "alice", "我習慣用 Rust")
+    assert recorded.changes and recorded.commits and not recorded.paused
+    assert any("git tracks memory/alice/index.db" in reason for reason in recorded.degraded)

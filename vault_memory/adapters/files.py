@@ -28,6 +28,8 @@ _TEMP_SUFFIX = ".vault-memory.tmp"
 _TEMP_NAME = re.compile(r"\..*\.(?P<pid>\d+)-\d+\.vault-memory\.tmp")
 _NAME_BYTES = 255  # the longest name Linux, macOS and Windows file systems take
 _TEMP_TAIL_BYTES = 50
+_NOT_A_NAME = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
+"""What a disk says of a name that no file on it can have: too long, or with signs that it does not take."""
 _LOCK_POLL_S = 0.005
 _serial = itertools.count()
 _READ_FLAGS = os.O_RDONLY  # O_NONBLOCK: to open a pipe must not wait for its other end
@@ -71,47 +73,86 @@ def contained(root: Path, relative: str | PurePosixPath) -> Path:
     text = str(relative)
     home = root.resolve()
     if "\0" not in text and not PurePosixPath(text).is_absolute():
-        path = (home / text).resolve()
-        if path != home and path.is_relative_to(home):
-            return path
+        with contextlib.suppress(RuntimeError):  # a link that leads to itself
+            path = (home / text).resolve()
+            if path != home and path.is_relative_to(home):
+                return path
     raise UsageError(
         f"{text!r} is not a path inside {home}: use a path relative to it, without '..' or links out of it"
     )
 
 
+def can_hold(root: Path, path: PurePosixPath) -> bool:
+    """Whether the disk of `root` takes a path of these names and of this length.
+
+    Each name is asked for by itself: the disk looks at none that comes after a missing folder.
+    """
+    for place in (*(root / part for part in path.parts), root / path):
+        try:
+            os.lstat(place)
+        except OSError as error:
+            if error.errno in _NOT_A_NAME:
+                return False
+    return True
+
+
+def can_write(root: Path, path: PurePosixPath) -> bool:
+    """Whether the disk takes that path, and the longer one of the temporary file through which it is written."""
+    return can_hold(root, path) and can_hold(root, path.with_name(_temp_path(root / path).name))
+
+
 def read(path: Path, max_bytes: int | None = MAX_FILE_BYTES) -> bytes | None:
-    """The file's bytes, or None when there is no such file.
+    """The file's bytes, or None when there is no such file, nor can be one of that name on this disk.
 
     Raises `ForeignFile` for a folder, pipe, socket or device, and `TooLarge` for more than `max_bytes` (None: any).
     """
     try:
-        with opened(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            if max_bytes is None:
-                return file.read()
-            content = file.read(size + 1) if size <= max_bytes else b""
-            if len(content) > size:  # it has grown just now
-                content += file.read(max_bytes + 1 - len(content))
-    except (FileNotFoundError, NotADirectoryError):
+        file = opened(path)
+    except OSError as error:
+        if not _is_absent(error):
+            raise
         return None
+    with file:
+        size = os.fstat(file.fileno()).st_size
+        if max_bytes is None:
+            return file.read()
+        content = file.read(size + 1) if size <= max_bytes else b""
+        if len(content) > size:  # it has grown just now
+            content += file.read(max_bytes + 1 - len(content))
     if max(size, len(content)) > max_bytes:
         raise TooLarge(f"{path} has more than {max_bytes:,} bytes, so it is not read: divide it, or take it away")
     return content
 
 
-def opened(path: Path) -> BinaryIO:
-    """An existing file, open for reading. Raises `ForeignFile` for a folder, pipe, socket or device."""
-    number = os.open(path, _READ_FLAGS)
+def _is_absent(error: OSError) -> bool:
+    return isinstance(error, (FileNotFoundError, NotADirectoryError)) or error.errno in _NOT_A_NAME
+
+
+def opened(path: Path, *, follow: bool = True) -> BinaryIO:
+    """An existing file, open for reading. Raises `ForeignFile` for a folder, pipe, socket or device; unless `follow`,
+    `OSError` for a link."""
+    try:
+        number = os.open(path, _READ_FLAGS if follow else _READ_FLAGS | getattr(os, "O_NOFOLLOW", 0))
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # a socket cannot even be opened
+            raise _no_file(path) from error
+        if error.errno == errno.ELOOP and follow:
+            raise ForeignFile(f"{path} is reached through a link that leads to itself: delete that link") from error
+        raise
     try:
         mode = os.fstat(number).st_mode
         if stat.S_ISDIR(mode):
             raise ForeignFile(f"{path} is a folder, and a file belongs there: give it another name, or take it away")
         if not stat.S_ISREG(mode):
-            raise ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
+            raise _no_file(path)
         return open(number, "rb")
     except BaseException:
         os.close(number)
         raise
+
+
+def _no_file(path: Path) -> ForeignFile:
+    return ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
 
 
 class ReadCache:
@@ -128,7 +169,9 @@ class ReadCache:
         """As `read`."""
         try:
             stamp = FileStamp.of(path.stat())  # before reading: a save in between then differs from the stamp
-        except (FileNotFoundError, NotADirectoryError):
+        except OSError as error:
+            if not _is_absent(error):
+                raise
             return None
         if path not in self._files or self._files[path][0] != stamp:
             self._files[path] = stamp, read(path)
@@ -149,12 +192,12 @@ def replace(path: Path, content: bytes, expected: bytes | None, *, sync: bool = 
     that the umask gives. `sync=False` is for a caller that can redo the change: the bytes are fsynced, the name is not.
     Raises `Unwritable` on a full disk or without permission, with the old file untouched.
     """
-    on_disk = _held(path, expected)
-    if on_disk != expected:
-        raise changed(path, on_disk)
-    if on_disk == content:
-        return FileStamp()
     with _unwritable(path):
+        on_disk = _held(path, expected)
+        if on_disk != expected:
+            raise changed(path, on_disk)
+        if on_disk == content:
+            return FileStamp()
         _make_folders(path.parent)
         temp, stamp = _write_temp(path, content)
         try:
@@ -214,14 +257,14 @@ def remove_private(path: Path, below: Path | None = None) -> bool:
 
 def remove(path: Path, expected: bytes) -> None:
     """Delete the file if its bytes are `expected` now; else leave it and raise `Changed`."""
-    on_disk = _held(path, expected)
-    if on_disk != expected:
-        raise changed(path, on_disk)
     with _unwritable(path):
+        on_disk = _held(path, expected)
+        if on_disk != expected:
+            raise changed(path, on_disk)
         # Moved aside first and read again: a save that landed since the check is not deleted with the rest.
         aside = _temp_path(path)
         os.replace(path, aside)
-        displaced = aside.read_bytes()
+        displaced = read(aside, None)
         if displaced != expected:
             with contextlib.suppress(FileExistsError):  # it exists again already: that one is newer
                 _put_new(aside, path)
@@ -277,7 +320,7 @@ def lock(path: Path, timeout_s: float = 10.0, below: Path | None = None) -> Iter
     try:
         yield
     finally:
-        os.close(held)  # this gives the lock back; each holder has opened the file, so threads exclude each other
+        _give_back(held)  # each holder has opened the file, so threads exclude each other too
 
 
 def _try_lock(path: Path, below: Path | None) -> int | None:
@@ -315,6 +358,19 @@ def _lock_file(number: int) -> None:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def _give_back(number: int) -> None:
+    """Unlock and close a lock file.
+
+    Closing alone is not enough: a process that another thread is starting has a copy of each open file until it runs
+    its program, and such a copy keeps the lock.
+    """
+    with contextlib.suppress(ImportError):  # on Windows, where no process gets copies, closing is enough
+        import fcntl
+
+        fcntl.flock(number, fcntl.LOCK_UN)
+    os.close(number)
+
+
 def is_locked(path: Path) -> bool:
     """Whether a process holds the lock file `path`. It takes 10 us; an attempt at `lock` takes 130."""
     try:
@@ -322,7 +378,7 @@ def is_locked(path: Path) -> bool:
     except ImportError:  # Windows
         return path.exists() and _is_busy(path)
     try:
-        number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # nothing is written: where a link leads does not matter
+        number = os.open(path, _READ_FLAGS)  # nothing is written: where a link leads does not matter
     except FileNotFoundError:
         return False
     try:
@@ -331,7 +387,7 @@ def is_locked(path: Path) -> bool:
     except BlockingIOError:
         return True
     finally:
-        os.close(number)
+        _give_back(number)
 
 
 def _is_busy(path: Path) -> bool:
@@ -351,7 +407,7 @@ def sync_folder(folder: Path) -> None:
     """Make names that were made, renamed or removed in a folder durable (a no-op where folders cannot be synced)."""
     if os.name == "nt":
         return
-    fd = os.open(folder, os.O_RDONLY)
+    fd = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
         os.fsync(fd)
     finally:
@@ -413,6 +469,8 @@ def _unwritable(path: Path) -> Iterator[None]:
             errno.EROFS: "mount it writable",
             errno.ENOTDIR: "give the file in the place of one of its folders another name",
             errno.EISDIR: "give the folder in its place another name",
+            errno.ELOOP: "delete the link on its way that leads to itself",
+            **dict.fromkeys(_NOT_A_NAME, "give it a name that this disk takes"),
         }.get(error.errno or 0, "check the permissions of its folder")
         raise Unwritable(f"{path} cannot be written ({error.strerror or error}): {advice} and try again") from error
 
@@ -490,23 +548,23 @@ def _swap_in(temp: Path, path: Path, expected: bytes, content: bytes) -> None:
     if exchange is None or not exchange(temp, path):
         _swap_by_rename(temp, path, expected)
         return
-    displaced = temp.read_bytes()
+    displaced = read(temp, None)
     if displaced == expected:
         return
     # A save landed between the check and the exchange: put it back. If another save lands before that, the exchange
     # displaces it; it is newer, so it is put back over the first; and so on until our own bytes are displaced.
-    placed = content
+    placed: bytes | None = content
     while True:
-        putting = temp.read_bytes()
+        putting = read(temp, None)
         exchange(temp, path)
-        if temp.read_bytes() == placed:
+        if read(temp, None) == placed:
             raise changed(path, putting)
         placed = putting
 
 
 def _swap_by_rename(temp: Path, path: Path, expected: bytes) -> None:
     """Without an atomic exchange: keep the old file open over the rename, and read it again to see a late change."""
-    with path.open("rb") as old:
+    with opened(path) as old:
         if (on_disk := old.read()) != expected:
             raise changed(path, on_disk)
         os.replace(temp, path)

@@ -96,13 +96,15 @@ class PrivateFolder:
             self.remove(temp)
 
     def close_to_others(self, name: str) -> bool:
-        """Make a file private without opening it; whether it exists. Raises `ForeignFile` for a link."""
+        """Make a file private without opening it; whether it exists. Raises `ForeignFile` for what is no file."""
         self.refuse_link(name)
         try:
             status = os.stat(self._at(name), dir_fd=self._number, follow_symlinks=False)
         except FileNotFoundError:
             return False
-        if os.name != "nt" and status.st_mode & 0o077 and stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(status.st_mode):
+            raise _no_file(self.path / name)
+        if os.name != "nt" and status.st_mode & 0o077:
             with contextlib.suppress(PermissionError):  # it is another user's
                 os.chmod(self._at(name), FILE_MODE, dir_fd=self._number)
         return True
@@ -176,8 +178,8 @@ def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None) ->
 
     An existing file is not opened: to close it again would give up the locks that this process holds on it.
 
-    Files of the names `beside` are made private if they exist. Raises `ForeignFile` for a link. Other errors are left
-    to the library, which will meet them too.
+    Files of the names `beside` are made private if they exist. Raises `ForeignFile` for a link, folder or pipe. Other
+    errors are left to the library, which will meet them too.
     """
     with contextlib.suppress(OSError), folder_of(path, below, make=True) as folder:
         if not folder.close_to_others(path.name):

@@ -114,6 +114,14 @@ def is_misplaced(path: PurePosixPath) -> bool:
     return _BELOW_A_FILE().match(stored) is not None or _IS_A_FOLDER().fullmatch(stored) is not None
 
 
+def is_written_by_turns(path: PurePosixPath) -> bool:
+    """Whether turns of a user may write to this file: their profile, logs and records."""
+    parts = path.parts
+    if len(parts) < 3 or parts[0] != MEMORY_DIR or not _USER_ID.fullmatch(parts[1]):
+        return False
+    return any(len(parts) - 3 == glob.count("/") and path.match(glob) for glob, _ in KIND_OF_PATH)
+
+
 def _as_stored(path: PurePosixPath) -> str:
     """The path in the one form that every spelling of it has, on a disk that tells few names apart."""
     return _IGNORED_IN_NAMES.sub("", path.as_posix().replace("\\", "/").casefold())

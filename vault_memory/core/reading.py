@@ -113,8 +113,9 @@ def _too_deep(limit: int) -> ValueError:
     return ValueError(f"it is nested more than {limit} levels deep")
 
 
-_OBEYED = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-"""C0, DEL, C1, what divides lines for some programs, and what reorders or embeds text in another direction."""
+_DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_OBEYED = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *_DIRECTIONS]
+"""C0, DEL, C1, what divides lines for some programs, and what marks, reorders or embeds text in another direction."""
 
 
 def _visible(code: int) -> str:

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import Draft, Flushed
 from vault_memory.core import layout
-from vault_memory.errors import Busy, Changed, IndexUnusable
+from vault_memory.errors import Busy, Changed, HistoryError, IndexUnusable
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_edits
 from vault_memory.services.vault import Vault
@@ -96,7 +96,7 @@ def write(
             plan, flushed = done
             changed = [change.path for draft in plan.drafts for change in draft.changes]
             written = tuple(dict.fromkeys([*edited, *changed]))
-            problem = _index_problem(vault, written) if index else None
+            problem = index_problem(vault, written) if index else None
             return Written(plan.result, tuple(flushed.commits), flushed.paused, written, problem)
         cache.clear()
     where = "the vault" if scope is None else layout.label(scope)
@@ -110,10 +110,22 @@ def locked(vault: Vault, scope: str | None) -> Iterator[None]:
         yield
 
 
-def _index_problem(vault: Vault, paths: Iterable[PurePosixPath]) -> str | None:
+def refuse_while_waiting(vault: Vault, paths: Callable[[PurePosixPath], bool], wanted: str) -> None:
+    """Make the commits that wait. Raises `HistoryError` when some of these files still wait: what is `wanted` reads in
+    git what was last, and would take another change for it."""
+    flushed = vault.history.flush()
+    if any(map(paths, flushed.waiting_paths)):
+        raise HistoryError(
+            f"{wanted}: some of its changes wait for their commits ({flushed.paused}): finish that, then "
+            "`vault-memory heartbeat --now commits` makes them"
+        )
+
+
+def index_problem(vault: Vault, paths: Iterable[PurePosixPath]) -> str | None:
+    """Update the indexes for files that are written; return why that could not be done, if so. The files stand."""
     try:
         index_paths(vault, paths)
-    except (Busy, IndexUnusable) as error:
+    except (Busy, IndexUnusable, HistoryError) as error:  # git is asked whether it tracks the index
         return str(error)
     return None
 

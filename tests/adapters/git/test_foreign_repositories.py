@@ -47,6 +47,13 @@ def test_a_pointer_to_the_repository_of_another_folder_is_refused(top: Path, tmp
     (foreign / ".git").write_text((tmp_path / "linked/.git").read_text())
     with pytest.raises(HistoryError, match="git worktree repair"):
         Repository(foreign)
+    forged = foreign / "x/wt"  # a worktree that points back, and that the repository does not know
+    forged.mkdir(parents=True)
+    for name, content in (("HEAD", "ref: refs/heads/main"), ("commondir", f"{top}/.git"), ("gitdir", "../../.git")):
+        (forged / name).write_text(content + "\n")
+    (foreign / ".git").write_text("gitdir: x/wt\n")
+    with pytest.raises(HistoryError, match=f"leads to {top}/.git, the repository of another folder"):
+        Repository(foreign)
     separate = tmp_path / "separate"
     git_init(separate, f"--separate-git-dir={tmp_path}/kept-elsewhere.git")
     assert Repository(separate).git_dir == tmp_path / "kept-elsewhere.git"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import subprocess
 import tempfile
 import threading
@@ -81,6 +83,21 @@ def test_of_a_name_that_a_tree_holds_twice_the_first_counts_as_in_git(folder: Pa
     entry = objects.find(tree, path)
     assert entry and entry.id == first and git(folder, "rev-parse", f"{tree}:a").strip() == first
     assert objects.tree(objects.put(tree, {path: None})) == b"100644 b\0" + bytes.fromhex(first)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+def test_a_pipe_in_the_place_of_an_object_is_named_and_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / ONE[:2] / ONE[2:]
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    objects = Objects(tmp_path)
+    signal.alarm(10)
+    try:
+        with pytest.raises(HistoryError, match=f"{ONE[2:]} is no file but a pipe"):
+            objects.read(ONE)
+        assert not objects.has_blob(ONE, 10)
+    finally:
+        signal.alarm(0)
 
 
 def test_executable_files_stay_so(folder: Path) -> None:

@@ -1,13 +1,15 @@
-"""Which remote a branch follows, as gitpython reads it and as git would say."""
+"""Which remote a branch follows, as gitpython reads it and as git would say; and what is said of one that fails."""
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
 
 from tests.adapters.conftest import Vault
-from vault_memory.adapters.git import followed_remote
+from vault_memory.adapters.git import Remote, followed_remote
+from vault_memory.errors import HistoryError
 
 
 @pytest.mark.parametrize(
@@ -52,3 +54,13 @@ def test_a_linked_worktree_has_the_remotes_of_its_repository(vault: Vault, tmp_p
     vault.add(b"one")
     vault.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
     assert followed_remote(tmp_path / "side", "side") == "mine"
+
+
+def test_a_remote_that_does_not_answer_is_named(vault: Vault) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        address = f"git://127.0.0.1:{port}/x.git"
+        with pytest.raises(HistoryError, match=rf"the remote {address} did not finish `git ls-remote` within 0\.3 s"):
+            Remote(vault.root, address, timeout_s=0.3).tip("main")
+    with pytest.raises(HistoryError, match=r"^`git ls-remote --` failed: "):
+        Remote(vault.root, address).tip("main")

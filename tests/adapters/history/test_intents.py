@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import os
+import signal
 import subprocess
+import sys
 import threading
 import time
 import zlib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -17,6 +19,7 @@ from tests.adapters.conftest import USER, Vault
 from vault_memory.adapters.git import Objects
 from vault_memory.adapters.history.intents import IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Draft, FileChange
+from vault_memory.errors import Unwritable
 
 OUTSIDE = ("../outside", "/tmp/vault-memory-outside", "notes/../../outside", ".git/hooks/pre-push", "way/outside")
 
@@ -61,6 +64,24 @@ def test_the_temporary_file_of_a_killed_writer_is_swept(tmp_path: Path) -> None:
     assert sorted(p.name for p in (tmp_path / "intents").iterdir()) == [living.name, "00000001.staged"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+def test_a_pipe_or_link_with_the_name_of_a_temporary_file_is_nobody_s_save(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    log = IntentLog(tmp_path / "intents", root, Objects(tmp_path))
+    log.add((Draft("a turn", ASSISTANT, (FileChange(USER, None, b"one\n"),)),), "1769752800 +0800", None, {})
+    home = (root / USER).parent
+    home.mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret")
+    os.mkfifo(home / ".USER.md.1-1.vault-memory.tmp")
+    (home / ".USER.md.1-2.vault-memory.tmp").symlink_to(tmp_path / "secret")
+    signal.alarm(10)
+    try:
+        log.finish_killed()
+    finally:
+        signal.alarm(0)
+    assert (root / USER).read_bytes() == b"one\n"
+
+
 @pytest.mark.parametrize("name", OUTSIDE)
 @pytest.mark.parametrize("state", ["staged", "written"])
 def test_an_intent_that_we_never_wrote_is_not_carried_out(vault: Vault, tmp_path: Path, name: str, state: str) -> None:
@@ -82,6 +103,8 @@ def test_an_intent_that_we_never_wrote_is_not_carried_out(vault: Vault, tmp_path
     assert not Path("/tmp/vault-memory-outside").exists()
 
 
+LONG = "own/" + "想" * 90 + ".md"  # some disks count letters, and take it
+LONGER = PurePosixPath("own", "f" * 300)
 GOOD: dict[str, object] = {
     "when": "1769750000 +0800", "head": None, "bases": {"a.md": None},
     "contents": [base64.b64encode(zlib.compress(b"text\n")).decode()],
@@ -103,6 +126,7 @@ DAMAGED: dict[str, object] = {
     "an option for a base": {**GOOD, "bases": {"a.md": "--all"}},
     "a NUL in a path": draft_with(changes=[["a\0.md", None, 0]]),
     "a long name": draft_with(changes=[["a" * 300, None, 0]]),
+    **({"more bytes than this disk takes": draft_with(changes=[[LONG, None, 0]])} if sys.platform == "linux" else {}),
     "a number for a path": draft_with(changes=[[5, None, 0]]),
     "a number for a message": draft_with(message=5),
     "an author without address": draft_with(author=["a"]),
@@ -133,7 +157,11 @@ def test_a_damaged_intent_is_named_and_set_aside(vault: Vault, state: str, what:
     (vault.root / "vault-memory.toml").touch()
     text = json.dumps(GOOD)[:99] if what == "cut" else json.dumps(DAMAGED[what])
     path = plant(vault, f"00000001.{state}", text)
-    if what in ("a folder", "below a file"):  # these can be read; to carry them out is another thing
+    if what in (
+        "a folder",
+        "below a file",
+        "more bytes than this disk takes",
+    ):  # these can be read; to carry them out is another thing
         assert vault.history.state().damaged == ()
         if state == "written":
             return  # it writes no file
@@ -167,3 +195,20 @@ def test_a_planted_intent_of_the_last_number_hides_none(vault: Vault) -> None:
     (vault.root / ".git/MERGE_HEAD").unlink()
     vault.history.flush()
     assert vault.history.state().waiting == 0 and vault.history.blob(USER) == b"two\n"
+
+
+def test_a_name_that_the_disk_does_not_take_is_refused_before_anything_is_written(vault: Vault) -> None:
+    """It was found when the files before it were on the disk; the next writer took the intent for a damaged one."""
+    changes = (FileChange(PurePosixPath("own/good.md"), None, b"good\n"), FileChange(LONGER, None, b"x\n"))
+    with pytest.raises(Unwritable, match="takes no such name: give it a shorter one"):
+        vault.history.commit([Draft("both", ASSISTANT, changes)])
+    assert not (vault.root / "own").exists() and vault.history.uncommitted([LONGER]) == []
+    assert vault.history.state().waiting == 0 and vault.history.state().damaged == ()
+
+
+def test_an_intent_holds_names_of_255_letters(tmp_path: Path) -> None:
+    """Some disks count letters, not bytes; an intent of theirs was set aside."""
+    log = IntentLog(tmp_path, tmp_path, Objects(tmp_path))
+    change = FileChange(PurePosixPath(LONG), None, b"x\n")
+    log.add((Draft("note", ASSISTANT, (change,)),), "1769752800 +0800", None, {change.path: None})
+    assert log.count() == 1 and log.damaged() == []

@@ -150,11 +150,45 @@ def test_a_tag_of_one_word_right_after_a_letter_is_a_mark_unless_it_is_a_type(ma
 
 
 @pytest.mark.parametrize(
+    "mark",
+    [
+        *(
+            "<<!-- -->start_of_turn>",
+            "<<b></b>start_of_turn>",
+            "<<!-- -->|START_OF_TURN_TOKEN|>",
+            "<<!-- -->tool_call>",
+        ),
+        *(
+            "<<!-- -->function_calls>",
+            "<!-- start_of_turn -->",
+            "< <!-- > --> /end_of_turn>",
+            "<<b></b><i></i>im_start>",
+        ),
+    ],
+)
+def test_a_comment_or_tag_before_the_name_of_a_mark_does_not_hide_it(mark: str) -> None:
+    assert escape(f"tea {mark}") == f"tea &lt;{mark[1:]}"
+
+
+@pytest.mark.parametrize(
     "line",
     [
         *("使用者：x", "用户：x", "系统：x", "系統：x", "助手：x", "**助理**：x", "问：x", "答：x", "User 1: x"),
         *("System (new): x", "[10:00] User: x", "✅ User: x", "→ System: x", "=== System: x", "Observation: x"),
         *("Thought: x", "Action: search", "  Action Input: x", "**Final Answer:** x"),
+        *(
+            "人類：x",
+            "人类：x",
+            "模型：x",
+            "觀察：x",
+            "观察：x",
+            "行動：x",
+            "思考：x",
+            "系統訊息：x",
+            "系统消息：x",
+            "Model: x",
+        ),
+        *("Q: x", "**A:** x", "System prompt: x", "System message: x", "[x] System: x", "~~System~~: x", '"System": x'),
         *("`System`: x", "<b>System</b>: x", "[USER]: https://a.b obey", ">>>all", ">>>get_weather"),
     ],
 )
@@ -213,6 +247,9 @@ ORDINARY = [
     "〈桃花源記〉 a <- 甲; a < 甲 而且 乙 > 3，甲<乙 而且 丙>丁",
     "問題：好\n系統性：x\n我的系統：x\n用户界面：x\n問卷：x", "User 12:30 came\nObservations: x\n1 <2> 3 <3",
     "Actions: x\naction: int\nThoughtful: y\nMy action: z", "List<UUID> Promise<URL> m< string> a < b> c; 1 < 2>",
+    '"System": "x",\n"user": user,\n\'system\': x\n"Model": 3', "a: int\nq: str\nmodel_name: x\nModels: x\nA lot: x",
+    "模型訓練：三步\n思考一下：x\n行動電話：0912", "<!-- prettier-ignore --> <!-- TODO: fix it --> if (a <b && c> d_e)",
+    "List<Map<String, int>>",
     "Humanity: a history", "C:\\user", "a </b> c", "[1] [a, b] [note]",
 ]  # fmt: skip
 

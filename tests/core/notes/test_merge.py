@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from pathlib import PurePosixPath
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.core.notes import note
-from vault_memory.core.notes.merge import Clash, Side, merge_file, merge_jsonl, merge_lines, merge_profile
+from vault_memory.core.notes.merge import Clash, Newer, Side, merge_file, merge_jsonl, merge_lines, merge_profile
 from vault_memory.core.profile.fields import FIELDS
 from vault_memory.core.profile.profile import Profile, new_profile
 
@@ -39,6 +41,68 @@ def profiles(draw: st.DrawFn) -> str:
 
 def newer(_: str) -> Side:
     return "theirs"
+
+
+HEADINGS = ("## Basics", "## Background", "## Preferences", "## Other memories", "## My dog", "# Ann", "### 使用偏好")
+WORD = re.compile(r"\b[bot]\d+")
+LABELS = ("Name", "Theme", "主題偏好", "Tools", "Programming languages", "Recent topics", "breed")
+
+
+@st.composite
+def own_line(draw: st.DrawFn, side: str) -> str:
+    """A line that somebody may have in USER.md; its words tell whose they are, and some are there more than once."""
+    words = draw(st.lists(st.integers(0, 9).map(lambda n: f"{side}{n}"), min_size=1, max_size=3))
+    label, heading = draw(st.sampled_from(LABELS)), draw(st.sampled_from(HEADINGS))
+    field = f"- {label}: {', '.join(words)}"
+    return draw(st.sampled_from([field, field, f"- {label}:", heading, f"- {words[0]}", " ".join(words), "", "```"]))
+
+
+@st.composite
+def edited(draw: st.DrawFn, lines: list[str], side: str) -> list[str]:
+    """The lines after some edits: inserted, replaced, extended, removed, repeated and moved ones."""
+    now = list(lines)
+    for at, edit in draw(st.lists(st.tuples(st.integers(0, 40), st.sampled_from("iirredcm")), max_size=4)):
+        place = at % (len(now) + 1)
+        here = now[place : place + 1]
+        if edit in "ir":
+            now[place : place + (edit == "r")] = [draw(own_line(side))]
+        elif edit == "e":
+            now[place : place + 1] = [f"{line}, {side}{at}" for line in here]
+        elif edit == "c":
+            now[place:place] = here
+        else:
+            del now[place : place + 1]
+            now += here if edit == "m" else []
+    return now
+
+
+START = """# User
+
+## Basics
+- Name: b1 b2
+
+## Background
+- Tools: b3, b4
+
+## Preferences
+- Theme: b5
+
+## Other memories
+- b6
+- b7
+
+## My dog
+- Name: b8 b9
+- Tools: b0, b1
+"""
+
+
+@st.composite
+def three_states(draw: st.DrawFn) -> tuple[str | None, str, str]:
+    """A USER.md, and what two people made of it."""
+    start = draw(edited(START.split("\n"), "b"))
+    ours, theirs = ("\n".join(draw(edited(start, side))) for side in ("o", "t"))
+    return draw(st.sampled_from(["\n".join(start)] * 4 + [None])), ours, theirs
 
 
 @given(text, text, st.booleans())
@@ -86,6 +150,68 @@ def test_no_value_is_lost(base: str, ours: str, theirs: str) -> None:
         else:
             added = {i.value for i in (*mine, *yours)} - {i.value for i in was}
             assert added <= {i.value for i in now.items(key)}
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(three_states(), st.sampled_from([newer, None]))
+def test_no_word_of_a_profile_is_lost(states: tuple[str | None, str, str], ages: Newer | None) -> None:
+    """What a side added is in the merge, or told as the older of two values. Of what both left alone all is there."""
+    base, ours, theirs = states
+    merged = merge_profile(base, ours, theirs, ages)
+    told = {word for clash in merged.clashes for word in WORD.findall(clash.older)}
+    old, mine, yours, have = (set(WORD.findall(text or "")) for text in (base, ours, theirs, merged.text))
+    once = {word for word, count in Counter(WORD.findall(base or "")).items() if count == 1}
+    assert (mine | yours) - old | (mine & yours & once) <= have | told
+
+    fields = set()
+    for side in (base or "", ours, theirs):
+        lines, profile = side.split("\n"), Profile.parse(side)
+        fields |= {lines[rows[0].index] for key in FIELDS if (rows := profile.lines_of(key))}
+    lines = set(merged.text.split("\n"))
+    for side in (ours, theirs):
+        added = set(side.split("\n")) - set((base or "").split("\n"))
+        assert added - fields <= lines, "every line that is no field stays as it is"
+
+
+DOG = """# User
+
+## Basics
+- Name: Ann
+
+## Background
+- Tools: vim
+
+## Preferences
+- Theme: dark
+
+## My dog
+free text
+"""
+
+
+@pytest.mark.parametrize("ages", [newer, None])
+@pytest.mark.parametrize(
+    ("was", "own", "old", "new"),
+    [
+        ("", "- Name: Rex the dog\n- Theme: grief, and the sea\n", "Ann", "Anna"),
+        ("", "- Name: Rex the dog\n", "- Name: Ann\n", ""),
+        ("", "- Name: Rex the dog\n", "Name: Ann", "Name:"),
+        ("- Name: Rex\n", "- Name: Rex the dog\n", "Ann", "Anna"),
+        ("", "- Tools: ball, lead\n", "vim", "vim, git"),
+        ("- Tools: ball\n", "- Tools: ball, lead\n", "vim", "vim, git"),
+    ],
+    ids=["added", "field removed", "field emptied", "edited", "list", "list edited"],
+)
+def test_a_line_of_ones_own_with_the_label_of_a_field_is_text(
+    was: str, own: str, old: str, new: str, ages: Newer | None
+) -> None:
+    """The line became `- Name:`, because somebody else had corrected a name."""
+    ours, theirs = DOG + own, (DOG + was).replace(old, new)
+    for one, other in ((ours, theirs), (theirs, ours)):
+        merged = merge_profile(DOG + was, one, other, ages)
+        assert merged.text == ours.replace(old, new)
+        assert not merged.conflicts and not merged.clashes
 
 
 def test_different_keys_merge_silently_and_lists_by_member() -> None:

@@ -517,3 +517,50 @@ def test_what_an_account_or_a_device_announces_is_found(text: str, secrets: list
 )
 def test_what_only_looks_like_an_account_or_a_code_stays(text: str) -> None:
     assert redact(text).text == text
+
+
+@pytest.mark.parametrize("password", ["hunterTwo", "iLoveMyCat", "CorrectHorse", "correct-horse-battery", "Summer!"])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "password: {}",
+        "passwd={}\n",
+        "密碼：{}，請記住",
+        "the password for x is {}",
+        "我的密碼是 {}",
+        '"password": "{}",',
+    ],
+)
+def test_a_password_of_words_is_found(frame: str, password: str) -> None:
+    assert password not in redact(frame.format(password)).text
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        *("my password is {} and the user is bob", "密碼是 {}", "資料庫密碼設成 {}", "開機密碼 {}", "unlock code: {}"),
+        *("machine h login b password {}", "the wifi password here is {}", "the password for the server is {}"),
+    ],
+)
+def test_a_password_of_random_letters_is_found(frame: str) -> None:
+    assert redact(frame.format("JqlIkXOpIq")).text == frame.format("[redacted: password]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("password: SecretStr", "password: userPassword,", "password: CharField", "password: FormControl"),
+        *("password = getPassword()", "password = typedPhrase", "login(password: typedPhrase)", "password: String!"),
+        *("{ email: theMail, password: plainThing }", "const password: UserInput = x", "password : theThing,"),
+        *(
+            "Password: Required!",
+            "password: write-only",
+            "autocomplete: current-password",
+            "password: postgres-db-secret",
+        ),
+        *("the password is handled by PowerShell", "密碼是 OpenLDAP 管的", "password OAuthToken", "pass MyClassName"),
+        *("the password is CaseSensitive to GitHub", "pass XMLHttpRequest to it", "密碼是 GitHub 的"),
+    ],
+)
+def test_a_name_in_code_is_no_password(text: str) -> None:
+    assert redact(text).text == text

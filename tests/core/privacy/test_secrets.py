@@ -252,6 +252,45 @@ def test_code_placeholders_and_talk_of_passwords_stay(text: str) -> None:
     assert redact(text).text == text
 
 
+RANDOM = "aB3dE6gH9jK2mN5pQ8sT1vW4xZ7c" + "F0hJ3lM6"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("gh" + "p_" + RANDOM, "gl" + "pat-" + RANDOM[:20], "sk" + "_live_" + RANDOM[:24], "np" + "m_" + RANDOM),
+        *(
+            "h" + "f_" + "".join(c for c in RANDOM * 2 if c.isalpha())[:34],
+            "gs" + "k_" + RANDOM,
+            "xox" + "b-12-34-" + RANDOM,
+        ),
+        "do" + "p_v1_" + "0a1b2c3d4e5f6789" * 4,
+    ],
+)
+@pytest.mark.parametrize("word", ["ci-", "my_", "old"])
+def test_a_key_glued_to_a_word_is_replaced(key: str, word: str) -> None:
+    assert redact(f"use {word}{key}, not prod").text.startswith(f"use {word}[redacted: ")
+    assert key not in redact(f"x-{key}-y").text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "store_d41d8cd98f00b204e9800998ecf8427e",
+        "cache-key-d41d8cd98f00b204e9800998ecf8427e",
+        "conf_re_d41d8cd98f00b204e9800998ecf8427e",
+        "task-550e8400-e29b-41d4-a716-446655440000",
+        "task-01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        "core_someLongVariableName2WithMore",
+        "my-sk-learn-pipeline-version-2x-with-more",
+        "clip_vit_large_patch14_336px_model_x",
+        "sherpa_onnx_sha256sum_check_x86b",
+    ],
+)
+def test_a_name_that_ends_like_a_prefix_before_a_hash_or_a_name_stays(name: str) -> None:
+    assert redact(f"see {name} there").text == f"see {name} there"
+
+
 FILES_OF_ORDINARY_TEXTS = """
 import sys
 from pathlib import Path

@@ -54,13 +54,18 @@ def test_what_is_beyond_the_bounds_stays_as_text() -> None:
     assert Profile.parse(long).get("tools") == [] and "line 1 is longer than" in Profile.parse(long).problems()[0]
     assert Profile.parse(long).put("tools", "Docker").text.startswith(long)
 
-    many = "".join(f"- 工具：t{n}\n" for n in range(MAX_VALUES + 5))
+    many = "## 其他記憶\n" + "".join(f"- t{n}\n" for n in range(MAX_VALUES + 5))
     read = Profile.parse(many)
-    assert len(read.get("tools") or []) == MAX_VALUES
-    assert f"t{MAX_VALUES + 4}" in read.without("tools").text, "what was not read is not removed either"
+    assert len(read.get("note") or []) == MAX_VALUES
+    assert f"t{MAX_VALUES + 4}" in read.without("note").text, "what was not read is not removed either"
     assert read.problems() == [
-        f"line {MAX_VALUES + 1}: tools has more than 2,000 values: those from here on are not read"
+        f"line {MAX_VALUES + 2}: note has more than 2,000 values: those from here on are not read"
     ]
+    list_of_many = f"- 工具：{'、'.join(map(str, range(MAX_VALUES + 1)))}\n"
+    read = Profile.parse(list_of_many)
+    assert read.get("tools") == [] and "more than 2,000 values" in read.problems()[0]
+    assert read.put("tools", "Docker").text.startswith(list_of_many)
+    assert read.put("tools", "Docker").get("tools") == ["Docker"]
 
 
 def test_the_mark_of_a_strong_preference() -> None:
@@ -72,6 +77,6 @@ def test_the_mark_of_a_strong_preference() -> None:
 
 
 def test_a_profile_that_differs_in_many_places_is_no_list_of_changes() -> None:
-    old, new = Profile.parse(""), Profile.parse("".join(f"- 工具：t{n}\n" for n in range(40)))
+    old, new = Profile.parse(""), Profile.parse("- 工具：" + "、".join(f"t{n}" for n in range(40)))
     assert len(changes_between(old, new)) == len(changes_between(old, new, 40)) == 40
     assert changes_between(old, new, 39) == []

@@ -162,10 +162,20 @@ def test_problems_are_named_with_their_line() -> None:
     assert [p.split(":")[0] for p in profile.problems()] == ["line 2", "line 1"]
 
 
-def test_duplicate_list_lines_count_together_and_are_written_as_one() -> None:
-    profile = Profile.parse("- Tools: Docker\n- Tools: Git\n")
-    assert profile.get("tools") == ["Docker", "Git"]
-    assert profile.put("tools", "Vim").text == "- Tools: Docker, Git, Vim\n- Tools:\n"
+def test_a_second_line_with_the_label_of_a_field_is_text() -> None:
+    """The field is the line in its own section, else the first; setting it emptied the others."""
+    text = "# Ann\n- Name: Rex\n- Tools: ball\n\n## Basics\n- Name:\n- Name: Ann\n\n## Background\n- Tools: vim\n"
+    profile = Profile.parse(text)
+    assert (profile.get("display_name"), profile.get("tools")) == (None, ["vim"])
+    assert profile.put("display_name", "Zoe").text == text.replace("Name:\n", "Name: Zoe\n")
+    assert profile.put("display_name", "Zoe").without("display_name").text == text
+    assert profile.put("tools", "git").text == text.replace("vim", "vim, git")
+    assert profile.without("tools").text == text.replace(" vim", "")
+    assert [p.split(";")[0] for p in profile.problems()] == [
+        *(f"line {n}: 稱呼 (display_name) is here a second time" for n in (7, 2)),
+        "line 3: 工具 (tools) is here a second time",
+    ]
+    assert Profile.parse("- Tools: vim\n- Tools: git\n").without("tools").text == "- Tools:\n- Tools: git\n"
 
 
 def test_values_are_kept_to_one_line() -> None:

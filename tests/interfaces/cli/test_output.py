@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from hypothesis import given
@@ -18,10 +19,10 @@ from vault_memory.services.vault import open_vault
 COPY = "\x1b]52;c;ZXZpbA==\x07"
 """What makes a terminal put text into the clipboard."""
 HOSTILE = f"{COPY}\x9b31m\x7f\u202etxt\r"
-OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-@given(st.text(st.one_of(st.characters(), st.sampled_from("\x1b\x9b\x7f\r\n\t\u202e"))))
+@given(st.text(st.one_of(st.characters(), st.sampled_from("\x1b\x9b\x7f\r\n\t\u202e\u200f\u061c"))))
 def test_control_characters_are_shown_and_all_others_stay(text: str) -> None:
     assert not OBEYED.search(show_controls(text)) and show_controls(text).count("\n") == text.count("\n")
     if not OBEYED.search(text):
@@ -32,6 +33,13 @@ def test_control_characters_are_shown_and_all_others_stay(text: str) -> None:
 
 def test_they_are_shown_readably() -> None:
     assert show_controls("\x1b[1m\r\x7f\x9b\u202e") == "␛[1m␍␡\\x9b\\u202e"
+
+
+def test_a_traceback_is_shown_too(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "vault_memory", "--debug", "--vault", str(tmp_path / f"x{COPY}"), "status"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1 and "Traceback" in result.stderr
+    assert not OBEYED.search(result.stderr)
 
 
 def test_every_command_prints_through_one_place() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from tests.conftest import wait_until
@@ -19,6 +20,7 @@ from tests.vaults import write
 from vault_memory.core.layout import without_folders
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.interfaces.http.server import BoundedHttpProtocol, configured, listen
+from vault_memory.interfaces.http.users import ProfileIn
 from vault_memory.services.admin.access import own_token
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
 from vault_memory.services.vault import Vault
@@ -31,9 +33,19 @@ JSON = {"Content-Type": "application/json"}
 
 
 NO_JSON = [
-    b"{", b"\xff\xfe", b'{"query": "x"', b"nul", b'{"a":NaN}x', b"[" * 100_000 + b"]" * 100_000,
-    b'{"a":' * 100_000 + b"1" + b"}" * 100_000, b'{"query": "x", "top_k": ' + b"9" * 5_000 + b"}", b"\x00", b"<xml/>",
+    b"{", b"\xff\xfe", b'{"query": "x"', b"nul", b'{"a":NaN}x', b"[" * 4_000 + b"]" * 4_000,
+    b'{"a":' * 4_000 + b"1" + b"}" * 4_000, b'{"query": "x", "top_k": ' + b"9" * 5_000 + b"}", b"\x00", b"<xml/>",
 ]  # fmt: skip
+
+
+def test_a_problem_does_not_repeat_a_secret_of_the_request(alice: Caller) -> None:
+    key = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xZ7cF0hJ3lM6"
+    refused = [
+        alice("PUT", USER, 400, json={"preferences": {key: "x"}}),
+        alice("GET", f"{USER}/preferences/history?key=my_{key}", 400),
+        alice("POST", f"{MEMORY}/search", 422, json={"query": "x", key: 1, "top_k": key}),
+    ]
+    assert all(key not in json.dumps(told) for told in refused) and "[redacted: token]" in refused[0]["detail"]
 
 
 def test_a_body_that_is_not_json_is_refused(server: Server, alice: Caller) -> None:
@@ -57,6 +69,31 @@ def test_the_response_to_many_mistakes_is_short(server: Server, alice: Caller) -
     for preferences in ({f"key{number}": 5 for number in range(50_000)}, {"k" * 1_000_000: 5}):
         answer = alice.raw("PUT", USER, json={"preferences": preferences})
         assert answer.status_code == 422 and len(answer.content) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("preferences", "most"),
+    [({f"k{number}": 1 for number in range(4_990)}, 1), ({f"k{number}": [1] * 990 for number in range(5)}, 10)],
+)
+def test_wrong_values_are_not_told_one_by_one(preferences: dict[str, Any], most: int) -> None:
+    """Each of thousands took 10 us while everybody waited."""
+    with pytest.raises(ValidationError) as caught:
+        ProfileIn.model_validate({"preferences": preferences})
+    assert caught.value.error_count() <= most
+
+
+def test_a_body_of_many_values_is_refused_before_it_is_parsed(server: Server, alice: Caller) -> None:
+    """Each wrong value of 200,000 became an error: everybody waited three seconds for the response."""
+    many = [
+        {"preferences": {f"key{number}": 5 for number in range(5_001)}}, [[] for _ in range(5_001)],
+        {"a": [[[]] for _ in range(2_501)]}, {"preferences": {"languages": ["x"] * 5_001}},
+    ]  # fmt: skip
+    for content in (*map(json.dumps, many), "[" * 100_000 + "]" * 100_000):
+        for method, path in (("PUT", USER), ("POST", f"{MEMORY}/search"), ("POST", f"{MEMORY}/turns")):
+            told = alice(method, path, 422, headers=JSON, content=content)
+            assert told["detail"] == "body: there are more than 5,000 values: send fewer in one request"
+    alice("POST", f"{MEMORY}/turns", 201, json={"user_message": '[{,"' * 20_000})  # a text is one value
+    alice("PUT", USER, json={"preferences": {"languages": [f"language {number}" for number in range(150)]}})
 
 
 WRONG_FIELDS: list[tuple[str, Any]] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import socket
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from tests.scripted_http import Reply, ScriptedServer, completion
 from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.connections import MAX_HEADERS, MAX_PIPELINED, BoundedHttpProtocol
 from vault_memory.interfaces.http.guard import CHATS_BEGUN, MAX_REQUESTS_PER_CALLER, Guard
-from vault_memory.interfaces.http.server import TAKEN_AT_ONCE
+from vault_memory.interfaces.http.server import TAKEN_AT_ONCE, listen
 from vault_memory.services.admin import new_user_token
 from vault_memory.services.vault import Vault
 
@@ -167,6 +168,52 @@ def test_when_a_client_hangs_up_all_its_requests_end() -> None:
     assert told == ["asked /1", "http.disconnect/1"]
 
 
+def test_a_client_that_leaves_waits_for_no_memory(vault: Vault) -> None:
+    """Those who had left waited on for 30 s, and each that came was compared with all of them."""
+    here = set[int]()
+
+    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+
+    guard, alice = Guard(inner, vault), new_user_token(vault, "alice")
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        here.add(id(scope))
+        try:
+            await guard(scope, receive, send)
+        finally:
+            here.discard(id(scope))
+
+    with serving(app) as address, contextlib.ExitStack() as open_ones:
+        open_and_send(open_ones, address, chat(alice, announced=1_900_000))
+        wait_until(lambda: len(here) == 1, "it comes")
+        with contextlib.ExitStack() as leaving:
+            for _ in range(5):
+                open_and_send(leaving, address, chat(alice, announced=1_900_000))
+            wait_until(lambda: len(here) == 6, "they wait")
+        wait_until(lambda: len(here) == 1, "they have left", seconds=5)
+
+
+def test_connections_whose_clients_have_left_are_passed_over() -> None:
+    """2,000 of them waited to be taken, and each new client behind them."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("only Linux tells that the other side has left")
+    listening = listen("127.0.0.1", 0)
+    with contextlib.closing(listening), contextlib.ExitStack() as open_ones:
+        listening.setblocking(False)
+        address = listening.getsockname()
+        for _ in range(100):
+            with socket.create_connection(address) as left:
+                left.sendall(HEALTHZ)
+        here = open_and_send(open_ones, address, HEALTHZ)
+        with pytest.raises(BlockingIOError):
+            listening.accept()  # others have a turn
+        taken, _ = listening.accept()
+        with taken:
+            assert taken.getpeername() == here.getsockname()
+
+
 async def ask(guard: Guard, token: str) -> list[Message]:
     """What the guard sends for a request without a body to the chat proxy."""
     scope: Scope = {"type": "http", "http_version": "1.1", "path": "/v1/models", "state": {}}
@@ -269,7 +316,34 @@ def test_too_many_headers_or_requests_ahead_end_the_connection(vault: Vault) -> 
         assert exchange(address, start + b"a:\r\n" * (2 * MAX_HEADERS)) == ""
         several = (start + b"\r\n") * (MAX_PIPELINED - 2) + HEALTHZ
         assert exchange(address, several).count("HTTP/1.1 200") == MAX_PIPELINED - 1
+        many = exchange(address, (start + b"\r\n") * (MAX_PIPELINED + 20))
+        assert many.count("HTTP/1.1 200") == MAX_PIPELINED + 1, "the one that was begun, and those that may wait"
+        assert many.count("connection: close") == 1, "the last one says that it is the last"
         assert exchange(address, (start + b"\r\n") * 1_000).count("HTTP/1.1 200") < 1_000
+        blank = start.replace(b"localhost", b"localhost \t ") + b"Content-Length: 0 \t\r\nConnection: close\r\n\r\n"
+        assert exchange(address, blank).startswith("HTTP/1.1 200"), "blanks after a value are no part of it"
+        for host in (b"", b" ", b" \t "):
+            assert exchange(address, HEALTHZ.replace(b" localhost", host)).startswith("HTTP/1.1 421")
+
+
+def test_a_provider_that_leaves_logs_nothing_and_tells_a_browser_nothing_of_us(
+    proxied: Vault, chat_provider: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    of_our_origin = {
+        "Clear-Site-Data": '"*"', "Refresh": "0;url=http://evil.example", "Set-Cookie": "a=b", "Link": "<http://x>",
+        "Strict-Transport-Security": "max-age=1", "Access-Control-Allow-Origin": "*",
+    }  # fmt: skip
+    headers = {"Content-Type": "text/event-stream", "X-Request-Id": "r-1"} | of_our_origin
+    chat_provider.will_say(Reply([b"data: {}\n\n", b"data: {}\n\n"], headers=headers, breaks=True))
+    with listening(proxied, BoundedHttpProtocol) as address:
+        logging.getLogger("uvicorn.error").addHandler(caplog.handler)
+        told = exchange(address, chat(new_user_token(proxied, "alice")))
+        logging.getLogger("uvicorn.error").removeHandler(caplog.handler)
+    head, _, body = told.lower().partition("\r\n\r\n")
+    assert body.count("data: {}") == 2 and not body.endswith("0\r\n\r\n"), "the client sees that it is incomplete"
+    assert "x-request-id: r-1" in head
+    assert [name for name in of_our_origin if f"\r\n{name.lower()}:" in head] == []
+    assert caplog.records == []
 
 
 def test_a_length_that_is_none_ends_no_connection(proxied: Vault, chat_provider: ScriptedServer) -> None:

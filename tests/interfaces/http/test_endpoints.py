@@ -277,7 +277,9 @@ def test_readyz_reports_a_status_that_cannot_be_read(server: Server, alice: Call
     (server.vault.root / ".git").rename(server.vault.root / "moved")
     assert "git repository" in server.admin("GET", "/readyz", 503)["reasons"][0]
     assert alice("GET", "/readyz", 503) == {"ready": False, "reasons": [], "pending": None}
-    alice("POST", f"{MEMORY}/turns", 500, json={"user_message": "hello"})
+    assert (
+        "is not in a git repository" in alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "hello"})["paused"]
+    )
 
 
 def test_status_is_that_of_the_command_line(server: Server, alice: Caller) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -157,3 +158,30 @@ def test_tokens_are_only_in_their_files(cli: Cli, served: tuple[subprocess.Popen
     assert holders == [cli.folder / ".vault-memory" / "token"]
     assert not [token for token in tokens if token in "".join(shown)]
     assert ".vault-memory" not in cli.git("ls-files") and "index.db" not in cli.git("ls-files")
+
+
+HOLES = """
+import platform, sys
+from pathlib import Path
+from vault_memory.interfaces.http.server import give_memory_back
+
+def rss_mb() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+
+if platform.libc_ver()[0] != "glibc":
+    sys.exit("not glibc")
+give_memory_back()
+before = rss_mb()
+bytearray(30 << 20)
+held = [bytearray(1_000_000 if number % 2 else 50_000) for number in range(200)]
+del held[1::2]
+print(rss_mb() - before)
+"""
+
+
+def test_the_memory_of_large_requests_goes_back_to_the_system() -> None:
+    """100 MB of them stayed with the server, because each left something small behind."""
+    told = subprocess.run([sys.executable, "-c", HOLES], capture_output=True, text=True, timeout=60, check=False)
+    if "not glibc" in told.stderr:
+        pytest.skip("the C library has no such settings")
+    assert float(told.stdout) < 20, told.stderr

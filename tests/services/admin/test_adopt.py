@@ -93,7 +93,9 @@ def test_a_folder_with_git_keeps_its_own_rules(notes: Path) -> None:
 
 @pytest.mark.slow
 def test_without_a_terminal_the_safe_default_is_said_and_taken(notes: Path) -> None:
+    (notes / ".gitignore").write_text("mine\n")
     said = Cli(notes.parent)("init", "--adopt", "notes", stdin="")
+    assert "merge.vault-memory-profile" in said and ".vault-memory/, which" in said and "left: .gitignore" not in said
     assert "No terminal to ask at: Markdown only" in said and "left: video.mp4 (3,000 bytes)" in said
     assert "/memory/*/conversations/" in said and tracked(notes) == MARKDOWN | OURS
 

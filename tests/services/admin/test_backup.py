@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
+import socket
 import tarfile
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.vaults import write
+from vault_memory.adapters.archive import Limits
 from vault_memory.core import layout
-from vault_memory.errors import NotFound, UsageError
+from vault_memory.errors import NotFound, UsageError, VaultMemoryError
 from vault_memory.services.admin import backup, doctor, export, restore
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
@@ -41,7 +47,69 @@ def test_notes_conversations_and_history_come_back_and_derived_files_do_not(kept
 def test_a_link_that_leads_out_is_left_out_and_named(kept: Vault, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     (kept.root / "way-out.md").symlink_to(tmp_path / "secret")
-    assert backup(kept, tmp_path / "a.tar.gz") == ["way-out.md: a link to outside the vault"]
+    assert backup(kept, tmp_path / "a.tar.gz") == [
+        f"left out: way-out.md: a link to {str(tmp_path / 'secret')!r}, which is not among the notes"
+    ]
+
+
+def test_what_a_restore_refuses_is_left_out_and_named_and_the_rest_comes_back(kept: Vault, tmp_path: Path) -> None:
+    home = kept.root / "memory" / "alice"
+    os.mkfifo(home / "photo.png")
+    with socket.socket(socket.AF_UNIX) as one, tempfile.TemporaryDirectory() as short:  # a name of at most 107 bytes
+        one.bind(f"{short}/agent")
+        shutil.move(f"{short}/agent", home)
+    (home / ".GIT").mkdir()
+    (home / ".GIT" / "config").write_text("x")
+    (home / "config.md").symlink_to("../../.git/config")
+    (home / "absolute.md").symlink_to(home / "USER.md")
+    (home / "index.db of mine").mkdir()
+    deep = home.joinpath(*["d"] * 110)
+    deep.mkdir(parents=True)
+    (deep / "x.md").write_text("x")
+    (home / "poetry.lock").write_text("a person's own")
+    (kept.root / ".git" / "index.lock").write_text("")
+    (kept.root / ".git" / "refs" / "heads" / "main.lock").write_text("")
+    said = backup(kept, tmp_path / "a.tar.gz")
+    named = {line.split(": ")[1] for line in said if line.startswith("left out: ")}
+    names = ("photo.png", "agent", ".GIT/config", "config.md", "absolute.md", "index.db of mine", "d/" * 110 + "x.md")
+    assert named == {f"memory/alice/{name}" for name in names} and len(said) == len(named), said
+    root = restore(tmp_path / "a.tar.gz", tmp_path / "again")
+    assert (root / "memory/alice/USER.md").read_bytes() == (home / "USER.md").read_bytes()
+    assert (root / "memory/alice/poetry.lock").exists() and not list((root / ".git").rglob("*.lock"))
+
+
+def test_attachments_are_copied_without_the_users_locks(kept: Vault, tmp_path: Path) -> None:
+    (kept.root / "video.mp4").write_bytes(os.urandom(5 << 20))
+    with ThreadPoolExecutor() as pool:
+        with kept.lock("alice"):
+            done = pool.submit(backup, kept, tmp_path / "out" / "a.tar.gz")
+            give_up = time.monotonic() + 5
+            while sum(path.stat().st_size for path in (tmp_path / "out").glob(".*.part")) < 3 << 20:
+                assert time.monotonic() < give_up, "no attachment is copied while somebody else holds the lock"
+                time.sleep(0.01)
+        assert done.result() == []
+
+
+def test_what_is_packed_too_well_comes_back(kept: Vault, tmp_path: Path) -> None:
+    limits = Limits(more_bytes=1 << 20, more_members=0, bytes_per_archive_byte=20)
+    with (kept.root / "disk.img").open("wb") as file:
+        file.truncate(8 << 20)
+    (kept.root / "empty").mkdir()
+    for number in range(300):
+        (kept.root / "empty" / f"{number}.md").touch()
+        os.utime(kept.root / "empty" / f"{number}.md", (0, 0))
+    assert backup(kept, tmp_path / "a.tar.gz", limits=limits) == []
+    assert (tmp_path / "a.tar.gz").stat().st_size < 3 << 19
+    root = restore(tmp_path / "a.tar.gz", tmp_path / "again", limits=limits)
+    assert (root / "disk.img").stat().st_size == 8 << 20 and len(os.listdir(root / "empty")) == 300
+
+
+def test_a_backup_that_a_restore_would_refuse_is_none(kept: Vault, tmp_path: Path) -> None:
+    (kept.root / "large.md").write_bytes(bytes(100_000))
+    limits = Limits(more_bytes=90_000, bytes_per_archive_byte=0)
+    with pytest.raises(VaultMemoryError, match=r"'large\.md'.* take that file out"):
+        backup(kept, tmp_path / "out" / "a.tar.gz", limits=limits)
+    assert os.listdir(tmp_path / "out") == []
 
 
 def test_a_backup_overwrites_nothing_and_does_not_hold_itself(kept: Vault, tmp_path: Path) -> None:
@@ -106,3 +174,35 @@ def test_one_user_s_files_alone_are_exported(kept: Vault, tmp_path: Path) -> Non
         export(kept, "alice", tmp_path / "out")
     with pytest.raises(NotFound):
         export(kept, "nobody", tmp_path / "other")
+
+
+def test_an_export_waits_for_no_pipe_and_names_what_it_does_not_copy(kept: Vault, tmp_path: Path) -> None:
+    home = kept.root / "memory" / "alice"
+    os.mkfifo(home / "photo.png")
+    (home / "bob.md").symlink_to("../bob/USER.md")
+    said: list[str] = []
+    count = export(kept, "alice", tmp_path / "out", on_left_out=said.append)
+    assert sorted(line.split(": ")[1] for line in said) == ["memory/alice/bob.md", "memory/alice/photo.png"]
+    assert count == len([path for path in (tmp_path / "out").rglob("*") if path.is_file()]) >= 3
+
+
+def test_an_export_needs_the_lock_only_for_what_has_changed_meanwhile(kept: Vault, tmp_path: Path) -> None:
+    home, out = kept.root / "memory" / "alice", tmp_path / "out"
+    (home / "a.md").write_text("old\n")
+    (home / "gone.md").write_text("gone\n")
+    before = {path.name for path in home.rglob("*") if path.is_file() and "index.db" not in path.name}
+    with ThreadPoolExecutor() as pool:
+        with kept.lock("alice"):
+            exporting = pool.submit(export, kept, "alice", out)
+            give_up = time.monotonic() + 5
+            while not before <= {path.name for path in out.rglob("*") if path.stat().st_size}:
+                assert time.monotonic() < give_up, "nothing is copied while somebody else holds the lock"
+                time.sleep(0.01)
+            kept_copy = (out / "USER.md").stat().st_ino
+            with (home / "a.md").open("a") as file:
+                file.write("new\n")
+            (home / "gone.md").unlink()
+            (home / "b.md").write_text("b\n")
+        count = exporting.result()
+    assert (out / "a.md").read_text() == "old\nnew\n" and (out / "b.md").exists() and not (out / "gone.md").exists()
+    assert count == len(before) and (out / "USER.md").stat().st_ino == kept_copy

@@ -7,6 +7,7 @@ import io
 import os
 import re
 import shutil
+import signal
 import struct
 import tarfile
 import time
@@ -279,3 +280,58 @@ def test_a_file_in_the_place_of_the_hooks_is_left_out(tmp_path: Path, vault: Vau
     said: list[str] = []
     root = restore(tmp_path / "evil.tar.gz", tmp_path / "again", on_left_out=said.append)
     assert any(line.startswith(".git/hooks:") for line in said) and (root / ".git/hooks/pre-commit").exists()
+
+
+def _with_file(tmp_path: Path, vault: Vault, name: str) -> Path:
+    """A backup of the vault with a file `name` more, in the place of what stands there."""
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    backup(vault, tmp_path / "honest.tar.gz")
+    with tarfile.open(tmp_path / "odd.tar.gz", "w:gz") as new, tarfile.open(tmp_path / "honest.tar.gz") as old:
+        for member in old:
+            if f"{name}/".startswith(f"{member.name}/") or f"{member.name}/".startswith(f"{name}/"):
+                continue
+            new.addfile(member, old.extractfile(member) if member.isreg() else None)
+        new.addfile(tarfile.TarInfo(name))
+    return tmp_path / "odd.tar.gz"
+
+
+@pytest.mark.parametrize("name", ["memory", ".git/index/x"])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_what_cannot_be_indexed_is_taken_away_again(
+    tmp_path: Path, place: Path, vault: Vault, name: str, is_new: bool
+) -> None:
+    with pytest.raises(UsageError, match=f"{Path(name).parts[-1 if name == 'memory' else 1]}.*nothing was restored"):
+        restore(_with_file(tmp_path, vault, name), place / "new" if is_new else place)
+    assert os.listdir(place) == []
+
+
+def test_a_folder_in_the_place_of_an_index_is_left_out_and_damage_of_git_is_named(
+    tmp_path: Path, place: Path, vault: Vault
+) -> None:
+    said: list[str] = []
+    odd = _with_file(tmp_path, vault, "memory/alice/index.db/x")
+    restore(odd, place / "index", on_left_out=said.append, on_unhealthy=said.append)
+    assert said == ["memory/alice/index.db/x: state is made anew"]
+    said.clear()
+    (tmp_path / "honest.tar.gz").unlink()
+    odd = _with_file(tmp_path, vault, ".git/HEAD/x")
+    root = restore(odd, place / "head", on_unhealthy=said.append)
+    assert [f"{root / '.git' / 'HEAD'} is a folder" in line for line in said] == [True]
+    assert (root / "memory/alice/USER.md").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+def test_an_archive_that_is_a_pipe_or_has_headers_without_end_is_named(tmp_path: Path, place: Path) -> None:
+    os.mkfifo(tmp_path / "a.tar.gz")
+    signal.alarm(20)
+    try:
+        with pytest.raises(UsageError, match="no file but a folder, pipe"):
+            restore(tmp_path / "a.tar.gz", place)
+    finally:
+        signal.alarm(0)
+    header = tarfile.TarInfo("x")
+    header.type, header.size = tarfile.GNUTYPE_LONGNAME, 5
+    chain = (header.tobuf(tarfile.GNU_FORMAT) + b"name\0".ljust(512, b"\0")) * 1_500
+    (tmp_path / "b.tar.gz").write_bytes(gzip.compress(chain))
+    with pytest.raises(UsageError, match="more headers than"):
+        restore(tmp_path / "b.tar.gz", place)

@@ -230,6 +230,21 @@ def test_a_remote_on_this_machine_is_asked_about_once(vault: Vault, tmp_path: Pa
     assert sync(vault).sent > 0 and sync(open_vault(vault.root)).sent == 0 and to_trust(vault) == ()
 
 
+def test_a_setting_that_names_the_agreed_remote_takes_no_second_yes(vault: Vault, tmp_path: Path) -> None:
+    """One's own second machine says yes to the clone's remote; then the first one's `git.remote` arrives."""
+    hub, evil = bare(tmp_path / "hub.git"), bare(tmp_path / "evil.git")
+    git.run(vault.root, "remote", "add", "origin", str(hub))
+    git.run(vault.root, "remote", "add", "evil", str(evil))
+    trust(vault, to_trust(vault))
+    vault = set_to(vault, '[git]\nremote = "origin"\n')
+    assert vault.config.git_remote == "origin" and to_trust(vault) == () and sync(vault).sent > 0
+    git.run(vault.root, "remote", "set-url", "origin", str(evil))
+    with pytest.raises(UsageError, match=f"{evil}(.|\n)*vault-memory trust"):
+        sync(vault)
+    assert [each.key for each in set_to(vault, '[git]\nremote = "evil"\n').config.waiting] == ["git.remote"]
+    assert refs(evil) == ""
+
+
 @pytest.mark.parametrize("address", ["../hub.git", "https://127.0.0.1:9/x.git"])
 def test_an_address_that_gits_config_names_as_the_followed_remote_is_nobodys_word(
     vault: Vault, tmp_path: Path, address: str

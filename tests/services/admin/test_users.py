@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from vault_memory.adapters import git
 from vault_memory.core import layout
-from vault_memory.errors import NotFound, Unauthenticated, UsageError
+from vault_memory.errors import HistoryError, NotFound, Unauthenticated, UsageError
 from vault_memory.services.admin.access import caller_of, new_user_token
 from vault_memory.services.admin.users import User, rename_user, users
 from vault_memory.services.profiles.history import history
@@ -100,3 +101,21 @@ def test_a_user_with_a_withheld_file_keeps_the_id_and_the_file_is_named(vault: V
     note.write_text("key: gone\n")
     rename_user(vault, "alice", "an")
     assert (vault.root / "memory/an/a.md").read_text() == "key: gone\n"
+
+
+def test_while_commits_wait_nothing_is_undone_and_nobody_renamed(vault: Vault) -> None:
+    """`undo` took back the last committed change, an older one; a renaming stopped when the folder had moved."""
+    record_turn(vault, "alice", "我習慣用 Rust")
+    git.run(vault.root, "checkout", "--quiet", "--detach")
+    record_turn(vault, "alice", "我習慣用 Golang")
+    profile = vault.root / "memory/alice/USER.md"
+    before = profile.read_bytes()
+    for change in (lambda: undo(vault, "alice"), lambda: rename_user(vault, "alice", "bob")):
+        with pytest.raises(HistoryError, match="wait for their commits .*detached.* `vault-memory heartbeat"):
+            change()
+    assert profile.read_bytes() == before and vault.user_ids() == ["alice"]
+    git.run(vault.root, "checkout", "--quiet", "main")
+    assert [change.key for change in undo(vault, "alice")] == ["languages"]
+    assert [each.value for each in list_preferences(vault, "alice") if each.key == "languages"] == ["Rust"]
+    rename_user(vault, "alice", "bob")
+    assert vault.user_ids() == ["bob"]

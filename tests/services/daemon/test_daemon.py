@@ -95,6 +95,20 @@ def test_catches_up_with_what_happened_while_it_was_off(vault: Vault) -> None:
         wait_until(lambda: log(vault, "--", "memory/alice/new.md"), "the commit")
 
 
+def test_no_event_shows_a_secret_in_the_name_of_a_file(vault: Vault) -> None:
+    key = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xZ7cF0hJ3lM6"
+    names = [f"my_{key}.md", f"{key}/a.md", "password-Tr0ub4dor99.md"]
+    write(vault, "alice", names[0], "---\nbroken: [\n---\nx\n")
+    with running(vault) as run:
+        write(vault, "alice", names[1], "x\n")
+        write(vault, "alice", names[2], "x\n")
+        wait_until(lambda: indexed(vault).keys() >= set(names), "the files are indexed")
+        wait_until(lambda: len([event for event in run.events if event.kind == "withheld"]) == 3, "all are withheld")
+        wait_until(lambda: "indexed" in run.kinds("alice"), "the event")
+    told = "".join(event.json() for event in run.events) + (vault.root / ".vault-memory/logs/daemon.jsonl").read_text()
+    assert "[redacted: " in told and key not in told and "Tr0ub4dor99" not in told
+
+
 def test_an_edit_is_found_and_committed_as_the_persons(vault: Vault) -> None:
     subprocess.run(["git", "-C", str(vault.root), "config", "user.name", "Alice Chen"], check=True)
     subprocess.run(["git", "-C", str(vault.root), "config", "user.email", "alice@example.org"], check=True)

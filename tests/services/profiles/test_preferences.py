@@ -339,7 +339,7 @@ class TestBadInput:
         record_turn(vault, "alice", "謝謝")
         assert "- 主題偏好：紫色\n- 主題偏好：light\n" in profile(vault)
         record_turn(vault, "alice", "我喜歡暗色主題")
-        assert "- 主題偏好：dark\n- 主題偏好：\n" in profile(vault)
+        assert "- 主題偏好：dark\n- 主題偏好：light\n" in profile(vault), "a second line is text"
         assert not any("value of theme" in f.message for f in doctor(vault) if f.name == "profiles")
 
     @pytest.mark.parametrize(

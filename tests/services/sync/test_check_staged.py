@@ -51,6 +51,19 @@ def test_a_name_that_is_a_secret_is_refused_and_not_shown(vault: Vault) -> None:
     assert "notes/[redacted: token].md: its name is a secret of kind token: rename it" in problem and KEY not in problem
 
 
+def test_a_link_to_a_secret_is_refused(vault: Vault) -> None:
+    (vault.root / "notes").mkdir(exist_ok=True)
+    stage(vault, "notes/tea.md", "green\n")
+    git(vault.root, "commit", "-m", "tea")
+    (vault.root / "notes/tea.md").unlink()
+    for name, target in (("tea.md", KEY), ("b.md", f"../old-{KEY}/x"), ("ok.md", "tea.md")):
+        (vault.root / "notes" / name).symlink_to(target)
+    git(vault.root, "add", "-f", "notes")
+    *problems, _ = check_staged(vault.root)
+    assert [problem.partition(":")[0] for problem in problems] == ["notes/b.md", "notes/tea.md"]
+    assert all("its target is a secret" in problem and KEY not in problem for problem in problems)
+
+
 def test_only_what_the_commit_brings_in_is_searched_for_credentials(vault: Vault) -> None:
     stage(vault, "notes/tea.md", f"old {KEY}\n")
     git(vault.root, "commit", "--no-verify", "-m", "it is in there")

@@ -150,6 +150,27 @@ def test_a_large_file_of_the_remote_stays_in_git_and_everything_else_comes(one: 
 
 
 @pytest.mark.slow
+def test_a_large_file_that_turns_write_is_not_taken_in_and_holds_nobody_up(one: Machine, two: Machine) -> None:
+    """A remote appended megabytes to a log: left out of the disk, its commits waited, and all syncs with them."""
+    record_turn(two.vault, "bob", "我喜歡暗色主題")
+    two.sync()
+    one.sync()
+    log = next((one.root / "memory/bob/daily").iterdir()).relative_to(one.root).as_posix()
+    for name in (log, "memory/alice/USER.md", "memory/carol/feedback.jsonl"):
+        sparse(one.vault, name)
+    git(one.root, "add", ".")
+    git(one.root, "commit", "-q", "-m", "large")
+    one.sync()
+    before = two.read(log)
+    assert any("a file that turns write" in note for note in two.sync().notes)
+    for user_id in ("alice", "bob", "carol"):
+        assert record_turn(two.vault, user_id, "I use Python every day").commits
+    assert two.read(log).startswith(before)
+    two.sync()
+    two.assert_clean()
+
+
+@pytest.mark.slow
 def test_a_large_file_that_both_changed_stays_as_it_is_here(one: Machine, two: Machine) -> None:
     for machine, size in ((one, 1), (two, 2)):
         sparse(machine.vault, VIDEO, MAX_FILE_BYTES + size)

@@ -95,6 +95,15 @@ def test_odd_trees_of_a_remote_are_refused_and_those_that_are_here_are_read_as_g
     assert git(one.root, "ls-tree", "-r", "--name-only", "HEAD").count("memory/bob/USER.md") == 1
 
 
+@pytest.mark.parametrize("name", [b".GIT", b".."])
+def test_names_that_plain_git_refuses_are_not_said_to_come_by_a_pull(one: Machine, hub: Path, name: bytes) -> None:
+    blob = bytes.fromhex(git(hub, "rev-parse", "main:Home.md").strip())
+    commit(hub, changed(hub, "memory", lambda rows: sorted([*rows, (b"100644", name, blob)], key=lambda row: row[1])))
+    with pytest.raises(HistoryError, match="names that git refuses: they must be taken out of its history") as refused:
+        one.sync()
+    assert "git pull" not in str(refused.value)
+
+
 def test_a_commit_with_a_damaged_date_is_refused_and_one_that_is_here_has_the_first_date(
     one: Machine, two: Machine, hub: Path
 ) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.services.sync.conftest import Machine, git
+from tests.services.sync.conftest import USER, Machine, git
 from vault_memory.core import layout
 from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.admin.doctor import doctor
@@ -277,6 +278,34 @@ def test_what_stands_where_a_turn_will_write_is_not_taken_in(remote: Machine, on
     one.assert_clean()
 
 
+def test_what_plain_git_brings_where_a_turn_will_write_is_named(remote: Machine, one: Machine) -> None:
+    push(remote, **{"memory/carol/USER.md/x": "x\n", "memory/dave": "x\n"})
+    git(one.root, "pull", "-q", "origin", "main")
+    (line,) = [line for line in status(one.vault).unhealthy if "memory/dave" in line]
+    assert "git tracks 2 files" in line and "memory/carol/USER.md/x" in line and "`git mv` to another name" in line
+    git(one.root, "mv", "memory/dave", "memory/dave.md")
+    git(one.root, "mv", "memory/carol/USER.md/x", "memory/carol/x.md")
+    assert not any("memory/" in line for line in status(one.vault).unhealthy)
+
+
+def test_what_stands_in_the_place_of_a_misplaced_file_stays(remote: Machine, one: Machine) -> None:
+    """Such a remote ended every sync."""
+    record_turn(one.vault, "bob", "hello")
+    one.sync()
+    git(remote.root, "pull", "-q")
+    kept = {name: one.read(name) for name in (USER, ".gitignore", "memory/bob/USER.md")}
+    git(remote.root, "rm", "-rq", *kept, "memory/bob")
+    names = [f"{USER}/x", ".gitignore/x", "memory/bob"]
+    push(remote, **dict.fromkeys(names, "x\n"), **{"note.md": "new\n"})
+    (line,) = one.sync().notes
+    assert "3 files" in line and USER in line and "what stands here stays" in line
+    assert {name: one.read(name) for name in kept} == kept and one.read("note.md") == "new\n"
+    assert not set(names) & set(git(one.root, "ls-files").splitlines())
+    assert record_turn(one.vault, "alice", "我喜歡暗色主題").commits
+    assert one.sync().notes == ()
+    one.assert_clean()
+
+
 def test_an_encoding_that_the_remote_names_holds_up_no_turn(remote: Machine, one: Machine) -> None:
     push(remote, **{".gitattributes": "*.md working-tree-encoding=UTF-16\n"})
     one.sync()
@@ -390,3 +419,42 @@ def test_a_remote_that_is_named_in_gits_old_way_is_refused(one: Machine) -> None
 def test_a_file_beside_the_users_is_no_user(one: Machine) -> None:
     one.write("memory/README.md", "# what is here\n")
     assert "README.md" not in one.vault.user_ids() and status(one.vault)
+
+
+def test_a_name_that_this_disk_does_not_take_stays_in_git(one: Machine, hub: Path) -> None:
+    """It ended every sync, after a half of the merge was on the disk; the next writer set the intent aside."""
+    deep = "/".join(["d" * 250] * 17) + "/x.md"
+    names = [
+        "own/" + "想" * 90 + ".md",
+        "own/" + "f" * 300 + "/x.md",
+        deep,
+        ".obsidian/plugins/" + "p" * 300 + "/main.js",
+    ]
+    push_tree(hub, dict.fromkeys([*names, "own/good.md", "memory/alice/n.md"], "theirs\n"))
+    one.write("memory/alice/n.md", "mine\n")
+    (line,) = one.sync().notes
+    assert "4 files" in line and "too long for this disk" in line
+    assert one.read("own/good.md") == "theirs\n" and one.read("memory/alice/n.md") == "mine\ntheirs\n"
+    assert set(names) <= set(git(hub, "ls-tree", "-rz", "--name-only", "main").split("\0"))
+    assert record_turn(one.vault, "alice", "我喜歡暗色主題").commits
+    assert sync(one.vault, plugins=True).notes == () and commit_person_edits(one.vault, None) == 0
+    one.assert_clean()
+    assert not one.vault.history.state().damaged
+    push_tree(hub, {names[0]: "theirs again\n", names[1]: None, "own/good.md": "better\n"})
+    assert "1 file" in one.sync().notes[0] and one.read("own/good.md") == "better\n"
+    one.assert_clean()
+
+
+def push_tree(hub: Path, files: dict[str, str | None]) -> None:
+    """Commit files (None: deleted) on the hub's branch, of any name: no disk sees them."""
+    lines = [
+        "commit refs/heads/main",
+        "committer Eve <e@x> 1769760000 +0000",
+        "data 4",
+        "sent",
+        "from refs/heads/main^0",
+    ]
+    for name, text in files.items():
+        lines += [f"D {name}"] if text is None else [f"M 100644 inline {name}", f"data {len(text.encode())}", text]
+    stream = "\n".join(lines) + "\n"
+    subprocess.run(["git", "fast-import", "--quiet"], cwd=hub, input=stream.encode(), check=True, timeout=30)

@@ -15,7 +15,7 @@ from tests.conftest import Clock, wait_until
 from vault_memory.api import extract_and_update
 from vault_memory.errors import InvalidId, UsageError
 from vault_memory.services.retrieval import SearchQuery, search
-from vault_memory.services.turns.record import record_turn
+from vault_memory.services.turns.record import record_turn, record_turns
 from vault_memory.services.vault import Vault, open_vault
 
 
@@ -193,3 +193,17 @@ def test_of_one_user_a_single_turn_is_indexed_at_a_time(vault: Vault) -> None:
 
 def _daily(vault: Vault) -> str:
     return "".join(file.read_text() for file in alice(vault).glob("daily/*.md"))
+
+
+def test_a_kept_turn_is_told_as_kept_when_the_index_is_not_to_be_had(vault: Vault) -> None:
+    """It ended as an error («try again»), and whoever did so had the turn twice."""
+    index = vault.index_path("alice")
+    index.parent.mkdir(parents=True)
+    index.mkdir()
+    recorded = record_turn(vault, "alice", "我喜歡暗色主題")
+    assert [change.key for change in recorded.changes] == ["theme"] and recorded.commits
+    assert len(recorded.degraded) == 1 and "index.db" in recorded.degraded[0]
+    several = list(record_turns(vault, [{"user_id": "alice", "user_message": text} for text in ("甲", "乙")]))
+    assert [len(each.degraded) for each in several] == [0, 1]
+    index.rmdir()
+    assert search(vault, "alice", SearchQuery("暗色")).hits, "the next search makes the index"

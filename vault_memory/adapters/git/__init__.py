@@ -39,9 +39,11 @@ if TYPE_CHECKING:
         Filters,
         Head,
         Repository,
+        in_its_place,
         is_failed_filter,
         refuse_tracked,
         tracked_state,
+        wrong_kinds,
     )
     from vault_memory.adapters.git.settings import (
         NEXT_STEP,
@@ -92,6 +94,7 @@ __all__ = [
     "diff",
     "followed_remote",
     "growth",
+    "in_its_place",
     "is_content",
     "is_failed_filter",
     "is_on_this_machine",
@@ -104,6 +107,7 @@ __all__ = [
     "settings_of",
     "tracked_state",
     "write_commit_graph",
+    "wrong_kinds",
 ]
 
 __getattr__ = lazy_exports(
@@ -146,6 +150,7 @@ __getattr__ = lazy_exports(
         "diff": "diff",
         "followed_remote": "remote",
         "growth": "upkeep",
+        "in_its_place": "repository",
         "is_content": "objects",
         "is_failed_filter": "repository",
         "is_on_this_machine": "remote",
@@ -158,5 +163,6 @@ __getattr__ = lazy_exports(
         "settings_of": "settings",
         "tracked_state": "repository",
         "write_commit_graph": "upkeep",
+        "wrong_kinds": "repository",
     },
 )

@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import stat
+import struct
 import threading
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from vault_memory.adapters import files, private
-from vault_memory.errors import HistoryError, LargeObject
+from vault_memory.errors import ForeignFile, HistoryError, LargeObject
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE, SUBMODULE_MODE = b"100644", b"100755", b"40000", b"160000"
@@ -31,6 +32,9 @@ _CANONICAL = re.compile(rb"(?:(?:%s) ([^\0/]++)\0.{20}(?!(?:%s) \1\0))*+" % (_MO
 """A tree as git writes it, in which entries can be found by their bytes: no name stands twice in a row, as others may
 have written it. 10,000 entries take 1.4 ms."""
 _ENTRY = re.compile(rb"([0-7]{1,11}) ([^\0]+)\0(.{20})", re.DOTALL)
+_OBJECT_ID = re.compile(r"[0-9a-f]{40}")
+_PACK_FAULTS = (OSError, ValueError, IndexError, AssertionError, struct.error, zlib.error)
+"""What gitdb raises for a pack that is damaged, beside its own errors."""
 _MAX_CACHED_TREES = 64
 MAX_OBJECT_BYTES = 300_000_000
 """Of one object, unpacked: it may come from others, and a few kilobytes can hold gigabytes."""
@@ -104,11 +108,11 @@ class Objects:
         if object_id in self._new:
             return self._new[object_id]
         try:
-            with (self._folder / object_id[:2] / object_id[2:]).open("rb") as file:
+            with files.opened(self._folder / object_id[:2] / object_id[2:]) as file:
                 stored = _unpacked(file, max_bytes + _MAX_HEADER_BYTES)
         except FileNotFoundError:
             return self._read_packed(object_id, max_bytes)
-        except (OSError, zlib.error) as error:
+        except (OSError, zlib.error, ForeignFile) as error:
             raise HistoryError(f"object {object_id} cannot be read ({error}): run `git fsck`") from error
         header, _, body = stored.partition(b"\0")
         kind, _, size = header.partition(b" ")
@@ -116,17 +120,17 @@ class Objects:
             raise LargeObject(f"object {object_id} is larger than {max_bytes:,} bytes: it is not read")
         if size != b"%d" % len(body):
             raise HistoryError(f"object {object_id} is cut: run `git fsck`")
-        return kind.decode(), body
+        return kind.decode("latin-1"), body
 
     def has_blob(self, object_id: str, max_bytes: int) -> bool:
         """Whether the repository has a blob of this id with at most `max_bytes`. It is not unpacked for it."""
         try:
-            with (self._folder / object_id[:2] / object_id[2:]).open("rb") as file:
+            with files.opened(self._folder / object_id[:2] / object_id[2:]) as file:
                 kind, _, size = _unpacked(file, _MAX_HEADER_BYTES).partition(b"\0")[0].partition(b" ")
             return kind == b"blob" and size.isdigit() and int(size) <= max_bytes
         except FileNotFoundError:
             pass
-        except (OSError, zlib.error):
+        except (OSError, zlib.error, ForeignFile):
             return False
         try:
             return self._in_packs(object_id, lambda packs, name: _is_blob(packs.info(name), max_bytes))
@@ -154,7 +158,7 @@ class Objects:
                     self._packs = GitDB(str(self._folder))
                 try:
                     return find(self._packs, bytes.fromhex(object_id))
-                except (ODBError, OSError) as error:
+                except (ODBError, *_PACK_FAULTS) as error:
                     problem = error
         raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`") from problem
 
@@ -177,7 +181,10 @@ class Objects:
         kind, body = self.read(commit)
         if kind != "commit":
             raise HistoryError(f"{commit} is a {kind}, not a commit")
-        return body[5:45].decode()
+        tree = body[5:45].decode("latin-1")
+        if not body.startswith(b"tree ") or not _OBJECT_ID.fullmatch(tree):
+            raise HistoryError(f"commit {commit} is damaged: run `git fsck`")
+        return tree
 
     def find(self, tree_id: str, path: PurePosixPath) -> TreeEntry | None:
         """A tree's entry for a path, or None. A submodule on the way ends the search and is returned."""
@@ -234,7 +241,8 @@ class Objects:
         for name, inner in below.items():
             old = self._child(tree_id, name)
             child = self._put(old.id if old and old.mode == FOLDER_MODE else EMPTY_TREE, inner)
-            body = _with_entry(body, os.fsencode(name), TreeEntry(FOLDER_MODE, child) if child else None)
+            if child or (old and old.mode == FOLDER_MODE):  # what is removed below a file is not there
+                body = _with_entry(body, os.fsencode(name), TreeEntry(FOLDER_MODE, child) if child else None)
         return self.add("tree", body) if body else None
 
     def write(self, *also: Path) -> None:

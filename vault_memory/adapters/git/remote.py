@@ -17,17 +17,20 @@ from urllib.parse import unquote
 from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.repository import Repository
-from vault_memory.adapters.git.settings import NETWORK, NEXT_STEP, settings_of
+from vault_memory.adapters.git.settings import NETWORK, NEXT_STEP, TimedOut, settings_of
 from vault_memory.core import reading
 from vault_memory.errors import HistoryError
 
-_TIMEOUT_S = 120.0
+TIMEOUT_S = 120.0
+"""For one exchange with a remote."""
 _FETCHED = "refs/vault-memory/fetched"
 """This ref names the last fetched commit, so `git gc` does not delete it."""
 _ELSEWHERE = re.compile(r"(?:ssh|git|https?|ftps?|git\+ssh|ssh\+git)://|[^/:\\]{2,}:(?!:|//)", re.IGNORECASE)
 """How an address begins that is not on this machine: a protocol, or a host as in `me@host:notes.git`."""
 _OF_A_PROCESS = re.compile(r"/+(?:proc|dev)/")
 _REJECTED = re.compile(r"\[(remote )?rejected\]|non-fast-forward|fetch first|stale info|cannot lock ref", re.IGNORECASE)
+_NAMES_OF_NO_FILE = re.compile(r": (?:hasDot(?:dot|git)?|fullPathname|emptyName):")
+"""What git's check says of `.GIT`, `..` and the like, which plain git takes no more than we do."""
 # Nobody is there to answer a question, and a silent connection must not hold up the daemon's jobs.
 _SLOW_LIMITS = ("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30")
 # A larger file is unpacked piece by piece: a few kilobytes can hold gigabytes.
@@ -71,9 +74,10 @@ class Remote:
     Every method raises `HistoryError` when it is out of reach.
     """
 
-    def __init__(self, root: Path, name: str) -> None:
+    def __init__(self, root: Path, name: str, *, timeout_s: float = TIMEOUT_S) -> None:
         self._root = root
         self._name = name
+        self._timeout_s = timeout_s
 
     def addresses(self) -> list[str]:
         """Where the remote is fetched from and pushed to; a name that is no remote's is an address."""
@@ -126,10 +130,17 @@ class Remote:
         before = (*_SLOW_LIMITS, *_PIECEWISE, *_CHECKED, *_NOTHING_MORE, *self._reached_as(stand_in))
         args = (*before, command, *options, "--", stand_in, reference)
         try:
-            return git.run(self._root, *args, extra=extra, timeout_s=_TIMEOUT_S, asks_remote=True)
+            return git.run(self._root, *args, extra=extra, timeout_s=self._timeout_s, asks_remote=True)
+        except TimedOut as error:
+            raise HistoryError(
+                f"the remote {self._name} did not finish `git {command}` within {self._timeout_s:g} s: check that it "
+                "answers, and try again"
+            ) from error
         except HistoryError as error:
             said = str(error).replace(stand_in, self._name)
-            if "fsck error" in said or "unpack-objects" in said:
+            if _NAMES_OF_NO_FILE.search(said):
+                said += "; this remote sends names that git refuses: they must be taken out of its history"
+            elif "fsck error" in said or "unpack-objects" in said:
                 said += "; git's own check refuses what this remote sends: if you trust it, take it with `git pull`"
             raise HistoryError(said) from error
 

@@ -9,7 +9,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -25,7 +25,10 @@ from vault_memory.errors import ForeignFile, HistoryError, TooLarge
 _BRANCH = re.compile(
     r"refs/heads(?:/(?!\.)(?:(?!\.\.|@\{)[^\x00-\x20\x7f/~^:?*\[\\])+(?<!\.)(?<!\.lock))+"  # as `git check-ref-format`
 )
-_COMMIT = re.compile(rb"([0-9a-fA-F]{40})(?:\s|\Z)")  # git reads no further than the first blank
+_COMMIT = re.compile(rb"(?!0{40})([0-9a-fA-F]{40})(?:\s|\Z)")  # git reads no further than the first blank
+_PACKED = re.compile(rb"(?:(?:#[^\n]*|\^[0-9a-f]{40}|[0-9a-f]{40} [^\0\n]+)\n)*")
+_MAX_REF_BYTES = 1000
+"""Of a branch's name; more is no file's."""
 _IN_PROGRESS = {
     "rebase-merge": "a rebase is in progress",
     "rebase-apply": "a rebase or `git am` is in progress",
@@ -36,6 +39,8 @@ _IN_PROGRESS = {
     "BISECT_LOG": "a bisect is in progress",
 }
 
+_MAX_SHOWN_CHARS = 200
+_OF_OBJECTS = re.compile(r"[0-9a-f]{2}")
 _STOPPED_NS = 3 * 10**9
 """If the files of a rebase or merge are older than this, git has stopped for the person."""
 _BEGUN_NS = 10**9
@@ -98,28 +103,59 @@ class Repository:
         return (self.git_dir / "HEAD").is_file()
 
     def head(self) -> Head:
-        """Where HEAD stands now."""
-        raw = files.read(self.git_dir / "HEAD")
+        """Where HEAD stands now. Raises `HistoryError` where that, or the branch, cannot be told."""
+        path = self.git_dir / "HEAD"
+        raw = self._read(path)
+        if raw is None and os.path.isdir(self.git_dir):
+            raise HistoryError(f"{path} is missing: write `ref: refs/heads/main` there, or your branch")
+        if raw is None and os.path.lexists(self.git_dir):
+            raise HistoryError(f"{self.git_dir} is no folder: put the vault's own .git there")
         if raw is None:
-            raise HistoryError(f"{self.root} is not in a git repository: `vault-memory init` makes one")
+            raise HistoryError(
+                f"{self.root} is not in a git repository: put .git back from a backup, or `vault-memory init` makes one"
+            )
         text = raw.strip()  # of bytes: git takes off what is a blank in ASCII, and nothing else
         if not text.startswith(b"ref:"):
-            return Head(None, os.fsdecode(text))
+            if not _COMMIT.fullmatch(text):
+                raise HistoryError(
+                    f"{path} names no branch and no commit: write `ref: refs/heads/main`, or your branch"
+                )
+            return Head(None, os.fsdecode(text).lower())
         ref = os.fsdecode(text[4:].strip())
-        if not _BRANCH.fullmatch(ref):  # a name with `..` would lead our writes to any file
-            raise HistoryError(
-                f"{self.git_dir / 'HEAD'} names {ref!r}, which is no branch: write `ref: refs/heads/main`"
-            )
+        if not _BRANCH.fullmatch(ref) or len(ref) > _MAX_REF_BYTES:  # a name with `..` would lead us to any file
+            shown = repr(ref[:_MAX_SHOWN_CHARS])
+            raise HistoryError(f"{path} names {shown}, which is no branch: write `ref: refs/heads/main`")
         return Head(ref, self.ref(ref))
 
     def ref(self, name: str) -> str | None:
-        """The commit that a ref points to, loose or packed; None when there is no such ref."""
-        loose = files.read(self.common_dir / name) if not (self.common_dir / name).is_dir() else None
-        if loose is not None and (found := _COMMIT.match(loose)):
-            return found[1].decode().lower()
-        packed = files.read(self.common_dir / "packed-refs", None) or b""
+        """The commit that a ref points to, loose or packed; None when there is no such ref.
+
+        Raises `HistoryError` for a ref that is there and holds no commit's id, as after a power cut: who took it for a
+        new one would drop its history.
+        """
+        path, packed_refs = self.common_dir / name, self.common_dir / "packed-refs"
+        loose = None if path.is_dir() else self._read(path)
+        if loose is not None:
+            if found := _COMMIT.match(loose):
+                return found[1].decode().lower()
+            raise HistoryError(
+                f"{path} holds no commit's id: write the id of the last commit there, the second one in the last line "
+                f"of {self.common_dir / 'logs' / name}, or put .git back from a backup"
+            )
+        packed = self._read(packed_refs) or b""
         match = re.search(rb"^([0-9a-f]{40}) " + re.escape(os.fsencode(name)) + rb"$", packed, re.MULTILINE)
+        if match is None and not _PACKED.fullmatch(packed):
+            raise HistoryError(f"{packed_refs} is damaged, and {name} may be in it: put it back from a backup")
         return match[1].decode() if match else None
+
+    def _read(self, path: Path) -> bytes | None:
+        """A small file of git's own, or None. Raises `HistoryError` for one that cannot be read."""
+        try:
+            return files.read(path, None)
+        except OSError as error:
+            raise HistoryError(f"{path} cannot be read ({error.strerror}): correct that") from error
+        except ForeignFile as error:
+            raise HistoryError(str(error)) from error
 
     def paused(self) -> str | None:
         """Why no commit may be made now, in words, or None. The cause goes when the person is done."""
@@ -130,10 +166,7 @@ class Repository:
         if head.ref is None:
             return "HEAD is detached: commits wait until a branch is checked out"
         if planted := self.planted(head.ref):
-            path, what = planted[0]
-            return f"{path} is a {what}, which a commit would write through: put the file or folder itself there"
-        if (branch := self.common_dir / head.ref).is_dir():
-            return f"{branch} is a folder, and the branch's own file belongs there: move it away"
+            return in_its_place(*planted[0])
         if others := next((each for each in settings_at(self._place).refused if each.key == ALTERNATES), None):
             return (
                 f"{self.common_dir / ALTERNATES} leads git to {others.value!r}, the objects of another repository: say "
@@ -141,19 +174,18 @@ class Repository:
             )
         if unusable := self.unusable():
             return unusable
-        settings = self.settings()
         if elsewhere := self.other_worktree():
             return f"core.worktree of this repository leads to {elsewhere}: `git config --unset core.worktree`"
-        if settings.get("extensions.objectformat", "sha1") != "sha1" or "extensions.refstorage" in settings:
-            return "this repository uses SHA-256 or reftable, which vault-memory cannot write"
         return self._foreign_owner()
 
     def unusable(self) -> str | None:
-        """The setting with which git can judge no file here, or that names attributes that nobody should read, in words
-        with the next step; or None. Most gits fail with such a setting, and do not name it."""
+        """The setting with which git, or this program, can judge no file here, or that names attributes that nobody
+        should read, in words with the next step; or None. Most gits fail with such a setting, and do not name it."""
         if problem := settings_at(self._place).problem:
             return problem
         settings = self.settings()
+        if settings.get("extensions.objectformat", "sha1") != "sha1" or "extensions.refstorage" in settings:
+            return "this repository uses SHA-256 or reftable, which vault-memory can neither read nor write"
         for key, is_wrong in _WRONG.items():
             value = settings.get(key)
             is_of_another = key == "core.bare" and self.git_dir != self.common_dir  # a linked worktree is never bare
@@ -168,15 +200,25 @@ class Repository:
                 return f"{path} {why}: divide it, or take it away"
         return None
 
-    def planted(self, ref: str = "refs/heads") -> list[tuple[Path, str]]:
-        """Those of the places in which git's commands and ours write that are no file or folder, and what they are.
+    def planted(self, ref: str = "") -> list[tuple[Path, str]]:
+        """Those of the places in which git's commands and ours write that hold something else, and what that is: a link
+        may lead anywhere, a pipe holds up who opens it, and of a file in the place of a folder nothing can be made.
 
-        A link may lead anywhere, and a pipe holds up who opens it.
+        `ref` is the branch that is written, too.
         """
+        above = [str(folder) for folder in PurePosixPath(ref or "refs/heads/x").parents if folder.name]
+        folders = ["hooks", "objects", "logs", *above, *(f"logs/{folder}" for folder in above)]
+        named = ["config", "packed-refs", *([ref, f"logs/{ref}"] if ref else [])]
         own = [self.git_dir / name for name in ("HEAD", "index", "logs/HEAD")]
-        names = ("config", "hooks", "objects", "packed-refs", *map(str, reversed(PurePosixPath(ref).parents)), ref)
-        paths = (*own, *(self.common_dir / name for name in names if name != "."))
-        return [(path, what) for path in paths if (what := _what_else(path))]
+        return wrong_kinds(
+            [self.git_dir / "logs", *(self.common_dir / folder for folder in folders)],
+            [*own, *(self.common_dir / name for name in named)],
+        )
+
+    def objects_in_the_way(self) -> list[tuple[Path, str]]:
+        """What stands in the place of a folder of git's objects, as `planted` gives it; a new object may need each."""
+        folder = self.common_dir / "objects"
+        return wrong_kinds([folder / name for name in _listed_in(folder) if _OF_OBJECTS.fullmatch(name)])
 
     def held_lock(self) -> Path | None:
         """One of git's locks that a commit takes, if it is there: a git is at work, or ended without taking it away."""
@@ -189,10 +231,7 @@ class Repository:
         if self.exists():
             self.head()
         if planted := self.planted():
-            path, what = planted[0]
-            raise ForeignFile(
-                f"{path} is a {what}, which would be written through: put the file or folder itself there"
-            )
+            raise ForeignFile(in_its_place(*planted[0]))
 
     def other_worktree(self) -> Path | None:
         """The folder whose files git takes for those of this repository, if it is another one (core.worktree)."""
@@ -448,15 +487,37 @@ def _folded(name: PurePosixPath) -> str:
     return str(name).casefold()
 
 
-def _what_else(path: Path) -> str:
-    """What stands in the place of a file or folder; "" where one stands, or nothing."""
+def _listed_in(folder: Path) -> list[str]:
     try:
-        mode = os.lstat(path).st_mode
-    except OSError:
-        return ""
-    if stat.S_ISLNK(mode):
-        return "link"
-    return "" if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "pipe, socket or device"
+        return sorted(os.listdir(folder))
+    except OSError:  # that is found where it is read
+        return []
+
+
+def wrong_kinds(folders: Iterable[Path], named: Iterable[Path] = ()) -> list[tuple[Path, str]]:
+    """Those of the places for folders, and of those for files, that hold something else; and what that is."""
+    wanted = [*((path, stat.S_IFDIR) for path in folders), *((path, stat.S_IFREG) for path in named)]
+    found = []
+    for path, kind in wanted:
+        try:
+            mode = os.lstat(path).st_mode
+        except (OSError, ValueError):  # nothing is there, or what is above it is found
+            continue
+        if stat.S_IFMT(mode) != kind:
+            found.append((path, _KINDS.get(stat.S_IFMT(mode), "pipe, socket or device")))
+    return list(dict.fromkeys(found))
+
+
+_KINDS = {stat.S_IFLNK: "link", stat.S_IFDIR: "folder", stat.S_IFREG: "file"}
+
+
+def in_its_place(path: Path, what: str) -> str:
+    """What stands in the place of a file or folder of git's, in words with the next step."""
+    if what == "folder":
+        return f"{path} is a folder, and a file belongs there: move it away"
+    if what == "file":
+        return f"{path} is a file, and a folder belongs there: put the folder back, or delete the file"
+    return f"{path} is a {what}, which would be written through: put the file or folder itself there"
 
 
 def _time_and_size(path: Path | str) -> tuple[int, int] | None:

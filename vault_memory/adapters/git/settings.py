@@ -138,6 +138,7 @@ _BOOLEANS = {"", "true", "false", "yes", "no", "on", "off", "0", "1"}
 _INCLUDE = re.compile(r"include\.path|includeif\..+\.path", re.DOTALL)
 _OWN_SCOPES = {"local", "worktree"}
 
+_BAD_FILE = re.compile(r"unable to access '[^\n]*")
 _BAD_LINE = re.compile(r"bad config (?:line|variable)[^\n]*")
 _BAD_VERSION = re.compile(r"git repo version <= \d+, found (\S+)")
 _BAD_EXTENSION = re.compile(r"unknown repository extensions? found:\s*(\S+)")
@@ -174,7 +175,8 @@ def launch(
 
     A git that prints more is stopped (`EndlessOutput`); one that wants more memory (None: any) fails.
     """
-    command = " ".join(["git", *args[:2]])
+    first = next(at for at in range(0, len(args), 2) if args[at] != "-c")
+    command = " ".join(["git", *args[first : first + 2]])
     try:
         process = subprocess.Popen(
             ["git", *_FIXED_OPTIONS, *options, *args],
@@ -311,12 +313,13 @@ def _pointed_at(pointer: Path, prefix: bytes = b"") -> Path | None:
 def _refuse_others(dot_git: Path, git_dir: Path, common_dir: Path) -> None:
     if git_dir == dot_git:
         is_own = common_dir == git_dir or common_dir == Path(os.path.realpath(git_dir))
-    elif common_dir != git_dir:  # a linked worktree's folder names the worktree
-        is_own = _pointed_at(git_dir / "gitdir") == Path(os.path.realpath(dot_git))
+    elif common_dir != git_dir:  # the repository knows a linked worktree, whose folder there names it
+        is_known = git_dir.parent == Path(os.path.realpath(common_dir), "worktrees")
+        is_own = is_known and _pointed_at(git_dir / "gitdir") == Path(os.path.realpath(dot_git))
     else:  # a submodule's folder, or a separate one
         is_own = git_dir.name != ".git"
     if not is_own:
-        other = common_dir if git_dir == dot_git else git_dir
+        other = git_dir if common_dir == git_dir else common_dir
         raise HistoryError(
             f"{dot_git} leads to {other}, the repository of another folder: delete it, or run `git worktree repair` "
             "there if you have moved this folder"
@@ -423,6 +426,8 @@ def _problem(place: Place, said: str) -> str:
         return f"git cannot work with core.repositoryformatversion = {version[1]}: write 0 there in {config}"
     if extension := _BAD_EXTENSION.search(said):
         return f"this git does not know extensions.{extension[1]}: take it out of {config}, or install a newer git"
+    if unread := _BAD_FILE.search(said):
+        return f"git cannot read its settings ({unread[0]}): put the file itself there"
     if line := _BAD_LINE.search(said):
         return f"git cannot read its settings ({line[0]}): correct that line"
     return ""

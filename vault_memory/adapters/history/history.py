@@ -22,6 +22,7 @@ from vault_memory.adapters.git import (
     CommitLog,
     DamagedIndex,
     Filters,
+    Head,
     LogEntry,
     Objects,
     Repository,
@@ -35,13 +36,29 @@ from vault_memory.adapters.git import (
     object_id,
     settings_of,
 )
-from vault_memory.adapters.history.intents import Intent, IntentLog, WrittenFile, check_path, net_changes
+from vault_memory.adapters.history.intents import (
+    Intent,
+    IntentLog,
+    WrittenFile,
+    check_path,
+    net_changes,
+    no_such_name,
+)
 from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, signature
 from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_move, move_branch, release_own_locks
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.core import layout
-from vault_memory.errors import Changed, ForeignFile, HistoryError, LargeObject, NotFound, TooLarge, UsageError
+from vault_memory.errors import (
+    Changed,
+    ForeignFile,
+    HistoryError,
+    LargeObject,
+    NotFound,
+    TooLarge,
+    Unwritable,
+    UsageError,
+)
 
 LOCK_TIMEOUT_S = 30.0
 _STAND_BY_S = 2.0
@@ -49,6 +66,17 @@ _STAND_BY_S = 2.0
 _POLL_S = 0.02
 _STATUS_TIMEOUT_S = 120.0
 _DEFAULT_OWNER = Author("vault owner", "owner@localhost")
+
+
+_FAULTS = (HistoryError, ForeignFile, Unwritable, OSError)
+"""What reading or writing git's own folder raises when that is damaged: no caller's mistake, and no reason to lose what
+waits."""
+
+
+def _in_words(fault: Exception) -> str:
+    if isinstance(fault, OSError):
+        return f"{fault.filename or 'a file of git'} cannot be used ({fault.strerror}): correct that"
+    return str(fault)
 
 
 class _Overtaken(Exception):
@@ -117,18 +145,77 @@ class History:
     # Reading ------------------------------------------------------------------------------------------------------
 
     def state(self) -> HistoryState:
-        """Where the repository stands and what waits. Reads git's index and a few small files."""
-        head = self._repository.head()
-        damaged, waiting = tuple(self._intents.damaged()), self._intents.count()
-        problem = self._problem()
-        paused = self._repository.paused() or problem
+        """Where the repository stands and what waits. Reads git's index and a few small files.
+
+        Of a damaged repository it says what can be said.
+        """
+        head, problem = self._head(), self._problem()
+        damaged: tuple[str, ...] = ()
+        waiting = 0
+        with contextlib.suppress(HistoryError):  # `problem` names the place
+            damaged, waiting = tuple(self._intents.damaged()), self._intents.count()
+        if head is None:
+            return HistoryState(None, None, problem, waiting, damaged, None, problem)
+        paused = problem or self._repository.paused() or self._lost_base()
         held = self._repository.held_lock() if waiting else None
         lock = f"{held} is held by another git; if none is running, delete it" if held else None
         return HistoryState(head.branch, head.commit, paused, waiting, damaged, lock, problem)
 
+    def _lost_base(self) -> str | None:
+        """A file that waits, and of which what HEAD holds cannot be read, in words; or None."""
+        tree = self._head_tree()
+        for path in self._waiting():
+            try:
+                if blob := self._blob_at(tree, path):
+                    self._is_large(blob)
+            except HistoryError as error:
+                return f"{path} in HEAD: {error}, or put .git back from a backup"
+        return None
+
+    def _damage(self) -> str | None:
+        """What stands in the place of a file or folder in git's own, or of ours there, in words; or None."""
+        ours = self.git_dir / WAITING_DIR
+        head = self._head()
+        found = self._repository.planted(head.ref or "" if head else "") + self._repository.objects_in_the_way()
+        found += git.wrong_kinds([ours, ours / "intents"], [ours / "lock"])
+        return git.in_its_place(*found[0]) if found else None
+
     def _problem(self) -> str | None:
         """Why git can judge no file here, in words with the next step, or None."""
-        return self._repository.unusable() or GitIndexUpdate(self._repository).problem or None
+        try:
+            problem = self._damage() or self._repository.unusable() or GitIndexUpdate(self._repository).problem
+            if problem:
+                return problem
+            tree = self._head_tree()
+            for path in (PurePosixPath(layout.MEMORY_DIR, "x"), *self._waiting()):
+                self._blob_at(tree, path)
+        except _FAULTS as error:
+            return _in_words(error)
+        return None
+
+    def _head(self) -> Head | None:
+        """Where HEAD stands; None while that cannot be read: then `_problem` says why."""
+        try:
+            return self._repository.head()
+        except HistoryError:
+            return None
+
+    def _head_tree(self) -> str:
+        """The tree that HEAD holds, which can be read. Raises `HistoryError`, which says what a person does."""
+        commit = self._repository.head().commit
+        try:
+            tree = self._objects.tree_of(commit)
+            self._objects.tree(tree)
+        except HistoryError as error:
+            raise HistoryError(f"HEAD is at {commit}, and {error}, or put .git back from a backup") from error
+        return tree
+
+    def _known_tree(self) -> str | None:
+        """The same; None while it cannot be read: what depends on it waits, and `_problem` says why."""
+        try:
+            return self._head_tree()
+        except HistoryError:
+            return None
 
     def person(self) -> Author:
         """Who the person is: the user that git knows, else the configured one, else "vault owner"."""
@@ -202,7 +289,7 @@ class History:
         listed = self._status() if paths is None else list(paths)
         inspect(listed)
         waiting, filters = self._waiting(), Filters(self._repository, self._objects)
-        tree = self._objects.tree_of(self._repository.head().commit)
+        tree = self._known_tree()
         read = files.read if paths is None else (cache or ReadCache()).read  # a cache would hold the whole vault
         edits: list[FileChange] = []
         room = files.MAX_FILE_BYTES
@@ -213,13 +300,15 @@ class History:
                 on_disk = read(self.root / path)
                 if path in waiting:
                     before = bytes_of(waiting[path].new)
+                elif tree is None:
+                    continue
                 else:
                     blob = self._blob_at(tree, path)
                     full = self._repository.prefix / path
                     if blob == filters.blob(full, on_disk) or full in filters.failed:
                         continue
                     before = self._objects.read(blob, files.MAX_FILE_BYTES)[1] if blob else None
-            except (TooLarge, LargeObject):
+            except (TooLarge, HistoryError):  # what HEAD holds is too large, or damaged: `state` tells of damage
                 continue
             except PermissionError:  # git could not read it either; the search index reports it
                 continue
@@ -311,7 +400,9 @@ class History:
 
     def staged(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
         """The files that the person has staged: their commits wait, and should wait alone."""
-        tree = self._objects.tree_of(self._repository.head().commit)
+        tree = self._known_tree()
+        if tree is None:  # all commits wait
+            return set()
         full = {self._repository.prefix / path: path for path in paths}
         held = GitIndexUpdate(self._repository).blobs(list(full))
         found = {path: self._objects.find(tree, path) for path in full}
@@ -380,7 +471,7 @@ class History:
         full = self.root / path
         if layout.is_private(path) or layout.is_program(path) != programs:
             return False
-        if layout.is_misplaced(path) and os.path.lexists(full):
+        if not files.can_hold(self.root, path) or (layout.is_misplaced(path) and os.path.lexists(full)):
             return False
         is_file = full.is_file() and not full.is_symlink()
         return (is_file or not os.path.lexists(full)) and not files.is_temporary(path.name)
@@ -460,8 +551,10 @@ class History:
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         """Hold the vault's lock; first repair what a killed holder left."""
+        if not self.git_dir.is_dir():
+            self._repository.head()  # raises: a lock would make the folder
         with files.lock(self.git_dir / WAITING_DIR / "lock", LOCK_TIMEOUT_S, self.git_dir):
-            private.refuse_links(self.git_dir / WAITING_DIR / "intents", self.git_dir)
+            private.refuse_links(self.git_dir / WAITING_DIR / "intents" / "x", self.git_dir)
             release_own_locks(self._repository)
             self._intents.sweep()
             self._intents.finish_killed()
@@ -478,14 +571,18 @@ class History:
             return []
         for change in changes.values():
             self._check(change)
+            if not files.can_write(self.root, change.path):
+                raise no_such_name(change.path)
         give_up = time.monotonic() + _STAND_BY_S
         while True:
-            head = self._repository.head()
+            head = self._head()
             may_wait = time.monotonic() < give_up
             if may_wait and self._repository.is_rewriting():
                 time.sleep(_POLL_S)  # git writes old content into files for a moment, and fails if we write then
                 continue
-            redone = self._rewind.take_up_dropped() | self._rewind.put_back()
+            redone: set[PurePosixPath] = set()
+            with contextlib.suppress(*_FAULTS):  # HEAD or a log of git's is damaged: `_flush` tells of it
+                redone = self._rewind.take_up_dropped() | self._rewind.put_back()
             done: set[PurePosixPath] = set()
             for change in changes.values():
                 path = self.root / change.path
@@ -496,12 +593,12 @@ class History:
                     raise files.changed(path, content)
                 if is_done:
                     done.add(change.path)
-            bases = self._bases(changes, head.commit)
+            bases = self._bases(changes)
             self._refuse_repeats((change for change in changes.values() if change.path in done), bases)
-            intent = self._intents.add(drafts, _git_time(self._now()), head.commit, bases)
+            intent = self._intents.add(drafts, _git_time(self._now()), head.commit if head else None, bases)
             self._step("intent written")
             written = self._intents.write_files(intent, done, self._step)
-            if may_wait and (self._repository.is_rewriting() or self._repository.head() != head):
+            if may_wait and (self._repository.is_rewriting() or self._head() != head):
                 self._intents.take_back(intent, written)  # git began while we wrote: undo, and try again
                 continue
             self._intents.mark_written(intent)
@@ -530,25 +627,33 @@ class History:
         filters = Filters(self._repository, self._objects)
         for change in changes:
             full = self._repository.prefix / change.path
+            if change.path not in bases:  # HEAD cannot be read, so nobody commits
+                continue
             if bases[change.path] == filters.blob(full, change.new) != filters.blob(full, change.old):
                 raise files.changed(self.root / change.path, bytes_of(change.new))
 
-    def _bases(self, paths: Iterable[PurePosixPath], head: str | None) -> dict[PurePosixPath, str | None]:
-        """The blob of each path in HEAD after all waiting drafts are committed."""
-        tree, waiting, filters = self._objects.tree_of(head), self._waiting(), Filters(self._repository, self._objects)
-        return {
-            path: filters.blob(self._repository.prefix / path, waiting[path].new)
-            if path in waiting
-            else self._blob_at(tree, path)
-            for path in paths
-        }
+    def _bases(self, paths: Iterable[PurePosixPath]) -> dict[PurePosixPath, str | None]:
+        """The blob of each path in HEAD after all waiting drafts are committed.
+
+        Without those that HEAD, being damaged, does not tell: `Plan` then makes the change on what HEAD will hold.
+        """
+        tree, waiting, filters = self._known_tree(), self._waiting(), Filters(self._repository, self._objects)
+        bases: dict[PurePosixPath, str | None] = {}
+        for path in paths:
+            with contextlib.suppress(HistoryError):
+                if path in waiting:
+                    bases[path] = filters.blob(self._repository.prefix / path, waiting[path].new)
+                elif tree is not None:
+                    bases[path] = self._blob_at(tree, path)
+        return bases
 
     # Committing ---------------------------------------------------------------------------------------------------
 
     def _flush(self, written: Sequence[WrittenFile] = (), edits: tuple[Draft, ...] = ()) -> Flushed:
         """Commit what waits, or these edits of the person's."""
         if not self._repository.is_rewriting():
-            self._rewind.take_up_dropped()
+            with contextlib.suppress(*_FAULTS):  # what waits is told of it below
+                self._rewind.take_up_dropped()
         give_up = time.monotonic() + _STAND_BY_S
         while True:
             pending = [self._looked_at(edits)] if edits else self._intents.pending()
@@ -564,6 +669,8 @@ class History:
                 if time.monotonic() > give_up:
                     return _all_wait(pending, str(reason))
                 time.sleep(_POLL_S)
+            except _FAULTS as error:
+                return _all_wait(pending, self._problem() or _in_words(error))
 
     def _looked_at(self, edits: tuple[Draft, ...]) -> Intent:
         """Edits as the planner takes drafts: now, on top of HEAD. Nothing is kept of them."""

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import re
+import stat
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.git import Content, Objects, Stored, TreeEntry, bytes_of, is_content
 from vault_memory.adapters.history.model import Author, Draft, FileChange
 from vault_memory.core import layout, reading
-from vault_memory.errors import Changed, ForeignFile, HistoryError, TooLarge, UsageError, VaultMemoryError
+from vault_memory.errors import Changed, ForeignFile, HistoryError, TooLarge, Unwritable, UsageError, VaultMemoryError
 
 _INTENT_NAME = re.compile(r"([0-9]{8})\.(staged|written)")
 _LAST_NUMBER = 99_999_999
@@ -31,7 +32,8 @@ _SET_ASIDE = ".damaged"
 """At the end of the name of an intent that cannot be carried out: of one that was cut, or that somebody planted."""
 _GIT_TIME = re.compile(r"[0-9]{1,12} [+-][0-9]{4}")
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}")
-_MAX_NAME_BYTES = 255
+_MAX_NAME_CHARS = 255
+"""No disk takes a longer name; many count its bytes, which `check_path` asks."""
 _NOT_UTF_8 = "\0"
 """Before the bytes of such a path; no path begins so."""
 MAX_INTENT_BYTES = 500_000_000
@@ -73,9 +75,11 @@ def net_changes(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
 
 
 def check_path(root: Path, path: PurePosixPath) -> None:
-    """Refuse a path that is not a file of the vault at `root`. Raises `UsageError` or `HistoryError`."""
+    """Refuse a path that is not a file of the vault at `root`. Raises `UsageError`, `HistoryError` or `Unwritable`."""
     if not _is_inside(path):
         raise UsageError(f"{str(path)!r} is not a path inside the vault: use one relative to {root}")
+    if not files.can_hold(root, path):
+        raise no_such_name(path)
     step = root
     for part in path.parts:
         step = step / part
@@ -83,6 +87,11 @@ def check_path(root: Path, path: PurePosixPath) -> None:
             raise HistoryError(f"{path}: {step} is a symbolic link, and git does not follow links: put the file there")
         if (step / ".git").exists():
             raise HistoryError(f"{path} lies in another git repository ({step}): commit it there")
+
+
+def no_such_name(path: PurePosixPath) -> Unwritable:
+    """The error for a path that this disk does not take."""
+    return Unwritable(f"{path} cannot be written on this disk, which takes no such name: give it a shorter one")
 
 
 def _is_inside(path: PurePosixPath) -> bool:
@@ -231,7 +240,7 @@ class IntentLog:
         for path in intent.net_changes():
             try:
                 check_path(self._root, path)
-            except (UsageError, HistoryError) as error:
+            except (UsageError, HistoryError, Unwritable) as error:
                 raise DamagedIntent(_line(intent.path, str(error))) from error
             place = self._root / path
             if place.is_dir() or any(folder.is_file() for folder in place.parents):
@@ -253,9 +262,12 @@ class IntentLog:
         if not path.parent.is_dir():
             return
         for temp in files.temporaries(path):
-            if temp.stat().st_ctime_ns < since_ns:
+            status = temp.lstat()
+            if status.st_ctime_ns < since_ns or not stat.S_ISREG(
+                status.st_mode
+            ):  # no writer of ours makes a link or pipe
                 continue
-            displaced = temp.read_bytes()
+            displaced = files.read(temp, None) or b""
             if not is_content(displaced, change.old) and not (bytes_of(change.new) or b"").startswith(displaced):
                 files.replace(path, displaced, files.read(path))
             temp.unlink()
@@ -266,6 +278,12 @@ class IntentLog:
             return sorted(name for name in names if _INTENT_NAME.fullmatch(name.removesuffix(also_ending)))
         except FileNotFoundError:
             return []
+        except NotADirectoryError as error:
+            above = (*reversed(self._folder.parents), self._folder)
+            wrong = next((place for place in above if not place.is_dir()), self._folder)
+            raise HistoryError(f"{wrong} is no folder, and commits wait in it: put the folder itself there") from error
+        except OSError as error:
+            raise HistoryError(f"{self._folder} cannot be listed ({error.strerror}): correct that") from error
 
 
 def _name(path: PurePosixPath) -> str:
@@ -366,7 +384,7 @@ def _stored(blob: str, objects: Objects) -> Stored:
 
 
 def _draft(row: Mapping[str, Any], content: Callable[[int | None], Content]) -> Draft:
-    changes = tuple(FileChange(_path(p), content(before), content(after)) for p, before, after in row["changes"])
+    changes = tuple(FileChange(_file_path(p), content(before), content(after)) for p, before, after in row["changes"])
     for change in changes:
         if layout.is_private(change.path):  # we never wrote this: it came with an adopted folder or a backup
             raise ValueError(f"{str(change.path)!r} is private")
@@ -392,11 +410,17 @@ def _id(value: object) -> str | None:
 
 
 def _path(value: object) -> PurePosixPath:
-    """A path that a file of the vault may have, on every disk, from its `_name`."""
+    """A path inside the vault, from its `_name`."""
     name = _text(value)
     path = PurePosixPath(os.fsdecode(name[1:].encode("latin-1")) if name.startswith(_NOT_UTF_8) else name)
-    if not _is_inside(path) or any(
-        b"\0" in part or len(part) > _MAX_NAME_BYTES for part in map(os.fsencode, path.parts)
-    ):
+    if not _is_inside(path) or "\0" in str(path):
         raise ValueError(f"{str(path)!r} is not a path inside the vault")
+    return path
+
+
+def _file_path(value: object) -> PurePosixPath:
+    """A path that a file of the vault may have, on some disk. What stands in a tree only may have any."""
+    path = _path(value)
+    if any(len(part) > _MAX_NAME_CHARS for part in path.parts):
+        raise ValueError(f"{str(path)!r} has a name that no disk takes")
     return path

@@ -330,6 +330,8 @@ class Planner:
     def _index_changes(self, plan: Plan, touched: set[PurePosixPath], before: str, after: str) -> None:
         for path in touched:
             entry = self._objects.find(after, path)
+            if entry and entry.mode == FOLDER_MODE:  # in the place of the file that was taken out
+                entry = None
             plan.changes[path] = (entry.mode.decode(), entry.id) if entry else None
             for folder in path.parents:
                 if folder not in plan.folders:

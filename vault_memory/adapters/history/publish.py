@@ -28,7 +28,7 @@ from vault_memory.adapters.git import (
     object_id,
 )
 from vault_memory.adapters.history.intents import WrittenFile
-from vault_memory.errors import ForeignFile, TooLarge
+from vault_memory.errors import ForeignFile, HistoryError, TooLarge
 
 FolderTrees = Mapping[PurePosixPath, tuple[str | None, str | None]]
 """Each folder above a change → the tree that HEAD held there, and the one that it will hold."""
@@ -66,7 +66,12 @@ def move_branch(
     if not _claim(draft, lock):
         return False
     step("branch locked")
-    if repository.head() != head:
+    try:
+        is_there_yet = repository.head() == head
+    except HistoryError:  # the branch is damaged: what it held is not lost as long as nobody replaces it
+        lock.unlink()
+        raise
+    if not is_there_yet:
         lock.unlink()
         return False
     os.replace(lock, path)  # this releases the lock; a lock seen from now on is somebody else's
@@ -266,9 +271,10 @@ def release_own_locks(repository: Repository) -> None:
     if index_draft.exists():
         _release_index(index_draft, repository.git_dir / "index.lock")
     if ref_draft.exists():
-        for lock in (repository.common_dir / "refs").rglob("*.lock"):
-            if _is_ours(ref_draft, lock):
-                lock.unlink()
+        for folder, _, names in os.walk(repository.common_dir / "refs"):
+            for lock in (Path(folder, name) for name in names if name.endswith(".lock")):
+                if _is_ours(ref_draft, lock):
+                    lock.unlink()
         ref_draft.unlink()
 
 

@@ -171,7 +171,7 @@ class Rewind:
             with files.opened(log) as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - _REFLOG_TAIL_BYTES))
                 rows = reading.lines(file.read().decode("utf-8", "replace"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return
         for row in reversed(rows):
             facts, _, why = row.partition("\t")

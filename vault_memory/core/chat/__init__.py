@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vault_memory.core.chat.prompt import Cut, Section, without_injected
     from vault_memory.core.chat.request import ChatRequest, Place, conversation_id, find_place, inject, read_request
     from vault_memory.core.chat.response import ChatResponse, ResponseReader, read_response
-    from vault_memory.core.chat.shortened import MAX_READ_BYTES, Shortened, shorten
+    from vault_memory.core.chat.shortened import MAX_READ_BYTES, Shortened, has_more_values, shorten
 
 __all__ = [
     "MAX_READ_BYTES",
@@ -28,6 +28,7 @@ __all__ = [
     "escape",
     "escape_line",
     "find_place",
+    "has_more_values",
     "inject",
     "prompt",
     "read_request",
@@ -51,6 +52,7 @@ __getattr__ = lazy_exports(
         "escape": "escaping",
         "escape_line": "escaping",
         "find_place": "request",
+        "has_more_values": "shortened",
         "inject": "request",
         "read_request": "request",
         "read_response": "response",

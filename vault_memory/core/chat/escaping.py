@@ -90,7 +90,8 @@ def _names(names: tuple[str, ...]) -> str:
     return "|".join(re.sub(r"[-_ ]", r"[-_\\s]{1,4}", name) for name in names)
 
 
-_BEFORE = r"[\s/\\]*+"
+_BEFORE = r"[\s/\\]*+(?:(?:<!--[^\n]{0,80}?-->|<[^<>\n]{0,80}>)[\s/\\]*+){0,4}+"
+"""Blanks, slashes, comments and tags."""
 _AROUND = r"(?:[^\w<>\n!?%@#:=-]|_){0,20}"
 """Signs that disguise a tag; those of comments, arrows, mentions and processing instructions are not among them."""
 _ANY = r"(?:[^\w<>\n]|_|<[^<>\n]{0,80}>){0,20}"
@@ -105,6 +106,7 @@ _MARK = re.compile(
     rf"|<(?={_AROUND}(?:{_names(_ANGLED)})(?![\w-])[^<>\n]{{0,200}}>)"
     # a known name with an attribute, or any with bars, whatever stands before it; `x <= result > 3` is code
     rf"|<(?=[^\w>\n]{{0,20}}?[!#:=@%?<-])(?![=-]+\s)(?={_ANY}(?:{_names(_ANGLED)})(?![\w-])(?:[\s/|]*>|\s+[\w:-]+\s*=[^<>\n]{{0,200}}>))"
+    r"|<(?=!--[^\w<>\n]{0,20}[a-z][a-z0-9]*+(?:_[a-z0-9]++)++[^\w<>\n]{0,20}>)"
     r"|<(?=[^<>|\n]{1,60}\|++[^<>|\n]{1,60}\|++[^\w<>\n]{0,20}>)"
     # a tag of several words, one that closes, or one in another script, wherever it stands
     rf"|<(?=(?:{_BEFORE}|{_AROUND})[a-z][a-z0-9]*+(?:[-_:▁][a-z0-9]++)++{_AROUND}{_TO_END})"
@@ -127,22 +129,26 @@ _ANGLED_TEXT = re.compile(r"<(?=([^<>]{1,80})>)")
 _SIGNS = re.compile(r"[\W_]+")
 _ANGLED_LETTERS = frozenset(_SIGNS.sub("", name) for name in _ANGLED if len(name) > 2)
 _HAN_SPEAKERS = (
-    *("使用者", "用户", "用戶", "系统", "系統", "助手", "助理", "问", "問", "答"),
+    *("使用者", "用户", "用戶", "系统", "系統", "助手", "助理", "人类", "人類", "模型", "问", "問", "答"),
+    *("观察", "觀察", "行动", "行動", "思考"),
     *("ユーザー", "アシスタント", "システム", "사용자", "시스템"),
 )
 _HTML_TAG = r"</?[a-z][^<>\n]{0,40}>"
-# Signs of any kind, a number, a time in brackets: what may stand before a speaker.
+# Signs of any kind, a number, a time or an x in brackets: what may stand before a speaker.
 _LEADING = (
-    rf"(?:[\[(][\d:.,/ TZ+-]{{1,30}}[\])]|{_HTML_TAG}|[ \t#*_>|+=~\"'`([{{-]|[^\x00-\x7f\w]|\d{{1,3}}[.)]?(?!\d))*+"
+    rf"(?:[\[(][\d:.,/ TZx+-]{{1,30}}[\])]|{_HTML_TAG}|[ \t#*_>|+=~\"'`([{{-]|[^\x00-\x7f\w]|\d{{1,3}}[.)]?(?!\d))*+"
 )
-_TRAILING = rf"(?:[ \t]*(?:\d{{1,3}}|[(\[][^()\[\]\n:]{{1,20}}[)\]]))?(?:[ \t*_)\]}}」』”’`]|{_HTML_TAG})*+"
+_TRAILING = rf"(?:[ \t]*(?:\d{{1,3}}|[(\[][^()\[\]\n:]{{1,20}}[)\]]))?(?:[ \t*_~)\]}}」』”’`]|{_HTML_TAG})*+"
 _LINK = r"[ \t]*\[[^\[\]\n]{1,40}\]:[ \t]*(?:https?://|mailto:|[/.#])[^\s]*+[ \t]*$"
 _STEPS = ("Thought", "Action", "Action Input", "Final Answer")
 """By which agents (ReAct) divide what a model writes, in this case only: `action: int` is code."""
+_LATIN_SPEAKERS = rf"(?:{_names(ROLES)}|model)(?:[ \t]{{1,4}}(?:prompt|message|instructions?))?"
 _LINE_SPEAKER = (
-    rf"^(?!{_LINK})(?:{_LEADING}(?:(?:gpt4 correct )?(?:{_names(ROLES)}|observation|(?-i:{_names(_STEPS)}))"
-    rf"|{'|'.join(_HAN_SPEAKERS)})"
+    rf"^(?!{_LINK})(?:{_LEADING}(?:(?:(?:gpt4 correct )?(?:{_LATIN_SPEAKERS}|observation|(?-i:{_names(_STEPS)}|[QA]))"
+    rf"|(?:{'|'.join(_HAN_SPEAKERS)})(?:消息|信息|[訊讯]息|提示[词詞]?)?)"
     rf"{_TRAILING}:(?<!\d:(?=\d))"
+    # in quotes with a capital, and no string, number or list behind it: JSON and code have these
+    rf"|(?=(?-i:[A-Z])){_LATIN_SPEAKERS}[\"'][ \t]*:(?=[ \t]*[^\s\"'\d{{\[]))"
     r"|[ \t>]*+#[# \t]*+(?:instruction|input|response)[ \t]*:"
     r"|>>>\w++[ \t]*$)"
 )

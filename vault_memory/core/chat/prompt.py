@@ -51,7 +51,7 @@ _RECALLED_NOTICE = (
 _CLOSING = (
     "請根據以上資訊，使用繁體中文回應學員的請求。如果學員有偏好設定，請優先遵循。",
     "请根据以上信息，使用简体中文回应学员的请求。如果学员有偏好设置，请优先遵循。",
-    "Using the above, answer the user's request in {}. Where the user has preferences, follow them first.",
+    "Using the above, answer the user's request{}. Where the user has preferences, follow them first.",
 )
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _INJECTED_NAMES = "|".join([MEMORY_TAG, *(name for name in ORDER if name not in (*_UNTAGGED, "user-request"))])
@@ -100,14 +100,23 @@ def _quarter_tokens(text: str) -> int:
     return 4 * wide + len(text) - wide
 
 
-_MAX_LANGUAGE_CHARS = 40
-"""The profile may say anything; this line stands outside of every tag."""
+_WORD = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2,18}"
+_LANGUAGE = re.compile(
+    r"(?=.{2,28}\Z)(?:[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){1,3}"
+    rf"|{_WORD}(?:[ -]{_WORD})?(?: ?[(（]{_WORD}(?: {_WORD})?[)）])?"
+    r"|[\u3040-\u30ff\u3400-\u9fff]{1,6}[文語语話话](?: ?[(（][\u3400-\u9fff]{1,4}[)）])?)"
+)
+"""A tag, or the name of a language: one or two words, others in brackets. The line stands outside of every tag, and
+the profile may say anything: a sentence there would be an instruction of ours."""
 
 
 def closing(language: str) -> str:
-    """The last line: respond in the person's language (`zh-TW`, `en`, `ja`, …) and by the person's preferences."""
-    shown = "English" if language.startswith("en") else escape_line(language[:_MAX_LANGUAGE_CHARS])
-    return _CLOSING[_locale_index(language)].format(shown)
+    """The last line: respond in the person's language (`zh-TW`, `en`, `ja`, …) and by the person's preferences.
+
+    It names no language if what the profile says is no name of one.
+    """
+    shown = "English" if language.startswith("en") else language
+    return _CLOSING[_locale_index(language)].format(f" in {shown}" if _LANGUAGE.fullmatch(shown) else "")
 
 
 def recalled(language: str) -> str:

@@ -41,6 +41,8 @@ def ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
 
 
 def _inside(one: Sequence[str], other: Sequence[str], rounds: int) -> Iterator[Match]:
+    if len(one) * len(other) <= 1:
+        return  # one line each, and `matches` has cut off what is equal: most of the stretches of a long text
     if len(one) * len(other) <= MAX_PAIRS:
         blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
         yield from ((block.a, block.b, block.size) for block in blocks if block.size)

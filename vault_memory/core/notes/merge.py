@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
@@ -17,7 +17,7 @@ from typing import Literal
 from vault_memory.core import layout, reading
 from vault_memory.core.notes import note
 from vault_memory.core.notes.matching import ends, matches
-from vault_memory.core.profile import FIELDS, Item, Profile
+from vault_memory.core.profile import FIELDS, NOTE, FieldLine, Item, Profile
 from vault_memory.core.text import comparable
 
 Side = Literal["ours", "theirs"]
@@ -82,23 +82,41 @@ def carry_over(path: PurePosixPath, before: bytes | None, after: bytes, onto: by
     place = layout.place_of(path)
     if place is not None and layout.kind_of(place) == "profile":
         return _carry_values(old, new, text).encode("utf-8", "surrogateescape")
-    return _carry_lines(old, new, text).encode("utf-8", "surrogateescape")
+    return "".join(_carried(*(_lines(each) for each in (old, new, text)))).encode("utf-8", "surrogateescape")
 
 
 def _carry_values(before: str, after: str, onto: str) -> str:
-    """By key: the three texts are given the values of the outcome, so that only other lines still differ."""
-    old, new, text = (Profile.parse(each) for each in (before, after, onto))
-    values = {}
+    """By key, as `merge_profile` does it: the fields' lines are marks while the other lines are carried."""
+    states = [_State.of(_lines(each)) for each in (before, after, onto)]
+    old, new, text = states
+    fields: dict[str, _MergedField] = {}
     for key, row in FIELDS.items():
-        was, now, there = old.items(key), new.items(key), text.items(key)
-        changed = list(now) if row.form == "scalar" else _merge_members(was, now, there)
-        values[key] = list(there) if was == now else changed
-    carried = _carry_lines(*(_with(profile, values).text for profile in (old, new, text)))
-    return _with(Profile.parse(carried), values).text
+        if key == NOTE or not all(field.is_at_home for state in states if (field := state.field(key))):
+            continue
+        was, now, there = (state.items(key) for state in states)
+        if was == now:
+            fields[key] = _MergedField(there, text.text(key))
+        else:
+            items = now if row.form == "scalar" else _merge_members(was, now, there)
+            fields[key] = _MergedField(items, _field_text((old, text, new), key, items))
+    made_twice = (set(new.notes.values()) & set(text.notes.values())) - set(old.lines)
+    lines = list(
+        _once(_carried(old.marked(fields, set()), new.marked(fields, made_twice), text.marked(fields, set())), fields)
+    )
+    return _with_fields(lines, fields).text
 
 
-def _carry_lines(before: str, after: str, onto: str) -> str:
-    old, new, text = _lines(before), _lines(after), _lines(onto)
+def _with_fields(lines: Sequence[str], fields: Mapping[str, _MergedField]) -> Profile:
+    """The profile whose marks are replaced by the fields' lines."""
+    profile = Profile.parse("".join(fields[line].text if line in fields else line for line in lines))
+    for key, field in fields.items():
+        if field.items and key not in lines:  # one side removed the line, the other's new value is kept
+            profile = profile.with_new_line(key, field.items)
+    return profile
+
+
+def _carried(old: list[str], new: list[str], text: list[str]) -> list[str]:
+    """The lines of `text` with the change that leads from `old` to `new`."""
     place = {start + n: twin + n for start, twin, size in matches(old, text) for n in range(size)}
     placed = list(place)  # rises, and so do the places
     out: list[str] = []
@@ -114,7 +132,7 @@ def _carry_lines(before: str, after: str, onto: str) -> str:
             out += kept if _holds(kept, added) else [*kept, *added]
             done = end
         at, new_at = start + size, new_start + size
-    return "".join(out + text[done:])
+    return out + text[done:]
 
 
 def _holds(lines: list[str], run: list[str]) -> bool:
@@ -131,14 +149,8 @@ def merge_lines(base: str | None, ours: str, theirs: str, *, journal: bool = Fal
     if ours == base:
         return Merged(theirs)
     one, other = _lines(ours), _lines(theirs)
-    old = _common(one, other) if base is None else _lines(base)
-    out: list[str] = []
-    conflicts = 0
-    for was, mine, yours in _regions(old, one, other):
-        text, count = _settle(was, mine, yours, journal)
-        out += text
-        conflicts += count
-    return Merged("".join(out), conflicts=conflicts)
+    merged, conflicts = _merged(_common(one, other) if base is None else _lines(base), one, other, journal)
+    return Merged("".join(merged), conflicts=conflicts)
 
 
 def merge_jsonl(base: str | None, ours: str, theirs: str) -> Merged:
@@ -170,31 +182,134 @@ def merge_jsonl(base: str | None, ours: str, theirs: str) -> Merged:
 
 
 def merge_profile(base: str | None, ours: str, theirs: str, newer: Newer | None = None) -> Merged:
-    """Merge two USER.md by key, their lists by member and all other lines by line.
+    """Merge two USER.md: the lines of fields by key, their lists by member, notes by note, all other lines by line.
 
-    First all three texts are given the merged values, so that the lines of fields no longer differ; then the lines are
-    merged.
+    By key are merged the lines that the fields are read from, where they stand in their own sections. They are merged
+    first, and then no longer differ when the lines are merged. A second line with a label is text like any other.
     """
-    one, other = Profile.parse(ours), Profile.parse(theirs)
-    old = Profile.parse("".join(_common(_lines(ours), _lines(theirs))) if base is None else base)
+    if theirs in (base, ours):
+        return Merged(ours)
+    if ours == base:
+        return Merged(theirs)
+    one, other = _lines(ours), _lines(theirs)
+    states = [_State.of(lines) for lines in (_common(one, other) if base is None else _lines(base), one, other)]
+    fields, clashes = _merge_fields(states, newer)
+    old, one, other = (state.marked(fields, gone) for state, gone in zip(states, _settled_notes(states), strict=True))
+    merged, conflicts = _merged(old, one, other)
+    lines = list(merged) if conflicts else list(_once(merged, fields))
+    return Merged(_with_fields(lines, fields).text, tuple(clashes), conflicts)
+
+
+@dataclass(frozen=True)
+class _State:
+    """One of the three states of a profile: its lines, each with its line break, and what is read from them."""
+
+    lines: list[str]
+    profile: Profile
+
+    @classmethod
+    def of(cls, lines: list[str]) -> _State:
+        return cls(lines, Profile.parse("".join(lines)))
+
+    def field(self, key: str) -> FieldLine | None:
+        found = self.profile.lines_of(key)
+        return found[0] if found else None
+
+    def items(self, key: str) -> tuple[Item, ...]:
+        field = self.field(key)
+        return field.items if field else ()
+
+    def text(self, key: str) -> str:
+        """The line of a field; empty if there is none."""
+        field = self.field(key)
+        return self.lines[field.index] if field else ""
+
+    @property
+    def notes(self) -> dict[int, str]:
+        """The lines of the notes, by their index."""
+        return {line.index: self.lines[line.index] for line in self.profile.note_lines if line.items}
+
+    def marked(self, fields: Iterable[str], gone: set[str]) -> list[str]:
+        """The lines without the notes in `gone`, and with the key in place of each field's line: a mark, which differs
+        from every line because it has no line break."""
+        marks = {field.index: key for key in fields if (field := self.field(key))}
+        left_out = {index for index, note in self.notes.items() if note in gone}
+        return [marks.get(at, line) for at, line in enumerate(self.lines) if at not in left_out]
+
+
+@dataclass(frozen=True)
+class _MergedField:
+    """The values of a field after the merge, and the line that holds them."""
+
+    items: Sequence[Item]
+    text: str
+
+
+def _merge_fields(states: Sequence[_State], newer: Newer | None) -> tuple[dict[str, _MergedField], list[Clash]]:
+    """The fields that are merged by key. One that both sides changed, without ages, is not: its lines clash."""
+    fields: dict[str, _MergedField] = {}
     clashes: list[Clash] = []
-    values: dict[str, list[Item]] = {}
     for key, row in FIELDS.items():
-        was, mine, yours = old.items(key), one.items(key), other.items(key)
+        found = [field for state in states if (field := state.field(key))]
+        if key == NOTE or not found or not all(field.is_at_home for field in found):
+            continue
+        was, mine, yours = (state.items(key) for state in states)
         if mine == yours or yours == was:
-            values[key] = list(mine)
+            items: Sequence[Item] = mine
         elif mine == was:
-            values[key] = list(yours)
+            items = yours
         elif row.form != "scalar":
-            values[key] = _merge_members(was, mine, yours)
+            items = _merge_members(was, mine, yours)
         elif newer is not None:
             side = newer(key)
-            kept, older = (mine, yours) if side == "ours" else (yours, mine)
-            values[key] = list(kept)
-            clashes.append(Clash(key, _shown(kept), _shown(older), side))
-    merged = merge_lines(*(_with(profile, values).text for profile in (old, one, other)))
-    text = merged.text if merged.conflicts else _with(Profile.parse(merged.text), values).text
-    return Merged(text, tuple(clashes), merged.conflicts)
+            items, older = (mine, yours) if side == "ours" else (yours, mine)
+            clashes.append(Clash(key, _shown(items), _shown(older), side))
+        else:
+            continue
+        fields[key] = _MergedField(items, _field_text(states, key, items))
+    return fields, clashes
+
+
+def _field_text(states: Sequence[_State], key: str, items: Sequence[Item]) -> str:
+    """A line for a field: as the side wrote it that has these values, ours first if it changed the line."""
+    base, ours, theirs = states
+    sides = (theirs, ours, base) if ours.text(key) in ("", base.text(key)) else (ours, theirs, base)
+    for side in sides:
+        if (text := side.text(key)) and list(side.items(key)) == list(items):
+            return text
+    writer = next(side for side in sides if side.text(key))
+    field = writer.field(key)
+    assert field
+    return writer.profile.line_with(field, items)
+
+
+def _settled_notes(states: Sequence[_State]) -> list[set[str]]:
+    """For each state, the notes that are left out: those that a side removed, and of theirs those that ours has too."""
+    old, mine, yours = (set(state.notes.values()) for state in states)
+    base, ours, theirs = (set(state.lines) for state in states)
+    removed = (old - ours) | (old - theirs)
+    return [removed, removed, removed | ((mine & yours) - base)]
+
+
+def _once(lines: Iterable[str], fields: Mapping[str, _MergedField]) -> Iterator[str]:
+    """The lines, and each mark only where it stands first: a field is one line, also if both sides made it."""
+    seen: set[str] = set()
+    for line in lines:
+        if line not in seen:
+            yield line
+        if line in fields:
+            seen.add(line)
+
+
+def _merged(base: list[str], ours: list[str], theirs: list[str], journal: bool = False) -> tuple[list[str], int]:
+    """The merged lines, and how many conflict blocks are among them."""
+    out: list[str] = []
+    conflicts = 0
+    for was, mine, yours in _regions(base, ours, theirs):
+        lines, count = _settle(was, mine, yours, journal)
+        out += lines
+        conflicts += count
+    return out, conflicts
 
 
 def _lines(text: str) -> list[str]:
@@ -288,12 +403,6 @@ def _merge_members(base: Sequence[Item], ours: Sequence[Item], theirs: Sequence[
 
 def _member(was: Item | None, mine: Item, yours: Item | None) -> Item:
     return yours if yours is not None and mine == was else mine
-
-
-def _with(profile: Profile, values: dict[str, list[Item]]) -> Profile:
-    for key, items in values.items():
-        profile = profile.with_items(key, items)
-    return profile
 
 
 def _shown(items: Iterable[Item]) -> str:

@@ -48,8 +48,8 @@ PREFIXED = [
     ),
     (
         "token",
-        "xoxa xoxb xoxc xoxe xoxo xoxp xoxr xoxs",
-        r"[\-.](?=[A-Za-z\-.]{0,20}\d)[A-Za-z0-9\-.]{10,255}",
+        "xoxa- xoxb- xoxc- xoxe- xoxo- xoxp- xoxr- xoxs- xoxa. xoxb. xoxc. xoxe. xoxo. xoxp. xoxr. xoxs.",
+        r"(?=[A-Za-z\-.]{0,20}\d)[A-Za-z0-9\-.]{10,255}",
     ),
     (
         "api-key",
@@ -69,7 +69,13 @@ PREFIXED = [
     ("token", "vault_", r"[A-Za-z0-9._\-]{1,64}_[0-9a-f]{64}"),
     ("token", "access_token$", r"(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
 ]
-"""(kind, prefixes separated by blanks, pattern of the rest): a prefix stands at the start of a word."""
+"""(kind, prefixes separated by blanks, pattern of the rest). A prefix stands at the start of a word, or
+is glued to one if what follows looks random."""
+
+LIKE_THE_END_OF_WORDS = ("sk-", "re_", "key-", "lip_", "rpa_", "vault_")
+"""Prefixes that end words (task, store, monkey, clip, sherpa, default); names go on behind them with `-` and `_`."""
+ODD = r"[A-Za-z]\d{1,6}(?=[A-Za-z])|[A-Z][a-z](?=[A-Z])"
+"""What a random text often has and a name hardly ever: a digit between letters, a small letter between capitals."""
 
 SHAPED = [
     ("token", "earer ", rf"(?<![A-Za-z0-9_\-])[Bb]earer {_DIGIT_SOON}[A-Za-z0-9_\-.=+/~]{{16,2000}}"),

@@ -69,7 +69,7 @@ _KEY_EDGE = lazily(rf"[ _\-.]?(?:{_OF_KEYS})(?:[ _\-.]?(?:[a-z]{{2,12}}|x)?(?![a
 NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     ("password", "password, passwd, 口令, 通行码, 密语", None, ""),
     ("phrase", "passphrase, pass phrase", None, ""),
-    ("passcode", "passcode, 密码", None, ""),
+    ("passcode", "passcode, unlock code, 密码, 解锁码", None, ""),
     ("code", "提取码, 访问码, 分享码, 解压码, 门禁码", None, ""),
     ("login", "creds, credentials, logins, login, user/pass, username/password, id/pw", _EDGE, ""),
     (
@@ -164,7 +164,7 @@ _SUFFIX = (
 )
 _CLOSE = r"[\"'`*_\]」』】]{0,3}"
 _NOTE = r"(?: ?[(\[][^()\[\]\n]{1,30}[)\]])?"
-_GAP = r"(?: (?:for|of|to|on|at|in|from|here) [a-z0-9@._'/\- ]{1,40}?)?"
+_GAP = r"(?: (?:for|of|to|on|at|in|from|here) [a-z0-9@._'/\- ]{1,40}?| (?:here|there))?"
 _HAN_GAP = r"(?:[\u4e00-\u9fff][a-z0-9\u4e00-\u9fff]{0,9}?(?:, ?(?:现在|目前|新的?|暂时|先)?[\u4e00-\u9fff]{0,4}?)?)?"
 _SET = r"(?: (?:now|still|just|simply|currently|set|changed|reset|updated|rotated|to|be|been|as|actually|probably))"
 _OPEN = lazily(r"(?:\[\s{0,12})?[brfu]?(?P<quote>[\"'`「『“*_]{1,3})")
@@ -406,12 +406,16 @@ def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
 
 
 def _may_be_loose(text: str, name: Name, start: int) -> bool:
-    """Whether a value may begin at `start`, after a sign that says little: its first word has a digit."""
-    return name.kind in ("login", "auth") or bool(_LOOSE.match(text, start))
+    """Whether a value may begin at `start`, after a sign that says little: its first word has a digit or is random."""
+    if name.kind in ("login", "auth") or _LOOSE.match(text, start):
+        return True
+    word = _WORD.match(text, start) if name.kind in _LISTED else None
+    return word is not None and values.is_random_word(word[0])
 
 
 _LOOSE = lazily(r"\S{0,300}?[0-9]|\S{0,4}(?:[A-Za-z]{0,3} [0-9]|[a-z]{4} )")
 """A word with a digit, a number in groups, or words of four letters."""
+_WORD = lazily(r"[A-Za-z]{8,64}(?![\w(\[{=]|[.:\-]\w)")
 _PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
 """The words of a passphrase, up to the end of its line: correct horse battery staple."""
 _REMARK = lazily(r"\s{0,20}(?:[#(].{0,40})?")
@@ -448,6 +452,8 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how
     said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
     if said and how == "direct" and _REMARK.fullmatch(said.rest) and _is_setting(text, at, sign):
         said = said._replace(how="env")  # JWT_SECRET: keyboardcat
+    if said and how == "direct" and not said.is_quoted and " = " in sign[0] and values.is_identifier(said.value):
+        return None  # password = typedPhrase
     if said and how == "direct" and not said.is_quoted and "\n" in sign[0] and _GOES_ON.match(said.rest):
         return None  # a sentence on the next line
     return (start, start + len(said.value)) if said and values.is_secret(name.kind, said) else None

@@ -146,11 +146,27 @@ class _Rule(NamedTuple):
 def _prefixed() -> list[_Rule]:
     """Keys that begin with their hint."""
     return [
-        _Rule(kind, prefix, lazily(rf"{literal}(?<![A-Za-z0-9_\-]{literal}){rest}"))
+        _Rule(kind, prefix, lazily(_start(prefix) + rest))
         for kind, prefixes, rest in formats.PREFIXED
         for prefix in prefixes.split()
-        for literal in [re.escape(prefix)]
     ]
+
+
+def _start(prefix: str) -> str:
+    """The pattern of a prefix at the start of a word, or glued to one (`ci-ghp_…`, `my_sk_live_…`, `oldghp_…`).
+
+    Glued to a word, what follows must look random, and be no hash behind a short prefix. Right behind a letter only a
+    prefix with a sign at its end counts, unless words end like it.
+    """
+    literal = re.escape(prefix)
+    is_like_a_word = prefix in formats.LIKE_THE_END_OF_WORDS
+    left = "" if prefix[-1] in "_-" and not is_like_a_word else rf"(?<![A-Za-z0-9]{literal})"
+    no_hash = r"(?![0-9a-f\-]{20})" if len(prefix) < _LONG_PREFIX_CHARS else ""
+    random = rf"(?=(?:[\w\-.=/+]{{0,60}}?(?:{formats.ODD})){{{2 if is_like_a_word else 1}}})"
+    return rf"{literal}(?:(?<![A-Za-z0-9_\-]{literal})|{left}{no_hash}{random})"
+
+
+_LONG_PREFIX_CHARS = 5
 
 
 @cache

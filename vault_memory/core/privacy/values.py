@@ -148,7 +148,7 @@ _UNIT = lazily(r" ?(?:[A-Za-z%/]|[位个個次秒分字条條天年月元人块�
 def _password(said: Said) -> bool:
     value = said.value
     if said.how in _LOOSE and not _DIGIT.search(value):
-        return False
+        return said.how in ("space", "joined") and is_random_word(value.rstrip(".!?"))
     if said.how == "joined" and _VERSIONED.fullmatch(value):
         return False
     if said.how in ("below", "announced", "item") and (_has_more(said.rest) or _SLUG.fullmatch(value.lower())):
@@ -160,6 +160,8 @@ def _password(said: Said) -> bool:
     if not 4 <= len(value) <= 200 or is_placeholder(value) or not value.isprintable():
         return False
     core = value.rstrip(".!?")
+    if _is_uncommon_word(said, core):
+        return True
     if (
         (core != value and _WORDS.fullmatch(fold(core)))
         or _MEASURE.fullmatch(core.lower())
@@ -266,6 +268,61 @@ def _is_lone_word(said: Said, core: str) -> bool:
     if turns >= 3:
         return True
     return core.islower() and (said.is_quoted or said.how != "direct" or not said.rest.strip())
+
+
+def _is_uncommon_word(said: Said, core: str) -> bool:
+    """Letters that are no word of a sentence and no name in code: JqlIkXOpIq, iLoveMyCat, Summer!, one-two-three.
+
+    Code has the same forms (`password: userPassword`): what is called by words of code, or is followed by its signs,
+    is none.
+    """
+    if said.how not in ("direct", "env", "pair", "tag", "word", "han") or not core.isascii():
+        return False
+    if is_random_word(core):
+        return True
+    if said.how in ("word", "han"):
+        goes_on = said.value == core and not _ENDS.match(said.rest)
+    else:
+        goes_on = bool(_IN_CODE.match(said.rest))
+    if (goes_on and not said.is_quoted) or _is_named_in_code(core):
+        return False
+    is_exclaimed = said.value == core + "!" and _CAPITALIZED.fullmatch(core) and not _WORDS.fullmatch(fold(core))
+    if is_exclaimed or (core.isalpha() and len(core) >= 8 and _HUMP.search(core)):
+        return len(core) >= 6
+    return bool(_HYPHENATED.fullmatch(core)) and is_phrase(core)
+
+
+def is_random_word(value: str) -> bool:
+    """Whether letters change between small and capital as in no word, name or identifier: JqlIkXOpIq."""
+    if not _LETTERS_ONLY.fullmatch(value) or _CODE.fullmatch(value) or _is_named_in_code(value):
+        return False
+    turns = sum(a.isupper() != b.isupper() for a, b in zip(value[1:], value[2:], strict=False))
+    return turns >= 3 and 3 * turns >= len(value) - 1
+
+
+def is_identifier(value: str) -> bool:
+    """Whether code could have a variable of this name: typedPhrase."""
+    return bool(_CODE.fullmatch(value)) and value.isalpha()
+
+
+def _is_named_in_code(value: str) -> bool:
+    """Whether an identifier, or words with hyphens, name what they hold: userPassword, SecretStr, CharField."""
+    words = _LETTERS.findall(value)
+    return bool(words and _WORDS.fullmatch(words[-1].lower())) or any(
+        _ABOUT_SECRETS.fullmatch(word.lower()) for word in words
+    )
+
+
+_LETTERS_ONLY = lazily(r"[A-Za-z]{8,64}")
+_HUMP = lazily(r"[a-z][A-Z]")
+_HYPHENATED = lazily(r"[a-z]{4,9}(?:-[a-z]{4,9}){2,5}")
+_IN_CODE = lazily(r"\s{0,4}(?:[)}\];=({|&<>+?]|,\s*(?:\Z|[\w\"']+\s*[:=,)}]))")
+_ENDS = lazily(r"[.!?]*\s*(?:\Z|[,;。，；！？、)）」』\"'])")
+_ABOUT_SECRETS = lazily(
+    r"pass(?:word|wd|phrase|code)?s?|p[as]*wd?s?|secrets?|tokens?|keys?|cred\w*|auth\w*|users?|login|account\w*|hash\w*"
+    r"|encrypt\w*|salt\w*|html|form|element|control\w*|component|param\w*|service|provider|handler|factory|schema|model"
+    r"|dto|validat\w*|encod\w*"
+)
 
 
 def _key(said: Said) -> bool:

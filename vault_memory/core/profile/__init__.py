@@ -23,13 +23,14 @@ if TYPE_CHECKING:
         counts_in,
         merge,
     )
-    from vault_memory.core.profile.profile import Item, Profile, clean, new_profile
+    from vault_memory.core.profile.profile import FieldLine, Item, Profile, clean, new_profile
 
 __all__ = [
     "Change",
     "ChangeOp",
     "Evidence",
     "FIELDS",
+    "FieldLine",
     "Item",
     "LOCALES",
     "NOTE",
@@ -54,6 +55,7 @@ __getattr__ = lazy_exports(
         "ChangeOp": "policy",
         "Evidence": "policy",
         "FIELDS": "fields",
+        "FieldLine": "profile",
         "Item": "profile",
         "LOCALES": "fields",
         "NOTE": "fields",

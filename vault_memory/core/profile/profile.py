@@ -3,6 +3,10 @@
 A profile is its text. Parsing only finds the known fields among the lines; every other line stays where the person put
 it: `Profile.parse(text).text == text` for any text. Labels are accepted in Traditional Chinese, Simplified Chinese and
 English, with `：` or `:`; new lines are written in the language that the file already uses.
+
+A field is one line. Where its label stands more than once, the field is the first such line in its own section, else
+the first of the file; whatever else has that label (`- Name: Rex`, in a section about a dog) is text. Which line it is
+does not depend on what the line holds, so that it stays the same when its value is set or removed.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ MAX_READ_CHARS = 100_000
 """Fields are looked for in so much of a file. What is beyond any of these bounds is text: it stays, but is no field."""
 MAX_LINE_CHARS = 50_000
 MAX_VALUES = 2_000
-"""Of one field, in all its lines."""
+"""Of one field."""
 MAX_LABEL_CHARS = 60
 
 _BULLET = re.compile(r"(\s*[-*+][ \t]+)(.*)", re.DOTALL)
@@ -89,12 +93,13 @@ class Item:
 
 
 @dataclass(frozen=True)
-class _Line:
-    """A line with a known field: the index of the line, its text up to the value, and its values."""
+class FieldLine:
+    """A line with a known field: its index, its text up to the value, its values, whether it is in its own section."""
 
     index: int
     prefix: str
     items: tuple[Item, ...]
+    is_at_home: bool
 
 
 @dataclass(frozen=True)
@@ -121,11 +126,11 @@ class Profile:
     # Reading ------------------------------------------------------------------------------------------------------
 
     def items(self, key: str) -> tuple[Item, ...]:
-        """The values of a key with their strength, empty if unset. Of a repeated scalar field the first line counts."""
-        lines = self._field_lines.get(key, ())
-        if FIELDS[key].form == "scalar":
-            return next((line.items[:1] for line in lines if line.items), ())
-        return tuple(item for line in lines for item in line.items)
+        """The values of a key with their strength, empty if unset."""
+        if key == NOTE:
+            return tuple(item for line in self.note_lines for item in line.items)
+        lines = self.lines_of(key)
+        return lines[0].items if lines else ()
 
     def get(self, key: str) -> str | list[str] | None:
         """A scalar's value or None; the list of values of the other forms."""
@@ -154,16 +159,17 @@ class Profile:
             f"line {index + 1}: {key} has more than {MAX_VALUES:,} values: those from here on are not read"
             for key, index in self._parsed[1].items()
         ]
-        for key, lines in self._field_lines.items():
+        for key, lines in self._parsed[0].items():
+            if key == NOTE:
+                continue
             row, first = FIELDS[key], lines[0].index + 1
-            if row.form == "scalar":
-                messages += [
-                    f"line {line.index + 1}: {row.labels[0]} ({key}) is here a second time; line {first} counts"
-                    for line in lines[1:]
-                ]
+            messages += [
+                f"line {line.index + 1}: {row.labels[0]} ({key}) is here a second time; line {first} counts"
+                for line in lines[1:]
+            ]
             messages += [
                 f"line {line.index + 1}: {key} must be one of {', '.join(row.values)}, not {item.value!r}"
-                for line in lines
+                for line in lines[:1]
                 for item in line.items
                 if row.values and item.value not in row.values
             ]
@@ -204,7 +210,28 @@ class Profile:
         wanted = list(items)
         return self if list(self.items(key)) == wanted else self._write(key, wanted)
 
+    def with_new_line(self, key: str, items: Iterable[Item]) -> Profile:
+        """This profile with one more line, at the end of the field's section; no other line is touched."""
+        colon = ": " if self.locale == "en" else "："
+        label = FIELDS[key].labels[LOCALES.index(self.locale)]
+        return self._insert(FIELDS[key].section, f"- {label}{colon}{self._rendered(items)}")
+
     # Lines --------------------------------------------------------------------------------------------------------
+
+    def lines_of(self, key: str) -> list[FieldLine]:
+        """The lines with a label of the key. The first is the field, the others are text."""
+        return self._parsed[0].get(key, [])
+
+    @property
+    def note_lines(self) -> list[FieldLine]:
+        """The bullets of the section of notes."""
+        return self._parsed[0].get(NOTE, [])
+
+    def line_with(self, line: FieldLine, items: Iterable[Item]) -> str:
+        """The text of a field's line, with its line break, if it had these values."""
+        text, whole = self._rendered(items), self._lines[line.index]
+        gap = " " if text and line.prefix.endswith(":") else ""
+        return f"{line.prefix}{gap}{text}".rstrip(" ") + whole[len(whole.rstrip("\r\n")) :]
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -231,13 +258,9 @@ class Profile:
         return "\r\n" if self._lines and self._lines[0].endswith("\r\n") else "\n"
 
     @cached_property
-    def _field_lines(self) -> dict[str, list[_Line]]:
-        return self._parsed[0]
-
-    @cached_property
-    def _parsed(self) -> tuple[dict[str, list[_Line]], dict[str, int]]:
-        """The lines of each field, and of a field with too many values the index of the first line that is not read."""
-        lines: dict[str, list[_Line]] = {}
+    def _parsed(self) -> tuple[dict[str, list[FieldLine]], dict[str, int]]:
+        """The lines of each label and the notes; of a key with too many values the index of the first unread line."""
+        lines: dict[str, list[FieldLine]] = {}
         beyond: dict[str, int] = {}
         counts: Counter[str] = Counter()
         for index, section, line in self._content():
@@ -246,17 +269,20 @@ class Profile:
                 continue
             if section == "other":
                 item = Item(bullet[2].strip())
-                key, found = NOTE, _Line(index, bullet[1], (item,) if item.value else ())
+                key, found = NOTE, FieldLine(index, bullet[1], (item,) if item.value else (), True)
             else:
                 label, colon, value = _split_label(bullet[2])
                 key = _KEY_OF_LABEL.get(comparable(label), "") if len(label) <= MAX_LABEL_CHARS else ""
                 prefix = bullet[1] + bullet[2][: len(bullet[2]) - len(value)]
-                found = _Line(index, prefix, _parse_items(key, value) if key else ())
+                is_at_home = bool(key) and section == FIELDS[key].section
+                found = FieldLine(index, prefix, _parse_items(key, value) if key else (), is_at_home)
             counts[key] += len(found.items)
-            if key and counts[key] > MAX_VALUES:
+            if key and (counts[key] if key == NOTE else len(found.items)) > MAX_VALUES:
                 beyond.setdefault(key, index)
             elif key:
                 lines.setdefault(key, []).append(found)
+        for same_label in lines.values():
+            same_label.sort(key=lambda line: not line.is_at_home)
         return lines, beyond
 
     def _content(self) -> Iterator[tuple[int, str, str]]:
@@ -293,23 +319,18 @@ class Profile:
     def _write(self, key: str, items: list[Item]) -> Profile:
         if key == NOTE:
             return self._write_notes([item.value for item in items])
-        lines, known = list(self._lines), self._field_lines.get(key, [])
-        joiner = ", " if self.locale == "en" else "、"
-        value = joiner.join(item.render(self.locale) for item in items)
-        if known:
-            # All values go on the first line that has any; the other lines of the field are emptied.
-            home = next((line for line in known if line.items), known[0])
-            for line in known:
-                end = self._line_ending(lines[line.index])
-                text = value if line is home else ""
-                gap = " " if text and line.prefix.endswith(":") else ""
-                lines[line.index] = f"{line.prefix}{gap}{text}".rstrip(" ") + end
-            return self._with(lines)
-        colon = ": " if self.locale == "en" else "："
-        return self._insert(FIELDS[key].section, f"- {FIELDS[key].labels[LOCALES.index(self.locale)]}{colon}{value}")
+        known = self.lines_of(key)
+        if not known:
+            return self.with_new_line(key, items)
+        lines = list(self._lines)
+        lines[known[0].index] = self.line_with(known[0], items)
+        return self._with(lines)
+
+    def _rendered(self, items: Iterable[Item]) -> str:
+        return (", " if self.locale == "en" else "、").join(item.render(self.locale) for item in items)
 
     def _write_notes(self, notes: list[str]) -> Profile:
-        known = self._field_lines.get(NOTE, [])
+        known = self.note_lines
         wanted, present = set(notes), {line.items[0].value for line in known if line.items}
         gone = {line.index for line in known if line.items and line.items[0].value not in wanted}
         profile = self._with([line for index, line in enumerate(self._lines) if index not in gone])
@@ -339,9 +360,6 @@ class Profile:
             gap = [self._newline] if at and lines[at - 1].strip() else []
             added = [*gap, f"## {SECTIONS[section][LOCALES.index(self.locale)]}{self._newline}", *added]
         return self._with([*lines[:at], *added, *lines[at:]])
-
-    def _line_ending(self, line: str) -> str:
-        return line[len(line.rstrip("\r\n")) :]
 
     def _with(self, lines: list[str]) -> Profile:
         return Profile("".join(lines), self.default_locale)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -143,7 +143,7 @@ def main(serve: Callable[..., None] | None = None) -> None:
         sys.exit(error.exit_code)
     except VaultMemoryError as error:
         if debug:
-            raise
+            _exit_with_traceback()
         echo(f"vault-memory: {error}", err=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
@@ -153,16 +153,24 @@ def main(serve: Callable[..., None] | None = None) -> None:
         sys.exit(0)
     except OSError as error:
         if debug:
-            raise
+            _exit_with_traceback()
         name = f"{error.filename}: " if error.filename else ""
         echo(f"vault-memory: {name}{error.strerror or error}; --debug shows the traceback", err=True)
         sys.exit(1)
     except Exception as error:
         if debug:
-            raise
+            _exit_with_traceback()
         message = f"unexpected error ({type(error).__name__}: {error}); --debug shows the traceback"
         echo(f"vault-memory: {message}", err=True)
         sys.exit(1)
+
+
+def _exit_with_traceback() -> NoReturn:
+    """Print the error that is being handled, as Python does, but with its control characters shown."""
+    import traceback
+
+    echo(traceback.format_exc(), err=True, nl=False)
+    sys.exit(1)
 
 
 # Printing -------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from vault_memory.errors import UsageError
+from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_waits, show_programs
 
 
@@ -18,7 +18,7 @@ def backup(context: Context, file: Path) -> None:
     from vault_memory.services.admin import backup as write_backup
 
     for line in write_backup(context.open(), file):
-        echo(f"left out: {line}", err=True)
+        echo(line, err=True)
     echo(f"{file}: {file.stat().st_size:,} bytes. Keep it safe: it holds every conversation")
 
 
@@ -49,10 +49,18 @@ def _restore_backup(archive: Path, folder: Path) -> None:
     from vault_memory.services.admin import restore as restore_backup
     from vault_memory.services.vault import open_vault
 
-    root = restore_backup(archive, folder, on_left_out=lambda line: echo(f"left out: {line}", err=True))
+    root = restore_backup(
+        archive,
+        folder,
+        on_left_out=lambda line: echo(f"left out: {line}", err=True),
+        on_unhealthy=lambda line: echo(f"unhealthy: {line}", err=True),
+    )
     echo(f"{root} is restored; its tokens are made anew: `vault-memory token`")
     print_waits(open_vault(root).config)
-    show_programs(root)
+    try:
+        show_programs(root)
+    except VaultMemoryError as error:
+        echo(f"unhealthy: {error}", err=True)
 
 
 def _restore_file(context: Context, text: str, when: str) -> None:

@@ -56,6 +56,8 @@ def _ask_to_adopt(folder: Path, track: str | None) -> bool:
         for line in lines:
             echo(f"    {line}")
     echo("  git hooks; your own hooks keep running")
+    echo("  in .git/config merge.vault-memory-profile, by which git merges USER.md")
+    echo("  .vault-memory/, which git ignores, with a token for the HTTP server")
     if planned.has_git:
         echo("Git goes on to track what your own .gitignore says.")
     else:

@@ -12,7 +12,7 @@ import click
 
 from vault_memory.core import reading
 from vault_memory.errors import UsageError
-from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_waits
+from vault_memory.interfaces.cli import Context, echo, pass_context, plural
 from vault_memory.services.turns import Recorded, check_time, record_turn, record_turns
 from vault_memory.services.vault import Vault
 
@@ -90,7 +90,7 @@ def _show(user_id: str, recorded: Recorded) -> None:
     for category, count in recorded.redactions.items():
         echo(f"  redacted: {category} ({count})")
     if recorded.paused:
-        echo(f"written, not committed yet: {recorded.paused}", err=True)
+        echo(f"not committed yet: {recorded.paused}", err=True)
     for reason in recorded.degraded:
         echo(f"degraded: {reason}", err=True)
 
@@ -99,9 +99,13 @@ def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> N
     turns = list(_turns(file, user_id))
     recorded = record_turns(vault, ({**fields, "record": record} for fields in turns))
     with click.progressbar(recorded, length=len(turns), label="turns", file=sys.stderr) as bar:
-        learned = sum(len(each.changes) for each in bar)
+        learned, degraded = 0, dict.fromkeys(vault.config.waits())
+        for each in bar:
+            learned += len(each.changes)
+            degraded |= dict.fromkeys(each.degraded)
     echo(f"{plural(len(turns), 'turn')} replayed, {plural(learned, 'change')} of preferences")
-    print_waits(vault.config)
+    for reason in degraded:
+        echo(f"degraded: {reason}", err=True)
 
 
 def _time_of(text: str) -> datetime:

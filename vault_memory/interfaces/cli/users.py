@@ -49,4 +49,5 @@ def export(context: Context, user_id: str, folder: Path) -> None:
     """Copy one user's files, with conversations, into the new folder DIR."""
     from vault_memory.services.admin import export as copy
 
-    echo(f"{plural(copy(context.open(), user_id, folder), 'file')} copied to {folder}")
+    count = copy(context.open(), user_id, folder, on_left_out=lambda line: echo(line, err=True))
+    echo(f"{plural(count, 'file')} copied to {folder}")

@@ -10,19 +10,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from fastapi import Request
+from fastapi.routing import APIRoute
 from starlette.responses import Response
 from starlette.types import Message, Receive
 
-from vault_memory.core.chat import MAX_READ_BYTES
+from vault_memory.core.chat import MAX_READ_BYTES, has_more_values
 from vault_memory.interfaces.http import problem
 
 MEMORY_PER_READ_BYTE = 24
 """JSON of many small values takes this many times its size while it is read."""
 MEMORY_PER_RELAYED_BYTE = 2
 """Of a larger body the rest is not read: it takes its size, and once more with memory in it."""
+MAX_VALUES = 5_000
+"""Texts, members and elements of a body for our own endpoints; no request that makes sense has a thousand."""
 MAX_DRAINED_BYTES = 64_000_000
 """How much of a body that is too large is still read: many clients read our response only after sending all."""
 BODY_TIMEOUT_S = 30.0
@@ -66,8 +71,9 @@ class Budget:
 
     async def grow(self, share: Share, size: int) -> None:
         """Have a share hold `size` bytes, as far as it may grow; waits until there is memory for them."""
-        if min(size, share.claim) > share.size:
-            await self._wait(_Wish(share, size=min(size, share.claim)))
+        size = min(size, share.claim)
+        if size > share.size and (any(wish.size for wish in self._waiting) or not self.try_to_hold(share, size)):
+            await self._wait(_Wish(share, size=size))
 
     def enlarge(self, share: Share, claim: int) -> None:
         """Let a share grow up to `claim` bytes at once, at most all that one caller may hold. If that is too much
@@ -137,8 +143,14 @@ class Budget:
                 if wish.size:
                     self._make_room(wish)
         finally:
-            if wish in self._waiting:
-                self._waiting.remove(wish)
+            self._withdraw(wish)
+
+    def _withdraw(self, wish: _Wish) -> None:
+        """Take a wish back, if it waits; if others wait because of it, serve them."""
+        if wish in self._waiting:
+            self._waiting.remove(wish)
+            if wish.size or asyncio.get_running_loop().time() - wish.since_s > PASSED_S:
+                self.serve()
 
     def _make_room(self, wish: _Wish) -> None:
         """Give up an unfinished body, perhaps the one that waits."""
@@ -148,11 +160,12 @@ class Budget:
         for share in self._arriving:
             held[share.caller] += share.size
         if most := max(held.values(), default=0):
-            self._drop(max((s for s in self._arriving if held[s.caller] == most), key=lambda s: s.size))
+            self.drop(max((s for s in self._arriving if held[s.caller] == most), key=lambda s: s.size))
 
-    def _drop(self, share: Share) -> None:
+    def drop(self, share: Share) -> None:
+        """Give up an unfinished body: others need the memory, or its client has left."""
         for wish in [wish for wish in self._waiting if wish.share is share]:
-            self._waiting.remove(wish)
+            self._withdraw(wish)
             wish.granted.set()  # it need not wait any longer
         share.is_dropped = True
         share.on_drop()
@@ -163,8 +176,8 @@ class Budget:
 class Share:
     """The bytes that one request holds, and its `claim`: how many it may hold.
 
-    `is_dropped`: its body was given up, because others needed the memory; `on_drop` is called then. `on_release` is
-    called once, when nothing is left to be done for the request.
+    `is_dropped`: its body was given up, as others needed the memory or its client left; `on_drop` is called then.
+    `on_release` is called once, when nothing is left to be done for the request.
     """
 
     budget: Budget
@@ -178,8 +191,9 @@ class Share:
     def keep(self, size: int) -> None:
         """Give back all but `size` bytes. The body has arrived, or will not."""
         self.budget.end_arrival(self)
-        self.budget.take(self, min(self.claim, size), min(self.size, size))
-        self.budget.serve()
+        if self.claim or self.size:  # of those who wait many leave at once, and each is compared with all the others
+            self.budget.take(self, min(self.claim, size), min(self.size, size))
+            self.budget.serve()
 
     def try_to_hold(self, size: int) -> bool:
         """Hold `size` bytes, if there is room; whether there is."""
@@ -286,6 +300,24 @@ class Body:
         self._is_handed_on = True
         parts, self._parts = self._parts, []  # from here on it is the app's: nobody else keeps it in memory
         return {"type": "http.request", "body": b"".join(parts), "more_body": False}
+
+
+class JsonRoute(APIRoute):
+    """An endpoint that answers a body of more than `MAX_VALUES` values with 422, and parses none of it.
+
+    FastAPI parses and checks a body on the event loop, where everybody else waits, and makes an error of each wrong
+    value.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_bounded(request: Request) -> Response:
+            if self.body_field is not None and has_more_values(await request.body(), MAX_VALUES):
+                return problem.too_many_values(MAX_VALUES)
+            return await handle(request)
+
+        return handle_bounded
 
 
 def busy() -> Response:

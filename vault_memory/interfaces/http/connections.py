@@ -13,7 +13,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 from array import array
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -29,7 +30,8 @@ MAX_HEAD_BYTES = 128 << 10
 """Of a request's headers, and of whatever else comes without a byte of a body, such as the trailers after a body."""
 MAX_HEADERS = 200
 MAX_PIPELINED = 16
-"""Requests that a caller may send on one connection before the first of them is answered."""
+"""Requests that a caller may send on one connection while one is being answered. Those after them are not read, and the
+connection ends with the last of these."""
 MIN_WAIT_S = 1.0
 MOMENT_S = 0.25
 """For a new connection to say whose it is: while most are older, it is not dropped for those after it. When a rush has
@@ -79,8 +81,12 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     max_connections = MAX_CONNECTIONS
     caller = ""
     is_busy = False
+    on_lost: Callable[[], None] | None = None
+    """Called when the caller has left, or the connection was cut off."""
     app_state: dict[str, Any]
     cycle: Any
+    flow: Any
+    pipeline: deque[Any]
     client: tuple[str, int] | None
     connections: set[Any]
     headers: list[tuple[bytes, bytes]] | None
@@ -96,6 +102,8 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """Whether the end of a head or a part of a body was in what came just now."""
     _waits_since = 0.0
     _is_dropped = False
+    _is_full = False
+    """Nothing more is read: there are too many requests ahead."""
     _cycles: list[Any]
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -118,6 +126,9 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         fields = b"".join(b"%b: %b\r\n" % header for header in kept)
         return b"%b %b HTTP/%b\r\n%b\r\n" % (self.parser.get_method(), self.url, version, fields)
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        super().on_header(name, value.rstrip(b" \t"))  # the parser has left out the blanks before it only
+
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade():
             return
@@ -138,11 +149,15 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             super().on_message_complete()
 
     def data_received(self, data: bytes) -> None:
+        if self._is_full:
+            return
         is_ahead = self._is_answering() and not self.cycle.more_body  # what comes now belongs to a later request
         self._has_advanced = False
         super().data_received(data)
-        if len(self.headers or ()) > MAX_HEADERS or len(getattr(self, "pipeline", ())) > MAX_PIPELINED:
+        if len(self.headers or ()) > MAX_HEADERS:
             self.transport.abort()
+        elif len(self.pipeline) > MAX_PIPELINED:
+            self._end_after(MAX_PIPELINED)
         elif self._is_answering() and not is_ahead:  # the body has limits of its own
             self._end_head()
             self._count_head(0 if self._has_advanced else self._head_bytes + len(data))
@@ -150,6 +165,16 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self._count_head(self._head_bytes + len(data))
             if self._head_deadline is None and not is_ahead:
                 self._head_deadline = self.loop.call_later(self.head_timeout_s, self.transport.abort)
+
+    def _end_after(self, ahead: int) -> None:
+        """Answer so many of the requests that wait, read no further ones, and end the connection."""
+        while len(self.pipeline) > ahead:
+            self.pipeline.popleft()  # the newest
+        self.cycle = self.pipeline[0][0]
+        self.cycle.keep_alive = False
+        self._is_full = True
+        self._end_head()
+        self.flow.resume_reading()  # what was never read would end the connection before the responses arrive
 
     def on_response_complete(self) -> None:
         self.is_busy, self._waits_since = False, self.loop.time()
@@ -170,6 +195,12 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._tell_requests()
         self.transport.abort()
 
+    def break_off(self) -> None:
+        """End the connection when what waits has been sent: the response stays incomplete, and its client sees that."""
+        self._is_dropped = True
+        self._tell_requests()
+        self.transport.close()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_head()
         self._end_stall()
@@ -182,6 +213,8 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             cycle.disconnected = True
             cycle.message_event.set()
         self._cycles = []
+        if self.on_lost is not None:
+            self.on_lost()
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete

@@ -120,7 +120,11 @@ class Guard:
         share = scope["state"]["share"] = Share(self._budget, who)
         turn = scope["state"]["turn"] = Turn(self._turns.setdefault(who, asyncio.Semaphore(CHATS_BEGUN)))
         try:
+            if connection is not None:  # whoever has left waits for no memory, and holds none
+                connection.on_lost = partial(self._budget.drop, share)
             refusal = await body.read(self._budget, share)
+            if connection is not None:
+                connection.on_lost = None
             refusal = refusal or (None if scope["path"] in PUBLIC_PATHS else self._refuse_crowd(who))
             if refusal is not None:
                 return refusal

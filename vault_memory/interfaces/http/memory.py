@@ -12,6 +12,7 @@ from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
+from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
 from vault_memory.interfaces.http.response import in_page_thread, page
@@ -20,7 +21,7 @@ from vault_memory.services.retrieval import SearchQuery, SearchResult, build_enh
 from vault_memory.services.turns import record_turn, second_look
 from vault_memory.services.vault import Vault
 
-router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"])
+router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"], route_class=JsonRoute)
 
 Searching = Callable[[str, SearchQuery], Awaitable[SearchResult]]
 """`search` as it is called here: with the user and the query."""
@@ -40,10 +41,14 @@ class SearchIn(BaseModel):
     top_k: int = Field(5, ge=1, le=100)
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
     scope: Literal["user", "shared", "all"] = Field("user", description="The user's own notes, shared ones, or both.")
-    kinds: list[Kind] = Field([], max_length=20, description="Only notes of these kinds.", examples=[["daily"]])
+    kinds: list[Kind] = Field(
+        [], max_length=20, fail_fast=True, description="Only notes of these kinds.", examples=[["daily"]]
+    )
     since: datetime.date | None = Field(None, description="Only notes of this day or later.", examples=["2026-01-01"])
     until: datetime.date | None = Field(None, description="Only notes of this day or earlier.", examples=["2026-01-31"])
-    tags: list[Name] = Field([], max_length=20, description="Only notes with all these tags.", examples=[[]])
+    tags: list[Name] = Field(
+        [], max_length=20, fail_fast=True, description="Only notes with all these tags.", examples=[[]]
+    )
 
 
 class HitOut(BaseModel):

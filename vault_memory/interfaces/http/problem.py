@@ -1,6 +1,6 @@
 """Errors as `application/problem+json` (RFC 9457): the error tree gives status, type and message.
 
-No response holds a traceback, nor the folder of the vault on this machine.
+No response holds a traceback, the folder of the vault on this machine, nor a secret that a request held.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from vault_memory.core.layout import without_folders
+from vault_memory.core.privacy import redact
 from vault_memory.errors import Busy, Unauthenticated, VaultMemoryError
 
 MEDIA_TYPE = "application/problem+json"
@@ -98,11 +99,12 @@ def response(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """A problem as the response to a request."""
+    detail = redact(detail).text
     title = kind.replace("-", " ").capitalize()
     body: dict[str, Any] = {"type": f"urn:vault-memory:{kind}", "title": title, "status": status, "detail": detail}
     body["error"] = {"type": kind, "message": detail}
     if errors:
-        body["errors"] = [error.model_dump() for error in errors]
+        body["errors"] = [{name: redact(said).text for name, said in error.model_dump().items()} for error in errors]
     content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     return Response(content, status, headers, MEDIA_TYPE)
 
@@ -149,6 +151,12 @@ async def _http(request: Request, error: Exception) -> Response:
     return response(
         error.status_code, kind, _NEXT_STEPS.get(error.status_code, str(error.detail)), headers=error.headers
     )
+
+
+def too_many_values(limit: int) -> Response:
+    """The response to a body whose JSON has more than `limit` values."""
+    told = FieldProblem(where="body", message=f"there are more than {limit:,} values: send fewer in one request")
+    return response(422, "invalid-request", f"{told.where}: {told.message}", errors=[told])
 
 
 def _invalid_json() -> Response:

@@ -181,10 +181,12 @@ class Delivery(Response):
                 {handing_on, self._disconnected}, timeout=RESPONSE_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
             )
             if handing_on.done():
-                with contextlib.suppress(EndpointError):  # the server cuts off an incomplete response when this returns
+                with contextlib.suppress(EndpointError):
                     handing_on.result()
             elif not self._disconnected.done():
                 self._problem = BROKE_OFF
+            if self._problem == BROKE_OFF and (connection := scope["state"]["connection"]) is not None:
+                connection.break_off()  # uvicorn would do it and log an error
         finally:
             handing_on.cancel()
             self._disconnected.cancel()

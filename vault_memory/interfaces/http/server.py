@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import ipaddress
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -26,9 +29,19 @@ WAITING_CONNECTIONS = 2_048
 """So many the system keeps until they are taken."""
 TAKEN_AT_ONCE = 8
 """Of the connections that wait: more would crowd one another out before they could say whose they are."""
+LEFT_AT_ONCE = 64
+"""Of the connections that wait, so many whose clients have left are passed over in one turn."""
+_CLOSE, _CLOSE_WAIT = 7, 8
+"""States of a connection (Linux, tcp_states.h): it is gone, or the other side has closed it."""
 SOCKET_BYTES = 64 << 10
 """Of a response: what the system may hold for a client that does not read. Otherwise it holds megabytes for each, and
 the server is busy for seconds with what nobody reads."""
+ARENAS = 2
+KEPT_BLOCK_BYTES = 512 << 10
+"""Of the C library's memory: the server's many threads share so many arenas, and a larger block goes back to the system
+when it is freed. More than the event loop reads at once, which is 256 KB."""
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+"""Parameters of glibc's mallopt (malloc.h)."""
 SHUTDOWN_GRACE_S = 5
 """How long unfinished responses may take after the server was told to stop."""
 
@@ -47,6 +60,7 @@ def serve(
     a port that is in use.
     """
     _check_address(vault, host, public)
+    give_memory_back()
     own_token(vault.root)
     listening = listen(host, vault.config.serve_port)
     stop = threading.Event()
@@ -72,6 +86,20 @@ def serve(
         if search_process is not None:
             search_process.close()
         listening.close()
+
+
+def give_memory_back() -> None:
+    """Have this process give freed memory back to the system, where its C library is glibc.
+
+    By itself glibc has eight arenas for each processor, each with holes of its own, and keeps blocks as large as any
+    that was freed once: after a rush of large requests the server kept the memory that they had taken.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # another C library
+        return
+    mallopt(_M_ARENA_MAX, ARENAS)
+    mallopt(_M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES)
 
 
 def configured(app: ASGIApp, http: type[asyncio.Protocol] = BoundedHttpProtocol) -> uvicorn.Config:
@@ -153,6 +181,26 @@ class _ListeningSocket(socket.socket):
 
     def listen(self, backlog: int = 0, /) -> None:
         """Keep the queue that there is."""
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """The next connection whose client is still there. Raises `BlockingIOError` if there is none among the next.
+
+        Somebody who opens connections and leaves fills the queue: each would cost as much as a request, and everybody
+        else waits behind them.
+        """
+        for _ in range(LEFT_AT_ONCE):
+            connection, address = super().accept()
+            if not _has_left(connection):
+                return connection, address
+            connection.close()
+        raise BlockingIOError
+
+
+def _has_left(connection: socket.socket) -> bool:
+    """Whether the other side has closed a new connection, whatever it sent before. Only Linux tells."""
+    if not sys.platform.startswith("linux"):
+        return False
+    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] in (_CLOSE, _CLOSE_WAIT)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from vault_memory.errors import NotFound, Stale, UsageError
 from vault_memory.interfaces.http import problem
+from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheAdmin, TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
 from vault_memory.interfaces.http.response import page
@@ -26,7 +27,7 @@ from vault_memory.services.profiles import (
 from vault_memory.services.profiles import list_preferences as preferences_of
 from vault_memory.services.vault import Vault
 
-router = APIRouter(prefix="/api/v1", tags=["users"])
+router = APIRouter(prefix="/api/v1", tags=["users"], route_class=JsonRoute)
 
 MAX_OFFSET = 1_000_000
 ETAG = '"5f0c9a7b1e2d4c3f8a6b9d0e1f2a3b4c"'
@@ -34,8 +35,19 @@ ETAG = '"5f0c9a7b1e2d4c3f8a6b9d0e1f2a3b4c"'
 MAX_VALUES = 1_000
 """Of one key in a request; a profile holds far fewer."""
 
+MAX_KEYS = 50
+"""Of a request; a profile has some twenty."""
+
+
+def _counted(preferences: Any) -> Any:
+    """Thousands of wrong values would be told one by one, which takes long, before they are counted."""
+    if isinstance(preferences, dict) and len(preferences) > MAX_KEYS:
+        raise ValueError(f"has {len(preferences):,} keys; at most {MAX_KEYS} are changed at once")
+    return preferences
+
+
 Value = Annotated[str, Field(max_length=1_000)]
-Values = Annotated[list[Value], Field(max_length=MAX_VALUES)]
+Values = Annotated[list[Value], Field(max_length=MAX_VALUES, fail_fast=True)]
 
 
 class ProfileOut(BaseModel):
@@ -60,7 +72,9 @@ class ProfileIn(BaseModel):
     )
 
     content: str | None = Field(None, max_length=200_000)
-    preferences: dict[str, Value | Values | None] | None = Field(None, max_length=50)
+    preferences: Annotated[dict[str, Value | Values | None] | None, BeforeValidator(_counted)] = Field(
+        None, max_length=MAX_KEYS
+    )
 
     @model_validator(mode="after")
     def _one(self) -> ProfileIn:

@@ -59,7 +59,7 @@ def plan_adoption(folder: Path, *, track_all: bool = False) -> Adoption:
         ignored += _MARKDOWN_ONLY
         for path, size in _files(root):
             is_note = path.suffix == ".md" and not any(part.startswith(".") for part in path.parts)
-            if is_note and size <= MAX_NOTE_BYTES:
+            if (is_note and size <= MAX_NOTE_BYTES) or path.as_posix() in (".gitignore", ".gitattributes"):
                 tracked += 1
                 continue
             left.append((path, size))

@@ -1,32 +1,36 @@
 """Back up a whole vault into one file, and export one user's files as a plain folder.
 
 A backup holds what cannot be made again: the notes, the conversation records, and git's history. It leaves out indexes
-and locks, which are made from the notes.
+and locks, which are made from the notes. No file of the vault is opened but a regular one, and none is waited for.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import tarfile
 import tempfile
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from vault_memory.adapters import files
+from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, pack
 from vault_memory.core import layout
-from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.errors import ForeignFile, UsageError, VaultMemoryError
+from vault_memory.services.admin.restore import check_backup, is_left_out
 from vault_memory.services.vault import Vault
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_BLOCK_BYTES = 1 << 20
+_NO_FILE = "no file but a pipe, socket or device"
 
 
-def backup(vault: Vault, target: Path) -> list[str]:
-    """Write the vault into a new gzipped tar file that only its owner can read; return what was left out, and why.
+def backup(vault: Vault, target: Path, *, limits: Limits = DEFAULT_LIMITS) -> list[str]:
+    """Write the vault into a new gzipped tar file that only its owner can read, and check that `restore` takes it.
 
-    Git's objects, which never change and are most of the bytes, are copied first. Then every user's lock is held while
-    the rest is copied, so notes and history are from one moment. Raises `UsageError` if `target` exists or is in the
-    vault.
+    Returns a line for each file that is not in it, or has changed while it was copied. Git's objects, which never
+    change, and files that this program does not write, such as pictures, are most of the bytes and are copied first.
+    Then every user's lock is held while the rest is copied, so notes and history are from one moment. Raises
+    `UsageError` if `target` exists or is in the vault.
     """
     target = target.expanduser().absolute()
     if target.exists():
@@ -38,77 +42,134 @@ def backup(vault: Vault, target: Path) -> list[str]:
         target.parent.mkdir(parents=True, exist_ok=True)
         number, part = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
         with os.fdopen(number, "wb") as out:
-            left_out = _write(vault, out)
+            problems = _write(vault, out, limits)
             out.flush()
             os.fsync(out.fileno())
+        check_backup(Path(part), limits)
         os.rename(part, target)
     except OSError as error:
         raise VaultMemoryError(f"cannot write {target}: {error.strerror}; no backup was made") from error
+    except UsageError as error:
+        raise VaultMemoryError(
+            f"a restore would refuse the backup ({error}), so none was made: take that file out of the vault"
+        ) from error
     finally:
         if part:
             Path(part).unlink(missing_ok=True)
-    return left_out
+    return problems
 
 
-def export(vault: Vault, user_id: str, folder: Path) -> int:
+def export(vault: Vault, user_id: str, folder: Path, *, on_left_out: Callable[[str], None] = lambda line: None) -> int:
     """Copy one user's files, conversations too, into a new folder; return how many. Raises `UsageError`.
 
-    Nobody else can read the copies.
+    Nobody else can read the copies. All is copied without the user's lock; with it, only what has changed meanwhile, so
+    that the copies are from one moment and turns do not wait. `on_left_out` gets a line for each file without a copy.
     """
     vault.known_user(user_id)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty: name a new folder")
-    count = 0
+    home = vault.root / layout.user_dir(user_id)
+    copied: dict[Path, files.FileStamp] = {}
+    _copy_all(vault.root, home, folder, copied)
     with vault.lock(user_id):
-        home = vault.root / layout.user_dir(user_id)
-        for path in _files(home):
-            if not path.is_symlink():
-                copy = folder / path.relative_to(home)
-                for made in reversed([above for above in copy.parents if not above.exists()]):
-                    made.mkdir(0o700)
-                with path.open("rb") as source, os.fdopen(os.open(copy, _NEW, 0o600), "wb") as out:
-                    shutil.copyfileobj(source, out)
-                shutil.copystat(path, copy)
-                copy.chmod(0o600)
-                count += 1
-    return count
+        for line in _copy_all(vault.root, home, folder, copied):
+            on_left_out(line)
+    return len(copied)
 
 
-def _write(vault: Vault, out: object) -> list[str]:
-    left_out: list[str] = []
-    done: set[Path] = set()
+def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.FileStamp]) -> list[str]:
+    """Bring the copies in `folder` up to the files in `home`; return a line for each file without a copy.
 
-    def add(tar: tarfile.TarFile, path: Path) -> None:
-        name = path.relative_to(vault.root)
-        if path in done:
-            return
-        done.add(path)
-        if path.is_symlink() and not path.resolve().is_relative_to(vault.root):
-            left_out.append(f"{name}: a link to outside the vault")
-            return
+    `copied`: the path of each copy in `folder` → the stamp of what it is a copy of.
+    """
+    problems: list[str] = []
+    gone = set(copied)
+    for path, _ in _files(root, home, problems.append):
+        if path.is_dir() and not path.is_symlink():
+            continue
+        name = path.relative_to(home)
         try:
-            tar.add(path, arcname=name.as_posix(), recursive=False)
-        except FileNotFoundError:
-            pass  # deleted since it was listed
+            if copied.get(name) != files.FileStamp.of(path.lstat()):
+                with files.opened(path, follow=False) as source:
+                    copied[name] = _copy(source, folder / name)
+            gone.discard(name)
+        except ForeignFile:
+            problems.append(f"left out: {path.relative_to(root)}: {_NO_FILE}")
         except OSError as error:
-            left_out.append(f"{name}: {error.strerror}")
+            why = "a link" if path.is_symlink() else error.strerror
+            problems.append(f"left out: {path.relative_to(root)}: {why}")
+    for name in gone:
+        (folder / name).unlink()
+        del copied[name]
+    return problems
 
-    with tarfile.open(fileobj=out, mode="w:gz", compresslevel=6) as tar:  # type: ignore[call-overload]
-        for path in _files(vault.root / ".git" / "objects"):
-            add(tar, path)
+
+def _copy(source: BinaryIO, copy: Path) -> files.FileStamp:
+    """Copy an open file as long as it is now, times too; return its stamp. Raises `VaultMemoryError`."""
+    status = os.fstat(source.fileno())
+    remaining = status.st_size
+    try:
+        for made in reversed([above for above in copy.parents if not above.exists()]):
+            made.mkdir(0o700)
+        copy.unlink(missing_ok=True)
+        with os.fdopen(os.open(copy, _NEW, 0o600), "wb") as out:
+            while remaining and (block := source.read(min(remaining, _BLOCK_BYTES))):
+                out.write(block)
+                remaining -= len(block)
+        os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
+    except OSError as error:
+        raise VaultMemoryError(f"{copy} cannot be made ({error.strerror}): the export is not complete") from error
+    return files.FileStamp.of(status)
+
+
+def _write(vault: Vault, out: BinaryIO, limits: Limits) -> list[str]:
+    objects = vault.root / ".git" / "objects"
+    done: set[PurePosixPath] = set()
+    unread: list[str] = []
+    with pack(out, leave_out=is_left_out, limits=limits) as packing:
+
+        def add_all(folder: Path, *, is_last_look: bool) -> None:
+            for path, name in _files(vault.root, folder, unread.append if is_last_look else lambda line: None):
+                if name in done or not (is_last_look or folder == objects or _is_attachment(name)):
+                    continue
+                if packing.add(path, name):
+                    done.add(name)
+                elif is_last_look:
+                    unread.append(f"left out: {name}: deleted while the backup was made")
+
+        add_all(objects, is_last_look=False)
+        add_all(vault.root, is_last_look=False)
         with vault.lock_all():
-            for path in _files(vault.root):
-                add(tar, path)
-    return left_out
+            add_all(vault.root, is_last_look=True)
+            add_all(objects, is_last_look=True)  # what a commit of plain git has meanwhile added to the references
+    return [*packing.problems, *dict.fromkeys(unread)]
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """Every file below a folder that belongs in a backup, and each empty folder; links are not followed."""
-    for name, folders, names in os.walk(folder):
+def _is_attachment(name: PurePosixPath) -> bool:
+    return name.suffix not in (".md", ".jsonl") and ".git" not in name.parts
+
+
+def _files(root: Path, folder: Path, on_problem: Callable[[str], None]) -> Iterator[tuple[Path, PurePosixPath]]:
+    """(path, path from `root`) of every file below a folder of the vault that belongs in a copy, and each empty folder.
+
+    Links are not followed. Left out: state, which is made anew; temporary files; the lock files of a running git.
+    `on_problem` gets a line for each folder that cannot be listed.
+    """
+
+    def cannot_list(error: OSError) -> None:
+        on_problem(f"left out: {Path(error.filename).relative_to(root)}: {error.strerror}")
+
+    for name, folders, names in os.walk(folder, onerror=cannot_list):
         here = Path(name)
-        folders[:] = [child for child in folders if child != layout.STATE_DIR]
+        inside = PurePosixPath(here.relative_to(root).as_posix())
+        state = [child for child in folders if layout.is_state(inside / child)]
+        for child in state:
+            if not layout.is_state(inside / child / "x"):  # no state folder, but a folder with the name of an index
+                on_problem(f"left out: {inside / child}: a folder in the place of an index")
+        folders[:] = [child for child in folders if child not in state]
         for child in [*names, *(child for child in folders if (here / child).is_symlink())]:
-            if not child.startswith(layout.INDEX_FILE) and not files.is_temporary(child):
-                yield here / child
+            is_lock = child.endswith(".lock") and ".git" in inside.parts  # git allows no reference of such a name
+            if not (is_lock or files.is_temporary(child) or layout.is_state(inside / child)):
+                yield here / child, inside / child
         if not folders and not names:
-            yield here
+            yield here, inside

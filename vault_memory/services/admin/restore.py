@@ -9,13 +9,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, unpack
+from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, check, unpack
 from vault_memory.adapters.history import WAITING_DIR
 from vault_memory.core import layout
-from vault_memory.errors import UsageError
+from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services import starter
+from vault_memory.services.admin.status import status
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.vault import open_vault
+from vault_memory.services.vault import Vault, open_vault
 
 _POINTERS = ((".git",), (".git", "commondir"))
 """As files these name a repository elsewhere on the disk."""
@@ -26,6 +27,7 @@ def restore(
     folder: Path,
     *,
     on_left_out: Callable[[str], None] = lambda line: None,
+    on_unhealthy: Callable[[str], None] = lambda line: None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Path:
     """Unpack a backup into a folder that is empty or does not exist; return the vault's root.
@@ -33,16 +35,17 @@ def restore(
     All of it is unpacked into a folder beside its place, checked, and then moved there. Git would run the hooks of the
     archive: the vault gets those that `init` installs in their place. State, such as tokens, is left out too, and
     commits that waited: their text is in the notes. `on_left_out` gets a line for each such file. The index is made
-    from the notes.
+    from the notes. `on_unhealthy` gets a line for each thing that a person should repair in the vault.
 
-    Raises `UsageError` when the folder is not empty or the file is no backup; nothing is left behind then.
+    Raises `UsageError` when the folder is not empty, the file is no backup, or what it holds cannot be used; nothing is
+    left behind then.
     """
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty: name a new folder, because nothing is overwritten")
     with _staging(folder) as staging:
         try:
-            left_out = unpack(archive, staging, leave_out=_is_left_out, is_private=layout.is_private, limits=limits)
+            left_out = unpack(archive, staging, leave_out=is_left_out, is_private=layout.is_private, limits=limits)
             if not (staging / layout.SETTINGS_FILE).is_file():
                 raise UsageError(f"{archive} is not a complete backup (it contains no vault)")
             open_vault(staging)
@@ -51,16 +54,35 @@ def restore(
         hooks = list(_take_out_hooks(staging))
         if (staging / ".git").is_dir():
             starter.install_hooks(staging / ".git")
+        was_there = folder.exists()
         _move(staging, folder)
+    try:
+        vault = open_vault(folder)
+        for scope in vault.scopes():
+            reconcile(vault, scope)
+    except (VaultMemoryError, OSError) as error:
+        _take_away(folder, was_there)
+        raise UsageError(f"what {archive} holds cannot be used ({error}): nothing was restored") from error
     for name in left_out:
         if not _is_intent(name) or "intents" in name.parts[:-1]:  # the lock beside them is nobody's loss
             on_left_out(f"{name}: {_why_left_out(name)}")
     for name in hooks:
         on_left_out(f"{name}: git would run it; if you wrote it, copy it from the archive by hand")
-    vault = open_vault(folder)
-    for scope in vault.scopes():
-        reconcile(vault, scope)
+    for line in _unhealthy(vault):
+        on_unhealthy(line)
     return vault.root
+
+
+def _unhealthy(vault: Vault) -> tuple[str, ...]:
+    try:
+        return status(vault).unhealthy
+    except (VaultMemoryError, OSError) as error:  # of a damaged repository: the notes are there all the same
+        return (str(error),)
+
+
+def check_backup(archive: Path, limits: Limits = DEFAULT_LIMITS) -> None:
+    """Read all of a backup and raise what `restore` would say of its members. Nothing is written."""
+    check(archive, is_left_out, limits)
 
 
 @contextlib.contextmanager
@@ -99,9 +121,20 @@ def _move(staging: Path, folder: Path) -> None:
         raise
 
 
-def _is_left_out(name: PurePosixPath, is_link: bool) -> bool:
+def _take_away(folder: Path, was_there: bool) -> None:
+    """Delete what was restored into a folder, which held nothing before."""
+    for path in [folder] if not was_there else list(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def is_left_out(name: PurePosixPath, is_link: bool) -> bool:
+    """Whether a restore leaves out this member of a backup."""
     is_pointer = name.parts in _POINTERS or (is_link and ".git" in name.parts)
-    return layout.is_state(name) or is_pointer or _is_intent(name)
+    is_state = any(layout.is_state(each) for each in (name, *name.parents))  # in a folder in the place of an index, too
+    return is_state or is_pointer or _is_intent(name)
 
 
 def _is_intent(name: PurePosixPath) -> bool:

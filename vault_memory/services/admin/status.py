@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from vault_memory.adapters import scan
 from vault_memory.adapters.git import NEXT_STEP, Growth, growth
@@ -14,16 +16,15 @@ from vault_memory.adapters.index import Stats
 from vault_memory.core import layout
 from vault_memory.core.notes import note
 from vault_memory.core.record_kinds import KIND_OF_PATH
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, is_mass_deletion, spaces
 from vault_memory.services.person_edits import Withheld, withheld
 from vault_memory.services.sync import (
     decided_conflicts,
-    large_attributes,
     open_conflicts,
-    private_in_git,
     waiting_addresses,
+    wrong_in_git,
 )
 from vault_memory.services.turns import Tally, redactions, tally
 from vault_memory.services.vault import Vault
@@ -32,6 +33,8 @@ STALE_AFTER_S = 60
 """A vault is unhealthy when a file has been newer on disk than in the index for longer than this."""
 LARGE_USER_BYTES = 8_000_000
 """A user with more bytes of tracked files is reported; the limit for one user is 10 MB."""
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,8 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     """The present state of the vault, or of one user's scope. Changes nothing."""
     scopes = vault.scopes() if user_id is None else [vault.known_user(user_id)]
     scope_statuses = tuple(_scope(vault, scope) for scope in scopes)
-    history = vault.history.state()
+    untold: list[str] = []
+    history = _history(vault)
     daemon = _daemon(vault)
     jobs = tuple(JobStatus(job.name, when, job.help, last) for job, when, last in outcomes(vault))
     to_search = [  # of the failed files only those with a conflict: a link, for example, must not be read
@@ -113,11 +117,23 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         for source in {*scope.pending, *scope.failed}
         if note.CONFLICT_PROBLEM in scope.failed.get(source, note.CONFLICT_PROBLEM)
     ]
+
+    def told(ask: Callable[[], Sequence[_Item]]) -> tuple[_Item, ...]:
+        """What history says; nothing, and a line in `untold`, where it cannot."""
+        try:
+            return tuple(ask())
+        except (HistoryError, ForeignFile) as error:
+            untold.append(history.problem or str(error))
+            return ()
+
     is_judged = history.problem is None  # else git lists nothing, and the problem itself is shown
-    conflicts = tuple(open_conflicts(vault, to_search)) if is_judged else ()
-    held_back = tuple(w for w in withheld(vault) if user_id in (None, layout.scope_of(PurePosixPath(w.path))))
-    unhealthy = _unhealthy(scope_statuses, daemon, history, jobs)
-    unhealthy += [*filter(None, [private_in_git(vault), ignored_notes(vault)]), *large_attributes(vault)]
+    conflicts = told(lambda: open_conflicts(vault, to_search)) if is_judged else ()
+    held_back = told(lambda: [w for w in withheld(vault) if user_id in (None, layout.scope_of(PurePosixPath(w.path)))])
+    degraded = (*vault.config.waits(), *_degraded(scope_statuses, daemon, tally(vault)))
+    refused = told(lambda: _refused_settings(vault))
+    decided = told(lambda: decided_conflicts(vault)) if is_judged else ()
+    notes = told(lambda: [*wrong_in_git(vault), *filter(None, [ignored_notes(vault)])])
+    size = told(lambda: [growth(vault.history.git_dir)])
     return Status(
         str(vault.root),
         scopes=scope_statuses,
@@ -125,17 +141,25 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         history=history,
         jobs=jobs,
         vectors_by=vectors_by(),
-        growth=growth(vault.history.git_dir),
+        growth=size[0] if size else Growth(0, 0, 0),
         conflicts=conflicts,
-        decided=tuple(decided_conflicts(vault)) if is_judged else (),
+        decided=decided,
         withheld=held_back,
-        degraded=(*vault.config.waits(), *_degraded(scope_statuses, daemon, tally(vault)), *_refused_settings(vault)),
+        degraded=(*degraded, *refused),
         unhealthy=(
-            *unhealthy,
+            *dict.fromkeys([*_unhealthy(scope_statuses, daemon, history, jobs), *untold, *notes]),
             *(f"conflict: {line}" for line in conflicts),
             *(f"withheld from commits: {w.path}: {w.why}: {w.next_step}" for w in held_back),
         ),
     )
+
+
+def _history(vault: Vault) -> HistoryState:
+    """Where the repository stands; where there is none that can be opened, why."""
+    try:
+        return vault.history.state()
+    except (HistoryError, ForeignFile) as error:
+        return HistoryState(None, None, str(error), 0, problem=str(error))
 
 
 def ignored_notes(vault: Vault) -> str:
@@ -280,7 +304,7 @@ def _unhealthy(
         lines += [f"daemon, {where}: {problem}" for where, problem in daemon.record.problems.items()]
     if history.waiting:
         usual = "they are made at the next write; those of a withheld file when that is mended"
-        lines.append(f"{history.waiting} commits wait: {history.paused or history.lock or usual}")
+        lines.append(f"{history.waiting} commits wait: {history.problem or history.paused or history.lock or usual}")
     elif history.problem:
         lines.append(history.problem)
     lines += history.damaged

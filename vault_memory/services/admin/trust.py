@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Waiting
 from vault_memory.services.admin.access import unknown_tokens
-from vault_memory.services.sync import addresses_to_trust
+from vault_memory.services.sync import addresses_to_trust, agreed_setting
 from vault_memory.services.vault import GIT_CONFIG, Vault
 
 _TOKENS = "tokens"
@@ -48,4 +48,4 @@ def trust(vault: Vault, values: Iterable[Waiting]) -> None:
     if seen.pop(_TOKENS, None):
         machine.note_own_tokens()
     if seen:
-        machine.say_yes(seen)
+        machine.say_yes(agreed_setting(vault, seen) | seen)

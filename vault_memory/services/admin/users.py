@@ -18,6 +18,7 @@ from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.turns import rename_redactions
 from vault_memory.services.vault import Vault
+from vault_memory.services.write import refuse_while_waiting
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
 
     Commits and records under the old id keep it. Tokens of both ids are revoked. A folder moves once, but `write` may
     decide again; so this does the steps of `write` itself. Raises `NotFound`, `InvalidId`, or
-    `UsageError` when the new id is taken or a file of the user is withheld from commits.
+    `UsageError` when the new id is taken or a file of the user is withheld from commits, `HistoryError` while a file of
+    the user waits for its commit: nothing is changed then.
     """
     vault.known_user(old)
     layout.check_user_id(new)
@@ -64,6 +66,7 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
         if held := [each for each in withheld(vault) if layout.scope_of(PurePosixPath(each.path)) == old]:
             first = held[0]
             raise UsageError(f"{first.path}: {first.why}, so it waits: {first.next_step}")
+        refuse_while_waiting(vault, lambda path: path.is_relative_to(old_dir), f"{old_dir} cannot be moved now")
         moved: list[FileChange] = []
         for folder, _, names in os.walk(vault.root / old_dir):
             for name in names:

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from vault_memory.adapters.log_file import LogFile
 from vault_memory.core import layout
+from vault_memory.core.privacy import redact
 from vault_memory.errors import ForeignFile, Unwritable, VaultMemoryError
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
 from vault_memory.services.vault import Vault
@@ -42,9 +43,9 @@ class DaemonEvents:
         self._lock = threading.Lock()
 
     def publish(self, kind: str, where: str, message: str) -> None:
-        """Log an event and pass it on."""
+        """Log an event and pass it on, without the secrets in it: names of files hold some."""
         self.save_record()
-        event = Event(self._vault.now(), kind, where, message)
+        event = Event(self._vault.now(), kind, redact(where).text, redact(message).text)
         if self._vault.exists():
             try:
                 with self._lock, contextlib.suppress(OSError):  # a full disk must not keep the daemon from its work
@@ -55,7 +56,7 @@ class DaemonEvents:
 
     def report_error(self, where: str, error: Exception) -> None:
         """Publish an error as `trouble`; it stays in the record until `clear_error`."""
-        text = str(error) if isinstance(error, VaultMemoryError) else f"{type(error).__name__}: {error}"
+        text = redact(str(error) if isinstance(error, VaultMemoryError) else f"{type(error).__name__}: {error}").text
         with self._lock:
             self.record.problems[where] = text
         self.publish("trouble", where, text)

@@ -13,6 +13,7 @@ from typing import Any
 from vault_memory.adapters import files
 from vault_memory.adapters.watcher import EVERYTHING, Hint, Watcher
 from vault_memory.core import layout
+from vault_memory.core.privacy import shown_path
 from vault_memory.core.timing import Debouncer
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.daemon.event_log import DaemonEvents
@@ -142,7 +143,7 @@ class IndexWorker:
         if report.removed:
             self._events.publish("removed", label, _first_three(report.removed))
         for source in report.failed.keys() & {*report.indexed, *(sources or ())}:
-            self._events.publish("failed", label, f"{source}: {report.failed[source]}")
+            self._events.publish("failed", label, f"{shown_path(PurePosixPath(source))}: {report.failed[source]}")
         if defer_deletions and report.held:
             self._edits.add((scope, None), time.monotonic())
         else:
@@ -219,4 +220,4 @@ def _by_scope(targets: Iterable[Target]) -> dict[str, list[PurePosixPath] | None
 
 def _first_three(sources: tuple[str, ...]) -> str:
     more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
-    return ", ".join(sources[:3]) + more
+    return ", ".join(shown_path(PurePosixPath(source)) for source in sources[:3]) + more

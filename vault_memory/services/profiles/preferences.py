@@ -29,6 +29,7 @@ from vault_memory.services.notes import turn_at
 from vault_memory.services.profiles.history import PreferenceChange, history, profile_at
 from vault_memory.services.profiles.profile_files import ProfileFiles, change_profile
 from vault_memory.services.vault import Vault
+from vault_memory.services.write import refuse_while_waiting
 
 MAX_CHANGES = 200
 """Of values by one call; each is a commit of the whole profile."""
@@ -133,7 +134,12 @@ def commit_at(vault: Vault, user_id: str, moment: datetime) -> str:
 
 
 def undo(vault: Vault, user_id: str) -> list[Change]:
-    """Take back the assistant's newest change that is not taken back yet. Raises `NotFound` if none is left."""
+    """Take back the assistant's newest change that is not taken back yet.
+
+    Raises `NotFound` if none is left, and `HistoryError` while changes of the profile wait for their commits.
+    """
+    profile = layout.user_dir(user_id) / layout.PROFILE
+    refuse_while_waiting(vault, lambda path: path == profile, f"{profile} cannot be put back now")
     undone: set[str] = set()
     for change in history(vault, user_id, limit=_MAX_LOOKED_AT):
         if change.op == "restore" and change.undoes:

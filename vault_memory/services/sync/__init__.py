@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.services.sync.agreed_remote import addresses_to_trust, waiting_addresses
+    from vault_memory.services.sync.agreed_remote import addresses_to_trust, agreed_setting, waiting_addresses
     from vault_memory.services.sync.check_staged import check_staged
     from vault_memory.services.sync.conflicts import decided_conflicts, open_conflicts
     from vault_memory.services.sync.merge_driver import (
@@ -17,22 +17,23 @@ if TYPE_CHECKING:
         merge_driver,
         merge_driver_installed,
     )
-    from vault_memory.services.sync.refusals import large_attributes, private_in_git
+    from vault_memory.services.sync.refusals import private_in_git, wrong_in_git
     from vault_memory.services.sync.sync import sync
 
 __all__ = [
     "addresses_to_trust",
+    "agreed_setting",
     "check_staged",
     "decided_conflicts",
     "install_merge_driver",
     "is_our_setting",
-    "large_attributes",
     "merge_driver",
     "merge_driver_installed",
     "open_conflicts",
     "private_in_git",
     "sync",
     "waiting_addresses",
+    "wrong_in_git",
 ]
 
 __getattr__ = lazy_exports(
@@ -42,13 +43,14 @@ __getattr__ = lazy_exports(
         "decided_conflicts": "conflicts",
         "install_merge_driver": "merge_driver",
         "is_our_setting": "merge_driver",
-        "large_attributes": "refusals",
         "merge_driver": "merge_driver",
         "merge_driver_installed": "merge_driver",
         "open_conflicts": "conflicts",
         "private_in_git": "refusals",
         "sync": "sync",
+        "wrong_in_git": "refusals",
         "addresses_to_trust": "agreed_remote",
+        "agreed_setting": "agreed_remote",
         "waiting_addresses": "agreed_remote",
     },
 )

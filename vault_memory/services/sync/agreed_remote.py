@@ -7,6 +7,7 @@ come with the folder.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from vault_memory.adapters.git import Remote, followed_remote, is_on_this_machine
 from vault_memory.adapters.machine import MachineRecord
@@ -61,6 +62,15 @@ def addresses_to_trust(vault: Vault) -> Waiting | None:
         return waiting_addresses(vault) or _on_this_machine(vault, vault.config.git_remote)
     name = _followed(vault)
     return _without_yes(vault, name, _SENT, is_agreed=False) if name else None
+
+
+def agreed_setting(vault: Vault, seen: Collection[str]) -> dict[str, str]:
+    """What a yes to the values named in `seen` covers, too: `git.remote`, where it will name the remote that the branch
+    follows, whose addresses are among them. Another machine of the person may set it, and it changes nothing then."""
+    if not any(key.startswith(_ADDRESSES) for key in seen) or vault.config.git_remote or _setting_that_waits(vault):
+        return {}
+    name = _followed(vault)
+    return {_SETTING: name} if _ADDRESSES + name in seen else {}
 
 
 def _on_this_machine(vault: Vault, name: str) -> Waiting | None:

@@ -15,6 +15,7 @@ from vault_memory.core.profile import Profile
 
 _MAX_FILE_BYTES = 4_000_000
 """A larger file is not a note, and checking it would delay the commit."""
+_LINK, _SUBMODULE = "120000", "160000"
 _HINT = "Correct it and `git add` it again; `git commit --no-verify` commits it anyway."
 
 
@@ -29,13 +30,16 @@ def check_staged(folder: Path) -> list[str]:
     git_index = os.environ.get("GIT_INDEX_FILE")
     extra = {"GIT_INDEX_FILE": str((folder / git_index).resolve())} if git_index else {}
     lines = []
-    for path, source, before, after in _staged(top, extra):
-        lines += [f"{shown_path(path)}{problem}" for problem in _problems(source, before, after)]
+    for path, source, is_link, before, after in _staged(top, extra):
+        lines += [f"{shown_path(path)}{problem}" for problem in _problems(source, is_link, before, after)]
     return [*lines, _HINT] if lines else []
 
 
-def _staged(top: Path, extra: dict[str, str]) -> Iterator[tuple[PurePosixPath, PurePosixPath, bytes | None, bytes]]:
-    """(path in the repository, path in its vault, bytes in HEAD, bytes staged) of each staged file of a vault.
+def _staged(
+    top: Path, extra: dict[str, str]
+) -> Iterator[tuple[PurePosixPath, PurePosixPath, bool, bytes | None, bytes]]:
+    """(path in the repository, path in its vault, whether it is a link, bytes in HEAD, bytes staged) of each staged
+    file or link of a vault; the bytes of a link are its target.
 
     A file that HEAD has not has None there; the bytes of a large one are not read.
     """
@@ -47,7 +51,7 @@ def _staged(top: Path, extra: dict[str, str]) -> Iterator[tuple[PurePosixPath, P
     if not vaults:
         return
     out = git.run(
-        top, "diff-index", "--cached", "-z", "--no-renames", "--diff-filter=AM", _head(top), "--", extra=extra
+        top, "diff-index", "--cached", "-z", "--no-renames", "--diff-filter=AMT", _head(top), "--", extra=extra
     )
     fields = out.split(b"\0")
     sizes = blob_sizes(
@@ -56,10 +60,10 @@ def _staged(top: Path, extra: dict[str, str]) -> Iterator[tuple[PurePosixPath, P
     for entry, name in zip(fields[0:-1:2], fields[1::2], strict=True):
         path = PurePosixPath(os.fsdecode(name))
         home = max((vault for vault in vaults if path.is_relative_to(vault)), key=lambda v: len(v.parts), default=None)
-        _, mode, old, new, _ = entry.decode().split()
-        if home is not None and mode.startswith("100"):
-            before = _small(top, old, sizes) if old.strip("0") else None
-            yield path, path.relative_to(home), before, _small(top, new, sizes)
+        old_mode, mode, old, new, _ = entry.decode().lstrip(":").split()
+        if home is not None and mode != _SUBMODULE:
+            before = _small(top, old, sizes) if old.strip("0") and old_mode != _SUBMODULE else None
+            yield path, path.relative_to(home), mode == _LINK, before, _small(top, new, sizes)
 
 
 def _small(top: Path, blob: str, sizes: Mapping[str, int]) -> bytes:
@@ -70,11 +74,14 @@ def _head(top: Path) -> str:
     return git.run(top, "rev-parse", "--verify", "--quiet", "HEAD", ok=(0, 1)).decode().strip() or EMPTY_TREE
 
 
-def _problems(source: PurePosixPath, before: bytes | None, after: bytes) -> Iterator[str]:
+def _problems(source: PurePosixPath, is_link: bool, before: bytes | None, after: bytes) -> Iterator[str]:
     if layout.is_private(source):
         yield " must stay on this machine: `git rm --cached` takes it out of git, and the file stays"
         return
-    if b"\0" not in after:
+    if is_link and before != after and _holds_secret(after):
+        yield ": its target is a secret: git keeps what is committed"
+        return
+    if b"\0" not in after and not is_link:
         yield from _faults(source, after.decode("utf-8", "replace"))
     lines: dict[str, list[str]] = {}
     for line, kind in secrets_added(source, [before], after):
@@ -84,6 +91,12 @@ def _problems(source: PurePosixPath, before: bytes | None, after: bytes) -> Iter
             yield f": its name is a secret of kind {kind}: rename it: git keeps what is committed"
     for kind, where in lines.items():
         yield f": holds {len(where)} of kind {kind} (line {', '.join(where)}): take it out: git keeps what is committed"
+
+
+def _holds_secret(target: bytes) -> bool:
+    """Whether the target of a link holds a secret, as the name of a file may."""
+    path = PurePosixPath(os.fsdecode(target))
+    return shown_path(path) != str(path)
 
 
 def _faults(source: PurePosixPath, text: str) -> Iterator[str]:

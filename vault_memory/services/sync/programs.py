@@ -23,7 +23,8 @@ def take_programs(vault: Vault) -> list[str]:
     notes = []
     with locked(vault, None):
         left_out = sorted(history.left_out([path for path in history.tracked() if layout.is_program(path)]))
-        taken = [path for path in left_out if history.blob(path) is not None]  # a link stays where it is
+        holdable = [path for path in left_out if files.can_write(history.root, path)]
+        taken = [path for path in holdable if history.blob(path) is not None]  # a link stays where it is
         for path in taken:
             notes += _put_on_disk(vault, path)
         if taken:

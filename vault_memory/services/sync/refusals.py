@@ -4,6 +4,7 @@ programs, files over an ignored one of the person's, and settings that cannot be
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,18 +23,24 @@ _PRIVATE_NOTE = (
 )
 _MISPLACED_NOTE = (
     "in the place of a folder or file of the vault's own, so they are not taken in; this merge takes them out of the "
-    "remote's files, not out of its history: give them another name where they were written"
+    "remote's files, not out of its history, and what stands here stays: give them another name where they were written"
 )
 _PROGRAM_NOTE = "run by Obsidian, so they stay in git and are not put on disk: `vault-memory sync --plugins` takes them"
 _LARGE_NOTE = (
     f"larger than {files.MAX_FILE_BYTES // 10**6} MB, so they stay in git and are not put on disk: `git update-index "
     "--no-skip-worktree FILE`, then `git checkout HEAD -- FILE` puts one there"
 )
+_NAME_NOTE = (
+    "too long for this disk, or with signs that it does not take, so they stay in git and are not put on disk: give "
+    "them a shorter name where they were written"
+)
 _ATTRIBUTES_NOTE = (
     f"larger than {MAX_ATTRIBUTES_BYTES // 1000} KB, and every write would search them, so they stay in git and are "
     "not put on disk: divide them where they were written"
 )
-_LARGE_CLASH_NOTE = "too large and changed on both sides, so yours stays; theirs is in git's history"
+_LARGE_CLASH_NOTE = (
+    "too large, and changed on both sides or a file that turns write, so yours stays; theirs is in git's history"
+)
 _COVERED_NOTE = "ignored here or left out by git, so your own files stay as they are"
 _MAX_NAMED = 3
 _MAX_SETTINGS_BYTES = 1_000_000
@@ -60,41 +67,47 @@ def refusals(
 ) -> Refusals:
     """Which files that the commit `theirs` changed must not reach the disk. `sizes` has the bytes of their blobs.
 
-    Private and misplaced ones leave the tree. The others keep the remote's entry in the tree, so that no push deletes
-    them there, and are marked as not on this disk (git's skip-worktree). An entry that this vault has changed too stays
-    ours.
+    Private and misplaced ones leave the tree, in which what they would replace stays as it is here. The others keep the
+    remote's entry in the tree, so that no push deletes them there, and are marked as not on this disk (git's skip-
+    worktree). An entry that this vault has changed too stays ours, and so does a file that turns write: they could not.
     """
     history = vault.history
     private = [each for each in differences if layout.is_private(each.path)]
-    misplaced = [each for each in differences if each not in private and _is_misplaced(history.root, each.path)]
+    misplaced = [each for each in differences if each not in private and layout.is_misplaced(each.path)]
     kept_out = {each.path for each in (*private, *misplaced)}
-    open_to_all = [each for each in differences if each.path not in kept_out]
+    others = [each for each in differences if each.path not in kept_out]
+    replaced = _replaced([each.path for each in misplaced if each.new], [each.path for each in others])
+    open_to_all = [each for each in others if each.path not in replaced]
     left_out = history.left_out([each.path for each in open_to_all])
-    run = {each.path for each in open_to_all if layout.is_program(each.path) and not programs}
+    unfit = {each.path for each in open_to_all if not files.can_write(history.root, each.path)}
+    run = {each.path for each in open_to_all if layout.is_program(each.path) and not programs} - unfit
     large = {
         each.path
         for each in open_to_all
         if max(sizes.get(blob, 0) for blob in (each.old, each.new) if blob) > _max_bytes(each.path)
-    } - run
-    untracked = _untracked(vault, (each for each in open_to_all if each.path not in run))
+    } - (unfit | run)
+    untracked = _untracked(vault, (each for each in open_to_all if each.path not in unfit | run))
     covered = {path for path in untracked if history.ignored(path)}
     entries: dict[PurePosixPath, TreeEntry | None] = {
         each.path: None for each in (*private, *misplaced) if each.new or history.entry(each.path)
     }
+    entries |= {path: history.entry(path) for path in replaced}
     clashes: list[PurePosixPath] = []
     for each in open_to_all:
-        if each.path in left_out | covered | run | large:
+        if each.path in left_out | covered | unfit | run | large:
             ours = history.entry(each.path)
             is_ours_changed = (ours.id if ours else None) not in (each.old, each.new) and each.path not in left_out
-            entries[each.path] = ours if is_ours_changed else history.entry(each.path, theirs)
-            if is_ours_changed and each.path in large:
+            is_kept = is_ours_changed or (each.path in large and layout.is_written_by_turns(each.path))
+            entries[each.path] = ours if is_kept else history.entry(each.path, theirs)
+            if is_kept and each.path in large:
                 clashes.append(each.path)
-    taken_out = [each.path for each in open_to_all if each.path in large and each.new]
+    taken_out = [each.path for each in open_to_all if each.path in large and each.new and each.path not in clashes]
     notes = (
         *_note([each.path for each in private if each.new], _PRIVATE_NOTE),
         *_note([each.path for each in misplaced if each.new], _MISPLACED_NOTE),
         *_note([each.path for each in open_to_all if each.path in run and each.new], _PROGRAM_NOTE),
-        *_note(sorted((covered | left_out) - run - large), _COVERED_NOTE),
+        *_note([each.path for each in open_to_all if each.path in unfit and each.new], _NAME_NOTE),
+        *_note(sorted((covered | left_out) - unfit - run - large), _COVERED_NOTE),
         *_note([path for path in taken_out if not _is_attributes(path)], _LARGE_NOTE),
         *_note([path for path in taken_out if _is_attributes(path)], _ATTRIBUTES_NOTE),
         *_note(clashes, _LARGE_CLASH_NOTE),
@@ -110,10 +123,10 @@ def _max_bytes(path: PurePosixPath) -> int:
     return MAX_ATTRIBUTES_BYTES if _is_attributes(path) else files.MAX_FILE_BYTES
 
 
-def _is_misplaced(root: Path, path: PurePosixPath) -> bool:
-    """Where a folder or file of this vault stands in the way already, a person must merge (`merge`)."""
-    place = root / path
-    return layout.is_misplaced(path) and not place.is_dir() and not any(folder.is_file() for folder in place.parents)
+def _replaced(misplaced: Sequence[PurePosixPath], others: Iterable[PurePosixPath]) -> set[PurePosixPath]:
+    """Those of the other changed files that had to go for a misplaced one: the file above it, or those below it."""
+    places, above = set(misplaced), {folder for path in misplaced for folder in path.parents}
+    return {path for path in others if path in above or not places.isdisjoint(path.parents)}
 
 
 def settings_problem(content: bytes) -> str:
@@ -143,27 +156,48 @@ def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
 
 def private_in_git(vault: Vault) -> str:
     """The private files that git tracks, in one line with the next step; "" when there are none."""
-    private = [path for path in vault.history.tracked() if layout.is_private(path)]
-    if not private:
-        return ""
-    names = ", ".join(f"'{path}'" for path in private[:_MAX_NAMED])
-    return (
-        f"git tracks {_count(private)} that must stay on this machine ({names}): `git rm -r --cached` and their "
-        "names, then `git commit`; if a remote has them, its history keeps them"
-    )
+    return _private_line(vault.history.tracked())
 
 
-def large_attributes(vault: Vault) -> list[str]:
-    """A line for each `.gitattributes` in git that makes writes slow, with the next step."""
-    lines = []
-    for path in filter(_is_attributes, vault.history.tracked()):
+def wrong_in_git(vault: Vault) -> list[str]:
+    """A line for each kind of file that git tracks and should not, or not like this, with the next step.
+
+    Private files; misplaced ones that are on the disk; each `.gitattributes` that makes writes slow.
+    """
+    root, tracked = vault.history.root, vault.history.tracked()
+    misplaced = [path for path in tracked if layout.is_misplaced(path) and os.path.lexists(root / path)]
+    lines = [_private_line(tracked), _misplaced_line(misplaced)]
+    for path in filter(_is_attributes, tracked):
         with contextlib.suppress(OSError):
-            size = (vault.history.root / path).lstat().st_size
+            size = (root / path).lstat().st_size
             if size > _MAX_SWIFT_BYTES:
                 lines.append(
                     f"{path} has {size:,} bytes, and every write searches them: take out the lines that you do not need"
                 )
-    return lines
+    return [line for line in lines if line]
+
+
+def _private_line(tracked: Iterable[PurePosixPath]) -> str:
+    private = [path for path in tracked if layout.is_private(path)]
+    if not private:
+        return ""
+    return (
+        f"git tracks {_count(private)} that must stay on this machine ({_quoted(private)}): `git rm -r --cached` and "
+        "their names, then `git commit`; if a remote has them, its history keeps them"
+    )
+
+
+def _misplaced_line(misplaced: Sequence[PurePosixPath]) -> str:
+    if not misplaced:
+        return ""
+    return (
+        f"git tracks {_count(misplaced)} where the vault has a folder, or in a folder where it has a file "
+        f"({_quoted(misplaced)}), and turns cannot write there: `git mv` to another name, then `git commit`"
+    )
+
+
+def _quoted(paths: Sequence[PurePosixPath]) -> str:
+    return ", ".join(f"'{path}'" for path in paths[:_MAX_NAMED])
 
 
 def _untracked(vault: Vault, differences: Iterable[FileDifference]) -> list[PurePosixPath]:

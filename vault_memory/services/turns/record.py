@@ -11,7 +11,7 @@ import math
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
@@ -26,11 +26,11 @@ from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import Change, Signal
 from vault_memory.core.text import one_line
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import UsageError
+from vault_memory.errors import ForeignFile, HistoryError, Unwritable, UsageError
 from vault_memory.services.profiles import ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.vault import Vault
-from vault_memory.services.write import Plan, Written, index_paths, write
+from vault_memory.services.write import Plan, Written, index_problem, write
 
 _MAX_SEARCHED_CHARS = 20_000
 """This much of a message is searched for private facts; the logs quote its beginning."""
@@ -43,8 +43,8 @@ class Recorded:
     """A recorded turn.
 
     `source` is the line of the conversation record, `conversations/2026-01-30.jsonl:12`; it is empty off the record.
-    `sources` are the files that changed. `paused` says why the commits wait, if they do. `redactions` counts what was
-    kept out, by category. `degraded` says in words what could not be used.
+    `sources` are the files that changed. `paused` says why the commits wait, if they do, or why nothing was learned.
+    `redactions` counts what was kept out, by category. `degraded` says in words what could not be used.
     """
 
     source: str
@@ -74,8 +74,8 @@ def record_turn(
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
 
     The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. Raises
-    `InvalidId`, `Busy` when another writer holds the user's files too long, and `VaultMemoryError` for a disk or git
-    fault; the turn is in the conversation record even then, unless the message says otherwise.
+    `InvalidId`, `Busy` when another writer holds the user's files too long, and `VaultMemoryError` when the turn cannot
+    be kept. What goes wrong after it is in the conversation record, with git, a disk or an index, is in the result.
     """
     layout.check_user_id(user_id)
     if created_at is not None:
@@ -99,14 +99,16 @@ def record_turn(
     source = _append_to_record(vault, turn, before.at)
     signals = extract(turn.user_message or "", turn.assistant_message or "", before.profile.values(), vault.lexicon())
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
-    written = _write_changes(vault, turn, source, before.at, signals, quote, cache)
+    try:
+        written = _write_changes(vault, turn, source, before.at, signals, quote, cache)
+    except (HistoryError, ForeignFile, Unwritable) as error:  # raised, it would make the caller say the turn again
+        written = Written([], (), f"nothing was learned from this turn, which is in the record: {error}", ())
     redactions = Counter(redact.counts) + Counter(private_counts)
     if redactions:
         add_redactions(vault, user_id, redactions)
     record_file = layout.user_dir(user_id) / source.rpartition(":")[0]
     paths = [record_file, *written.paths]
-    if index:
-        index_paths(vault, paths)
+    problem = index_problem(vault, paths) if index else None
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
     return Recorded(
         source,
@@ -115,7 +117,7 @@ def record_turn(
         tuple(sources),
         written.paused,
         dict(redactions),
-        tuple(vault.config.waits()),
+        (*vault.config.waits(), *_degraded(problem)),
     )
 
 
@@ -132,19 +134,30 @@ def check_time(at: datetime) -> datetime:
 
 
 def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[Recorded]:
-    """Record many turns, each given as the arguments of `record_turn`; the index is updated once, at the end.
+    """Record many turns, each given as the arguments of `record_turn`; the index is updated once, with the last.
 
-    Raises what `record_turn` raises; what was recorded before that is indexed too.
+    Raises what `record_turn` raises; what was recorded before that is indexed too, as far as its index can be used.
     """
     paths: dict[PurePosixPath, None] = {}
+    rest = iter(turns)
+    turn = next(rest, None)
     try:
-        for turn in turns:
+        while turn is not None:
             recorded = record_turn(vault, **turn, index=False)
             folder = layout.user_dir(turn["user_id"])
             paths |= dict.fromkeys(folder / source for source in recorded.sources)
+            turn = next(rest, None)
+            if turn is None:
+                degraded = _degraded(index_problem(vault, paths))
+                recorded = replace(recorded, degraded=(*recorded.degraded, *degraded))
+                paths.clear()
             yield recorded
     finally:
-        index_paths(vault, paths)
+        index_problem(vault, paths)  # not at the end: an error has ended it, which is told instead
+
+
+def _degraded(index_problem: str | None) -> list[str]:
+    return [f"index: {index_problem}"] if index_problem else []
 
 
 def _append_to_record(vault: Vault, turn: Turn, at: datetime) -> str:

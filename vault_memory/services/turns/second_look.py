@@ -17,7 +17,7 @@ from vault_memory.adapters.state import StateFile
 from vault_memory.core.extraction import llm
 from vault_memory.core.profile import FIELDS, Change, Evidence, Signal
 from vault_memory.core.text import comparable
-from vault_memory.errors import EndpointError, NotFound
+from vault_memory.errors import EndpointError, ForeignFile, HistoryError, NotFound, Unwritable
 from vault_memory.services.notes import turn_at
 from vault_memory.services.profiles import ProfileFiles, change_profile
 from vault_memory.services.vault import Vault
@@ -49,7 +49,7 @@ def second_look(vault: Vault, user_id: str, source: str, model: ChatModel | None
     """Look at the turn on the line `source` (`conversations/2026-01-30.jsonl:12`); doing it twice adds nothing.
 
     `model` replaces the configured one. Does nothing if `llm.enabled` is off, or for a turn off the record (its source
-    is empty). Raises `NotFound` for a line that holds no turn, and what writing the profile raises.
+    is empty). Raises `NotFound` for a line that holds no turn, and `Busy`.
     """
     if not vault.config.llm_enabled or not source:
         return SecondLook(degraded=tuple(vault.config.waits()) if vault.config.is_waiting("llm") else ())
@@ -75,7 +75,10 @@ def second_look(vault: Vault, user_id: str, source: str, model: ChatModel | None
     def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence]]:
         return state.merge(_not_recorded(signals, state.evidence_of(source)))
 
-    written = change_profile(vault, user_id, decide, ASSISTANT, source)
+    try:
+        written = change_profile(vault, user_id, decide, ASSISTANT, source)
+    except (HistoryError, ForeignFile, Unwritable) as error:  # as in `record_turn`: the turn itself is kept
+        return SecondLook(degraded=(f"nothing was learned from the second look: {error}",))
     degraded = (f"index: {written.index_problem}",) if written.index_problem else ()
     return SecondLook(tuple(written.result), len(proposed) - len(signals), written.paused, degraded)
 
