@@ -179,9 +179,7 @@ def test_a_slow_checkout_moves_nothing_between_branches(branches: Vault, tmp_pat
 
 
 @pytest.mark.parametrize("how", ["--no-rebase", "--rebase"])
-def test_a_slow_pull_is_credited_to_nobody_here_and_loses_nothing(
-    branches: Vault, tmp_path: Path, how: str
-) -> None:
+def test_a_slow_pull_is_credited_to_nobody_here_and_loses_nothing(branches: Vault, tmp_path: Path, how: str) -> None:
     vault = branches
     slow_filter(vault, tmp_path)
     git(vault, "clone", "-q", "--bare", ".", str(tmp_path / "remote"))

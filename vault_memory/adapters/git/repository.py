@@ -159,13 +159,9 @@ class Repository:
 
     def paused(self) -> str | None:
         """Why no commit may be made now, in words, or None. The cause goes when the person is done."""
-        for name, reason in _IN_PROGRESS.items():
-            if os.path.exists(f"{self.git_dir}/{name}"):
-                return f"{reason}: commits wait until it is finished"
-        head = self.head()
-        if head.ref is None:
-            return "HEAD is detached: commits wait until a branch is checked out"
-        if planted := self.planted(head.ref):
+        if stopped := self.stopped():
+            return stopped
+        if planted := self.planted(self.head().ref or ""):
             return in_its_place(*planted[0])
         if others := next((each for each in settings_at(self._place).refused if each.key == ALTERNATES), None):
             return (
@@ -177,6 +173,13 @@ class Repository:
         if elsewhere := self.other_worktree():
             return f"core.worktree of this repository leads to {elsewhere}: `git config --unset core.worktree`"
         return self._foreign_owner()
+
+    def stopped(self) -> str | None:
+        """What a person is in the middle of, in words, or None."""
+        for name, reason in _IN_PROGRESS.items():
+            if os.path.exists(f"{self.git_dir}/{name}"):
+                return f"{reason}: commits wait until it is finished"
+        return "HEAD is detached: commits wait until a branch is checked out" if self.head().ref is None else None
 
     def unusable(self) -> str | None:
         """The setting with which git, or this program, can judge no file here, or that names attributes that nobody

@@ -161,6 +161,13 @@ class History:
         lock = f"{held} is held by another git; if none is running, delete it" if held else None
         return HistoryState(head.branch, head.commit, paused, waiting, damaged, lock, problem)
 
+    def stopped(self) -> str | None:
+        """What a person is in the middle of, in words: a rebase or the like, or an old commit; None for nothing.
+
+        Files that are written then are in the way of what the person does next.
+        """
+        return self._repository.stopped()
+
     def _lost_base(self) -> str | None:
         """A file that waits, and of which what HEAD holds cannot be read, in words; or None."""
         tree = self._head_tree()
@@ -258,6 +265,14 @@ class History:
         if self._repository.head().commit is None:
             return []
         return CommitLog(self.root).entries(paths, limit=limit, since=since, until=until, trailers=trailers or {})
+
+    def holds(self, trailers: Mapping[str, str], since: datetime) -> bool:
+        """Whether a commit since then, or a draft that waits, carries all these trailers."""
+        lines = {f"{key}: {value}" for key, value in trailers.items()}
+        drafts = [draft for intent in self._intents.pending() for draft in intent.drafts]
+        return any(lines <= set(draft.message.split("\n")) for draft in drafts) or bool(
+            self.log(limit=1, since=since, trailers=trailers)
+        )
 
     def uncommitted(
         self,

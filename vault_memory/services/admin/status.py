@@ -26,7 +26,7 @@ from vault_memory.services.sync import (
     waiting_addresses,
     wrong_in_git,
 )
-from vault_memory.services.turns import Tally, redactions, tally
+from vault_memory.services.turns import Tally, redactions, tally, turns_waiting
 from vault_memory.services.vault import Vault
 
 STALE_AFTER_S = 60
@@ -45,7 +45,7 @@ class ScopeStatus:
     maps a file to what is wrong with it. `held` are deletions that wait for `resume`. `vectors_pending` passages have
     no vector, so they are found by their words only. `building` is the progress of the vectors of a model that searches
     do not use yet (`1,200 of 9,000 passages in space http:bge-m3`). `redactions` counts what was kept out of the user's
-    files, by category.
+    files, by category. `turns_waiting` turns are in the record, and nothing was learned from them yet.
     """
 
     scope: str
@@ -60,6 +60,7 @@ class ScopeStatus:
     tracked_bytes: int = 0
     redactions: dict[str, int] = field(default_factory=dict)
     problem: str = ""
+    turns_waiting: int = 0
 
 
 @dataclass(frozen=True)
@@ -225,6 +226,7 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
         tracked_bytes=_tracked_bytes(vault, scope, found),
         redactions=redactions(vault, scope) if scope != layout.SHARED else {},
         problem=problem,
+        turns_waiting=turns_waiting(vault, scope) if scope != layout.SHARED else 0,
     )
 
 
@@ -291,6 +293,10 @@ def _unhealthy(
                 f"{name}: {len(scope.stale)} files changed more than a minute ago and are not indexed "
                 f"({scope.stale[0]}): `vault-memory reindex`, and keep `vault-memory watch` running"
             )
+        if scope.turns_waiting:
+            usual = "the next turn does it, or `vault-memory heartbeat --now commits`"
+            why = history.problem or history.paused or usual
+            lines.append(f"{name}: {scope.turns_waiting} turns are kept, and are not learned from yet: {why}")
         if scope.tracked_bytes > LARGE_USER_BYTES:
             lines.append(
                 f"{name}: {scope.tracked_bytes / 1e6:.1f} MB of notes: move old ones into archive/ (limit 10 MB)"

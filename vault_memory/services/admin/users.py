@@ -16,7 +16,7 @@ from vault_memory.errors import ForeignFile, TooLarge, UsageError
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_person_edits, withheld
-from vault_memory.services.turns import rename_redactions
+from vault_memory.services.turns import rename_markers, rename_redactions
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import refuse_while_waiting
 
@@ -76,6 +76,7 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
                     moved += [FileChange(old_dir / source, content, None), FileChange(new_dir / source, None, content)]
         os.rename(vault.root / old_dir, vault.root / new_dir)
         rename_redactions(vault, old, new)
+        rename_markers(vault, old, new)
         for user_id in (old, new):  # a token of the new id belongs to another person
             drop_user_token(vault, user_id)
         message = trailers.render(f"user({new}): renamed from {old}", "", Trailers(user=new, renamed_from=old))

@@ -14,6 +14,7 @@ from vault_memory.services.daemon.git_upkeep import maintain_git
 from vault_memory.services.indexing import embed, reconcile
 from vault_memory.services.profiles import compute_interaction
 from vault_memory.services.sync import sync
+from vault_memory.services.turns import learn_waiting, turns_waiting
 from vault_memory.services.vault import Vault
 
 
@@ -57,12 +58,17 @@ def _embed_waiting(vault: Vault) -> str:
 
 
 def _commit_waiting(vault: Vault) -> str:
-    if not vault.history.state().waiting:
-        return "nothing waits"
-    flushed = vault.history.flush()
-    if flushed.waiting:
+    waiting = vault.history.state().waiting
+    flushed = vault.history.flush() if waiting else None
+    learned = 0
+    for user_id in vault.user_ids():
+        learned += turns_waiting(vault, user_id)
+        learn_waiting(vault, user_id)
+    if flushed and flushed.waiting:
         raise HistoryError(f"{flushed.waiting} commits wait: {flushed.paused}")
-    return f"{len(flushed.commits)} waiting commits made"
+    said = [f"{len(flushed.commits)} waiting commits made"] if flushed else []
+    said += [f"{learned} turns learned from that waited"] if learned else []
+    return "; ".join(said) or "nothing waits"
 
 
 def _sync(vault: Vault) -> str:

@@ -9,7 +9,15 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.services.turns import feedback
-    from vault_memory.services.turns.record import Recorded, check_time, record_turn, record_turns
+    from vault_memory.services.turns.record import (
+        Recorded,
+        check_time,
+        learn_waiting,
+        record_turn,
+        record_turns,
+        rename_markers,
+        turns_waiting,
+    )
     from vault_memory.services.turns.redactions import redactions, rename_redactions
     from vault_memory.services.turns.second_look import Tally, second_look, tally
 
@@ -18,12 +26,15 @@ __all__ = [
     "Tally",
     "check_time",
     "feedback",
+    "learn_waiting",
     "record_turn",
     "record_turns",
     "redactions",
+    "rename_markers",
     "rename_redactions",
     "second_look",
     "tally",
+    "turns_waiting",
 ]
 
 __getattr__ = lazy_exports(
@@ -32,11 +43,14 @@ __getattr__ = lazy_exports(
         "Recorded": "record",
         "Tally": "second_look",
         "check_time": "record",
+        "learn_waiting": "record",
         "record_turn": "record",
         "record_turns": "record",
         "redactions": "redactions",
+        "rename_markers": "record",
         "rename_redactions": "redactions",
         "second_look": "second_look",
         "tally": "second_look",
+        "turns_waiting": "record",
     },
 )

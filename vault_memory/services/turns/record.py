@@ -2,18 +2,22 @@
 
 The order is guaranteed. First the turn is made durable in `conversations/`. Then preferences are extracted from it,
 without a lock. Then the assistant's changes are written on top of the person's own edits (`services/write.py`), one
-commit per preference and one for the logs, as one batch.
+commit per preference and one for the logs, as one batch. While a person is in the middle of a rebase or the like, or
+when something is wrong with git or the disk, only the first step is taken: the others follow later (`learn_waiting`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
+import re
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from pathlib import PurePosixPath
+from datetime import date, datetime, timedelta
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
@@ -23,10 +27,10 @@ from vault_memory.core import layout, trailers
 from vault_memory.core.extraction import extract
 from vault_memory.core.notes import Turn, journal
 from vault_memory.core.privacy import private, secrets
-from vault_memory.core.profile import Change, Signal
+from vault_memory.core.profile import Change
 from vault_memory.core.text import one_line
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import ForeignFile, HistoryError, Unwritable, UsageError
+from vault_memory.errors import Busy, ForeignFile, HistoryError, Unwritable, UsageError
 from vault_memory.services.profiles import ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.vault import Vault
@@ -34,6 +38,11 @@ from vault_memory.services.write import Plan, Written, index_problem, write
 
 _MAX_SEARCHED_CHARS = 20_000
 """This much of a message is searched for private facts; the logs quote its beginning."""
+_MARKER = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.([0-9]{1,15})")
+_LATER = (Busy, HistoryError, ForeignFile, Unwritable)
+"""What is wrong for a while: a turn is learned from when it is over."""
+_MAX_EARLIER = 50
+"""Of the turns before it, a turn learns from as many; it takes about a second."""
 _LEFT_OUT = "[redacted: password]"
 """In a log, in place of a message that would be a secret there."""
 
@@ -96,13 +105,16 @@ def record_turn(
     )
     cache = ReadCache()
     before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
-    source = _append_to_record(vault, turn, before.at)
-    signals = extract(turn.user_message or "", turn.assistant_message or "", before.profile.values(), vault.lexicon())
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
-    try:
-        written = _write_changes(vault, turn, source, before.at, signals, quote, cache)
-    except (HistoryError, ForeignFile, Unwritable) as error:  # raised, it would make the caller say the turn again
-        written = Written([], (), f"nothing was learned from this turn, which is in the record: {error}", ())
+    with contextlib.ExitStack() as held:
+        source, marker = _append_to_record(vault, turn, before.at, held)
+        try:
+            if _learn_earlier(vault, user_id, marker):
+                before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+            written = _learn(vault, turn, source, before, quote, cache)
+            _strike_off(vault, user_id, marker)
+        except _LATER as error:  # raised, it would make the caller say the turn again
+            written = Written([], (), f"nothing was learned from this turn yet, which is in the record: {error}", ())
     redactions = Counter(redact.counts) + Counter(private_counts)
     if redactions:
         add_redactions(vault, user_id, redactions)
@@ -160,22 +172,74 @@ def _degraded(index_problem: str | None) -> list[str]:
     return [f"index: {index_problem}"] if index_problem else []
 
 
-def _append_to_record(vault: Vault, turn: Turn, at: datetime) -> str:
-    """Append the turn to the conversation record of its day; return its line, `conversations/2026-01-30.jsonl:12`."""
+def learn_waiting(vault: Vault, user_id: str, limit: int | None = None) -> int:
+    """Learn from the turns of a user that nothing was learned from yet, oldest first; return how many were left over.
+
+    Those that somebody learns from now are not counted. Raises one of `_LATER` when it cannot be done now.
+    """
+    waiting = _markers(vault, user_id)
+    left = max(0, len(waiting) - limit) if limit is not None else 0
+    for marker in waiting[:limit]:
+        with contextlib.ExitStack() as held:
+            try:
+                held.enter_context(_marked(vault, user_id, marker))
+            except Busy:
+                continue
+            if reason := vault.history.stopped():
+                raise HistoryError(reason)
+            found = _turn_of(vault, user_id, marker)
+            if found and not _is_learned(vault, *found):  # its writer may have been killed right after that
+                source, turn = found
+                cache = ReadCache()
+                state = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+                quote, _ = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
+                written = _learn(vault, turn, source, state, quote, cache)
+                index_problem(vault, written.paths)
+            _strike_off(vault, user_id, marker)
+    return left
+
+
+def _learn_earlier(vault: Vault, user_id: str, marker: _Marker) -> bool:
+    """Learn from what waits before a turn, as order decides which of two preferences holds; whether there was any."""
+    if reason := vault.history.stopped():
+        raise HistoryError(reason)
+    if _markers(vault, user_id) == [marker]:
+        return False
+    if left := learn_waiting(vault, user_id, _MAX_EARLIER):
+        raise HistoryError(f"{left} turns before it are learned from first: `vault-memory heartbeat --now commits`")
+    return True
+
+
+def _is_learned(vault: Vault, source: str, turn: Turn) -> bool:
+    since = min(turn.created_at.astimezone(), vault.now()) - timedelta(days=1)
+    return vault.history.holds({trailers.KEYS["user"]: turn.user_id, trailers.KEYS["source"]: source}, since)
+
+
+def _append_to_record(vault: Vault, turn: Turn, at: datetime, held: contextlib.ExitStack) -> tuple[str, _Marker]:
+    """Append the turn to the conversation record of its day; return its line, `conversations/2026-01-30.jsonl:12`, and
+    its marker, which is then `held`."""
     conversation = layout.conversation_source(at.date())
     with vault.writing(turn.user_id):
         home = vault.path(turn.user_id, ".")
-        line = files.append_line(home / conversation, turn.line().encode(), below=home)
-    return f"{conversation}:{line}"
+        marker = _next_marker(vault, turn.user_id, at.date())
+        held.enter_context(_marked(vault, turn.user_id, marker))
+        try:
+            line = files.append_line(home / conversation, turn.line().encode(), below=home)
+        except BaseException:
+            _strike_off(vault, turn.user_id, marker)
+            raise
+    return f"{conversation}:{line}", marker
 
 
-def _write_changes(
-    vault: Vault, turn: Turn, source: str, at: datetime, signals: list[Signal], quote: str, cache: ReadCache
+def _learn(
+    vault: Vault, turn: Turn, source: str, before: ProfileFiles, quote: str, cache: ReadCache
 ) -> Written[list[Change]]:
     """Write what the turn changes: the profile, its evidence, the daily log, MEMORY.md.
 
-    `source` is the line of the turn, `at` its time in the user's zone, `quote` its message without private facts.
+    `source` is the line of the turn, `before` the profile before it, `quote` its message without private facts.
     """
+    at = before.at
+    signals = extract(turn.user_message or "", turn.assistant_message or "", before.profile.values(), vault.lexicon())
     folder = layout.user_dir(turn.user_id)
 
     def decide() -> Plan[list[Change]]:
@@ -242,3 +306,86 @@ class _Redactor:
 def _utf8(text: str) -> str:
     """The text without surrogates, which UTF-8 cannot encode: a pair becomes its character, a lone one U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+# --- turns that nothing was learned from yet --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, order=True)
+class _Marker:
+    """A turn by the day of its record and the byte at which its line begins.
+
+    The empty file `.vault-memory/unlearned/USER/DAY.OFFSET` stands for it until it is learned from. It is made before
+    the line, so no kill comes between. Who learns from the turn holds its lock; a marker that nobody holds is of a turn
+    that could not be learned from at that time.
+    """
+
+    day: date
+    offset: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.day.isoformat()}.{self.offset}"
+
+
+@contextlib.contextmanager
+def _marked(vault: Vault, user_id: str, marker: _Marker) -> Iterator[None]:
+    """Hold a marker, which is made if it is not there. Raises `Busy` when somebody learns from that turn now."""
+    with files.lock(_marker_folder(vault, user_id) / marker.name, 0, vault.root):
+        yield
+
+
+def _strike_off(vault: Vault, user_id: str, marker: _Marker) -> None:
+    """The turn is learned from, or is not in the record. The caller holds the marker."""
+    (_marker_folder(vault, user_id) / marker.name).unlink(missing_ok=True)
+
+
+def _markers(vault: Vault, user_id: str) -> list[_Marker]:
+    """The user's markers, in the order of their turns."""
+    try:
+        names = os.listdir(_marker_folder(vault, user_id))
+    except FileNotFoundError:
+        return []
+    found = []
+    for match in filter(None, map(_MARKER.fullmatch, names)):
+        with contextlib.suppress(ValueError):  # no day of a calendar: no marker of ours
+            found.append(_Marker(date.fromisoformat(match[1]), int(match[2])))
+    return sorted(found)
+
+
+def turns_waiting(vault: Vault, user_id: str) -> int:
+    """How many of the user's turns wait to be learned from."""
+    folder = _marker_folder(vault, user_id)
+    return sum(not files.is_locked(folder / marker.name) for marker in _markers(vault, user_id))
+
+
+def _next_marker(vault: Vault, user_id: str, day: date) -> _Marker:
+    """The marker of a line that is now appended to a day's record. The caller holds the user's lock."""
+    path = vault.path(user_id, layout.conversation_source(day))
+    return _Marker(day, path.stat().st_size if path.exists() else 0)
+
+
+def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[str, Turn] | None:
+    """The source (`conversations/2026-01-30.jsonl:12`) and the turn of a marker; None if it is not in the record."""
+    source = layout.conversation_source(marker.day)
+    data = files.read(vault.path(user_id, source), None) or b""
+    rest = data[marker.offset :].lstrip(b"\n")
+    line, ended, _ = rest.partition(b"\n")
+    number = data.count(b"\n", 0, len(data) - len(rest)) + 1
+    try:
+        row = journal.parse_line(line.decode())
+        known = {name: row[name] for name in Turn.__dataclass_fields__ if name in row}
+        turn = Turn(**known | {"created_at": datetime.fromisoformat(row["created_at"]), "user_id": user_id})
+    except (ValueError, KeyError, TypeError):
+        return None
+    return (f"{source}:{number}", turn) if ended else None
+
+
+def rename_markers(vault: Vault, old: str, new: str) -> None:
+    """Move a user's markers to the user's new id. The caller holds the locks of both ids."""
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(_marker_folder(vault, old), _marker_folder(vault, new))
+
+
+def _marker_folder(vault: Vault, user_id: str) -> Path:
+    return vault.root / layout.STATE_DIR / "unlearned" / layout.check_user_id(user_id).casefold()

@@ -1,0 +1,115 @@
+"""A turn that is kept and could not be learned from is learned from later, by itself, once, and in order."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.services.test_person_edits import git, read, subjects
+from vault_memory.services.admin import rename_user, status
+from vault_memory.services.daemon import heartbeat
+from vault_memory.services.turns import learn_waiting, record_turn, turns_waiting
+from vault_memory.services.vault import Vault
+
+USER = PurePosixPath("memory/alice/USER.md")
+
+
+def paused(vault: Vault, *messages: str) -> None:
+    """Say these on an old commit."""
+    git(vault, "checkout", "-q", "--detach")
+    for message in messages:
+        recorded = record_turn(vault, "alice", message, "Noted.")
+        assert recorded.paused and "HEAD is detached" in recorded.paused and not recorded.changes
+        assert recorded.sources == (recorded.source.partition(":")[0],)
+    git(vault, "switch", "-q", "main")
+
+
+@pytest.fixture
+def begun(vault: Vault) -> Vault:
+    record_turn(vault, "alice", "I prefer dark mode", "Noted.")
+    return vault
+
+
+def test_turns_on_an_old_commit_write_nothing_there_and_are_learned_from_by_the_next(begun: Vault) -> None:
+    vault = begun
+    paused(vault, "I prefer light mode", "I use Python every day")
+    assert git(vault, "status", "--porcelain") == "" and turns_waiting(vault, "alice") == 2
+    assert any("2 turns are kept" in line for line in status(vault).unhealthy)
+    record_turn(vault, "alice", "I prefer short answers", "Noted.")
+    text = read(vault, USER)
+    assert "light" in text and "Python" in text and turns_waiting(vault, "alice") == 0
+    assert not status(vault).unhealthy
+    log = git(vault, "log", "--reverse", "--format=%(trailers:key=Vault-Source,valueonly)", "--grep", "^log(alice)")
+    numbers = [line.rpartition(":")[2] for line in log.split()]
+    assert numbers == ["1", "2", "3", "4"]
+
+
+def test_an_earlier_turn_does_not_overwrite_a_later_one(begun: Vault) -> None:
+    vault = begun
+    paused(vault, "I prefer light mode")
+    record_turn(vault, "alice", "I prefer dark mode", "Noted.")
+    assert "dark" in read(vault, USER) and "light" not in read(vault, USER)
+
+
+def test_the_job_commits_learns_from_what_waits(begun: Vault) -> None:
+    vault = begun
+    paused(vault, "I use Python every day")
+    (outcome,) = heartbeat(vault, only="commits", force=True)
+    assert outcome.ok and "1 turns learned from" in outcome.said
+    assert "Python" in read(vault, USER)
+    assert learn_waiting(vault, "alice") == 0
+
+
+def test_a_renamed_users_turns_wait_under_the_new_name(begun: Vault) -> None:
+    vault = begun
+    paused(vault, "I use Python every day")
+    rename_user(vault, "alice", "alix")
+    assert turns_waiting(vault, "alix") == 1
+    record_turn(vault, "alix", "thanks", "Noted.")
+    assert "Python" in read(vault, PurePosixPath("memory/alix/USER.md"))
+
+
+def marker(vault: Vault, offset: int) -> Path:
+    (record,) = (vault.root / "memory/alice/conversations").iterdir()
+    path = vault.root / ".vault-memory/unlearned/alice" / f"{record.stem}.{offset}"
+    path.touch()
+    return path
+
+
+def test_a_turn_whose_writer_was_killed_after_its_line_is_learned_from(begun: Vault) -> None:
+    vault = begun
+    (record,) = (vault.root / "memory/alice/conversations").iterdir()
+    first = record.read_bytes()
+    record.write_bytes(first + first.replace(b"dark mode", b"light mode"))
+    marker(vault, len(first))
+    record_turn(vault, "alice", "thanks", "Noted.")
+    assert "light" in read(vault, USER) and turns_waiting(vault, "alice") == 0
+
+
+@pytest.mark.parametrize("line", [b"", b'{"user_message": "I prefer li'])
+def test_a_turn_whose_writer_was_killed_before_its_line_is_forgotten(begun: Vault, line: bytes) -> None:
+    vault = begun
+    (record,) = (vault.root / "memory/alice/conversations").iterdir()
+    size = record.stat().st_size
+    record.write_bytes(record.read_bytes() + line)
+    marker(vault, size)
+    assert learn_waiting(vault, "alice") == 0 == turns_waiting(vault, "alice")
+
+
+def test_a_turn_whose_writer_was_killed_after_its_commits_is_not_learned_from_twice(begun: Vault) -> None:
+    vault = begun
+    before = subjects(vault)
+    marker(vault, 0)
+    assert learn_waiting(vault, "alice") == 0 == turns_waiting(vault, "alice")
+    assert subjects(vault) == before
+
+
+def test_a_turn_without_git_is_learned_from_when_git_is_back(begun: Vault, tmp_path: Path) -> None:
+    vault = begun
+    shutil.move(vault.root / ".git", tmp_path / "git")
+    assert (record_turn(vault, "alice", "I prefer light mode", "Noted.").paused or "").startswith("nothing was learned")
+    shutil.move(tmp_path / "git", vault.root / ".git")
+    record_turn(vault, "alice", "thanks", "Noted.")
+    assert "light" in read(vault, USER)
