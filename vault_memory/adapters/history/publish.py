@@ -11,7 +11,7 @@ import contextlib
 import os
 import shutil
 import stat
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git, private
@@ -32,6 +32,8 @@ from vault_memory.errors import ForeignFile, HistoryError, TooLarge
 
 FolderTrees = Mapping[PurePosixPath, tuple[str | None, str | None]]
 """Each folder above a change → the tree that HEAD held there, and the one that it will hold."""
+_LISTED_AT_ONCE = 1000
+"""Paths in one command; a system takes some two megabytes of words."""
 
 
 # The branch -----------------------------------------------------------------------------------------------------------
@@ -138,12 +140,20 @@ class GitIndexUpdate:
         if self.problem:
             return dict.fromkeys(paths, CONFLICT)
         blobs: dict[PurePosixPath, str | None] = dict.fromkeys(paths)
-        listed = git.run(self._top, "ls-files", "--stage", "-z", "--", *map(str, paths))
-        for row in filter(None, listed.split(b"\0")):
+        for row in self._listed(paths, "--stage"):
             facts, _, name = row.partition(b"\t")
             _, blob, stage = facts.decode().split()
-            blobs[PurePosixPath(os.fsdecode(name))] = blob if stage == "0" else CONFLICT
+            path = PurePosixPath(os.fsdecode(name))
+            if path in blobs:  # of a folder git lists what is in it
+                blobs[path] = blob if stage == "0" else CONFLICT
         return blobs
+
+    def _listed(self, paths: list[PurePosixPath], form: str) -> Iterator[bytes]:
+        """What `git ls-files` has for these paths, a row for each entry."""
+        for at in range(0, len(paths), _LISTED_AT_ONCE):
+            names = map(str, paths[at : at + _LISTED_AT_ONCE])
+            listed = git.run(self._top, "--literal-pathspecs", "ls-files", form, "-z", "--", *names)
+            yield from filter(None, listed.split(b"\0"))
 
     def left_out(self, paths: list[PurePosixPath]) -> set[PurePosixPath]:
         """Those of the paths whose file on disk does not count (git's skip-worktree); all while nobody can tell."""
@@ -154,8 +164,7 @@ class GitIndexUpdate:
                 self._cannot_be_read(damage)
         if self.problem:
             return set(paths)
-        listed = git.run(self._top, "ls-files", "-t", "-z", "--", *map(str, paths)) if paths else b""
-        return {PurePosixPath(os.fsdecode(row[2:])) for row in listed.split(b"\0") if row.startswith(b"S ")}
+        return {PurePosixPath(os.fsdecode(row[2:])) for row in self._listed(paths, "-t") if row.startswith(b"S ")}
 
     def prepare(
         self,
