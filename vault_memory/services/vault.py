@@ -219,6 +219,14 @@ class Vault:
             yield
 
     @contextmanager
+    def record_lock(self, user_id: str) -> Iterator[None]:
+        """Hold the lock of the user's conversation records, so that a turn is kept although somebody holds `lock` for
+        long. Who takes both takes `lock` first. Raises `Busy`."""
+        name = layout.check_user_id(user_id).casefold()
+        with files.lock(self.root / layout.STATE_DIR / "locks" / f"{name}.record.lock", LOCK_TIMEOUT_S, self.root):
+            yield
+
+    @contextmanager
     def lock_all(self) -> Iterator[None]:
         """Hold every user's write lock. Ids that differ only in case, which another machine may bring, share one."""
         with ExitStack() as held:

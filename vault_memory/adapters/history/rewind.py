@@ -67,7 +67,10 @@ class Rewind:
         log = self._repository.common_dir / "logs" / head.ref
         for move in self._moves(log):
             if (move.why.startswith(_ABORTED) or move.why == _STAYS) and move.old != move.new:
-                redone |= self._take_up(head.commit, list(self._commits(move.old, head.commit)))
+                dropped = list(self._commits(move.old, head.commit))
+                if move.why == _STAYS:  # the person has discarded their own edits, committed just then
+                    dropped = [row for row in dropped if row[1].author == ASSISTANT]
+                redone |= self._take_up(head.commit, dropped)
             elif move.why.startswith(OUR_MOVE):
                 break
         if began := self._outrun_from(log):

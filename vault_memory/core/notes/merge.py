@@ -364,20 +364,21 @@ def _settle(base: list[str], ours: list[str], theirs: list[str], journal: bool) 
 
 
 def _by_heading(ours: list[str], theirs: list[str]) -> list[str]:
-    """The entries of both sides in the order of their headings (`## 14:05`, `## 2026-01-30 14:05`), equal ones once."""
+    """The entries of both sides in the order of their headings (`## 14:05`, `## 2026-01-30 14:05`); equal ones as often
+    as the side has them that has more of them."""
     lead: dict[str, None] = {}
-    entries: list[list[str]] = []
+    entries: Counter[str] = Counter()
     for lines in (ours, theirs):
         before: list[str] = []
-        current = before
+        found: list[list[str]] = []
         for line in lines:
             if line.startswith("## "):
-                current = []
-                entries.append(current)
-            current.append(line)
+                found.append([])
+            (found[-1] if found else before).append(line)
         lead |= dict.fromkeys(before)
+        entries |= Counter("".join(entry).rstrip("\n") + "\n" for entry in found)
     tail = "\n" if entries and (ours[-1], theirs[-1]).count("\n") else ""
-    ordered = sorted({"".join(entry).rstrip("\n") + "\n" for entry in entries})
+    ordered = sorted(entries.elements())
     return [*lead, *_lines("\n".join(ordered) + tail)]
 
 

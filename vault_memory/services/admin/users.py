@@ -62,6 +62,8 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
     with ExitStack() as locks:
         for user_id in sorted({old.casefold(), new.casefold()}):
             locks.enter_context(vault.lock(user_id))
+        for user_id in sorted({old.casefold(), new.casefold()}):
+            locks.enter_context(vault.record_lock(user_id))
         commit_person_edits(vault, old)
         if held := [each for each in withheld(vault) if layout.scope_of(PurePosixPath(each.path)) == old]:
             first = held[0]

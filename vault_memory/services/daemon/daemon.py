@@ -14,7 +14,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -151,7 +151,8 @@ class Daemon:
         edits: Debouncer[Hint] = Debouncer(quiet_s, COMMIT_CAP_S)
         while not self._stop.is_set():
             for hint in take_hints(self._to_commit, edits):
-                edits.add(hint, time.monotonic())
+                if hint != EVERYTHING or hint not in edits:  # scans come in their own time, and keep nothing from due
+                    edits.add(hint, time.monotonic())
             due = edits.take_due(time.monotonic())
             if due and self.vault.exists():
                 try:
@@ -168,7 +169,10 @@ class Daemon:
         paths: dict[str, list[PurePosixPath]] = {}
         for part in self.vault.history.uncommitted_in_parts(None if everywhere else [hint.path for hint in hints]):
             for edit in part:
-                paths.setdefault(layout.scope_of(edit.path), []).append(edit.path)
+                if everywhere and self._is_young(edit.path):
+                    self._to_commit.put(Hint(edit.path))
+                else:
+                    paths.setdefault(layout.scope_of(edit.path), []).append(edit.path)
         for scope in paths.keys() - self._index.held:
             self.vault.memories.let_go_first()
             with locked(self.vault, scope):
@@ -182,6 +186,13 @@ class Daemon:
             what = f"{found.why}, so the file is in no commit: {found.next_step}"
             self._events.publish("withheld", found.path, what)
         self._withheld = held_back
+
+    def _is_young(self, path: PurePosixPath) -> bool:
+        """Whether a file was saved within the quiet time."""
+        with suppress(OSError):
+            age_s = time.time() - (self.vault.root / path).lstat().st_mtime
+            return 0 <= age_s < self.vault.config.watch_commit_quiet_ms / 1000
+        return False
 
     def _embed(self) -> None:
         self._wait_until_ready()

@@ -101,9 +101,8 @@ class IndexWorker:
             self._update_index(scope, None, defer_deletions=self.ready.is_set())
         if self._stop.is_set():
             return began
-        if not self.ready.is_set():
-            self._on_hint(EVERYTHING)
-            self.ready.set()
+        self._on_hint(EVERYTHING)  # an edit may have waited for something that no watcher sees
+        self.ready.set()
         polling = self.watcher.polling
         if polling:
             self._events.set_state("polling", polling, polling)

@@ -219,7 +219,8 @@ def _append_to_record(vault: Vault, turn: Turn, at: datetime, held: contextlib.E
     """Append the turn to the conversation record of its day; return its line, `conversations/2026-01-30.jsonl:12`, and
     its marker, which is then `held`."""
     conversation = layout.conversation_source(at.date())
-    with vault.writing(turn.user_id):
+    with vault.record_lock(turn.user_id):
+        vault.new_user(turn.user_id)
         home = vault.path(turn.user_id, ".")
         marker = _next_marker(vault, turn.user_id, at.date())
         held.enter_context(_marked(vault, turn.user_id, marker))
@@ -360,7 +361,7 @@ def turns_waiting(vault: Vault, user_id: str) -> int:
 
 
 def _next_marker(vault: Vault, user_id: str, day: date) -> _Marker:
-    """The marker of a line that is now appended to a day's record. The caller holds the user's lock."""
+    """The marker of a line that is now appended to a day's record. The caller holds the records' lock."""
     path = vault.path(user_id, layout.conversation_source(day))
     return _Marker(day, path.stat().st_size if path.exists() else 0)
 
