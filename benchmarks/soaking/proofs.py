@@ -157,7 +157,7 @@ def leftovers(vault: Vault) -> list[str]:
                 ".git" in path.parts and name.endswith(".lock") and "vault-memory" not in path.parts
             ):
                 wrong.append(f"left behind: {path.relative_to(vault.root)}")
-    for path in (vault.root / ".vault-memory" / "locks").glob("*.lock"):
+    for path in (vault.root / ".vault-memory" / "locks").rglob("*.lock"):
         try:
             with files.lock(path, 0):
                 pass

@@ -215,7 +215,7 @@ class Vault:
     def lock(self, user_id: str) -> Iterator[None]:
         """Hold the user's write lock. A writer reads, changes and commits a user's files inside it. Raises `Busy`."""
         name = layout.check_user_id(user_id).casefold()
-        with files.lock(self.root / layout.STATE_DIR / "locks" / f"{name}.lock", LOCK_TIMEOUT_S, self.root):
+        with files.lock(self.root / layout.STATE_DIR / "locks" / "users" / f"{name}.lock", LOCK_TIMEOUT_S, self.root):
             yield
 
     @contextmanager
@@ -223,7 +223,7 @@ class Vault:
         """Hold the lock of the user's conversation records, so that a turn is kept although somebody holds `lock` for
         long. Who takes both takes `lock` first. Raises `Busy`."""
         name = layout.check_user_id(user_id).casefold()
-        with files.lock(self.root / layout.STATE_DIR / "locks" / f"{name}.record.lock", LOCK_TIMEOUT_S, self.root):
+        with files.lock(self.root / layout.STATE_DIR / "locks" / "records" / f"{name}.lock", LOCK_TIMEOUT_S, self.root):
             yield
 
     @contextmanager

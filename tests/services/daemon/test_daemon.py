@@ -24,6 +24,7 @@ from vault_memory.services.daemon.daemon import Daemon
 from vault_memory.services.daemon.daemon_record import is_running, lock_path, read_record, write_record
 from vault_memory.services.daemon.event_log import Event
 from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import MEMORY_WAIT_S, Vault, open_vault
 
 pytestmark = pytest.mark.slow
@@ -368,3 +369,8 @@ def test_the_record_survives_a_round_trip(vault: Vault) -> None:
     record = DaemonRecord(started="2026-01-30T14:05:00+08:00", problems={"memory/王": "說明"})
     write_record(vault.root, record)
     assert read_record(vault.root) == record
+
+
+def test_a_user_may_have_the_name_of_the_daemon(vault: Vault) -> None:
+    with running(vault):
+        assert record_turn(vault, "daemon", "I prefer dark mode").commits
