@@ -27,7 +27,8 @@ FILES = [
         "token", "tokens/alice", "index.db", "index.db-wal", "index.db-shm", "index.db-journal",
         "daemon.json", "embedding.json", "embedding.lock", "second-look.json", "second-look.lock",
         "redactions/alice.json", "jobs/commits.json", "jobs/commits.lock",
-        "locks/users/alice.lock", "locks/records/alice.lock", "locks/daemon.lock", "unlearned/alice/2026-01-30.0", "logs/daemon.jsonl", "logs/daemon.jsonl.1", "rescan",
+        "locks/users/alice.lock", "locks/records/alice.lock", "locks/daemon.lock",
+        "unlearned/alice/2026-01-30.0", "logs/daemon.jsonl", "logs/daemon.jsonl.1", "rescan",
     )),
     "memory/alice/index.db", "memory/alice/index.db-wal", "memory/alice/conversations/2026-01-30.jsonl",
 ]  # fmt: skip

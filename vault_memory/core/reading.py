@@ -13,12 +13,20 @@ import re
 import tomllib
 from typing import Any, AnyStr
 
+from vault_memory.errors import ForeignFile
+
 MAX_NESTING = 100
 """Lists and objects inside each other; more than any record of ours has, and far below Python's own limit."""
 MAX_TOML_CHARS = 1_000_000
 MAX_TOML_NESTING = 20
 MAX_KEY_PARTS = 20
 """Parts of a dotted key of TOML: tomllib's time and memory grow with their square."""
+
+
+def check_utf_8(name: object, data: bytes) -> None:
+    """Raise `ForeignFile` for a file in UTF-16 or UTF-32, to which no text may be added: it would tear the file."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data:
+        raise ForeignFile(f"{name} is not in UTF-8: save it in UTF-8, and then it is written to")
 
 
 def lines(text: AnyStr, *, keep_ends: bool = False) -> list[AnyStr]:

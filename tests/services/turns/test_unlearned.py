@@ -113,3 +113,17 @@ def test_a_turn_without_git_is_learned_from_when_git_is_back(begun: Vault, tmp_p
     shutil.move(tmp_path / "git", vault.root / ".git")
     record_turn(vault, "alice", "thanks", "Noted.")
     assert "light" in read(vault, USER)
+
+
+@pytest.mark.parametrize("name", ["USER.md", "daily/*.md"])
+def test_nothing_is_added_to_a_file_in_utf_16(begun: Vault, name: str) -> None:
+    vault = begun
+    (path,) = (vault.root / "memory/alice").glob(name)
+    text = path.read_text()
+    path.write_text(text, encoding="utf-16")
+    before = path.read_bytes()
+    recorded = record_turn(vault, "alice", "I prefer light mode", "Noted.")
+    assert path.read_bytes() == before and "save it in UTF-8" in (recorded.paused or "")
+    path.write_text(text)
+    record_turn(vault, "alice", "thanks", "Noted.")
+    assert "light" in read(vault, USER)

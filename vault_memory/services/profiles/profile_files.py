@@ -56,10 +56,14 @@ class ProfileFiles:
         return merge(self.profile, signals, counts_in(_rows_newest_first(self.feedback, *keys)))
 
     def drafts(self, changes: Iterable[Change], author: Author, source: str) -> list[Draft]:
-        """One commit per change; first one that creates a missing USER.md. `source` is the turn's line, or empty."""
+        """One commit per change; first one that creates a missing USER.md. `source` is the turn's line, or empty.
+
+        Raises `ForeignFile` when USER.md is not in UTF-8.
+        """
         drafts = []
         before = self.profile.encode()
         path = layout.user_dir(self.user_id) / layout.PROFILE
+        reading.check_utf_8(path, before)
         if self.stored is None:
             created = f"memory({self.user_id}): create {layout.PROFILE}"
             drafts.append(Draft(created, author, (FileChange(path, None, before),)))

@@ -23,7 +23,7 @@ from typing import Any
 from vault_memory.adapters import files
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
-from vault_memory.core import layout, trailers
+from vault_memory.core import layout, reading, trailers
 from vault_memory.core.extraction import extract
 from vault_memory.core.notes import Turn, journal
 from vault_memory.core.privacy import private, secrets
@@ -272,6 +272,7 @@ def _log_entries(
 
     def appended(source: str, title: str, entry: Callable[[str], str]) -> FileChange:
         path, before = layout.user_dir(turn.user_id) / source, cache.read(vault.path(turn.user_id, source))
+        reading.check_utf_8(path, before or b"")
         text = (before or b"").decode("utf-8", "surrogateescape")
         after = b""
         for request in (quote, secrets.redact(one_line(quote)).text, _LEFT_OUT):
