@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from tests.services.test_person_edits import git, read, save
+from vault_memory.services.admin import create_vault
 from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
@@ -88,3 +89,10 @@ def test_takes_commits(vault: Vault, kind: str) -> None:
     assert commit_person_edits(vault, None) == 2
     assert git(vault, "status", "--porcelain") == ""
     git(vault, "fsck", "--strict")
+
+
+def test_a_repository_with_sha_256_is_named_at_init(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--object-format=sha256", str(tmp_path)], check=True)
+    assert any(
+        "SHA-256" in line and "no commit can be made" in line for line in create_vault(tmp_path, adopt=True).notes
+    )

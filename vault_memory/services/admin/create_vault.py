@@ -150,4 +150,6 @@ def _complete(root: Path, action: str, ignored: Sequence[str] = ()) -> Created:
         flushed = vault.history.commit([Draft(f"vault: {action or 'lay out a new vault'}", ASSISTANT, tuple(changes))])
         commit = flushed.commits[-1] if flushed.commits else None
     indexed = sum(len(reconcile(vault, scope).indexed) for scope in vault.scopes())
-    return Created(root, tuple(written), tuple(hooks), commit, indexed, tuple(vault.config.waits()))
+    paused = vault.history.state().paused
+    notes = [*vault.config.waits(), *([f"no commit can be made here now: {paused}"] if paused else [])]
+    return Created(root, tuple(written), tuple(hooks), commit, indexed, tuple(notes))
