@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import shutil
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from tests.services.test_person_edits import git, read, subjects
+from vault_memory.adapters.history.intents import MAX_INTENTS
 from vault_memory.services.admin import rename_user, status
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.turns import learn_waiting, record_turn, turns_waiting
@@ -127,3 +130,24 @@ def test_nothing_is_added_to_a_file_in_utf_16(begun: Vault, name: str) -> None:
     path.write_text(text)
     record_turn(vault, "alice", "thanks", "Noted.")
     assert "light" in read(vault, USER)
+
+
+@pytest.mark.slow
+def test_hundreds_of_turns_beside_a_staged_file_need_few_descriptors_and_are_learned_from(begun: Vault) -> None:
+    """A turn whose commits wait is an intent; beyond some, turns are only kept."""
+    vault = begun
+    log = next((vault.root / "memory/alice/daily").iterdir())
+    git(vault, "rm", "-q", "--cached", str(log.relative_to(vault.root)))
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    opened = len(os.listdir("/proc/self/fd"))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (opened + 40, before[1]))
+    try:
+        for number in range(MAX_INTENTS + 20):
+            recorded = record_turn(vault, "alice", f"remark {number}", "Noted.", index=False)
+        assert "changes wait" in (recorded.paused or "") and turns_waiting(vault, "alice") >= 15
+        git(vault, "reset", "-q")
+        assert vault.history.flush().paused is None
+        assert learn_waiting(vault, "alice") == 0 == vault.history.state().waiting
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert all(f"remark {number}\n" in log.read_text() for number in range(MAX_INTENTS + 20))

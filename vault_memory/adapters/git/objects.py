@@ -42,6 +42,8 @@ MAX_OBJECT_BYTES = 300_000_000
 _MAX_HEADER_BYTES = 32
 """Of a loose object: its kind, its size and a NUL."""
 _BLOCK_BYTES = 1 << 20
+_OPEN_AT_ONCE = 24
+"""Objects that are written together, and then fsynced together."""
 _Found = TypeVar("_Found")
 
 _Row = tuple[tuple[str, ...], "str | TreeEntry | None", bytes]
@@ -246,16 +248,22 @@ class Objects:
         return self.add("tree", body) if body else None
 
     def write(self, *also: Path) -> None:
-        """Store the new objects, fsynced, and fsync the files `also` with them.
+        """Store the new objects, fsynced, and fsync the files `also` with the last of them.
 
         Names appear only after the bytes are on disk, as git does it.
         """
+        names = [name for name in self._new if not (self._folder / name[:2] / name[2:]).exists()]
+        last = len(names) // _OPEN_AT_ONCE * _OPEN_AT_ONCE
+        for at in range(0, last + 1, _OPEN_AT_ONCE):
+            self._write_some(names[at : at + _OPEN_AT_ONCE], also if at == last else ())
+        self._new.clear()
+
+    def _write_some(self, names: Sequence[str], also: Sequence[Path]) -> None:
         pending: list[tuple[int, Path, Path]] = []
         try:
-            for name, (kind, body) in self._new.items():
+            for name in names:
+                kind, body = self._new[name]
                 final = self._folder / name[:2] / name[2:]
-                if final.exists():
-                    continue
                 temp = final.with_name(f"tmp_obj_{os.getpid()}_{name[2:12]}")  # the prefix that `git gc` sweeps
                 fd = _created(temp)
                 pending.append((fd, temp, final))
@@ -274,7 +282,6 @@ class Objects:
             for fd, temp, _ in pending:
                 os.close(fd)
                 temp.unlink(missing_ok=True)
-        self._new.clear()
 
     def forget(self) -> None:
         """Drop the new objects that were not written."""

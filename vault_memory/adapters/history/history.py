@@ -168,6 +168,12 @@ class History:
         """
         return self._repository.stopped()
 
+    def _why_waiting(self) -> str:
+        """What has to be done before the commits that wait are made, as far as a look shows it."""
+        state = self.state()
+        staged = ", ".join(map(str, self.staged(list(self._waiting()))))
+        return state.paused or state.lock or (f"{staged} is staged: commit or unstage it" if staged else "see `status`")
+
     def _lost_base(self) -> str | None:
         """A file that waits, and of which what HEAD holds cannot be read, in words; or None."""
         tree = self._head_tree()
@@ -584,6 +590,8 @@ class History:
         changes = net_changes(drafts)
         if not drafts:
             return []
+        if self._intents.is_full():
+            raise HistoryError(f"{self._intents.count()} changes wait for their commits: {self._why_waiting()}")
         for change in changes.values():
             self._check(change)
             if not files.can_write(self.root, change.path):

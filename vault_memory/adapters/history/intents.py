@@ -36,6 +36,7 @@ _MAX_NAME_CHARS = 255
 """No disk takes a longer name; many count its bytes, which `check_path` asks."""
 _NOT_UTF_8 = "\0"
 """Before the bytes of such a path; no path begins so."""
+MAX_INTENTS = 50
 MAX_INTENT_BYTES = 500_000_000
 """Of all contents of one intent, unpacked."""
 
@@ -145,6 +146,10 @@ class IntentLog:
     def count(self) -> int:
         """How many drafts wait."""
         return sum(len(intent.drafts) for intent in self.pending())
+
+    def is_full(self) -> bool:
+        """Whether so many changes wait that no more are taken: every writer reads all of them."""
+        return len(self._names()) >= MAX_INTENTS
 
     def add(
         self, drafts: tuple[Draft, ...], when: str, head: str | None, bases: dict[PurePosixPath, str | None]
