@@ -119,7 +119,7 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
         Withheld(
             shown_path(_path(name)),
             *finding,
-            f"{finding.where} holds a {finding.kind}",
+            f"{finding.where} holds a secret ({finding.kind})",
             _next_step(name, finding),
         )
         for name, noted in now.items()
