@@ -67,6 +67,8 @@ def _ask_to_adopt(folder: Path, track: str | None) -> bool:
         echo("Git goes on to track what your own .gitignore says.")
     else:
         echo(f"Git will track {plural(planned.tracked, 'file')}, and leave {plural(len(planned.left), 'file')} alone.")
+        if planned.tracked:
+            echo("`vault-memory watch` and `serve` commit your files, under your name.")
         for path, size in planned.left[:_MAX_NAMED]:
             echo(f"  left: {path} ({size:,} bytes)")
         if len(planned.left) > _MAX_NAMED:
