@@ -47,7 +47,7 @@ class Plan:
     """The outcome of planning: `commits` oldest first, the changes of the git index, and the drafts that must wait.
 
     Paths are from the repository's top. `folders` gives the old and the new tree of each folder above a change.
-    `left_out` are paths whose file on disk shall not count.
+    `left_out` are paths whose file on disk does not count.
     """
 
     head: Head

@@ -167,7 +167,7 @@ class GitIndexUpdate:
         """Write the new git index beside the old one: (mode, blob) for each path, None to take it out.
 
         `written` are files as we have just written them, which need not be read again. `left_out` are paths whose file
-        on disk shall not count. Raises `DamagedIndex`.
+        on disk does not count. Raises `DamagedIndex`.
         """
         if self._parsed is None:
             self._prepare_by_git(changes, left_out)

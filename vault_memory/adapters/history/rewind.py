@@ -128,7 +128,7 @@ class Rewind:
         tree = self._objects.tree_of(self._repository.head().commit)
         filters = Filters(self._repository, self._objects)
         for path, chain in _by_path(draft for intent in pending for draft in intent.drafts).items():
-            with contextlib.suppress(TooLarge):  # a large file is none that git has put back
+            with contextlib.suppress(TooLarge):  # git has put back no file that is too large
                 blob = filters.blob(self._repository.prefix / path, files.read(self._repository.root / path))
                 if blob == self._blob_at(tree, path) and self._redo(path, chain):
                     redone.add(path)
