@@ -531,6 +531,7 @@ class History:
             self._repository.head()  # raises: a lock would make the folder
         with files.lock(self.git_dir / WAITING_DIR / "lock", LOCK_TIMEOUT_S, self.git_dir):
             private.refuse_links(self.git_dir / WAITING_DIR / "intents" / "x", self.git_dir)
+            self._repository.make_refs()
             release_own_locks(self._repository)
             self._intents.sweep()
             self._intents.finish_killed()
