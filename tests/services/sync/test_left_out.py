@@ -32,6 +32,7 @@ def test_turns_and_merges_change_the_file_and_leave_its_flag(
     assert "小安" in two.read(USER) and two.theme() == "dark"
     assert git(two.root, "show", f"HEAD:{USER}") == two.read(USER)
     assert record_turn(two.vault, "alice", "我喜歡淺色主題").paused is None
+    two.sync()
     two.assert_clean()
     assert one.sync().notes == () and one.theme() == "light"
 
@@ -48,15 +49,18 @@ def test_what_the_person_keeps_out_of_commits_stays_out_and_waits_alone(one: Mac
     two.write("memory/alice/notes/new.md", "# new\n")
     notes = two.sync().notes
     assert any(f"`{command}`" in line for line in notes), notes
-    assert "dark" in two.read("memory/bob/USER.md") and two.theme() == "dark", "ours stays on the disk"
+    assert "dark" in two.read("memory/bob/USER.md")
+    assert all(words in two.read(USER) for words in ("dark", "小安", "mine alone")), "on the disk it is merged"
     one.sync()
     assert one.read("memory/alice/notes/new.md") == "# new\n" and "mine alone" not in git(
         two.root, "log", "-p", "--all"
     )
     git(two.root, *command.split()[1:])
-    two.sync()
+    two.sync()  # ours, which waited
+    two.sync()  # what the person wrote below it
     two.assert_clean()
-    assert "mine alone" in two.read(USER) and two.theme() == "dark" and not status(two.vault).withheld
+    assert all(words in two.read(USER) for words in ("dark", "小安", "mine alone")) and not status(two.vault).withheld
+    assert two.read(USER).count("小安") == 1
     assert git(two.root, "log", "-1", "--format=%an", "-S", "mine alone", "--", USER).strip() != "vault-memory"
 
 

@@ -142,7 +142,8 @@ class GitIndexUpdate:
         for row in filter(None, listed.split(b"\0")):
             facts, _, name = row.partition(b"\t")
             _, blob, stage = facts.decode().split()
-            blobs[PurePosixPath(os.fsdecode(name))] = blob if stage == "0" else CONFLICT
+            if (path := PurePosixPath(os.fsdecode(name))) in blobs:  # of a folder git lists what is below it
+                blobs[path] = blob if stage == "0" else CONFLICT
         return blobs
 
     def left_out(self, paths: list[PurePosixPath]) -> set[PurePosixPath]:

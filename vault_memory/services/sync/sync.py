@@ -94,6 +94,7 @@ def _merge(vault: Vault, name: str, theirs: str | None, plugins: bool) -> list[s
     merge = written.result
     if merge:
         merge.allow_runs()
+        merge.bring_to_disk()
     notes = merge.notes if merge else []
     notes += [f"commits of {len(flushed.kept_back)} files wait: {flushed.paused}"] if flushed.kept_back else []
     return notes + ([f"index: {written.index_problem}"] if written.index_problem else [])
