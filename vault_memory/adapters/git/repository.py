@@ -127,7 +127,8 @@ class Repository:
             shown = repr(ref[:_MAX_SHOWN_CHARS])
             raise HistoryError(f"{path} names {shown}, which is no branch: write `ref: refs/heads/main`")
         commit = self.ref(ref)
-        if commit is None and (was := self._last_in_log(ref)):
+        is_folder = commit is None and (self.common_dir / ref).is_dir()  # `planted` names that
+        if commit is None and not is_folder and (was := self._last_in_log(ref)):
             raise HistoryError(
                 f"{self.common_dir / ref} is gone, and its log says that it was at {was}: `git update-ref {ref} {was}` "
                 f"puts it back; if the branch shall begin anew, delete {self.common_dir / 'logs' / ref}"
