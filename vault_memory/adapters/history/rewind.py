@@ -148,9 +148,9 @@ class Rewind:
             content = self._redone(change, content)
         with contextlib.suppress(Changed):  # the person saved just now: the next call does it
             if content is not None:
-                files.replace(file, content, on_disk)
+                files.replace(file, content, on_disk, self._repository.root)
             elif on_disk is not None:
-                files.remove(file, on_disk)
+                files.remove(file, on_disk, self._repository.root)
         return True
 
     def _redone(self, change: FileChange, content: bytes | None) -> bytes | None:

@@ -101,7 +101,8 @@ def record_turn(
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
     try:
         written = _write_changes(vault, turn, source, before.at, signals, quote, cache)
-    except (HistoryError, ForeignFile, Unwritable) as error:  # raised, it would make the caller say the turn again
+    # Raised, it would make the caller say the turn again. `UsageError`: a folder is a link by now.
+    except (HistoryError, ForeignFile, Unwritable, UsageError) as error:
         written = Written([], (), f"nothing was learned from this turn, which is in the record: {error}", ())
     redactions = Counter(redact.counts) + Counter(private_counts)
     if redactions:
@@ -165,7 +166,7 @@ def _append_to_record(vault: Vault, turn: Turn, at: datetime) -> str:
     conversation = layout.conversation_source(at.date())
     with vault.writing(turn.user_id):
         home = vault.path(turn.user_id, ".")
-        line = files.append_line(home / conversation, turn.line().encode(), below=home)
+        line = files.append_line(home / conversation, turn.line().encode(), below=home, within=vault.root)
     return f"{conversation}:{line}"
 
 
