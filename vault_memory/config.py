@@ -76,7 +76,7 @@ Doubts = Callable[[Mapping[str, Any]], Mapping[str, str]]
 
 
 def _doubt_all(values: Mapping[str, Any]) -> Mapping[str, str]:
-    return dict.fromkeys(values, "nobody said yes to it")
+    return dict.fromkeys(values, "nobody has said yes")
 
 
 def _check_together(config: Config) -> list[str]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
+import tarfile
 from collections.abc import Callable
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path, PurePosixPath
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from vault_memory.adapters.archive import check, pack, unpack
+from vault_memory.errors import UsageError
 
 
 class _Disk(FileIO):
@@ -74,3 +81,31 @@ def test_links_that_lead_out_by_way_of_others_are_left_out(tmp_path: Path) -> No
 
 def _nothing(name: PurePosixPath, is_link: bool) -> bool:
     return False
+
+
+@pytest.mark.slow
+def test_a_damaged_archive_is_read_or_refused_in_words(tmp_path: Path) -> None:
+    """Some bytes of the headers of a real archive are others: it passes, or a person is told what is wrong."""
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as made:
+        for name, kind in (("a", tarfile.DIRTYPE), ("a/名" + "x" * 120, tarfile.REGTYPE), ("l", tarfile.SYMTYPE)):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname, member.size = kind, "a" if kind == tarfile.SYMTYPE else "", 0
+            made.addfile(member)
+    archive = tmp_path / "a.tar.gz"
+
+    @settings(max_examples=150, suppress_health_check=list(HealthCheck))
+    @given(st.lists(st.tuples(st.integers(0, plain.tell() - 1), st.binary(max_size=9)), min_size=1, max_size=4))
+    def anything(changes: list[tuple[int, bytes]]) -> None:
+        data = bytearray(plain.getvalue())
+        for place, other in changes:
+            data[place : place + len(other)] = other
+        for start in range(0, len(data) - 511, 512):  # a header whose checksum is wrong would be the end of each try
+            block = data[start : start + 512]
+            block[148:156] = b" " * 8
+            data[start + 148 : start + 156] = b"%06o\0 " % sum(block)
+        archive.write_bytes(gzip.compress(bytes(data), 1))
+        with suppress(UsageError):
+            check(archive, lambda name, is_link: False)
+
+    anything()

@@ -18,7 +18,7 @@ from vault_memory.adapters import files, private
 from vault_memory.adapters.index import SqliteIndex
 from vault_memory.adapters.log_file import LogFile
 from vault_memory.adapters.state import StateFile
-from vault_memory.errors import ForeignFile, IndexUnusable
+from vault_memory.errors import Changed, ForeignFile, IndexUnusable
 
 WAYS: dict[str, Callable[[Path, Path], object]] = {
     "append": lambda root, path: files.append_line(path, b"x", root),
@@ -109,9 +109,11 @@ def test_a_pipe_does_not_stop_the_program(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_folder_that_becomes_a_link_meanwhile_is_not_followed(tmp_path: Path, outside: Path) -> None:
-    """A pull swaps the folder again and again while lines are appended: each is refused, or lands in the folder."""
+    """A pull swaps the folder again and again while files are written: each is refused, or lands in the folder."""
     root, parked, way = tmp_path / "root", tmp_path / "parked", tmp_path / "way"
     (root / "private").mkdir(parents=True)
+    (root / "private" / "note").write_bytes(b"")
+    (outside / "note").write_bytes(b"")
     way.symlink_to(outside)
     stop = threading.Event()
 
@@ -124,20 +126,49 @@ def test_a_folder_that_becomes_a_link_meanwhile_is_not_followed(tmp_path: Path, 
 
     swapper = threading.Thread(target=swap)
     swapper.start()
-    refused = 0
+    refused, note = 0, b""
     deadline = time.monotonic() + 0.7
     try:
         while time.monotonic() < deadline:
             try:
                 with private.folder_of(root / "private" / "here", root) as folder:
                     os.close(folder.open("here", os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
-            except (ForeignFile, OSError):
+                files.replace(root / "private" / "note", note + b"x", note, root)
+                note += b"x"
+            except (ForeignFile, FileNotFoundError):
                 refused += 1
+            except Changed as error:  # the folder was away, and nothing in its place
+                assert error.found is None
     finally:
         stop.set()
         swapper.join()
     assert refused and (outside / "here").read_text() == "mine\n"
     assert stat.S_ISREG((root / "private" / "here").lstat().st_mode)
+    assert (root / "private" / "note").read_bytes() == note and (outside / "note").read_bytes() == b""
+    assert {path.name for path in outside.iterdir()} == {"here", "here.json", "note"}
+
+
+WRITES: dict[str, Callable[[Path, Path], object]] = {
+    "replace": lambda path, root: files.replace(path, b"ours\n", b"mine\n", root),
+    "replace, new": lambda path, root: files.replace(path.with_name("new"), b"ours\n", None, root),
+    "remove": lambda path, root: files.remove(path, b"mine\n", root),
+    "append": lambda path, root: files.append_line(path, b"ours", path.parent, root),
+}
+
+
+@pytest.mark.parametrize("way", WRITES)
+@pytest.mark.parametrize("to", ["outside", "itself"])
+def test_a_note_s_folder_that_is_a_link_is_not_written_through(
+    tmp_path: Path, outside: Path, way: str, to: str
+) -> None:
+    root = tmp_path / "root"
+    (root / "memory").mkdir(parents=True)
+    folder = root / "memory" / "alice"
+    folder.symlink_to(outside if to == "outside" else folder)
+    before = sorted(path.name for path in outside.iterdir())
+    with pytest.raises(ForeignFile, match=f"{folder} is a link to .*: (put|delete)"):
+        WRITES[way](folder / "here", root)
+    assert (outside / "here").read_text() == "mine\n" and sorted(p.name for p in outside.iterdir()) == before
 
 
 def test_a_new_connection_leaves_the_locks_of_another_thread(tmp_path: Path) -> None:

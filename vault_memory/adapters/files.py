@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from vault_memory.adapters import private
+from vault_memory.adapters.private import OpenFolder
 from vault_memory.errors import Busy, Changed, ForeignFile, TooLarge, Unwritable, UsageError
 
 MAX_FILE_BYTES = 20_000_000
@@ -73,7 +74,7 @@ def contained(root: Path, relative: str | PurePosixPath) -> Path:
     text = str(relative)
     home = root.resolve()
     if "\0" not in text and not PurePosixPath(text).is_absolute():
-        with contextlib.suppress(RuntimeError):  # a link that leads to itself
+        with contextlib.suppress(RuntimeError, OSError):  # a link that leads to itself, or was none a moment before
             path = (home / text).resolve()
             if path != home and path.is_relative_to(home):
                 return path
@@ -101,13 +102,14 @@ def can_write(root: Path, path: PurePosixPath) -> bool:
     return can_hold(root, path) and can_hold(root, path.with_name(_temp_path(root / path).name))
 
 
-def read(path: Path, max_bytes: int | None = MAX_FILE_BYTES) -> bytes | None:
+def read(path: Path, max_bytes: int | None = MAX_FILE_BYTES, *, folder: OpenFolder | None = None) -> bytes | None:
     """The file's bytes, or None when there is no such file, nor can be one of that name on this disk.
 
-    Raises `ForeignFile` for a folder, pipe, socket or device, and `TooLarge` for more than `max_bytes` (None: any).
+    It is read in `folder`, if given. Raises `ForeignFile` for a folder, pipe, socket or device, and `TooLarge` for more
+    than `max_bytes` (None: any).
     """
     try:
-        file = opened(path)
+        file = opened(path, folder=folder)
     except OSError as error:
         if not _is_absent(error):
             raise
@@ -128,16 +130,17 @@ def _is_absent(error: OSError) -> bool:
     return isinstance(error, (FileNotFoundError, NotADirectoryError)) or error.errno in _NOT_A_NAME
 
 
-def opened(path: Path, *, follow: bool = True) -> BinaryIO:
-    """An existing file, open for reading. Raises `ForeignFile` for a folder, pipe, socket or device; unless `follow`,
-    `OSError` for a link."""
+def opened(path: Path, *, follow: bool = True, folder: OpenFolder | None = None) -> BinaryIO:
+    """An existing file, open for reading; in `folder`, if given. Raises `ForeignFile` for a folder, pipe, socket or
+    device; unless `follow`, `OSError` for a link."""
+    name, number = (folder.at(path.name), folder.number) if folder else (path, None)
     try:
-        number = os.open(path, _READ_FLAGS if follow else _READ_FLAGS | getattr(os, "O_NOFOLLOW", 0))
+        number = os.open(name, _READ_FLAGS if follow else _READ_FLAGS | getattr(os, "O_NOFOLLOW", 0), dir_fd=number)
     except OSError as error:
         if error.errno == errno.ENXIO:  # a socket cannot even be opened
             raise _no_file(path) from error
         if error.errno == errno.ELOOP and follow:
-            raise ForeignFile(f"{path} is reached through a link that leads to itself: delete that link") from error
+            raise _loop(path) from error
         raise
     try:
         mode = os.fstat(number).st_mode
@@ -149,6 +152,10 @@ def opened(path: Path, *, follow: bool = True) -> BinaryIO:
     except BaseException:
         os.close(number)
         raise
+
+
+def _loop(path: Path) -> ForeignFile:
+    return ForeignFile(f"{path} is reached through a link that leads to itself: delete that link")
 
 
 def _no_file(path: Path) -> ForeignFile:
@@ -170,6 +177,8 @@ class ReadCache:
         try:
             stamp = FileStamp.of(path.stat())  # before reading: a save in between then differs from the stamp
         except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise _loop(path) from error
             if not _is_absent(error):
                 raise
             return None
@@ -182,33 +191,36 @@ class ReadCache:
         self._files.clear()
 
 
-def replace(path: Path, content: bytes, expected: bytes | None, *, sync: bool = True) -> FileStamp:
+def replace(
+    path: Path, content: bytes, expected: bytes | None, below: Path | None = None, *, sync: bool = True
+) -> FileStamp:
     """Make `content` the file's bytes if they are `expected` now (None: there is no file), else raise `Changed`.
 
     Returns the stamp of the new file before its renaming, which changes `ctime_ns`; an empty one if nothing was
     written.
 
-    Missing folders are made. The mode (and, where allowed, the owner) of the old file stays; a new file has the mode
-    that the umask gives. `sync=False` is for a caller that can redo the change: the bytes are fsynced, the name is not.
-    Raises `Unwritable` on a full disk or without permission, with the old file untouched.
+    Missing folders are made. A folder on the way from `below` (the vault's root) that is a link, or is swapped for one
+    at this moment, is not written through: this raises `ForeignFile`. The mode (and, where allowed, the owner) of the
+    old file stays; a new file has the mode that the umask gives. `sync=False` is for a caller that can redo the change:
+    the bytes are fsynced, the name is not. Raises `Unwritable` on a full disk or without permission, with the old file
+    untouched.
     """
-    with _unwritable(path):
-        on_disk = _held(path, expected)
+    with _unwritable(path), _folder_of(path, below, make=expected is None) as folder:
+        on_disk = _held(path, folder, expected)
         if on_disk != expected:
             raise changed(path, on_disk)
         if on_disk == content:
             return FileStamp()
-        _make_folders(path.parent)
-        temp, stamp = _write_temp(path, content)
+        temp, stamp = _write_temp(path, folder, content)
         try:
             if expected is None:
-                _put_new(temp, path)
+                _put_new(temp, path, folder)
             else:
-                _swap_in(temp, path, expected, content)
+                _swap_in(temp, path, folder, expected, content)
         finally:
-            temp.unlink(missing_ok=True)
+            _discard(temp, folder)
         if sync:
-            sync_folder(path.parent)
+            folder.sync()
     return stamp
 
 
@@ -255,37 +267,38 @@ def remove_private(path: Path, below: Path | None = None) -> bool:
         return False
 
 
-def remove(path: Path, expected: bytes) -> None:
-    """Delete the file if its bytes are `expected` now; else leave it and raise `Changed`."""
-    with _unwritable(path):
-        on_disk = _held(path, expected)
+def remove(path: Path, expected: bytes, below: Path | None = None) -> None:
+    """Delete the file if its bytes are `expected` now; else leave it and raise `Changed`. `below`: see `replace`."""
+    with _unwritable(path), _folder_of(path, below) as folder:
+        on_disk = _held(path, folder, expected)
         if on_disk != expected:
             raise changed(path, on_disk)
         # Moved aside first and read again: a save that landed since the check is not deleted with the rest.
         aside = _temp_path(path)
-        os.replace(path, aside)
-        displaced = read(aside, None)
+        _rename(path, aside, folder)
+        displaced = read(aside, None, folder=folder)
         if displaced != expected:
             with contextlib.suppress(FileExistsError):  # it exists again already: that one is newer
-                _put_new(aside, path)
-            aside.unlink(missing_ok=True)
+                _put_new(aside, path, folder)
+            _discard(aside, folder)
             raise changed(path, displaced)
-        aside.unlink()
-        sync_folder(path.parent)
+        folder.remove(aside.name)
+        folder.sync()
 
 
-def append_line(path: Path, line: bytes, below: Path | None = None) -> int:
+def append_line(path: Path, line: bytes, below: Path | None = None, within: Path | None = None) -> int:
     """Append one line to a private file and return its 1-based number; the caller holds the lock for this file.
 
     A last line without its line break (a write that was cut off) gets one first. On a full disk the file is cut back to
-    what it was, and this raises `Unwritable`. `below` and `ForeignFile`: see `private.folder_of`.
+    what it was, and this raises `Unwritable`. `below`, `within` and `ForeignFile`: see `private.folder_of`.
     """
     line = line.rstrip(b"\n")
     if b"\n" in line:
         raise UsageError(f"{path}: the line to append holds a line break: append one line at a time")
     with _unwritable(path):
-        _make_folders(below or path.parent)
-        with private.folder_of(path, below, make=True) as folder:
+        if not within:
+            _make_folders(below or path.parent)
+        with private.folder_of(path, below, within=within, make=True) as folder:
             fd = folder.open(path.name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
                 size, lines, last = 0, 0, b"\n"
@@ -446,8 +459,8 @@ def _alive(temp_name: str) -> bool:
     return True
 
 
-def _held(path: Path, expected: bytes | None) -> bytes | None:
-    return read(path, max(MAX_FILE_BYTES, len(expected or b"")))
+def _held(path: Path, folder: OpenFolder, expected: bytes | None) -> bytes | None:
+    return read(path, max(MAX_FILE_BYTES, len(expected or b"")), folder=folder)
 
 
 def changed(path: Path, on_disk: bytes | None) -> Changed:
@@ -475,6 +488,18 @@ def _unwritable(path: Path) -> Iterator[None]:
         raise Unwritable(f"{path} cannot be written ({error.strerror or error}): {advice} and try again") from error
 
 
+@contextlib.contextmanager
+def _folder_of(path: Path, below: Path | None, *, make: bool = False) -> Iterator[OpenFolder]:
+    """The folder of a file that is changed, open; with `make`, it is made. `below`: see `replace`."""
+    if make and not below:
+        _make_folders(path.parent)
+    try:
+        with private.folder_of(path, below, make=make, is_private=False) as folder:
+            yield folder
+    except NotADirectoryError as error:
+        raise changed(path, None) from error
+
+
 def _make_folders(folder: Path) -> None:
     """Make the missing folders of a path. Raises `ForeignFile` for a file in the place of one."""
     missing = [f for f in (folder, *folder.parents) if not f.exists()]
@@ -493,19 +518,20 @@ def _temp_stem(path: Path) -> str:
     return "." + os.fsencode(path.name)[: _NAME_BYTES - _TEMP_TAIL_BYTES].decode("utf-8", "ignore")
 
 
-def _write_temp(path: Path, content: bytes) -> tuple[Path, FileStamp]:
+def _write_temp(path: Path, folder: OpenFolder, content: bytes) -> tuple[Path, FileStamp]:
     temp = _temp_path(path)
-    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    fd = os.open(folder.at(temp.name), flags, 0o666, dir_fd=folder.number)
     try:
         write_all(fd, content)
         try:
-            _keep_attributes(fd, os.stat(path))
+            _keep_attributes(fd, os.stat(folder.at(path.name), dir_fd=folder.number))
         except FileNotFoundError:
-            adopt(fd, temp)
+            private.give_to_owner(fd, folder.status())
         os.fsync(fd)
         return temp, FileStamp.of(os.fstat(fd))
     except BaseException:
-        temp.unlink(missing_ok=True)
+        _discard(temp, folder)
         raise
     finally:
         os.close(fd)
@@ -528,56 +554,68 @@ def write_all(fd: int, content: bytes | memoryview) -> None:
         view = view[os.write(fd, view) :]
 
 
-def _put_new(temp: Path, path: Path) -> None:
+def _rename(old: Path, new: Path, folder: OpenFolder) -> None:
+    number = folder.number
+    os.replace(folder.at(old.name), folder.at(new.name), src_dir_fd=number, dst_dir_fd=number)
+
+
+def _discard(temp: Path, folder: OpenFolder) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        folder.remove(temp.name)
+
+
+def _put_new(temp: Path, path: Path, folder: OpenFolder) -> None:
     """Give a finished temporary file its name, which must be free."""
+    number = folder.number
     try:
-        os.link(temp, path)
+        os.link(folder.at(temp.name), folder.at(path.name), src_dir_fd=number, dst_dir_fd=number)
     except FileExistsError:
-        raise changed(path, read(path)) from None
+        raise changed(path, read(path, folder=folder)) from None
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
             raise
-        if path.exists():  # a file system without hard links: the window between the check and the rename stays
-            raise changed(path, read(path)) from None
-        os.replace(temp, path)
+        # a file system without hard links: the window between the check and the rename stays
+        if (on_disk := read(path, folder=folder)) is not None:
+            raise changed(path, on_disk) from None
+        _rename(temp, path, folder)
 
 
-def _swap_in(temp: Path, path: Path, expected: bytes, content: bytes) -> None:
+def _swap_in(temp: Path, path: Path, folder: OpenFolder, expected: bytes, content: bytes) -> None:
     """Rename a finished temporary file over `path`, and undo it when what it displaced is not `expected`."""
     exchange = _exchange()
-    if exchange is None or not exchange(temp, path):
-        _swap_by_rename(temp, path, expected)
+    if exchange is None or not exchange(temp, path, folder):
+        _swap_by_rename(temp, path, folder, expected)
         return
-    displaced = read(temp, None)
+    displaced = read(temp, None, folder=folder)
     if displaced == expected:
         return
     # A save landed between the check and the exchange: put it back. If another save lands before that, the exchange
     # displaces it; it is newer, so it is put back over the first; and so on until our own bytes are displaced.
     placed: bytes | None = content
     while True:
-        putting = read(temp, None)
-        exchange(temp, path)
-        if read(temp, None) == placed:
+        putting = read(temp, None, folder=folder)
+        exchange(temp, path, folder)
+        if read(temp, None, folder=folder) == placed:
             raise changed(path, putting)
         placed = putting
 
 
-def _swap_by_rename(temp: Path, path: Path, expected: bytes) -> None:
+def _swap_by_rename(temp: Path, path: Path, folder: OpenFolder, expected: bytes) -> None:
     """Without an atomic exchange: keep the old file open over the rename, and read it again to see a late change."""
-    with opened(path) as old:
+    with opened(path, folder=folder) as old:
         if (on_disk := old.read()) != expected:
             raise changed(path, on_disk)
-        os.replace(temp, path)
+        _rename(temp, path, folder)
         old.seek(0)
         displaced = old.read()
     if displaced != expected:
-        back, _ = _write_temp(path, displaced)
-        os.replace(back, path)
+        back, _ = _write_temp(path, folder, displaced)
+        _rename(back, path, folder)
         raise changed(path, displaced)
 
 
 @functools.cache
-def _exchange() -> Callable[[Path, Path], bool] | None:
+def _exchange() -> Callable[[Path, Path, OpenFolder], bool] | None:
     """`renameat2(…, RENAME_EXCHANGE)`; it returns whether the file system can do it. None on other systems."""
     import ctypes
 
@@ -587,8 +625,10 @@ def _exchange() -> Callable[[Path, Path], bool] | None:
         return None
     here, exchange_flag = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
 
-    def exchange(one: Path, other: Path) -> bool:
-        if renameat2(here, os.fsencode(one), here, os.fsencode(other), exchange_flag) == 0:
+    def exchange(one: Path, other: Path, folder: OpenFolder) -> bool:
+        number = here if folder.number is None else folder.number
+        names = (os.fsencode(folder.at(path.name)) for path in (one, other))
+        if renameat2(number, next(names), number, next(names), exchange_flag) == 0:
             return True
         code = ctypes.get_errno()
         if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):

@@ -19,7 +19,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.state import StateFile
 from vault_memory.errors import Unwritable
 
-NO_YES = "this machine has not said yes to it"
+NO_YES = "this machine has not said yes"
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 

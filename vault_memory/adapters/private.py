@@ -1,4 +1,5 @@
-"""The one way to a private file: state, indexes, conversation records. Only its owner may read it, from its first byte.
+"""The one way to a folder in which we write, and to a private file (state, indexes, conversation records): only its
+owner may read that, from its first byte.
 
 A vault's folder may be written by others: a `git pull`, a sync program, an archive. A link that they planted where we
 write would turn our bytes into a change of any file of the person. So each name below a trusted folder (the vault's
@@ -32,21 +33,24 @@ for _name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
     _FILE_FLAGS |= getattr(os, _name, 0)
 
 
-class PrivateFolder:
-    """An open folder whose files are private. Its methods take the names of files in it."""
+class OpenFolder:
+    """An open folder; its files are private unless `is_private` is false. Its methods take the names of files in it.
+
+    `number` is its descriptor, None where the system has none for folders: then `at` gives whole paths.
+    """
 
     def __init__(self, path: Path, number: int | None, is_private: bool = True) -> None:
         self.path = path
-        self._number = number
+        self.number = number
         self._is_private = is_private
 
     def open(self, name: str, flags: int) -> int:
         """Open a file, which is made private if it is not. Raises `ForeignFile` for a link, or what is no file."""
-        if self._number is None:
+        if self.number is None:
             _refuse_link(self.path / name)
         try:
             mode = FILE_MODE if self._is_private else _OPEN_FILE_MODE
-            number = os.open(self._at(name), flags | _FILE_FLAGS, mode, dir_fd=self._number)
+            number = os.open(self.at(name), flags | _FILE_FLAGS, mode, dir_fd=self.number)
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise _link(self.path / name) from error
@@ -59,8 +63,8 @@ class PrivateFolder:
                 raise _no_file(self.path / name)
             if self._is_private:
                 _keep_to_owner(number, status, FILE_MODE)
-            if flags & os.O_CREAT and status.st_size == 0 and self._number is not None:
-                give_to_owner(number, os.fstat(self._number))
+            if flags & os.O_CREAT and status.st_size == 0 and self.number is not None:
+                give_to_owner(number, os.fstat(self.number))
         except BaseException:
             os.close(number)
             raise
@@ -77,11 +81,11 @@ class PrivateFolder:
     def replace(self, name: str, new_name: str) -> None:
         """Rename a file, over another one if there is one; a link of that name is refused."""
         self.refuse_link(new_name)
-        os.replace(self._at(name), self._at(new_name), src_dir_fd=self._number, dst_dir_fd=self._number)
+        os.replace(self.at(name), self.at(new_name), src_dir_fd=self.number, dst_dir_fd=self.number)
 
     def remove(self, name: str) -> None:
         """Delete a file. Raises `FileNotFoundError`."""
-        os.unlink(self._at(name), dir_fd=self._number)
+        os.unlink(self.at(name), dir_fd=self.number)
 
     def make(self, name: str) -> None:
         """Make an empty file if there is none. It never has its name while it is open here."""
@@ -89,7 +93,7 @@ class PrivateFolder:
         os.close(self.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         try:
             with contextlib.suppress(FileExistsError):
-                os.link(self._at(temp), self._at(name), src_dir_fd=self._number, dst_dir_fd=self._number)
+                os.link(self.at(temp), self.at(name), src_dir_fd=self.number, dst_dir_fd=self.number)
         except OSError:  # a file system without hard links
             os.close(self.open(name, os.O_WRONLY | os.O_CREAT))
         finally:
@@ -99,29 +103,34 @@ class PrivateFolder:
         """Make a file private without opening it; whether it exists. Raises `ForeignFile` for what is no file."""
         self.refuse_link(name)
         try:
-            status = os.stat(self._at(name), dir_fd=self._number, follow_symlinks=False)
+            status = os.stat(self.at(name), dir_fd=self.number, follow_symlinks=False)
         except FileNotFoundError:
             return False
         if not stat.S_ISREG(status.st_mode):
             raise _no_file(self.path / name)
         if os.name != "nt" and status.st_mode & 0o077:
             with contextlib.suppress(PermissionError):  # it is another user's
-                os.chmod(self._at(name), FILE_MODE, dir_fd=self._number)
+                os.chmod(self.at(name), FILE_MODE, dir_fd=self.number)
         return True
 
     def refuse_link(self, name: str) -> None:
         """Raise `ForeignFile` if the name is a link."""
         with contextlib.suppress(FileNotFoundError):
-            if stat.S_ISLNK(os.stat(self._at(name), dir_fd=self._number, follow_symlinks=False).st_mode):
+            if stat.S_ISLNK(os.stat(self.at(name), dir_fd=self.number, follow_symlinks=False).st_mode):
                 raise _link(self.path / name)
 
     def sync(self) -> None:
         """Make names that were made, renamed or removed durable."""
-        if self._number is not None:
-            os.fsync(self._number)
+        if self.number is not None:
+            os.fsync(self.number)
 
-    def _at(self, name: str) -> str:
-        return name if self._number is not None else os.fspath(self.path / name)
+    def status(self) -> os.stat_result:
+        """What the system says of the folder."""
+        return os.stat(self.path if self.number is None else self.number)
+
+    def at(self, name: str) -> str:
+        """What `os` calls with `dir_fd=self.number` take for the file of that name."""
+        return name if self.number is not None else os.fspath(self.path / name)
 
 
 def give_to_owner(number: int, folder: os.stat_result) -> None:
@@ -146,29 +155,43 @@ def make_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def folder_of(
-    path: Path, below: Path | None = None, *, make: bool = False, is_private: bool = True
-) -> Iterator[PrivateFolder]:
-    """The folder of a private file, reached from the trusted folder `below` (None: that folder itself is trusted).
+    path: Path,
+    below: Path | None = None,
+    *,
+    within: Path | None = None,
+    make: bool = False,
+    is_private: bool = True,
+) -> Iterator[OpenFolder]:
+    """The folder of a private file, reached from the folder `below` (None: that folder itself), which is trusted or is
+    reached without a link from the trusted folder `within`.
 
     With `make`, missing folders are made. Raises `ForeignFile` when one on the way is a link, `FileNotFoundError` when
-    one is missing. Without `is_private` modes stay as they are and the umask gives those of what is new.
+    one is missing. The modes of what is below `below` become private. Without `is_private` they stay as they are, and
+    the umask gives those of what is new.
     """
-    trusted = below or path.parent
+    public = below or path.parent
+    trusted = within or public
     if make:
         with contextlib.suppress(FileExistsError):  # pathlib says so of a folder that is deleted at this moment
             trusted.mkdir(parents=True, exist_ok=True)
     if not _HAS_DESCRIPTORS:
-        yield PrivateFolder(_checked_by_name(trusted, path.parent, make=make), None, is_private)
+        yield OpenFolder(_checked_by_name(trusted, path.parent, make=make), None, is_private)
         return
-    number = os.open(trusted, _FOLDER_FLAGS)
+    try:
+        number = os.open(trusted, _FOLDER_FLAGS)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _link(trusted, is_private) from error
+        raise
     here = trusted
     try:
-        for name in path.parent.relative_to(trusted).parts:
+        for depth, name in enumerate(path.parent.parts[len(trusted.parts) :], len(trusted.parts)):
             here = here / name
-            inner = _open_folder(here, number, make=make, is_private=is_private)
+            is_below = depth >= len(public.parts)
+            inner = _open_folder(here, number, make=make, is_private=is_private and is_below)
             os.close(number)
             number = inner
-        yield PrivateFolder(path.parent, number, is_private)
+        yield OpenFolder(path.parent, number, is_private)
     finally:
         os.close(number)
 
@@ -209,17 +232,28 @@ def _open_folder(path: Path, above: int, *, make: bool, is_private: bool) -> int
     try:
         number = os.open(path.name, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=above)
     except OSError as error:
-        if error.errno in _IS_NO_FOLDER and path.is_symlink():
-            raise _link(path) from error
-        if error.errno == errno.ENOTDIR and make:
-            raise _no_folder(path) from error
-        raise
+        if error.errno not in _IS_NO_FOLDER:
+            raise
+        if _is_file(path.name, above):
+            if make:
+                raise _no_folder(path) from error
+            raise
+        raise _link(path, is_private) from error  # or it was one just now
     status = os.fstat(number)
     if is_private:
         _keep_to_owner(number, status, FOLDER_MODE)
     if status.st_uid == 0:
         give_to_owner(number, os.fstat(above))
     return number
+
+
+def _is_file(name: str, above: int) -> bool:
+    """Whether something else than a folder or a link has this name in the open folder `above`."""
+    try:
+        mode = os.stat(name, dir_fd=above, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return False
+    return not (stat.S_ISLNK(mode) or stat.S_ISDIR(mode))
 
 
 def _keep_to_owner(number: int, status: os.stat_result, mode: int) -> None:
@@ -257,7 +291,11 @@ def _no_file(path: Path) -> ForeignFile:
     return ForeignFile(f"{path} is not a file: delete it, and it is made anew")
 
 
-def _link(path: Path) -> ForeignFile:
+def _link(path: Path, is_private: bool = True) -> ForeignFile:
+    if not is_private:
+        return ForeignFile(
+            f"{path} is a link to {_target(path)}, and nothing is written through it: put the folder there"
+        )
     return ForeignFile(
         f"{path} is a link to {_target(path)}, and a private file is never reached through a link: delete the link "
         "(`git rm` it if git tracks it), and the file is made anew"

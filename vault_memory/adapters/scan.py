@@ -1,7 +1,7 @@
 """The files of a scope as they are on disk: which there are, their stamps, and what cannot be read.
 
 No symbolic link is followed: it could lead out of the vault, into another user's folder, or round in a circle.
-Only regular files are opened, and without waiting (a FIFO would block for ever). A folder with a `vault-memory.toml`
+Only regular files are opened, and without waiting (a FIFO would block without end). A folder with a `vault-memory.toml`
 of its own is another vault and is skipped. A test keeps the names chosen here equal to those of `layout.place_of`.
 """
 

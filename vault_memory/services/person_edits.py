@@ -99,7 +99,7 @@ class Withheld:
     """A file that is kept out of commits, why in words, and what to do about it.
 
     `kind` is that of the secret in this line (1-based; 0: in the file's name), `conflict mark`, or (line 0) `large`,
-    `misplaced` or `filter`. `path` shows no secret that is in the name.
+    `misplaced`, `filter` or `skip-worktree`. `path` shows no secret that is in the name.
     """
 
     path: str
@@ -110,8 +110,8 @@ class Withheld:
 
 
 def withheld(vault: Vault) -> tuple[Withheld, ...]:
-    """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced or
-    whose git filter fails."""
+    """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced,
+    whose git filter fails, or that git leaves out."""
     record = _record(vault)
     known = record.read()
     now = {name: _looked_up(vault, name, noted) for name, noted in known.items()}
@@ -123,7 +123,7 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
         Withheld(
             shown_path(_path(name)),
             *finding,
-            f"{finding.where} holds a {finding.kind}",
+            f"{finding.where} holds a secret ({finding.kind})",
             _next_step(name, finding),
         )
         for name, noted in now.items()
@@ -132,7 +132,8 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
     left_alone = sorted(vault.history.left_alone().items())
     others = (_misplaced(path) if size is None else _large(path, size) for path, size in left_alone)
     unfiltered = (_unfiltered(path, name) for path, name in sorted(vault.history.failing_filters().items()))
-    return (*secrets, *others, *unfiltered)
+    unjudged = (_left_out(path) for path in sorted(vault.history.kept_back()))
+    return (*secrets, *others, *unfiltered, *unjudged)
 
 
 def _large(path: PurePosixPath, size: int) -> Withheld:
@@ -155,6 +156,12 @@ def _unfiltered(path: PurePosixPath, name: str) -> Withheld:
         "config, or take it out of .gitattributes"
     )
     return Withheld(shown_path(path), 0, "filter", f"its git filter {name} fails", next_step)
+
+
+def _left_out(path: PurePosixPath) -> Withheld:
+    shown = shown_path(path)
+    next_step = f"`git update-index --no-skip-worktree {shown}` lets your edits and what was learned since be committed"
+    return Withheld(shown, 0, "skip-worktree", "git leaves it out, and it held edits that are in no commit", next_step)
 
 
 def _next_step(name: str, finding: Finding) -> str:

@@ -64,7 +64,7 @@ def lay_out(root: Path, *, adopt: bool = False, ignored: Sequence[str] = ()) -> 
     written = []
     for source, before, content in _planned(root, adopt, ignored):
         if content != before:
-            files.replace(root / source, content, before)
+            files.replace(files.contained(root, source), content, before, root.resolve())
             written.append(source)
     return written
 

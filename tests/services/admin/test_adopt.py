@@ -128,6 +128,6 @@ def test_at_a_terminal_it_asks_before_anything_is_written(notes: Path, answer: s
         process.kill()
         os.close(ours)
     if answer == "nothing":
-        assert code == 130 and sorted(notes.rglob("*")) == before
+        assert code == 130 and sorted(notes.rglob("*")) == before and b"nothing was changed" in said
     else:
         assert code == 0 and ("video.mp4" in tracked(notes)) == (answer == "everything")

@@ -176,6 +176,33 @@ def test_packed_refs_that_are_damaged_do_not_make_a_branch_new(root: Path) -> No
     turns_come_through(root, str(packed), lambda: packed.write_bytes(whole))
 
 
+def test_a_tool_that_copies_no_empty_folders_dropped_refs(root: Path) -> None:
+    """All branches are packed, so nothing is lost: a turn makes the folder."""
+    git(root, "pack-refs", "--all")
+    shutil.rmtree(root / ".git/refs")
+    assert any(
+        f"{root}/.git/refs is missing" in line and "`git init`" in line for line in status(open_vault(root)).unhealthy
+    )
+    recorded = record_turn(open_vault(root), "bob", SAYS["bob"])
+    assert recorded.paused is None and recorded.changes and git(root, "status", "--porcelain") == ""
+    assert COMMON in git(root, "log", "--format=%s")
+
+
+def test_refs_with_the_branch_are_gone(root: Path) -> None:
+    """`git init` makes the folder; the branch in it is not new, and its log says where it was."""
+    commit = git(root, "rev-parse", "HEAD").strip()
+    shutil.rmtree(root / ".git/refs")
+
+    def mend() -> None:
+        git(root, "init")
+        paused = record_turn(open_vault(root), "bob", "好").paused or ""
+        command = f"git update-ref refs/heads/main {commit}"
+        assert f"`{command}`" in paused
+        git(root, *command.split()[1:])
+
+    turns_come_through(root, f"{root}/.git/refs is missing", mend)
+
+
 def test_the_last_line_of_the_log_mends_a_branch_as_the_message_says(root: Path) -> None:
     before = git(root, "log", "--format=%H").split()
     branch = root / ".git/refs/heads/main"

@@ -88,6 +88,15 @@ def test_init_and_restore_say_what_they_found(cli: Cli, mark: Path, tmp_path: Pa
     assert not mark.with_name("ran").exists()
 
 
+def test_adopting_says_what_it_found_before_it_writes(mark: Path, tmp_path: Path) -> None:
+    """A careful person says no then."""
+    subprocess.run(["git", "init", "-q", str(tmp_path / "theirs")], check=True, timeout=30)
+    config(tmp_path / "theirs", "core.fsmonitor", str(mark))
+    said = Cli(tmp_path)("init", "--adopt", "theirs")
+    assert said.count("git setting core.fsmonitor") == 1
+    assert said.index("git setting core.fsmonitor") < said.index("wrote vault-memory.toml")
+
+
 def test_with_a_yes_a_filter_runs_and_the_file_is_committed(vault: Vault, mark: Path) -> None:
     """A person's own git-lfs or git-crypt in an adopted repository: one question, and everything is committed."""
     config(vault.root, "filter.crypt.clean", str(mark))

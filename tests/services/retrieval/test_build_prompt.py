@@ -62,6 +62,13 @@ def test_of_the_profile_what_is_filled_is_shown(talked: Vault) -> None:
     assert "# Me\n\n- Theme: dark\n\n## Mine\n\n### Tea\n\ngreen\n</user-profile>" in profile
 
 
+def test_a_line_of_the_profile_without_end_leaves_room_for_the_rest(talked: Vault) -> None:
+    """All else is cut before the profile is: one line, which a remote may send, would leave no memory."""
+    write(talked, "alice", "USER.md", f"- Theme: dark\n- {'word ' * 24_000}\n- Tools: Vim\n")
+    text = build_enhanced_prompt(talked, "alice", "綠茶要泡多久？").text
+    assert "- Theme: dark" in text and "word wor…\n- Tools: Vim" in text and "綠茶要用八十度的水泡三分鐘" in text
+
+
 def test_every_passage_is_traceable(talked: Vault) -> None:
     """G3: file:lines@commit of each; none for what git does not hold."""
     built = build_enhanced_prompt(talked, "alice", "綠茶要怎麼泡？")

@@ -14,7 +14,7 @@ import hashlib
 import re
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vault_memory.adapters.files import FileStamp
 
@@ -28,7 +28,7 @@ _MAX_LINK_BYTES = 1 << 20  # more than the bitmaps of a split index of millions 
 _MIN_LINK_BYTES = 20  # the id of the shared index; a file that is named `link` is followed by NULs
 _TREE_NODE = re.compile(rb"([^\0]*)\0(?:-1|(\d+)) (\d+)\n(?(2).{20})", re.DOTALL)
 CONFLICT = "conflict"
-"""In place of the blob of a path in conflict, or of an entry with a flag (skip-worktree) that only git may judge."""
+"""In place of the blob of a path in conflict, or of an entry with a flag that only git may judge."""
 
 
 class UnknownIndex(Exception):
@@ -51,7 +51,8 @@ def _damage_named() -> Iterator[None]:
 @dataclass(frozen=True)
 class IndexEntry:
     """What the entry of a path becomes. An empty `stamp` makes git look at the file again. With `is_left_out` the file
-    on disk does not count (git's skip-worktree)."""
+    on disk does not count (git's skip-worktree). An entry that says so already, or that git shall take for unchanged
+    (assume-unchanged), goes on saying it."""
 
     mode: int
     blob: str
@@ -117,9 +118,9 @@ class GitIndexFile:
             return None
         *_, blob, flags = _FACTS.unpack_from(self._data, start)
         extended = self._extended_flags(start)
-        if flags & _STAGE or extended & ~_INTENT_TO_ADD:
+        if flags & _STAGE or extended & ~(_INTENT_TO_ADD | _SKIP_WORKTREE):
             return CONFLICT
-        return None if extended else str(blob.hex())
+        return None if extended & _INTENT_TO_ADD else str(blob.hex())
 
     @_damage_named()
     def is_left_out(self, name: bytes) -> bool:
@@ -250,7 +251,10 @@ class GitIndexFile:
                 continue
             position = self._position_for(name) if start is None else start
             end = position if start is None else self._after(start)
-            splices.append((position, end, name, b"" if entry is None else _packed(name, entry)))
+            if entry is not None and start is not None:
+                entry = replace(entry, is_left_out=entry.is_left_out or self.is_left_out(name))
+            is_assumed = start is not None and bool(self._data[start + 60] & (_ASSUME_VALID >> 8))
+            splices.append((position, end, name, b"" if entry is None else _packed(name, entry, is_assumed)))
             grown[name] = (entry is not None) - (start is not None)
         # Two new names may belong at one position: they are then sorted by name.
         splices.sort(key=lambda splice: (splice[0], splice[1] - splice[0], splice[2]))
@@ -277,7 +281,7 @@ def _is_whole(data: bytes) -> bool:
     return data[-20:] in (hashlib.sha1(data[:-20], usedforsecurity=False).digest(), bytes(20))
 
 
-def _packed(name: bytes, entry: IndexEntry) -> bytes:
+def _packed(name: bytes, entry: IndexEntry, is_assumed: bool) -> bytes:
     stamp = entry.stamp
     facts = _FACTS.pack(
         *(value & 0xFFFFFFFF for value in divmod(stamp.ctime_ns, 10**9)),
@@ -289,7 +293,7 @@ def _packed(name: bytes, entry: IndexEntry) -> bytes:
         stamp.gid & 0xFFFFFFFF,
         stamp.size & 0xFFFFFFFF,
         bytes.fromhex(entry.blob),
-        min(len(name), _NAME_LENGTH) | (_EXTENDED if entry.is_left_out else 0),
+        min(len(name), _NAME_LENGTH) | (_EXTENDED * entry.is_left_out) | (_ASSUME_VALID * is_assumed),
     )
     if entry.is_left_out:
         facts += _SKIP_WORKTREE.to_bytes(2, "big")

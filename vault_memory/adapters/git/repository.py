@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from vault_memory.adapters import files
+from vault_memory.adapters import files, private
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.index_file import DamagedIndex, GitIndexFile, UnknownIndex
 from vault_memory.adapters.git.objects import Content, Objects, Stored, object_id
@@ -26,6 +26,7 @@ _BRANCH = re.compile(
     r"refs/heads(?:/(?!\.)(?:(?!\.\.|@\{)[^\x00-\x20\x7f/~^:?*\[\\])+(?<!\.)(?<!\.lock))+"  # as `git check-ref-format`
 )
 _COMMIT = re.compile(rb"(?!0{40})([0-9a-fA-F]{40})(?:\s|\Z)")  # git reads no further than the first blank
+_LAST_MOVE = re.compile(rb"^[0-9a-f]{40} (?!0{40})([0-9a-f]{40}) [^\n]*\Z", re.MULTILINE)
 _PACKED = re.compile(rb"(?:(?:#[^\n]*|\^[0-9a-f]{40}|[0-9a-f]{40} [^\0\n]+)\n)*")
 _MAX_REF_BYTES = 1000
 """Of a branch's name; more is no file's."""
@@ -125,7 +126,14 @@ class Repository:
         if not _BRANCH.fullmatch(ref) or len(ref) > _MAX_REF_BYTES:  # a name with `..` would lead us to any file
             shown = repr(ref[:_MAX_SHOWN_CHARS])
             raise HistoryError(f"{path} names {shown}, which is no branch: write `ref: refs/heads/main`")
-        return Head(ref, self.ref(ref))
+        commit = self.ref(ref)
+        is_folder = commit is None and (self.common_dir / ref).is_dir()  # `planted` names that
+        if commit is None and not is_folder and (was := self._last_in_log(ref)):
+            raise HistoryError(
+                f"{self.common_dir / ref} is gone, and its log says that it was at {was}: `git update-ref {ref} {was}` "
+                f"puts it back; if the branch shall begin anew, delete {self.common_dir / 'logs' / ref}"
+            )
+        return Head(ref, commit)
 
     def ref(self, name: str) -> str | None:
         """The commit that a ref points to, loose or packed; None when there is no such ref.
@@ -147,6 +155,18 @@ class Repository:
         if match is None and not _PACKED.fullmatch(packed):
             raise HistoryError(f"{packed_refs} is damaged, and {name} may be in it: put it back from a backup")
         return match[1].decode() if match else None
+
+    def _last_in_log(self, name: str) -> str | None:
+        """The commit at which a ref was last, as its log has it; git deletes the log of a branch that it deletes."""
+        found = _LAST_MOVE.search((self._read(self.common_dir / "logs" / name) or b"").rstrip(b"\n"))
+        return found[1].decode() if found else None
+
+    def make_refs(self) -> None:
+        """Make the folder `refs` where nothing else is missing, because all branches are packed: a tool that copies no
+        empty folders has dropped it, and git takes what is left for no repository."""
+        refs, packed = self.common_dir / "refs", self.common_dir / "packed-refs"
+        if not os.path.lexists(refs) and packed.is_file() and self.exists() and (self.common_dir / "objects").is_dir():
+            private.make_folder(refs)
 
     def _read(self, path: Path) -> bytes | None:
         """A small file of git's own, or None. Raises `HistoryError` for one that cannot be read."""
@@ -184,6 +204,12 @@ class Repository:
     def unusable(self) -> str | None:
         """The setting with which git, or this program, can judge no file here, or that names attributes that nobody
         should read, in words with the next step; or None. Most gits fail with such a setting, and do not name it."""
+        for name in ("objects", "refs"):
+            if not os.path.isdir(folder := f"{self.common_dir}/{name}"):
+                step = f"`git init` in {self.top} makes it anew and leaves everything else as it is"
+                if name == "objects" and self.head().commit:
+                    step = "put .git back from a backup"
+                return f"{folder} is missing, and git takes what is left for no repository: {step}"
         if problem := settings_at(self._place).problem:
             return problem
         settings = self.settings()

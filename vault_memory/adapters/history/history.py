@@ -419,6 +419,12 @@ class History:
         flagged = GitIndexUpdate(self._repository).left_out([prefix / path for path in paths])
         return {path.relative_to(prefix) for path in flagged}
 
+    def kept_back(self) -> set[PurePosixPath]:
+        """The files whose commits wait because git leaves them out, and the person had edited them."""
+        planner = Planner(self._repository, self._objects, self._sign)
+        pending = self._intents.pending()
+        return planner.on_left_out(pending, GitIndexUpdate(self._repository)) if pending else set()
+
     def staged(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
         """The files that the person has staged: their commits wait, and should wait alone."""
         tree = self._known_tree()
@@ -576,6 +582,7 @@ class History:
             self._repository.head()  # raises: a lock would make the folder
         with files.lock(self.git_dir / WAITING_DIR / "lock", LOCK_TIMEOUT_S, self.git_dir):
             private.refuse_links(self.git_dir / WAITING_DIR / "intents" / "x", self.git_dir)
+            self._repository.make_refs()
             release_own_locks(self._repository)
             self._intents.sweep()
             self._intents.finish_killed()
@@ -617,6 +624,7 @@ class History:
                 if is_done:
                     done.add(change.path)
             bases = self._bases(changes)
+            self._refuse_unseen((change.path for change in changes.values() if change.old is None), bases)
             self._refuse_repeats((change for change in changes.values() if change.path in done), bases)
             intent = self._intents.add(drafts, _git_time(self._now()), head.commit if head else None, bases)
             self._step("intent written")
@@ -637,6 +645,14 @@ class History:
             )
         if layout.is_misplaced(change.path) and change.new is not None:
             raise UsageError(f"{change.path} is no place for a file: the layout has a folder there, or a file above it")
+
+    def _refuse_unseen(self, paths: Iterable[PurePosixPath], bases: Mapping[PurePosixPath, str | None]) -> None:
+        """Refuse to write anew a file that is in git and that git leaves out of this disk: its text would be lost."""
+        for path in self.left_out([path for path in paths if bases.get(path)]):
+            raise HistoryError(
+                f"{path} is in git and not on this disk, because git leaves it out (skip-worktree): `git update-index "
+                f"--no-skip-worktree {path}`, then `git checkout HEAD -- {path}` puts it here"
+            )
 
     def _read_again(self, path: Path) -> bytes | None:
         """What an edit's file holds now. One that has grown too large meanwhile is no edit of ours any more."""
@@ -745,7 +761,9 @@ class History:
             self._step("intent struck off")
         waiting = [draft for _, left in plan.left for draft in left]
         reason = next(iter(plan.blocked.values())) if waiting else None
-        return Flushed(tuple(plan.commits), len(waiting), reason, frozenset(net_changes(waiting)))
+        paths, prefix = frozenset(net_changes(waiting)), self._repository.prefix
+        kept_back = frozenset(path for path in paths if prefix / path in plan.kept_back)
+        return Flushed(tuple(plan.commits), len(waiting), reason, paths, kept_back)
 
     def _publish(self, plan: Plan, git_index: GitIndexUpdate, stamps: Mapping[Path, FileStamp | None]) -> None:
         """Move branch and git index to the new commits, under both of git's locks, taken last and held for a moment.

@@ -218,9 +218,9 @@ class IntentLog:
         before, after = bytes_of(change.old), bytes_of(change.new)
         if after is not None:
             # The intent is durable, so the new name need not be: it reaches the disk before what comes after it.
-            return files.replace(self._root / change.path, after, before, sync=False)
+            return files.replace(self._root / change.path, after, before, self._root, sync=False)
         if before is not None:
-            files.remove(self._root / change.path, before)
+            files.remove(self._root / change.path, before, self._root)
         return FileStamp()
 
     # After a kill -----------------------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ class IntentLog:
                 continue
             displaced = files.read(temp, None) or b""
             if not is_content(displaced, change.old) and not (bytes_of(change.new) or b"").startswith(displaced):
-                files.replace(path, displaced, files.read(path))
+                files.replace(path, displaced, files.read(path), self._root)
             temp.unlink()
 
     def _names(self, also_ending: str = "") -> list[str]:

@@ -65,12 +65,16 @@ class Draft:
 
 @dataclass(frozen=True)
 class Flushed:
-    """What a flush did: the new commits, oldest first; how many drafts still wait, why, and whose files they are."""
+    """What a flush did: the new commits, oldest first; how many drafts still wait, why, and whose files they are.
+
+    `kept_back` are the files of those that wait because git leaves one of them out (skip-worktree).
+    """
 
     commits: tuple[str, ...] = ()
     waiting: int = 0
     paused: str | None = None
     waiting_paths: frozenset[PurePosixPath] = frozenset()
+    kept_back: frozenset[PurePosixPath] = frozenset()
 
 
 @dataclass(frozen=True)

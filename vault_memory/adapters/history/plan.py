@@ -47,7 +47,8 @@ class Plan:
     """The outcome of planning: `commits` oldest first, the changes of the git index, and the drafts that must wait.
 
     Paths are from the repository's top. `folders` gives the old and the new tree of each folder above a change.
-    `left_out` are paths whose file on disk shall not count.
+    `left_out` are paths whose file on disk does not count. `kept_back` are the files of drafts that wait because git
+    leaves a file of theirs out.
     """
 
     head: Head
@@ -57,6 +58,7 @@ class Plan:
     left_out: set[PurePosixPath] = field(default_factory=set)
     left: list[tuple[Intent, tuple[Draft, ...]]] = field(default_factory=list)
     blocked: dict[PurePosixPath, str] = field(default_factory=dict)
+    kept_back: set[PurePosixPath] = field(default_factory=set)
 
 
 class Planner:
@@ -85,14 +87,18 @@ class Planner:
                 if in_history[_fingerprint(draft, intent)] > 0:
                     in_history[_fingerprint(draft, intent)] -= 1
                     continue
-                paths = [self._repository.prefix / change.path for change in draft.changes]
-                paths += self._tree_only(draft)
+                changed = [self._repository.prefix / change.path for change in draft.changes]
+                paths = [*changed, *self._tree_only(draft)]
                 secrets = self._secrets(draft, tree, moved)
-                reasons = [plan.blocked[path] for path in paths if path in plan.blocked] or self._unmended(
+                # An entry that a merge sets in the tree alone does not wait for a file that git leaves out.
+                asked = [*changed, *(path for path in paths if path not in plan.kept_back)]
+                reasons = [plan.blocked[path] for path in asked if path in plan.blocked] or self._unmended(
                     secrets, tree, moved
                 )
                 if reasons:  # later drafts on the same files must wait, too
                     plan.blocked.update(dict.fromkeys(paths, reasons[0]))
+                    if not plan.kept_back.isdisjoint(changed):
+                        plan.kept_back.update(paths)
                     left.append(draft)
                     continue
                 if draft.merges and self._is_behind(tip, draft.merges, plan.head) and self._is_as_merged(draft):
@@ -152,7 +158,21 @@ class Planner:
                     behind.add(path)
                 else:
                     plan.blocked[path] = _staged(path)
+        plan.kept_back = {top / path for path in self.on_left_out(pending, git_index)}
+        plan.blocked |= {path: _left_out(path) for path in plan.kept_back}
         return behind
+
+    def on_left_out(self, pending: Sequence[Intent], git_index: GitIndexUpdate) -> set[PurePosixPath]:
+        """The files that git leaves out and that held, below a draft, what HEAD did not: by that flag the person says
+        that this text shall not be committed. Paths are from the vault's root."""
+        top = self._repository.prefix
+        changes = [(intent, change) for intent in pending for change in intent.net_changes().values()]
+        left_out = git_index.left_out([top / change.path for _, change in changes])
+        return {
+            change.path
+            for intent, change in changes
+            if top / change.path in left_out and intent.bases.get(change.path) != self._blob(change.path, change.old)
+        }
 
     def _find_staged_in_tree_only(
         self, pending: Sequence[Intent], git_index: GitIndexUpdate, tree: str, plan: Plan
@@ -160,9 +180,10 @@ class Planner:
         """Block the entries that a merge sets and the person has staged. One that git leaves out is not staged."""
         entries = [self._tree_only(draft) for intent in pending for draft in intent.drafts]
         paths = [path for each in entries for path, entry in each.items() if entry]
+        left_out = git_index.left_out(paths)
         for path, blob in git_index.blobs(paths).items():
             committed = self._objects.find(tree, path)
-            if blob not in (CONFLICT, committed.id if committed else None):
+            if path not in left_out and blob not in (CONFLICT, committed.id if committed else None):
                 plan.blocked[path] = _staged(path)
 
     def _file_above(self, path: PurePosixPath, tree: str, git_index: GitIndexUpdate) -> bool:
@@ -369,6 +390,13 @@ def _mode(path: Path) -> int:
 
 def _staged(path: PurePosixPath) -> str:
     return f"{path} is staged: its commits wait until it is committed or unstaged"
+
+
+def _left_out(path: PurePosixPath) -> str:
+    return (
+        f"git leaves {path} out (skip-worktree), and it held edits that are in no commit: its commits wait for "
+        f"`git update-index --no-skip-worktree {path}`, which lets your edits be committed too"
+    )
 
 
 def signature(author: Author, when: str) -> str:

@@ -143,8 +143,7 @@ class GitIndexUpdate:
         for row in self._listed(paths, "--stage"):
             facts, _, name = row.partition(b"\t")
             _, blob, stage = facts.decode().split()
-            path = PurePosixPath(os.fsdecode(name))
-            if path in blobs:  # of a folder git lists what is in it
+            if (path := PurePosixPath(os.fsdecode(name))) in blobs:  # of a folder git lists what is below it
                 blobs[path] = blob if stage == "0" else CONFLICT
         return blobs
 
@@ -176,7 +175,7 @@ class GitIndexUpdate:
         """Write the new git index beside the old one: (mode, blob) for each path, None to take it out.
 
         `written` are files as we have just written them, which need not be read again. `left_out` are paths whose file
-        on disk shall not count. Raises `DamagedIndex`.
+        on disk does not count. Raises `DamagedIndex`.
         """
         if self._parsed is None:
             self._prepare_by_git(changes, left_out)
@@ -216,10 +215,18 @@ class GitIndexUpdate:
             for path, entry in changes.items()
         ]
         extra = {"GIT_INDEX_FILE": str(self._draft)}
+        kept = {os.fsencode(path) for path, entry in changes.items() if entry}
+        flags = {"--skip-worktree": {os.fsencode(path) for path in left_out}, "--assume-unchanged": set[bytes]()}
+        for row in filter(None, git.run(self._top, "ls-files", "-v", "-z", extra=extra).split(b"\0")):
+            if row[:1] in b"Ss":
+                flags["--skip-worktree"] |= {row[2:]} & kept
+            if row[:1].islower():
+                flags["--assume-unchanged"] |= {row[2:]} & kept
         git.run(self._top, "update-index", "-z", "--index-info", stdin=b"".join(rows), extra=extra, timeout_s=120)
-        if left_out:
-            names = b"".join(os.fsencode(path) + b"\0" for path in left_out)
-            git.run(self._top, "update-index", "-z", "--skip-worktree", "--stdin", stdin=names, extra=extra)
+        for flag, paths in flags.items():
+            if paths:
+                names = b"".join(path + b"\0" for path in paths)
+                git.run(self._top, "update-index", "-z", flag, "--stdin", stdin=names, extra=extra)
 
     def lock(self) -> bool:
         """Take git's `index.lock`; False when somebody else holds it."""

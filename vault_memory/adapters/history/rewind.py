@@ -123,7 +123,7 @@ class Rewind:
         tree = self._objects.tree_of(self._repository.head().commit)
         filters = Filters(self._repository, self._objects)
         for path, chain in _by_path(draft for intent in pending for draft in intent.drafts).items():
-            with contextlib.suppress(TooLarge):  # a large file is none that git has put back
+            with contextlib.suppress(TooLarge):  # git has put back no file that is too large
                 blob = filters.blob(self._repository.prefix / path, files.read(self._repository.root / path))
                 if blob == self._blob_at(tree, path) and self._redo(path, chain):
                     redone.add(path)
@@ -143,9 +143,9 @@ class Rewind:
             content = self._redone(change, content)
         with contextlib.suppress(Changed):  # the person saved just now: the next call does it
             if content is not None:
-                files.replace(file, content, on_disk)
+                files.replace(file, content, on_disk, self._repository.root)
             elif on_disk is not None:
-                files.remove(file, on_disk)
+                files.remove(file, on_disk, self._repository.root)
         return True
 
     def _redone(self, change: FileChange, content: bytes | None) -> bytes | None:

@@ -53,6 +53,8 @@ def connect(path: Path, below: Path | None = None, refuse: Refuse | None = None)
         raise Busy(f"{path} is held by another process: try again, or end that process") from error
     except ForeignFile as error:
         raise IndexUnusable(str(error)) from error
+    except OSError as error:
+        raise IndexUnusable(f"{path} cannot be reached ({error.strerror}): put its folder itself there") from error
     except apsw.Error as error:
         raise IndexUnusable(f"{path} cannot be used ({error}): delete it and run `vault-memory reindex`") from error
 

@@ -30,7 +30,11 @@ def init(folder: Path, adopt: bool, track: str | None) -> None:
     from vault_memory.services.admin import create_vault
 
     is_foreign = adopt and folder.is_dir() and any(folder.iterdir()) and not (folder / "vault-memory.toml").exists()
-    track_all = _ask_to_adopt(folder, track) if is_foreign else False
+    try:
+        track_all = _ask_to_adopt(folder, track) if is_foreign else False
+    except click.Abort:
+        echo("nothing was changed", err=True)
+        raise
     created = create_vault(folder, adopt=adopt, track_all=track_all)
     for path in created.written:
         echo(f"  wrote {path}")
@@ -38,7 +42,8 @@ def init(folder: Path, adopt: bool, track: str | None) -> None:
         echo(f"  hook {line}")
     for line in created.notes:
         echo(f"  note {line}")
-    show_programs(created.root)
+    if not is_foreign:
+        show_programs(created.root)
     changed = created.written or created.hooks
     echo(f"{created.root} is a vault{'' if changed else ' already'}; {plural(created.indexed, 'note')} indexed")
 
@@ -62,10 +67,13 @@ def _ask_to_adopt(folder: Path, track: str | None) -> bool:
         echo("Git goes on to track what your own .gitignore says.")
     else:
         echo(f"Git will track {plural(planned.tracked, 'file')}, and leave {plural(len(planned.left), 'file')} alone.")
+        if planned.tracked:
+            echo("`vault-memory watch` and `serve` commit your files, under your name.")
         for path, size in planned.left[:_MAX_NAMED]:
             echo(f"  left: {path} ({size:,} bytes)")
         if len(planned.left) > _MAX_NAMED:
             echo(f"  left: {len(planned.left) - _MAX_NAMED:,} more, which are smaller")
+    show_programs(planned.root)
     if not sys.stdin.isatty():
         if not planned.has_git and track is None:
             echo("No terminal to ask at: Markdown only. `--track everything` tracks all files.")

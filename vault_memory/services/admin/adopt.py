@@ -12,7 +12,7 @@ from vault_memory.adapters.git import Repository
 from vault_memory.services import starter
 
 MAX_NOTE_BYTES = 1_000_000
-"""A larger Markdown file is left untracked: git keeps each version of it for ever."""
+"""A larger Markdown file is left untracked: git keeps every version of it."""
 
 _MARKDOWN_ONLY = (
     "# vault-memory: git tracks Markdown and vault-memory's own files here. Delete these lines to track everything",

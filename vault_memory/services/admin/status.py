@@ -309,7 +309,10 @@ def _unhealthy(
     if daemon.running and daemon.record:
         lines += [f"daemon, {where}: {problem}" for where, problem in daemon.record.problems.items()]
     if history.waiting:
-        usual = "they are made at the next write; those of a withheld file when that is mended"
+        usual = (
+            "made at the next write; those of a file that you have staged when you commit or unstage it, those of a "
+            "withheld file when that is mended"
+        )
         lines.append(f"{history.waiting} commits wait: {history.problem or history.paused or history.lock or usual}")
     elif history.problem:
         lines.append(history.problem)

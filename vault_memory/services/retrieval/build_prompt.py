@@ -29,6 +29,8 @@ from vault_memory.services.vault import Vault
 HISTORY_TURNS = 5
 MAX_REPLY_CHARS = 300
 """How much of a reply the history shows."""
+MAX_PROFILE_LINE_CHARS = 2_000
+"""How much of a line of the profile is shown: all else is cut before the profile, and a remote may send any line."""
 MAX_MEMORIES = 5
 SPARE_HITS = 10
 """Hits searched for beyond `MAX_MEMORIES`: some stand in the prompt already, and some do not bear on the request."""
@@ -142,7 +144,8 @@ class _Builder:
         self._commits: dict[PurePosixPath, str] = {}
 
     def add_profile(self) -> None:
-        """USER.md, without the fields that nobody has filled and the headings with nothing below them."""
+        """USER.md, without the fields that nobody has filled and the headings with nothing below them; a very long
+        line is cut."""
         stored = files.read(self._vault.path(self._user, layout.PROFILE))
         if stored is None:
             return
@@ -158,7 +161,7 @@ class _Builder:
                 below = line
             elif filled[-1:] in ([], [""]):
                 continue  # one blank line is enough
-            filled.append(line)
+            filled.append(_shortened(line, MAX_PROFILE_LINE_CHARS))
         shown = reading.lines(escape("\n".join(reversed(filled))))  # a tag may reach over two lines
         self._add("user-profile", shown, [(layout.PROFILE, 1, len(rows), None)])
 
@@ -181,8 +184,7 @@ class _Builder:
         pieces, places = [], []
         for source, turn in turns:
             person, reply = str(turn.get("user_message") or ""), str(turn.get("assistant_message") or "")
-            reply = reply[:MAX_REPLY_CHARS] + ("…" if len(reply) > MAX_REPLY_CHARS else "")
-            person, reply = escape(person), escape(reply)
+            person, reply = escape(person), escape(_shortened(reply, MAX_REPLY_CHARS))
             self._turns.append((person, reply))
             answered = f"\nAssistant: {reply}" if reply else ""
             pieces.append(f"Human: {person}{answered}")
@@ -314,3 +316,7 @@ class _Builder:
     @cached_property
     def _head(self) -> str:
         return self._vault.history.commit_named("HEAD")
+
+
+def _shortened(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else text[:max_chars] + "…"

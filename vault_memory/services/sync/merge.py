@@ -11,6 +11,7 @@ import os
 import stat
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
@@ -34,7 +35,7 @@ from vault_memory.core import layout, trailers
 from vault_memory.core.notes import Clash, Side, merge, note
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import HistoryError, TooLarge, UsageError
+from vault_memory.errors import Changed, HistoryError, TooLarge, UsageError
 from vault_memory.services.sync.refusals import refusals, settings_problem
 from vault_memory.services.vault import Vault
 
@@ -60,6 +61,7 @@ class RemoteMerge:
     notes: list[str] = field(default_factory=list)
     tree_only: dict[PurePosixPath, TreeEntry | None] = field(default_factory=dict)
     runnable: list[PurePosixPath] = field(default_factory=list)
+    left_out: list[FileDifference] = field(default_factory=list)
 
     def allow_runs(self) -> None:
         """Let new files be run here that the merged tree lets be run, as git would; after the merge is committed."""
@@ -70,6 +72,24 @@ class RemoteMerge:
                 with contextlib.suppress(FileNotFoundError), files.opened(_place(history.root, path)) as file:
                     mode = os.fstat(file.fileno()).st_mode
                     os.fchmod(file.fileno(), stat.S_IMODE(mode | (mode & 0o444) >> 2))
+
+    def bring_to_disk(self) -> None:
+        """Merge what the remote changed into files that turns write, and that git leaves out here: on the disk alone,
+        after the merge is committed. What the person keeps out of commits would else undo it one day."""
+        history = self.vault.history
+        for each in self.left_out:
+            place = _place(history.root, each.path)
+            with contextlib.suppress(Changed, TooLarge):  # the person saves it just now, or it is too large
+                mine = files.read(place)
+                base, other = (history.stored(blob).read() if blob else None for blob in (each.old, each.new))
+                if mine is None or other is None:
+                    continue
+                merged = merge.merge_file(each.path, base, mine, other, partial(self._newer_side, each.path))
+                if merged:
+                    files.replace(place, _encode(merged.text), mine, history.root)
+                    self.notes.append(
+                        f"{each.path}: git leaves it out, so what came is merged into it on this disk alone"
+                    )
 
     def drafts(self) -> list[Draft]:
         """The merge commit, and one commit per key that both sides changed; none when there is nothing to merge."""
@@ -91,6 +111,9 @@ class RemoteMerge:
         refused = refusals(self.vault, self.theirs, differences, sizes, programs=self.programs)
         self.tree_only = refused.entries
         self.notes += refused.notes
+        kept = [each for each in differences if each.path in self.tree_only and layout.is_written_by_turns(each.path)]
+        flagged = history.left_out([each.path for each in kept if _is_taken(self.tree_only[each.path], each)])
+        self.left_out = [each for each in kept if each.path in flagged]
         differences = [difference for difference in differences if difference.path not in self.tree_only]
         for difference in differences:
             _require_plain_file(difference)
@@ -252,6 +275,10 @@ def _require_plain_file(difference: FileDifference) -> None:
     old_mode, new_mode = difference.old_mode, difference.new_mode
     if new_mode not in ("000000", "100644", "100755", old_mode) or old_mode in ("120000", "160000"):
         raise HistoryError(f"{difference.path} is not a plain file on the other side (git mode {new_mode}): {_BY_HAND}")
+
+
+def _is_taken(entry: TreeEntry | None, difference: FileDifference) -> bool:
+    return entry is not None and entry.id == difference.new
 
 
 def _other_side(side: Side) -> Side:

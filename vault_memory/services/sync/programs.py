@@ -48,14 +48,15 @@ def changed_programs(vault: Vault) -> list[str]:
 
 
 def _put_on_disk(vault: Vault, path: PurePosixPath) -> list[str]:
-    file = files.contained(vault.root, path)
+    root = vault.history.root
+    file = files.contained(root, path)
     before, after = files.read(file), vault.history.blob(path)
     if after is None or after == before:
         return []
     notes = []
     if before is not None:
         aside = file.with_name(f"{file.stem}{SET_ASIDE}{file.suffix}")
-        files.replace(aside, before, files.read(aside))
+        files.replace(aside, before, files.read(aside), root)
         notes.append(f"{path}: yours differed and is now {aside.name}")
-    files.replace(file, after, before)
+    files.replace(file, after, before, root)
     return notes

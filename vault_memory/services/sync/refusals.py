@@ -13,7 +13,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.git import CommitLog, FileDifference, TreeEntry
 from vault_memory.config import Config
 from vault_memory.core import layout, reading
-from vault_memory.errors import ConfigError, HistoryError
+from vault_memory.errors import ConfigError, ForeignFile, HistoryError, LargeObject, TooLarge
 from vault_memory.services.vault import Vault
 
 MAX_ATTRIBUTES_BYTES = 100_000
@@ -78,7 +78,7 @@ def refusals(
     others = [each for each in differences if each.path not in kept_out]
     replaced = _replaced([each.path for each in misplaced if each.new], [each.path for each in others])
     open_to_all = [each for each in others if each.path not in replaced]
-    left_out = history.left_out([each.path for each in open_to_all])
+    left_out = {path for path in history.left_out([each.path for each in open_to_all]) if not _is_followed(vault, path)}
     unfit = {each.path for each in open_to_all if not files.can_write(history.root, each.path)}
     run = {each.path for each in open_to_all if layout.is_program(each.path) and not programs} - unfit
     large = {
@@ -113,6 +113,14 @@ def refusals(
         *_note(clashes, _LARGE_CLASH_NOTE),
     )
     return Refusals(entries, notes)
+
+
+def _is_followed(vault: Vault, path: PurePosixPath) -> bool:
+    """Whether a file that git leaves out is one that turns write, and is as git has it: a merge may write it too."""
+    with contextlib.suppress(TooLarge, LargeObject, ForeignFile):
+        on_disk = files.read(files.contained(vault.history.root, path))
+        return layout.is_written_by_turns(path) and on_disk is not None and on_disk == vault.history.blob(path)
+    return False
 
 
 def _is_attributes(path: PurePosixPath) -> bool:

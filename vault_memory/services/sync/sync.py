@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from vault_memory.adapters.git import CommitLog, Remote
+from vault_memory.adapters.history import Flushed
 from vault_memory.core import layout
 from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.indexing import is_mass_deletion
@@ -79,19 +80,24 @@ def _merge(vault: Vault, name: str, theirs: str | None, plugins: bool) -> list[s
     """Commit the person's pending edits, then merge the remote's commit into branch and files; return the notes."""
 
     def decide() -> Plan[RemoteMerge | None]:
-        _refuse_waiting_commits(vault)
+        flushed = _refuse_waiting_commits(vault)
         if theirs is None:
             return Plan(None)
         merge = RemoteMerge(vault, name, theirs, plugins)
         drafts = merge.drafts()
+        if not flushed.waiting_paths.isdisjoint(change.path for draft in drafts for change in draft.changes):
+            raise _waits(flushed)
         return Plan(merge, drafts)
 
     written = write(vault, None, None, decide, inspect=lambda paths: _refuse_mass_deletion(vault, paths))
-    _refuse_waiting_commits(vault)
+    flushed = _refuse_waiting_commits(vault)
     merge = written.result
     if merge:
         merge.allow_runs()
-    return (merge.notes if merge else []) + ([f"index: {written.index_problem}"] if written.index_problem else [])
+        merge.bring_to_disk()
+    notes = merge.notes if merge else []
+    notes += [f"commits of {len(flushed.kept_back)} files wait: {flushed.paused}"] if flushed.kept_back else []
+    return notes + ([f"index: {written.index_problem}"] if written.index_problem else [])
 
 
 def _refuse_mass_deletion(vault: Vault, paths: Sequence[PurePosixPath]) -> None:
@@ -109,8 +115,14 @@ def _refuse_mass_deletion(vault: Vault, paths: Sequence[PurePosixPath]) -> None:
             )
 
 
-def _refuse_waiting_commits(vault: Vault) -> None:
-    """Raise when commits wait that git cannot make now."""
+def _refuse_waiting_commits(vault: Vault) -> Flushed:
+    """Raise when commits wait that git cannot make now, for another reason than that git leaves a file of theirs out:
+    then these files wait alone."""
     flushed = vault.history.flush()
-    if flushed.waiting:
-        raise HistoryError(f"cannot sync before {flushed.waiting} waiting commits are made: {flushed.paused}")
+    if flushed.waiting and not flushed.waiting_paths <= flushed.kept_back:
+        raise _waits(flushed)
+    return flushed
+
+
+def _waits(flushed: Flushed) -> HistoryError:
+    return HistoryError(f"cannot sync before {flushed.waiting} waiting commits are made: {flushed.paused}")

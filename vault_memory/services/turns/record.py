@@ -39,8 +39,8 @@ from vault_memory.services.write import Plan, Written, index_problem, write
 _MAX_SEARCHED_CHARS = 20_000
 """This much of a message is searched for private facts; the logs quote its beginning."""
 _MARKER = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.([0-9]{1,15})")
-_LATER = (Busy, HistoryError, ForeignFile, Unwritable)
-"""What is wrong for a while: a turn is learned from when it is over."""
+_LATER = (Busy, HistoryError, ForeignFile, Unwritable, UsageError)
+"""What is wrong for a while: a turn is learned from when it is over. `UsageError`: a folder is a link by now."""
 _MAX_EARLIER = 50
 """Of the turns before it, a turn learns from as many; it takes about a second."""
 _LEFT_OUT = "[redacted: password]"
@@ -225,7 +225,7 @@ def _append_to_record(vault: Vault, turn: Turn, at: datetime, held: contextlib.E
         marker = _next_marker(vault, turn.user_id, at.date())
         held.enter_context(_marked(vault, turn.user_id, marker))
         try:
-            line = files.append_line(home / conversation, turn.line().encode(), below=home)
+            line = files.append_line(home / conversation, turn.line().encode(), below=home, within=vault.root)
         except BaseException:
             _strike_off(vault, turn.user_id, marker)
             raise
