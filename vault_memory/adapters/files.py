@@ -32,6 +32,8 @@ _TEMP_TAIL_BYTES = 50
 _NOT_A_NAME = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
 """What a disk says of a name that no file on it can have: too long, or with signs that it does not take."""
 _LOCK_POLL_S = 0.005
+_FILLED_WITHIN_S = 5.0
+"""An editor that empties a file fills it again within this time."""
 _serial = itertools.count()
 _READ_FLAGS = os.O_RDONLY  # O_NONBLOCK: to open a pipe must not wait for its other end
 for _name in ("O_CLOEXEC", "O_NONBLOCK", "O_BINARY"):
@@ -216,7 +218,8 @@ def replace(
             if expected is None:
                 _put_new(temp, path, folder)
             else:
-                _swap_in(temp, path, folder, expected, content)
+                with _leased(path, folder) as is_wanted:
+                    _swap_in(temp, path, folder, expected, content, is_wanted)
         finally:
             _discard(temp, folder)
         if sync:
@@ -580,14 +583,66 @@ def _put_new(temp: Path, path: Path, folder: OpenFolder) -> None:
         _rename(temp, path, folder)
 
 
-def _swap_in(temp: Path, path: Path, folder: OpenFolder, expected: bytes, content: bytes) -> None:
-    """Rename a finished temporary file over `path`, and undo it when what it displaced is not `expected`."""
+def is_being_written(path: Path) -> bool:
+    """Whether a program has the file open for writing, or emptied it just now to fill it anew; False where the system
+    does not tell."""
+    try:
+        status = path.lstat()
+        if status.st_size == 0 and 0 <= time.time() - status.st_mtime < _FILLED_WITHIN_S:
+            return True
+        with private.folder_of(path, None, is_private=False) as folder, _leased(path, folder, timeout_s=0):
+            return False
+    except Busy:
+        return True
+    except (OSError, ForeignFile):
+        return False
+
+
+@contextlib.contextmanager
+def _leased(path: Path, folder: OpenFolder, timeout_s: float = 1.0) -> Iterator[Callable[[], bool]]:
+    """Hold up whoever opens the file for writing, for a moment; yields whether somebody does now.
+
+    An editor that writes a file in place would write into the old one, which is gone. Raises `Busy` when one has the
+    file open for longer than `timeout_s`. The leases are Linux's (`fcntl(2)`); elsewhere, and on file systems without
+    them, nobody is held up.
+    """
+    try:
+        from fcntl import F_GETLEASE, F_RDLCK, F_SETLEASE, F_SETSIG, fcntl
+        from signal import SIGURG
+    except ImportError:
+        yield lambda: False
+        return
+    number = folder.open(path.name, _READ_FLAGS)
+    try:
+        give_up = time.monotonic() + timeout_s
+        is_held = False
+        while not is_held:
+            try:
+                fcntl(number, F_SETSIG, SIGURG)  # the kernel's sign that somebody wants the file; the usual one kills
+                fcntl(number, F_SETLEASE, F_RDLCK)
+                is_held = True
+            except BlockingIOError as error:
+                if time.monotonic() >= give_up:
+                    raise Busy(f"{path} is open for writing in another program: save and close it there") from error
+                time.sleep(_LOCK_POLL_S)
+            except OSError:  # another owner's file, or a file system without leases
+                break
+        yield lambda: is_held and fcntl(number, F_GETLEASE) != F_RDLCK
+    finally:
+        os.close(number)  # this ends the lease
+
+
+def _swap_in(
+    temp: Path, path: Path, folder: OpenFolder, expected: bytes, content: bytes, is_wanted: Callable[[], bool]
+) -> None:
+    """Rename a finished temporary file over `path`, and undo it when what it displaced is not `expected`, or when
+    somebody begins to write to that."""
     exchange = _exchange()
     if exchange is None or not exchange(temp, path, folder):
         _swap_by_rename(temp, path, folder, expected)
         return
     displaced = read(temp, None, folder=folder)
-    if displaced == expected:
+    if displaced == expected and not is_wanted():
         return
     # A save landed between the check and the exchange: put it back. If another save lands before that, the exchange
     # displaces it; it is newer, so it is put back over the first; and so on until our own bytes are displaced.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import shutil
+import threading
+import time
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -13,6 +16,7 @@ from tests.services.test_person_edits import git, read, subjects
 from vault_memory.adapters.history.intents import MAX_INTENTS
 from vault_memory.services.admin import rename_user, status
 from vault_memory.services.daemon import heartbeat
+from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.turns import learn_waiting, record_turn, turns_waiting
 from vault_memory.services.vault import Vault
 
@@ -151,3 +155,62 @@ def test_hundreds_of_turns_beside_a_staged_file_need_few_descriptors_and_are_lea
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
     assert all(f"remark {number}\n" in log.read_text() for number in range(MAX_INTENTS + 20))
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETLEASE"), reason="the system does not tell who writes")
+def test_an_editor_that_writes_in_place_loses_nothing(begun: Vault) -> None:
+    """It empties the file, writes some of it, waits, and writes the rest."""
+    vault = begun
+    path = vault.root / USER
+    text = path.read_text()
+    with path.open("w") as editor:
+        editor.write(text)
+        editor.flush()
+        recorded = record_turn(vault, "alice", "I prefer light mode", "Noted.")
+        assert "is open for writing in another program" in (recorded.paused or "")
+        assert commit_person_edits(vault, None) == 0
+        editor.write("My own last line\n")
+    assert commit_person_edits(vault, None) == 1
+    record_turn(vault, "alice", "thanks", "Noted.")
+    assert "light" in path.read_text() and path.read_text().endswith("My own last line\n")
+
+
+def test_a_file_that_was_emptied_just_now_is_no_edit_yet(begun: Vault) -> None:
+    vault = begun
+    path = vault.root / USER
+    text = path.read_text()
+    path.write_text("")
+    recorded = record_turn(vault, "alice", "I prefer light mode", "Noted.")
+    assert "was emptied just now" in (recorded.paused or "") and path.read_text() == ""
+    assert commit_person_edits(vault, None) == 0
+    path.write_text(text)
+    record_turn(vault, "alice", "thanks", "Noted.")
+    assert "light" in path.read_text()
+    path.write_text("")
+    minute_ago = time.time() - 60
+    os.utime(path, (minute_ago, minute_ago))
+    assert commit_person_edits(vault, None) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETLEASE"), reason="the system does not tell who writes")
+def test_an_editor_that_saves_in_place_again_and_again_loses_nothing(begun: Vault) -> None:
+    vault = begun
+    lines = [f"line {number}" for number in range(60)]
+    user = vault.root / USER
+
+    def edit() -> None:
+        for line in lines:
+            with user.open("r+") as editor:
+                editor.seek(0, os.SEEK_END)
+                editor.write(line + "\n")
+                time.sleep(0.005)
+            time.sleep(0.015)
+
+    thread = threading.Thread(target=edit)
+    thread.start()
+    number = 0
+    while thread.is_alive():
+        number += 1
+        record_turn(vault, "alice", f"I prefer {'light' if number % 2 else 'dark'} mode", "Noted.")
+    assert [line for line in user.read_text().split("\n") if line.startswith("line ")] == lines

@@ -50,6 +50,7 @@ from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_m
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.core import layout
 from vault_memory.errors import (
+    Busy,
     Changed,
     ForeignFile,
     HistoryError,
@@ -333,8 +334,10 @@ class History:
                 continue
             except PermissionError:  # git could not read it either; the search index reports it
                 continue
-            if on_disk != before and not (
-                before is None and paths is not None and (self._problem() or self.ignored(path))
+            if (
+                on_disk != before
+                and not (before is None and paths is not None and (self._problem() or self.ignored(path)))
+                and not files.is_being_written(self.root / path)
             ):
                 edits.append(FileChange(path, before, on_disk))
                 room -= len(before or b"") + len(on_disk or b"")
@@ -623,6 +626,8 @@ class History:
                     raise files.changed(path, content)
                 if is_done:
                     done.add(change.path)
+                elif content == b"" and files.is_being_written(path):
+                    raise Busy(f"{path} was emptied just now: it is written to when its editor has filled it")
             bases = self._bases(changes)
             self._refuse_unseen((change.path for change in changes.values() if change.old is None), bases)
             self._refuse_repeats((change for change in changes.values() if change.path in done), bases)
