@@ -19,9 +19,8 @@ import hypothesis
 import pytest
 
 from tests.scripted_http import ScriptedServer
-from vault_memory.core import layout
-from vault_memory.services.admin.create_vault import create_vault, drop_indexes, make_tokens
-from vault_memory.services.indexing import reconcile
+from tests.vaults import copied
+from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.vault import Vault, open_vault
 
 TAIPEI = ZoneInfo("Asia/Taipei")
@@ -129,15 +128,8 @@ class Cli:
 
 @pytest.fixture
 def cli(tmp_path: Path, new_vault: Path) -> Cli:
-    """The command line inside a new vault, as `init` leaves one: it has its own token and index, and this machine knows
-    it. A process of `init` for each of these tests took a tenth of all CPU time."""
-    root = shutil.copytree(new_vault, tmp_path / "my-vault", symlinks=True)
-    drop_indexes(root)
-    make_tokens(root)
-    vault = open_vault(root)
-    reconcile(vault, layout.SHARED)
-    vault.index(layout.SHARED).close()
-    return Cli(root)
+    """The command line inside a new vault."""
+    return Cli(copied(new_vault, tmp_path / "my-vault"))
 
 
 @pytest.fixture
