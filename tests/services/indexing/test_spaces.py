@@ -270,7 +270,7 @@ def test_status_and_the_daemon_tell_how_far_the_new_space_is(
     daemon = threading.Thread(target=Daemon(open_vault(vault.root), events.append).run, args=(stop,))
     daemon.start()
     try:
-        wait_until(lambda: any("700 of 700 passages" in e.message for e in events), "the end is published")
+        wait_until(lambda: any("700 of 700 passages" in e.message for e in events), "the end is published", 60)
     finally:
         stop.set()
         daemon.join(10)
