@@ -61,7 +61,7 @@ class LocalEmbedder:
         with self._loading:
             if self._loaded is None:
                 # Read once, when it is imported. Else onnxruntime keeps an id of this machine and sends events to its
-                # maker; and its thread for that, which reads the environment, has crashed a process that changed it.
+                # maker, from a thread of its own that reads the environment while Python may change it.
                 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
                 try:
                     from fastembed import TextEmbedding
