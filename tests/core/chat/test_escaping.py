@@ -327,8 +327,8 @@ def test_hostile_text_takes_one_pass() -> None:
         ),
     ):
         began = time.process_time()
-        escape(piece * (200_000 // len(piece)))
-        assert time.process_time() - began < 2, repr(piece)
+        escape(piece * (100_000 // len(piece)))
+        assert time.process_time() - began < 1.5, repr(piece)
 
 
 @pytest.mark.slow
