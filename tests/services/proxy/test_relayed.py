@@ -118,7 +118,7 @@ apim-request-id x-ms-client-request-id x-amzn-RequestId mistral-correlation-id X
 openai-processing-ms openai-version openai-organization openai-model x-ms-region x-groq-region
 x-ratelimit-remaining-tokens anthropic-ratelimit-requests-limit RateLimit ratelimit-reset anthropic-organization-id
 x-goog-quota-user
-""".split()
+"""
 FOR_OTHERS = """
 Set-Cookie Clear-Site-Data Refresh Link Location WWW-Authenticate Strict-Transport-Security Access-Control-Allow-Origin
 Timing-Allow-Origin Server-Timing Cache-Control CDN-Cache-Control Expires Age ETag Vary Pragma Alt-Svc Speculation-Rules
@@ -128,18 +128,19 @@ X-Accel-Redirect X-Accel-Buffering X-Accel-Expires X-Sendfile X-LIGHTTPD-send-fi
 X-Envoy-Ratelimited Surrogate-Control Surrogate-Key X-Vault-Memory Date Server Via Upgrade Transfer-Encoding
 Set_Cookie Content_Type X_Accel_Redirect Clear_Site_Data X-Request_Id openai_model ratelimit- openai- -ratelimit
 X--Request-Id x-request-id-x modelx x.request-id
-""".split()
+"""
 
 
 def test_a_client_gets_the_headers_that_it_reads_and_no_other_each_once() -> None:
     """New headers for browsers and servers are made each year: a list of those that are left out was never complete."""
-    sent = [(name, "a") for name in (*FOR_OTHERS, *FOR_THE_CLIENT, *FOR_THE_CLIENT)]
+    names = FOR_THE_CLIENT.split()
+    sent = [(name, "a") for name in (*FOR_OTHERS.split(), *names, *names)]
     sent += [("content-type", "text/html"), ("connection", "x-should-retry"), ("openai-odd", "a\x01b")]
     answer = httpx.Response(200, headers=sent, stream=httpx.ByteStream(b""))
     del answer.headers["Transfer-Encoding"]
     response = UpstreamResponse(Upstream("http://localhost"), answer)
     with ThreadPoolExecutor(1) as threads:
         relayed = RelayedResponse(Prepared(b"", "off"), response, lambda *_: None, threads, asyncio.Lock())
-    expected = [name.lower().encode() for name in FOR_THE_CLIENT if name != "X-Should-Retry"]
+    expected = [name.lower().encode() for name in names if name != "X-Should-Retry"]
     assert relayed.headers == [*((name, b"a") for name in expected), (b"x-vault-memory", b"off")]
     assert response.media_type == "a", "what is read for the turn is what the client reads"
