@@ -24,7 +24,7 @@ from tests.interfaces.http.test_bad_input import Crowded, exchange, listening, s
 from tests.scripted_http import Reply, ScriptedServer, completion
 from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.connections import AHEAD_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, BoundedHttpProtocol
-from vault_memory.interfaces.http.guard import CHATS_BEGUN, MAX_REQUESTS_PER_CALLER, Guard
+from vault_memory.interfaces.http.guard import BEGUN_AT_ONCE, CHATS_BEGUN, MAX_REQUESTS_PER_CALLER, Guard
 from vault_memory.interfaces.http.server import TAKEN_AT_ONCE, listen
 from vault_memory.services.admin import new_user_token
 from vault_memory.services.vault import Vault
@@ -287,6 +287,26 @@ def test_the_chats_of_one_caller_begin_in_turns(vault: Vault) -> None:
         await asyncio.gather(*first, other)
 
     asyncio.run(asyncio.wait_for(run(), 20))
+
+
+def test_requests_of_a_rush_begin_in_several_rounds_of_the_event_loop(vault: Vault) -> None:
+    """Hundreds that came at once were begun in one: new connections were not even taken meanwhile."""
+    rounds, begun = 0, list[int]()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.append(rounds)
+
+    async def run() -> None:
+        nonlocal rounds
+        guard, alice = Guard(app, vault), new_user_token(vault, "alice")
+        asked = asyncio.gather(*(ask(guard, alice) for _ in range(10 * BEGUN_AT_ONCE)))
+        while not asked.done():
+            rounds += 1
+            await asyncio.sleep(0)
+        await asked
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+    assert len(begun) == 10 * BEGUN_AT_ONCE and max(Counter(begun).values()) <= BEGUN_AT_ONCE
 
 
 def test_large_bodies_of_one_caller_wait_for_memory_and_are_all_sent_on(
