@@ -25,7 +25,7 @@ from tests.scripted_http import Reply, ScriptedServer, completion
 from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.connections import AHEAD_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, BoundedHttpProtocol
 from vault_memory.interfaces.http.guard import BEGUN_AT_ONCE, CHATS_BEGUN, MAX_REQUESTS_PER_CALLER, Guard
-from vault_memory.interfaces.http.server import TAKEN_AT_ONCE, listen
+from vault_memory.interfaces.http.server import TAKEN_AT_ONCE, FewWarnings, listen
 from vault_memory.services.admin import new_user_token
 from vault_memory.services.vault import Vault
 
@@ -382,6 +382,23 @@ def test_a_length_that_is_none_ends_no_connection(proxied: Vault, chat_provider:
         chat_provider.will_say(Reply([b"hello", b"world"], headers=both), completion("ok"))
         said = exchange(address, asked + chat(alice))
         assert "hello" in said and "world" in said and said.count("HTTP/1.1 200 OK") == 2 and "x-odd" not in said
+
+
+def test_what_is_no_http_is_logged_once_a_minute(capfd: pytest.CaptureFixture[str]) -> None:
+    """Whoever could reach the port filled the disk: 42 bytes for each line that they sent."""
+    with serving(tell_request) as address:
+        for _ in range(5):
+            assert exchange(address, b"\x16\x03\x01 hello\r\n").startswith("HTTP/1.1 400")
+    assert capfd.readouterr().err.count("Invalid HTTP request") == 1
+    few = FewWarnings()
+    told = list[str]()
+    for at_s, level in ((0, 30), (1, 30), (59, 30), (59, 40), (61, 30), (62, 30), (200, 30), (300, 30)):
+        record = logging.LogRecord("uvicorn.error", level, "", 0, "no HTTP", None, None)
+        record.created = 1e9 + at_s
+        if few.filter(record):
+            told.append(f"{at_s} {record.getMessage()}")
+    more = "more since this was last logged"
+    assert told == ["0 no HTTP", "59 no HTTP", f"61 no HTTP (2 {more})", f"200 no HTTP (1 {more})", "300 no HTTP"]
 
 
 async def tell_request(scope: Scope, receive: Receive, send: Send) -> None:
