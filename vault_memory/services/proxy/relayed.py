@@ -27,8 +27,8 @@ _REQUEST_HEADERS_LEFT_OUT = {
 _FOLDED = re.compile(rb"[^a-z0-9]")
 """Servers make one sign of these in a header's name (CGI, WSGI, PHP): behind one, `X_Vault_User` is `X-Vault-User`."""
 _TOKEN = re.compile(rb"vault_[\w.-]{1,64}_[0-9a-f]{64}", re.IGNORECASE)
-_BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{96,}")
-"""The shortest token has 72 characters."""
+_BASE64 = re.compile(rb"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{96,}")
+"""The shortest token has 72 characters. The first part keeps a shorter run from being read again at each character."""
 _PLAIN_ALPHABET = bytes.maketrans(b"-_", b"+/")
 _ENCODED_PERCENTS = re.compile(rb"%(?:25)+")
 _MAX_DECODINGS = 4
