@@ -225,7 +225,7 @@ class BoundedHttpProtocol(AutoHTTPProtocol, asyncio.BufferedProtocol):  # type: 
         self._head_bytes += end - begin
         self._head_lines += self._arrived.count(b"\n", begin, end) if self._is_in_head else 0
         if self._is_in_head and (self._head_bytes > MAX_HEAD_BYTES or self._head_lines > MAX_HEADERS):
-            detail = f"the headers have more than {MAX_HEAD_BYTES >> 10} KB, or there are more than {MAX_HEADERS}"
+            detail = f"the headers have more than {MAX_HEAD_BYTES >> 10} KB or {MAX_HEADERS} lines: send fewer"
             self._refuse(problem.response(431, "head-too-large", detail))
             return
         super().data_received(memoryview(self._arrived)[begin:end])
