@@ -163,7 +163,7 @@ _SUFFIX = (
     r"(?:_?\d{1,2}(?!\d)| ?#?\d(?=:))?"
 )
 _CLOSE = r"[\"'`*_\]」』】]{0,3}"
-_NOTE = r"(?: ?[(\[][^()\[\]\n]{1,30}[)\]])?"
+_NOTE = r"(?: ?[(\[](?![\"'])[^()\[\]\n]{1,30}[)\]])?"
 _GAP = r"(?: (?:for|of|to|on|at|in|from|here) [a-z0-9@._'/\- ]{1,40}?| (?:here|there))?"
 _HAN_GAP = r"(?:[\u4e00-\u9fff][a-z0-9\u4e00-\u9fff]{0,9}?(?:, ?(?:现在|目前|新的?|暂时|先)?[\u4e00-\u9fff]{0,4}?)?)?"
 _SET = r"(?: (?:now|still|just|simply|currently|set|changed|reset|updated|rotated|to|be|been|as|actually|probably))"
@@ -180,14 +180,18 @@ _SIGN = lazily(
     rf"|got)(?: as follows| the following|{_SET}{{0,3}})|as follows)(?::\s{{1,12}}|[ :]{{1,3}})"
     rf"| ?{_HAN_GAP}(?P<han>(?:就?是|设?为|系|叫|(?:改|换|设|变|更新|重置|设[定置])[成为]|用的?|给你)了?|=>?|:)"
     r" ?:?[ \n]{0,4}"
-    r"|(?P<call>\()(?=[\"'])|(?P<dash> --? )"
+    r"|(?P<call> ?\()(?=[\"'])|(?P<dash> --? )"
     r"|\s{0,3}(?P<cell>\|{1,2})[ \t]{0,20}"
     rf"|(?:{_FIELD}){{0,3}}[\s,#>+\-*]{{0,24}}[\"']?(?P<pair>value|content|default_value|val)[\"']?\s{{0,4}}[:=]\s{{0,4}}"
     r"|(?P<next>(?<=[\"'])(?:\s{0,4},\s{0,12}|[ \t]{1,4})(?=b?[\"']))"
     r"|(?P<space>[ \t]{1,8}))"
 )
-_JOINED = lazily(r"(?<=[\u4e00-\u9fff])(?P<joined> {0,2}(?:[(\[【〔《]|:{2,3}|[=\-]{1,3}>?)? {0,2})(?=[!-~])")
-"""A value right after Han words: 密码Adm1n@2024, 密码【Adm1n@2024】."""
+_JOINED = lazily(
+    r"(?:(?P<joined>(?<=[\u4e00-\u9fff]) {0,2}(?:[(\[【〔《,]|:{2,3}|[=\-]{1,3}>?)? {0,2}| ?(?:[【〔《]|(?=[「『])))"
+    r"|(?P<aside>, ?| [(\[]))(?=[!-~「『])"
+)
+"""A value that only a bracket or a comma sets off from its name, and nothing after Han words: 密码Adm1n@2024,
+密码「Adm1n@2024」, password，x9Kd#2pq, password (x9Kd#2pq)."""
 _BELOW = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}"
     rf"(?P<said>(?:如下|见下|在下面|as follows|is below|below|is|是)?[:=]?){_CLOSE}"
@@ -410,15 +414,16 @@ def _may_be_loose(text: str, name: Name, start: int) -> bool:
     if name.kind in ("login", "auth") or _LOOSE.match(text, start):
         return True
     word = _WORD.match(text, start) if name.kind in _LISTED else None
-    return word is not None and values.is_random_word(word[0])
+    return word is not None and values.is_like_no_word(word["word"].rstrip("!"))
 
 
 _LOOSE = lazily(r"\S{0,300}?[0-9]|\S{0,4}(?:[A-Za-z]{0,3} [0-9]|[a-z]{4} )")
 """A word with a digit, a number in groups, or words of four letters."""
-_WORD = lazily(r"[A-Za-z]{8,64}(?![\w(\[{=]|[.:\-]\w)")
+_WORD = lazily(r"[「『\"'`]?(?P<word>[A-Za-z][A-Za-z@$!]{5,63})(?![\w(\[{=]|[.:\-]\w)")
 _PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
 """The words of a passphrase, up to the end of its line: correct horse battery staple."""
 _REMARK = lazily(r"\s{0,20}(?:[#(].{0,40})?")
+_END_OF_CLAUSE = lazily(r"[ \t]{0,9}(?:\Z|[.;!?。；！？\u3400-\u9fff])")
 _GOES_ON = lazily(r"[ \t]+\w|[\u3400-\u9fff]")
 _FOUR_WORDS = lazily(r"[a-z]{4}(?: [a-z]{4}){3}(?! ?[\w'])")
 _STRING_START = lazily(r"[\"'][\w.\-:/]{0,30}\Z")
@@ -450,6 +455,12 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how
     ):
         return words.span()
     said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
+    if said and how == "space" and name.text == "pass" and values.is_parameter(said.value):
+        return None  # pass force_zip64 to it
+    if said and how == "cell" and _line_before(text, at).lstrip("> \t").startswith("|"):
+        said = said._replace(rest="")  # a row of a table
+    if said and how == "aside" and sign[0] == "," and name.kind in _LISTED and _is_last(text, at, said):
+        said = said._replace(how="joined")
     if said and how == "direct" and _REMARK.fullmatch(said.rest) and _is_setting(text, at, sign):
         said = said._replace(how="env")  # JWT_SECRET: keyboardcat
     if said and how == "direct" and not said.is_quoted and " = " in sign[0] and values.is_identifier(said.value):
@@ -464,9 +475,22 @@ def _is_setting(text: str, at: int, sign: re.Match[str]) -> bool:
     return sign["direct"] == ":" and text[max(0, at - 1)] == "_" and text[sign.start("direct") - 1].isupper()
 
 
+def _is_last(text: str, at: int, said: Said) -> bool:
+    """Whether a name, a comma and a value are all, and no part of a list."""
+    return bool(_END_OF_CLAUSE.match(said.rest)) and "," not in said.value + _line_before(text, at)
+
+
+def _line_before(text: str, at: int) -> str:
+    """What stands on the line before `at`; of a long line its end."""
+    begin = max(0, at - _MAX_LABEL_CHARS)
+    return text[max(begin, text.rfind("\n", begin, at) + 1) : at]
+
+
 def _is_label(text: str, at: int) -> bool:
-    """Whether little stands on the line before `at`, and no sentence."""
+    """Whether little stands on the line before `at`, and no sentence; a line that is «pass» is Python."""
     line = text.rfind("\n", max(0, at - _MAX_LABEL_CHARS), at) + 1
+    if text.startswith(("pass\n", "pass\r"), at) and text[line:at].isspace():
+        return False
     return (line > 0 or at < _MAX_LABEL_CHARS) and not _SENTENCE.search(text, line, at)
 
 

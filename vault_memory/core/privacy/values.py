@@ -15,8 +15,8 @@ class Said(NamedTuple):
 
     `how` is the sign before it: direct (`=`, `:`), env (`NAME=`), word (is), han (是), cell (a table's), account (one
     of a table with accounts), pair (`value=`), tag, call (`(`), next (a string after the name's, or an argument of a
-    call), dash, space; joined (none, after Han words), below (none, on a line below the name), announced (the same
-    below a sentence), item (in a list below the name).
+    call), dash, space; joined (none or a bracket, after Han words), aside (a comma or bracket after others), below
+    (none, on a line below the name), announced (the same below a sentence), item (in a list below the name).
     `rest` is what follows it on its line, at most forty characters.
     """
 
@@ -35,7 +35,13 @@ def is_placeholder(value: str) -> bool:
     """Whether a value as a whole stands for another: `$PASSWORD`, `<your-key>`, `****`, changeme, example-key-123."""
     start = value[:_MARKED_CHARS]
     folded = fold(start)
-    if _VARIABLE.match(value) or _MASKED.search(folded) or _WORDS.fullmatch(folded) or _MY_PASSWORD.fullmatch(folded):
+    if (
+        _VARIABLE.match(value)
+        or _is_variable(value)
+        or _MASKED.search(folded)
+        or _WORDS.fullmatch(folded)
+        or _MY_PASSWORD.fullmatch(folded)
+    ):
         return True
     rest, words = _STANDS_FOR.subn(" ", folded)
     return words > 0 and all(map(_is_plain, _PARTS.findall(rest)))
@@ -46,10 +52,20 @@ def _is_plain(part: str) -> bool:
     return part.isalpha() or bool(_COUNTED.fullmatch(part))
 
 
+def _is_variable(value: str) -> bool:
+    """Whether a value begins with a variable ($PASS, $dbPassword), and is no password with `$` ($Tr0ub4dor)."""
+    found = _DOLLAR.match(value)
+    if not found or found["name"].isupper() or _is_named_in_code(found["name"]):
+        return found is not None
+    return not found["sign"] and not (len(found["name"]) >= 6 and _DIGIT_INSIDE.search(found["name"]))
+
+
+_DOLLAR = lazily(r"\$(?P<name>[A-Za-z_]\w*)(?P<sign>[!#%^*@]?)")
+_DIGIT_INSIDE = lazily(r"[A-Za-z]\d{1,9}[A-Za-z]")
 _MARKED_CHARS = 80
 """A placeholder says so in its first characters."""
 _VARIABLE = lazily(
-    r"[?+\-]?[A-Z]+(?:_[A-Z]+)+$|\$(?:\{|\(|[A-Za-z_]\w*(?:\W|$)|env:)|\$\$|\{\{|\{[\w.:!\-]*(?:\}|$)"
+    r"[?+\-]?[A-Z]+(?:_[A-Z]+)+$|\$(?:\{|\(|env:)|\$\$|\{\{|\{[\w.:!\-\[\]()]*(?:\}|$)"
     r"|<[^>]*>?$|<%|%\(|%[sdvq](?![A-Za-z0-9])|%\w+%$|#\{"
     r"|\[\^|\[[^\]]*\]?$|:[a-z_]\w*$|@[a-z_]\w*$|\(|\?$|!\w+ |&[a-z]|\\[({]|\*+$|\.{2,}|-+$|_+$|…"
 )
@@ -106,7 +122,7 @@ _CODE = lazily(
 )
 _MEASURE = lazily(
     r"top\d+|[$€£¥]\d[\d.,]*[kmb]?|\d+x\d+|v?\d+(?:\.\d+)+[a-z0-9\-]*|\d{4}[\-/]\d{1,2}[\-/]\d{1,2}.*"
-    r"|\d{1,2}:\d\d.*|(?:a-z|0-9|[,_{}\[\]\d+*$!@-])+|[<>~≥≤+\-]?\d[\d,.]*\+?(?:[\-~–]\d+)?"
+    r"|\d{1,2}:\d\d.*|\d{1,5}/[a-z]{1,6}|(?:a-z|0-9|[,_{}\[\]\d+*$!@-])+|[<>~≥≤+\-]?\d[\d,.]*\+?(?:[\-~–]\d+)?"
     r"(?:ms|s|sec|px|em|rem|kb|mb|gb|k|m|b|x|th|st|nd|rd|min|mins|h|hrs?|hours?|days?|d|weeks?|months?"
     r"|years?|%|chars?|characters?|bits?|bytes?|tokens?)?"
 )
@@ -139,7 +155,7 @@ def _is_code(said: Said) -> bool:
     return bool(_CODE.fullmatch(said.value)) and not (said.is_quoted and "(" in said.value and _is_strong(said.value))
 
 
-_LOOSE = ("space", "joined", "below", "announced", "item", "next")
+_LOOSE = ("space", "joined", "aside", "below", "announced", "item", "next")
 """Signs that say little: only a value with digits, of six characters and more, counts."""
 _UNIT = lazily(r" ?(?:[A-Za-z%/]|[位个個次秒分字条條天年月元人块組组笔筆万萬号號种種项項端太是]|[-~]\d)")
 """After a number that counts something."""
@@ -148,7 +164,11 @@ _UNIT = lazily(r" ?(?:[A-Za-z%/]|[位个個次秒分字条條天年月元人块�
 def _password(said: Said) -> bool:
     value = said.value
     if said.how in _LOOSE and not _DIGIT.search(value):
-        return said.how in ("space", "joined") and is_random_word(value.rstrip(".!?"))
+        return said.how in ("space", "joined") and is_like_no_word(value.rstrip(".!?"))
+    if said.how == "aside" and not _is_made_up(value):
+        return False
+    if said.how == "cell" and _UNOPENED.match(value):
+        return False  # (user|pass2) in a pattern
     if said.how == "joined" and _VERSIONED.fullmatch(value):
         return False
     if said.how in ("below", "announced", "item") and (_has_more(said.rest) or _SLUG.fullmatch(value.lower())):
@@ -180,6 +200,9 @@ def _password(said: Said) -> bool:
     if core.isdigit():
         return _is_plain_number(said)
     return _is_lone_word(said, core)
+
+
+_UNOPENED = lazily(r"[^(\[{]*[)\]}]")
 
 
 def _may_be_next(said: Said) -> bool:
@@ -276,14 +299,14 @@ def _is_uncommon_word(said: Said, core: str) -> bool:
     Code has the same forms (`password: userPassword`): what is called by words of code, or is followed by its signs,
     is none.
     """
-    if said.how not in ("direct", "env", "pair", "tag", "word", "han") or not core.isascii():
+    if said.how not in ("direct", "env", "pair", "tag", "cell", "word", "han") or not core.isascii():
         return False
     if is_random_word(core):
         return True
     if said.how in ("word", "han"):
         goes_on = said.value == core and not _ENDS.match(said.rest)
     else:
-        goes_on = bool(_IN_CODE.match(said.rest))
+        goes_on = bool(_IN_CODE.match(said.rest)) and not (said.how == "tag" and said.rest.startswith("</"))
     if (goes_on and not said.is_quoted) or _is_named_in_code(core):
         return False
     is_exclaimed = said.value == core + "!" and _CAPITALIZED.fullmatch(core) and not _WORDS.fullmatch(fold(core))
@@ -292,12 +315,37 @@ def _is_uncommon_word(said: Said, core: str) -> bool:
     return bool(_HYPHENATED.fullmatch(core)) and is_phrase(core)
 
 
+def is_like_no_word(value: str) -> bool:
+    """Whether letters, with or without signs, are written as no word, name or address is: JqlIkXOpIq, Passw@rd."""
+    return is_random_word(value) or is_spelled_with_signs(value)
+
+
+def is_spelled_with_signs(value: str) -> bool:
+    """Whether signs stand for letters in a word: Passw@rd, tr!cky, Mon$ter; bob@nas, Outer$Inner are none."""
+    if len(value) < 6 or not _SPELLED.fullmatch(value):
+        return False
+    parts = _LETTERS_OF_A_WORD.findall(value)
+    return min(map(len, parts)) <= 2 if "@" in value else not all(part[0].isupper() for part in parts)
+
+
+_SPELLED = lazily(r"[A-Za-z]+(?:[@$!]{1,2}[A-Za-z]+)+")
+_LETTERS_OF_A_WORD = lazily(r"[A-Za-z]+")
+
+
 def is_random_word(value: str) -> bool:
     """Whether letters change between small and capital as in no word, name or identifier: JqlIkXOpIq."""
     if not _LETTERS_ONLY.fullmatch(value) or _CODE.fullmatch(value) or _is_named_in_code(value):
         return False
     turns = sum(a.isupper() != b.isupper() for a, b in zip(value[1:], value[2:], strict=False))
     return turns >= 3 and 3 * turns >= len(value) - 1
+
+
+def is_parameter(value: str) -> bool:
+    """Whether code could have a parameter of this name, or one less: force_zip64, count-1."""
+    return bool(_PARAMETER.fullmatch(value))
+
+
+_PARAMETER = lazily(r"[a-z]+(?:_[a-z]+)+\d{0,4}[.,;]?|[a-z]+-\d")
 
 
 def is_identifier(value: str) -> bool:
@@ -474,7 +522,11 @@ _VOWEL = lazily(r"[aeiouAEIOU]")
 def _login(said: Said) -> bool:
     """The password after an account: no path, no name with a number."""
     value = said.value.rstrip(".!?")
-    if said.how in ("space", "cell", "account", "dash", "call") or len(value) < 6 or _SLUG.fullmatch(value.lower()):
+    if (
+        said.how in ("space", "aside", "cell", "account", "dash", "call")
+        or len(value) < 6
+        or _SLUG.fullmatch(value.lower())
+    ):
         return False
     return _is_strong(value) and value[0] not in "/(" and _password(said._replace(how="word"))
 
