@@ -574,7 +574,7 @@ def test_a_name_in_code_is_no_password(text: str) -> None:
     [
         *(("密碼「Tiger2024x」", "Tiger2024x"), ("密码『Passw@rd』", "Passw@rd"), ("pin「4821」", "4821")),
         *(('password ("Tiger2024x")', "Tiger2024x"), ("the nas password (x9Kd#2pq)", "x9Kd#2pq")),
-        *(("password，Tiger2024", "Tiger2024"), ("密碼，Tiger2024x。", "Tiger2024x")),
+        *(("password，Tiger2024", "Tiger2024"), ("密碼，（Tiger2024x）", "Tiger2024x")),
         ("API 金鑰「8sd7f6sd8f7s6df8s7d6f」", "8sd7f6sd8f7s6df8s7d6f"),
         *(("密碼 Passw@rd", "Passw@rd"), ("my password M@rigold.", "M@rigold"), ("预设密码tr!cky", "tr!cky")),
         *(("password=$Tr0ub4dor", "$Tr0ub4dor"), ("password: $ecret99!", "$ecret99!")),

@@ -7,8 +7,9 @@ and a value. Whether the value is a secret depends on how it is written: «passw
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -187,7 +188,7 @@ _SIGN = lazily(
     r"|(?P<space>[ \t]{1,8}))"
 )
 _JOINED = lazily(
-    r"(?:(?P<joined>(?<=[\u4e00-\u9fff]) {0,2}(?:[(\[【〔《,]|:{2,3}|[=\-]{1,3}>?)? {0,2}| ?(?:[【〔《]|(?=[「『])))"
+    r"(?:(?P<joined>(?<=[\u4e00-\u9fff]) {0,2}(?:,? ?[(\[【〔《]|,|:{2,3}|[=\-]{1,3}>?)? {0,2}| ?(?:[【〔《]|(?=[「『])))"
     r"|(?P<aside>, ?| [(\[]))(?=[!-~「『])"
 )
 """A value that only a bracket or a comma sets off from its name, and nothing after Han words: 密码Adm1n@2024,
@@ -247,17 +248,40 @@ KINDS = {
 
 
 class Near:
-    """Whether something that could be a value follows a name; a text is searched for it once, for all names."""
+    """What could belong to a name and stands near it; a text is searched for it once, for all names."""
 
-    def __init__(self, text: str) -> None:
-        self._digits = [found.span() for found in _DIGITS.finditer(text)]
-        self._visible = [found.span() for found in _VISIBLES.finditer(text)]
+    def __init__(self, text: str, folded: str) -> None:
+        self.text, self.folded = text, folded
+        self.has_tags = "<" in text
+
+    @cached_property
+    def has_denials(self) -> bool:
+        """Whether anything in the text is said not to be so."""
+        return bool(_DENIED.search(self.folded))
 
     def has_value(self, name: Name, after: int) -> bool:
         """Whether a value may follow a name that ends at `after`."""
         runs = self._digits if name.kind in _WITH_DIGITS else self._visible
         at = bisect_right(runs, after, key=_end)
         return at < len(runs) and runs[at][0] < after + _REACH_CHARS
+
+    def links(self, at: int) -> list[int]:
+        """Where what links a name at `at` to a value before it may begin."""
+        links = self._links
+        first = bisect_left(links, at - _LINK_CHARS)
+        return links[first : bisect_left(links, at, first)]
+
+    @cached_property
+    def _digits(self) -> list[tuple[int, int]]:
+        return [found.span() for found in _DIGITS.finditer(self.text)]
+
+    @cached_property
+    def _visible(self) -> list[tuple[int, int]]:
+        return [found.span() for found in _VISIBLES.finditer(self.text)]
+
+    @cached_property
+    def _links(self) -> list[int]:
+        return [found.start() for found in _MAY_LINK.finditer(self.folded)]
 
 
 _REACH_CHARS = 700
@@ -274,17 +298,17 @@ _WITH_DIGITS = frozenset(
 """Kinds of which every value has a digit; the others have three visible characters."""
 
 
-def values_after(text: str, folded: str, name: Name, at: int) -> Iterator[tuple[int, int]]:
+def values_after(near: Near, name: Name, at: int) -> Iterator[tuple[int, int]]:
     """Where the secrets stand that a name at `at` announces; more than one if they are a list."""
-    after = at + len(name.text)
-    found = _value_after(text, folded, name, at)
+    text, folded, after = near.text, near.folded, at + len(name.text)
+    found = _value_after(near, name, at)
     if found and (
         (name.kind == "pin" and _is_postal(text, at, found))
         or (name.text == "key" and _is_key_id(text, at, found))
         or (name.kind == "random-key" and _is_no_secret_key(folded, at, found[0]))
     ):
         return
-    if name.kind in AFTER_VALUE and (other := _INSTEAD.match(folded, after)):
+    if near.has_denials and name.kind in AFTER_VALUE and (other := _INSTEAD.match(folded, after)):
         said = _said(text, other.end(), "", "han", name.kind)
         if said and values.is_secret(name.kind, said):
             yield other.end(), other.end() + len(said.value)
@@ -308,6 +332,8 @@ _INSTEAD = lazily(
     r"(?:[而现在应该改换]{0,3}(?:是|成)|(?:but |it's |it is |now |rather ){1,3})[: ]{0,2}"
 )
 """A value that is denied before another is told: 密碼不是 A，是 B."""
+_DENIED = lazily(r"不是|不再是|isn't|is (?:not|no longer)|was not|wasn't")
+"""Each of them has one of these."""
 _MAX_ITEMS = 20
 _ITEM = lazily(r"(?:[\[,]\s{0,12}[\"']|\n[ \t]{0,12}- {1,3}[\"']?)\Z")
 _NEXT_ITEM = lazily(r"[\"']\s{0,2},\s{0,12}(?=[\"'])(?P<quote>[\"'])|[\"']?\r?\n[ \t]{0,12}- {1,3}(?P<bare>[\"']?)")
@@ -387,13 +413,13 @@ _OTHER_KEY = lazily(
 _FINDS = lazily(r"[ _\-]?(?:id|no|num|number|code)\b")
 
 
-def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
-    after = at + len(name.text)
+def _value_after(near: Near, name: Name, at: int) -> Found:
+    text, folded, after = near.text, near.folded, at + len(name.text)
     if name.kind == "seed":
         return _seed(folded, after)
     if name.kind == "totp":
         return groups.span("groups") if (groups := _TOTP.match(text, after)) else None
-    sign = (_in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
+    sign = (near.has_tags and _in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
     if sign and sign.lastgroup == "next" and not _STRING_START.search(folded, max(0, at - _MAX_LABEL_CHARS), at):
         sign = None
     is_bare = sign and sign.lastgroup == "space" and not _may_be_loose(text, name, sign.end())
@@ -509,9 +535,8 @@ _LINK = lazily(
     r"| ?(?:[当做]作?|作为|是|为)(?:[我你他她]们?|咱)?的?(?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4}))\Z"
 )
 _LINK_CHARS = 32
-_VISIBLE = lazily(r"[!-~]")
-_MAY_LINK = lazily(r"[ (\[【当做作为是](?:(?<! )|(?=(?:as|is|for) ))")
-"""Every `_LINK` has one of these."""
+_MAY_LINK = lazily(r" (?=(?:as|is|for) )| ?[(\[【当做作为是]")
+"""Every `_LINK` begins with one of these."""
 _BEFORE = lazily(r"(?<![!-~])[!-~]{4,64}\Z")
 
 
@@ -519,12 +544,10 @@ AFTER_VALUE = ("password", "passcode", "one-time")
 """Kinds of names that may stand after their value."""
 
 
-def value_before(text: str, folded: str, name: Name, at: int) -> Found:
+def value_before(near: Near, name: Name, at: int) -> Found:
     """«X as the password», 用 X 當密碼, X（密碼）, «X is your verification code»."""
-    begin = max(0, at - _LINK_CHARS)
-    if not _VISIBLE.search(folded, begin, at) or not _MAY_LINK.search(folded, begin, at):
-        return None  # no value can stand there
-    link = _LINK.search(folded, begin, at)
+    text, folded = near.text, near.folded
+    link = next(filter(None, (_LINK.match(folded, start, at) for start in near.links(at))), None)
     found = link and _BEFORE.search(folded, max(0, link.start() - 65), link.start())
     if not found:
         return None
