@@ -188,7 +188,8 @@ _SIGN = lazily(
     r"|(?P<space>[ \t]{1,8}))"
 )
 _JOINED = lazily(
-    r"(?:(?P<joined>(?<=[\u4e00-\u9fff]) {0,2}(?:,? ?[(\[【〔《]|,|:{2,3}|[=\-]{1,3}>?)? {0,2}| ?(?:[【〔《]|(?=[「『])))"
+    r"(?:(?P<joined>(?<=[\u4e00-\u9fff]) {0,2}(?:,? ?[(\[【〔《]|,|:{2,3}|[=\-]{1,3}>?)? {0,2}"
+    r"| ?(?:[【〔《]|(?=[「『])))"
     r"|(?P<aside>, ?| [(\[]))(?=[!-~「『])"
 )
 """A value that only a bracket or a comma sets off from its name, and nothing after Han words: 密码Adm1n@2024,
