@@ -7,7 +7,7 @@ and a value. Whether the value is a secret depends on how it is written: «passw
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from operator import itemgetter
@@ -266,12 +266,6 @@ class Near:
         at = bisect_right(runs, after, key=_end)
         return at < len(runs) and runs[at][0] < after + _REACH_CHARS
 
-    def links(self, at: int) -> list[int]:
-        """Where what links a name at `at` to a value before it may begin."""
-        links = self._links
-        first = bisect_left(links, at - _LINK_CHARS)
-        return links[first : bisect_left(links, at, first)]
-
     @cached_property
     def _digits(self) -> list[tuple[int, int]]:
         return [found.span() for found in _DIGITS.finditer(self.text)]
@@ -279,10 +273,6 @@ class Near:
     @cached_property
     def _visible(self) -> list[tuple[int, int]]:
         return [found.span() for found in _VISIBLES.finditer(self.text)]
-
-    @cached_property
-    def _links(self) -> list[int]:
-        return [found.start() for found in _MAY_LINK.finditer(self.folded)]
 
 
 _REACH_CHARS = 700
@@ -536,8 +526,9 @@ _LINK = lazily(
     r"| ?(?:[当做]作?|作为|是|为)(?:[我你他她]们?|咱)?的?(?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4}))\Z"
 )
 _LINK_CHARS = 32
-_MAY_LINK = lazily(r" (?=(?:as|is|for) )| ?[(\[【当做作为是]")
-"""Every `_LINK` begins with one of these."""
+_VISIBLE = lazily(r"[!-~]")
+_MAY_LINK = lazily(r"[ (\[【当做作为是](?:(?<! )|(?=(?:as|is|for) ))")
+"""Every `_LINK` has one of these."""
 _BEFORE = lazily(r"(?<![!-~])[!-~]{4,64}\Z")
 
 
@@ -548,7 +539,10 @@ AFTER_VALUE = ("password", "passcode", "one-time")
 def value_before(near: Near, name: Name, at: int) -> Found:
     """«X as the password», 用 X 當密碼, X（密碼）, «X is your verification code»."""
     text, folded = near.text, near.folded
-    link = next(filter(None, (_LINK.match(folded, start, at) for start in near.links(at))), None)
+    begin = max(0, at - _LINK_CHARS)
+    if not _VISIBLE.search(folded, begin, at) or not _MAY_LINK.search(folded, begin, at):
+        return None  # no value can stand there
+    link = _LINK.search(folded, begin, at)
     found = link and _BEFORE.search(folded, max(0, link.start() - 65), link.start())
     if not found:
         return None
