@@ -333,7 +333,7 @@ def is_like_no_word(value: str) -> bool:
 
 def is_spelled_with_signs(value: str) -> bool:
     """Whether signs stand for letters in a word: Passw@rd, tr!cky, Mon$ter; bob@nas, Outer$Inner are none."""
-    if len(value) < 6 or not _SPELLED.fullmatch(value):
+    if len(value) < 6 or value.isalpha() or not _SPELLED.fullmatch(value):
         return False
     parts = _LETTERS_OF_A_WORD.findall(value)
     return min(map(len, parts)) <= 2 if "@" in value else not all(part[0].isupper() for part in parts)
