@@ -345,7 +345,7 @@ _LETTERS_OF_A_WORD = lazily(r"[A-Za-z]+")
 
 def is_random_word(value: str) -> bool:
     """Whether letters change between small and capital as in no word, name or identifier: JqlIkXOpIq."""
-    if not _LETTERS_ONLY.fullmatch(value) or _CODE.fullmatch(value) or _is_named_in_code(value):
+    if value.islower() or not _LETTERS_ONLY.fullmatch(value) or _CODE.fullmatch(value) or _is_named_in_code(value):
         return False
     turns = sum(a.isupper() != b.isupper() for a, b in zip(value[1:], value[2:], strict=False))
     return turns >= 3 and 3 * turns >= len(value) - 1
