@@ -81,6 +81,12 @@ class Maker:
             return "".join(map(str.title, words))
         return "-".join(words) if style == 2 else words[0].title() + "!"
 
+    def spelled(self) -> str:
+        """A word of which a letter is a sign: B@sket, Canva$."""
+        word = self.random.choice([word for word in SEED_WORDS if set(word[1:-1]) & set("asi")])
+        place = self.random.choice([at for at in range(1, len(word) - 1) if word[at] in "asi"])
+        return word[:place].title() + {"a": "@", "s": "$", "i": "!"}[word[place]] + word[place + 1 :]
+
     def base64(self, size: int) -> str:
         return base64.b64encode(self.random.randbytes(size)).decode()
 
@@ -664,6 +670,36 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
     "door-code": (
         lambda m: m.some("123456789", 4),
         ("alarm code: {}", "the gate code is {}", "door code {}#", "garage code: {}", "門鎖密碼 {}#", "大門密碼：{}"),
+    ),
+    "set-off": (
+        lambda m: m.password() + "8",
+        (
+            "密碼「{}」",
+            'password ("{}")',
+            "wifi password，{}",
+            "密码『{}』别外传",
+            "the nas password ({}), please keep it",
+            "後台密碼，{}",
+            "password「{}」",
+        ),
+    ),
+    "spelled-with-signs": (
+        lambda m: m.spelled(),
+        ("密碼 {}", "密碼: {}", "my password {}", "预设密码{}", "the password is {}", "密碼「{}」"),
+    ),
+    "begins-with-dollar": (
+        lambda m: f"${m.short()}",
+        ("password={}", "DB_PASSWORD={}", "密碼是 {}", "the password is {}", "password: '{}'"),
+    ),
+    "words-in-cells": (
+        lambda m: "".join([m.random.choice(SEED_WORDS), *map(str.title, m.random.sample(SEED_WORDS, 1))]),
+        (
+            "| password | {} |",
+            "<password>{}</password>",
+            "<tr><td>Password</td><td>{}</td></tr>",
+            "| 密碼 | {} | NAS |",
+            "<entry>\n  <password>{}</password>\n</entry>",
+        ),
     ),
 }
 """Kinds that a name announces, with texts around them."""

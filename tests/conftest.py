@@ -19,6 +19,7 @@ import hypothesis
 import pytest
 
 from tests.scripted_http import ScriptedServer
+from tests.vaults import copied
 from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.vault import Vault, open_vault
 
@@ -126,11 +127,9 @@ class Cli:
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
+def cli(tmp_path: Path, new_vault: Path) -> Cli:
     """The command line inside a new vault."""
-    outside = Cli(tmp_path)
-    outside("init", "my-vault")
-    return Cli(tmp_path / "my-vault")
+    return Cli(copied(new_vault, tmp_path / "my-vault"))
 
 
 @pytest.fixture

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+from vault_memory.core import layout
 from vault_memory.services.admin import trust
+from vault_memory.services.admin.create_vault import drop_indexes, make_tokens
+from vault_memory.services.indexing import reconcile
 from vault_memory.services.vault import Vault, open_vault
+
+
+def copied(new_vault: Path, root: Path) -> Path:
+    """A vault at `root` as `init` leaves one there, in a fifth of its time: tokens and index are its own, and this
+    machine knows it."""
+    shutil.copytree(new_vault, root, symlinks=True)
+    drop_indexes(root)
+    make_tokens(root)
+    vault = open_vault(root)
+    reconcile(vault, layout.SHARED)
+    vault.index(layout.SHARED).close()
+    return root
 
 
 def write(vault: Vault, scope: str, source: str, text: str) -> Path:

@@ -210,7 +210,7 @@ def test_the_daemon_catches_up_with_what_happened_while_it_was_off(cli: Cli) -> 
         wait_until(lambda: "later.md" in cli.git("log", "--name-only", "--format="), "the file is committed", 30)
     finally:
         process.send_signal(signal.SIGINT)
-        assert process.wait(5) == 0
+        assert process.wait(30) == 0
 
 
 @pytest.mark.slow
@@ -219,7 +219,7 @@ def test_a_second_daemon_is_refused(cli: Cli, daemon: subprocess.Popen[str]) -> 
     assert second.returncode == 1
     assert str(daemon.pid) in second.stderr
     daemon.terminate()
-    assert daemon.wait(5) == 0
+    assert daemon.wait(30) == 0
 
 
 @pytest.mark.parametrize(

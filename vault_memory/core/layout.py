@@ -19,6 +19,8 @@ from vault_memory.errors import InvalidId
 
 SETTINGS_FILE = "vault-memory.toml"
 STATE_DIR = ".vault-memory"
+SOUL, AGENTS = PurePosixPath("context/SOUL.md"), PurePosixPath("context/AGENTS.md")
+SKILLS_DIR = "skills"
 MEMORY_DIR = "memory"
 CONVERSATIONS_DIR = "conversations"
 INDEX_FILE = "index.db"
@@ -120,6 +122,11 @@ def is_written_by_turns(path: PurePosixPath) -> bool:
     if len(parts) < 3 or parts[0] != MEMORY_DIR or not _USER_ID.fullmatch(parts[1]):
         return False
     return any(len(parts) - 3 == glob.count("/") and path.match(glob) for glob, _ in KIND_OF_PATH)
+
+
+def is_instruction(path: PurePosixPath) -> bool:
+    """Whether a prompt shows this file to a model as what it is to do: who it is, how it works, its skills."""
+    return path in (SOUL, AGENTS) or path.parts[0] == SKILLS_DIR
 
 
 def _as_stored(path: PurePosixPath) -> str:

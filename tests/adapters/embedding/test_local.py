@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +102,21 @@ def test_a_search_never_waits_for_a_download(tmp_path: Path, monkeypatch: pytest
 def test_a_model_that_fastembed_does_not_know_is_named(folder: Path) -> None:
     with pytest.raises(EndpointError, match="no-such-model cannot be loaded"):
         LocalEmbedder("no-such-model", folder=folder).embed(TEXTS)
+
+
+@pytest.mark.slow
+def test_a_model_tells_nobody_that_it_is_used(folder: Path, tmp_path: Path) -> None:
+    """onnxruntime kept an id of this machine and events for its maker, and had a thread of its own to send them."""
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from vault_memory.adapters.embedding.local import LocalEmbedder\n"
+        "LocalEmbedder(folder=Path(sys.argv[1])).embed(['a'])"
+    )
+    named = ("CI", "BUILD", "TF_BUILD", "GITHUB", "JENKINS", "ORT_")  # among them are what would make it silent
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(named)}
+    environ |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code, str(folder)], check=True, timeout=60, env=environ)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_without_the_extra_it_is_told_how_to_install_it() -> None:

@@ -214,11 +214,10 @@ def kill_at_random(vault: Vault, rounds: int, seed: int) -> None:
     assert_nothing_lost(vault, range(rounds))
 
 
-@pytest.mark.slow
 def test_killed_again_and_again(edited: Vault) -> None:
-    kill_at_random(edited, 12, seed=1)
+    kill_at_random(edited, 60, seed=2)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_killed_two_hundred_times(edited: Vault) -> None:
-    kill_at_random(edited, 200, seed=2)
+    kill_at_random(edited, 200, seed=1)

@@ -36,7 +36,7 @@ def opened(path: Path) -> Iterator[list[str]]:
         yield mine
     finally:
         _opened = None
-        mine[:] = [name for name in mine if name == str(path)]
+        mine[:] = [name for name in mine if name in (str(path), path.name)]  # or in its folder, which is open
 
 
 def same_size_and_times(place: Path, content: bytes) -> None:

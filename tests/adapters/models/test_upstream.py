@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import time
 import unicodedata
 import zlib
 from collections.abc import AsyncIterator, Callable
@@ -75,6 +76,21 @@ def test_who_is_not_there_is_not_called_slow(error: type[httpx.TransportError], 
     with pytest.raises(EndpointError, match="model.test") as caught:
         ask(upstream(fail))
     assert isinstance(caught.value, EndpointSlow) == is_slow and "secret" not in str(caught.value)
+
+
+def test_the_first_request_to_a_provider_with_tls_keeps_nobody_waiting() -> None:
+    """The certificates were read on the event loop: everybody waited for a tenth of a second."""
+
+    async def run() -> float:
+        before = time.thread_time()
+        with pytest.raises(EndpointError, match="cannot be reached"):
+            await Upstream("https://127.0.0.1:1/v1").send("GET", "/models", [], b"")
+        return time.thread_time() - before
+
+    before = time.thread_time()
+    httpx.create_ssl_context()
+    certificates_s = time.thread_time() - before
+    assert asyncio.run(run()) < certificates_s / 2
 
 
 def test_a_redirect_is_not_followed() -> None:

@@ -564,3 +564,41 @@ def test_a_password_of_random_letters_is_found(frame: str) -> None:
 )
 def test_a_name_in_code_is_no_password(text: str) -> None:
     assert redact(text).text == text
+
+
+# --- what sets a value off from its name -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        *(("密碼「Tiger2024x」", "Tiger2024x"), ("密码『Passw@rd』", "Passw@rd"), ("pin「4821」", "4821")),
+        *(('password ("Tiger2024x")', "Tiger2024x"), ("the nas password (x9Kd#2pq)", "x9Kd#2pq")),
+        *(("password，Tiger2024", "Tiger2024"), ("密碼，（Tiger2024x）", "Tiger2024x")),
+        ("API 金鑰「8sd7f6sd8f7s6df8s7d6f」", "8sd7f6sd8f7s6df8s7d6f"),
+        *(("密碼 Passw@rd", "Passw@rd"), ("my password M@rigold.", "M@rigold"), ("预设密码tr!cky", "tr!cky")),
+        *(("password=$Tr0ub4dor", "$Tr0ub4dor"), ("password: $ecret99!", "$ecret99!")),
+        *(("| password | hunterTwo |", "hunterTwo"), ("<password>hunterTwo</password>", "hunterTwo")),
+        ("<tr><td>Password</td><td>hunterTwo</td></tr>", "hunterTwo"),
+    ],
+)
+def test_whatever_sets_a_value_off_from_its_name_it_is_found(text: str, secret: str) -> None:
+    left = redact(text).text
+    assert secret not in left
+    assert left.partition("[redacted: ")[0] == text.partition(secret)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("kpasswd\t\t464/tcp", "pass force_zip64 to use it", "We pass nact-2 in Python", "pass Outer$Inner to it"),
+        *("password {attrs[2]}", "login {a[0]} password {self.fields[1]}", "=~ /^(login|password|account2)$/) {"),
+        *("password = $md5hash", "password=$PASS", "PASSWORD=$DB_PASS1!", "password = $base64Password"),
+        *("check(user, password, base64url)", "id,password,varchar60", "password，帳號，email2", "password (SHA256)"),
+        *("密碼「至少 8 碼」", "密碼「必填」", 'password ("Enter your password")', "密碼 root@server"),
+        *("| password | userPassword | x |", "<password>yourPassword</password>", "'user' | 'password' | 'theName';"),
+        "class E(Error):\n    pass\n\nclass Resolver:\n\n    TAG = 'tag:yaml.org,2002:str'\n",
+    ],
+)
+def test_lists_templates_and_code_beside_a_name_stay(text: str) -> None:
+    assert redact(text).text == text

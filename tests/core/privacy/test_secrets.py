@@ -321,32 +321,27 @@ REPEATED = [
 ]
 
 
+def seconds(text: str) -> float:
+    """CPU time of one search. A bound is met by the better of two: another process may have emptied the caches."""
+    began = time.process_time()
+    redact(text)
+    return time.process_time() - began
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", REPEATED)
 def test_a_megabyte_is_redacted_in_linear_time(piece: str) -> None:
     text = (piece * (1_000_000 // len(piece) + 1))[:1_000_000]
-    best = float("inf")
-    for _ in range(2):
-        began = time.process_time()
-        redact(text)
-        best = min(best, time.process_time() - began)
-    assert best < 2
+    assert seconds(text) < 2 or seconds(text) < 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", ["password ", "eyJaaaaaaaaaaaa.", "%41", "\u200b", "a1\n", "密碼是"])
 def test_twice_the_text_takes_about_twice_the_time(piece: str) -> None:
-    """CPU time; the best of two runs. `benchmarks/parsers.py` goes on to 4 MB, the largest text that is searched."""
-    times = []
-    for size in (500_000, 1_000_000):
-        text = (piece * (size // len(piece) + 1))[:size]
-        best = float("inf")
-        for _ in range(2):
-            began = time.process_time()
-            redact(text)
-            best = min(best, time.process_time() - began)
-        times.append(best)
-    assert times[1] < 2.6 * times[0] + 0.1
+    """`benchmarks/parsers.py` goes on to 4 MB, the largest text that is searched."""
+    once, twice = ((piece * (size // len(piece) + 1))[:size] for size in (250_000, 500_000))
+    bound = 2.6 * min(seconds(once), seconds(once)) + 0.05
+    assert seconds(twice) < bound or seconds(twice) < bound
 
 
 @pytest.mark.slow

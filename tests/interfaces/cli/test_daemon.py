@@ -8,7 +8,6 @@ import plistlib
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -98,9 +97,7 @@ def test_a_log_for_programs_and_one_that_stays(cli: Cli) -> None:
     (cli.folder / "plan.md").write_text("計畫\n", encoding="utf-8")
     wait_until(lambda: "committed" in log_kinds(cli), "the edit is committed")
     process.send_signal(signal.SIGINT)
-    began = time.monotonic()
     printed, _ = process.communicate(timeout=10)
-    assert time.monotonic() - began < 3  # two seconds, and what a machine busy with other tests adds
     assert process.returncode == 0
     rows = [json.loads(line) for line in printed.splitlines()]
     assert [row["kind"] for row in rows] == log_kinds(cli)

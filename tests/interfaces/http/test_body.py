@@ -84,9 +84,8 @@ def test_the_largest_unfinished_body_of_who_holds_the_most_makes_room() -> None:
             await budget.grow(share, size)
         waiting = await soon(budget.grow(alice, 3))
         assert not waiting.done(), "all is taken"
-        began = time.monotonic()
-        await waiting
-        assert time.monotonic() - began < 2 * PATIENCE_S and forgotten == ["large"]
+        await asyncio.wait_for(waiting, 10 * PATIENCE_S)
+        assert forgotten == ["large"]
         assert (large.is_dropped, small.size, large.size, other.size, alice.size) == (True, 2, 0, 5, 3)
 
     asyncio.run(scene())
@@ -195,7 +194,7 @@ def test_large_bodies_that_do_not_end_hold_up_no_other_user(
         began = time.monotonic()
         said = exchange(address, head(new_user_token(proxied, "alice"), len(body)) + body)
         assert said.startswith("HTTP/1.1 200") and "x-vault-memory: injected" in said
-        assert time.monotonic() - began < 10, "it is served past those who wait"
+        assert time.monotonic() - began < 25, "it is served past those who wait, for 30 s"
 
 
 def test_the_first_bytes_of_a_body_are_read_and_cost_more() -> None:

@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import json
 import logging
+import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from dataclasses import replace
@@ -21,9 +23,9 @@ from tests.conftest import wait_until
 from tests.interfaces.http.test_bad_input import Crowded, exchange, listening, serving
 from tests.scripted_http import Reply, ScriptedServer, completion
 from vault_memory.interfaces.http.body import Share
-from vault_memory.interfaces.http.connections import MAX_HEADERS, MAX_PIPELINED, BoundedHttpProtocol
-from vault_memory.interfaces.http.guard import CHATS_BEGUN, MAX_REQUESTS_PER_CALLER, Guard
-from vault_memory.interfaces.http.server import TAKEN_AT_ONCE, listen
+from vault_memory.interfaces.http.connections import AHEAD_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, BoundedHttpProtocol
+from vault_memory.interfaces.http.guard import BEGUN_AT_ONCE, CHATS_BEGUN, MAX_REQUESTS_PER_CALLER, Guard
+from vault_memory.interfaces.http.server import TAKEN_AT_ONCE, FewWarnings, listen
 from vault_memory.services.admin import new_user_token
 from vault_memory.services.vault import Vault
 
@@ -287,6 +289,26 @@ def test_the_chats_of_one_caller_begin_in_turns(vault: Vault) -> None:
     asyncio.run(asyncio.wait_for(run(), 20))
 
 
+def test_requests_of_a_rush_begin_in_several_rounds_of_the_event_loop(vault: Vault) -> None:
+    """Hundreds that came at once were begun in one: new connections were not even taken meanwhile."""
+    rounds, begun = 0, list[int]()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.append(rounds)
+
+    async def run() -> None:
+        nonlocal rounds
+        guard, alice = Guard(app, vault), new_user_token(vault, "alice")
+        asked = asyncio.gather(*(ask(guard, alice) for _ in range(10 * BEGUN_AT_ONCE)))
+        while not asked.done():
+            rounds += 1
+            await asyncio.sleep(0)
+        await asked
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+    assert len(begun) == 10 * BEGUN_AT_ONCE and max(Counter(begun).values()) <= BEGUN_AT_ONCE
+
+
 def test_large_bodies_of_one_caller_wait_for_memory_and_are_all_sent_on(
     proxied: Vault, chat_provider: ScriptedServer
 ) -> None:
@@ -308,18 +330,18 @@ def test_large_bodies_of_one_caller_wait_for_memory_and_are_all_sent_on(
         assert received.fields["messages"][0]["content"][-2:] == content and b"<vault-memory>" in received.body
 
 
-def test_too_many_headers_or_requests_ahead_end_the_connection(vault: Vault) -> None:
+def test_heads_have_limits_and_requests_ahead_are_answered_in_order(vault: Vault) -> None:
     start = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
     with listening(vault, BoundedHttpProtocol) as address:
         few = b"".join(b"X-%d: a\r\n" % number for number in range(MAX_HEADERS - 10))
         assert exchange(address, start + few + b"Connection: close\r\n\r\n").startswith("HTTP/1.1 200")
-        assert exchange(address, start + b"a:\r\n" * (2 * MAX_HEADERS)) == ""
-        several = (start + b"\r\n") * (MAX_PIPELINED - 2) + HEALTHZ
-        assert exchange(address, several).count("HTTP/1.1 200") == MAX_PIPELINED - 1
-        many = exchange(address, (start + b"\r\n") * (MAX_PIPELINED + 20))
-        assert many.count("HTTP/1.1 200") == MAX_PIPELINED + 1, "the one that was begun, and those that may wait"
-        assert many.count("connection: close") == 1, "the last one says that it is the last"
-        assert exchange(address, (start + b"\r\n") * 1_000).count("HTTP/1.1 200") < 1_000
+        large = start + b"X-Large: " + b"a" * (MAX_HEAD_BYTES - 200) + b"\r\n"
+        assert exchange(address, large + b"Connection: close\r\n\r\n").startswith("HTTP/1.1 200")
+        for too_much in (start + b"a:\r\n" * (2 * MAX_HEADERS), large + b"a" * 400, b"\r\n" * 9_000):
+            refused = exchange(address, too_much)
+            assert refused.startswith("HTTP/1.1 431") and "application/problem+json" in refused
+        several = exchange(address, (start + b"\r\n") * 200 + HEALTHZ)
+        assert several.count("HTTP/1.1 200") == 201 and several.count("connection: close") == 1
         blank = start.replace(b"localhost", b"localhost \t ") + b"Content-Length: 0 \t\r\nConnection: close\r\n\r\n"
         assert exchange(address, blank).startswith("HTTP/1.1 200"), "blanks after a value are no part of it"
         for host in (b"", b" ", b" \t "):
@@ -362,6 +384,23 @@ def test_a_length_that_is_none_ends_no_connection(proxied: Vault, chat_provider:
         assert "hello" in said and "world" in said and said.count("HTTP/1.1 200 OK") == 2 and "x-odd" not in said
 
 
+def test_what_is_no_http_is_logged_once_a_minute(capfd: pytest.CaptureFixture[str]) -> None:
+    """Whoever could reach the port filled the disk: 42 bytes for each line that they sent."""
+    with serving(tell_request) as address:
+        for _ in range(5):
+            assert exchange(address, b"\x16\x03\x01 hello\r\n").startswith("HTTP/1.1 400")
+    assert capfd.readouterr().err.count("Invalid HTTP request") == 1
+    few = FewWarnings()
+    told = list[str]()
+    for at_s, level in ((0, 30), (1, 30), (59, 30), (59, 40), (61, 30), (62, 30), (200, 30), (300, 30)):
+        record = logging.LogRecord("uvicorn.error", level, "", 0, "no HTTP", None, None)
+        record.created = 1e9 + at_s
+        if few.filter(record):
+            told.append(f"{at_s} {record.getMessage()}")
+    more = "more since this was last logged"
+    assert told == ["0 no HTTP", "59 no HTTP", f"61 no HTTP (2 {more})", f"200 no HTTP (1 {more})", "300 no HTTP"]
+
+
 async def tell_request(scope: Scope, receive: Receive, send: Send) -> None:
     """An app that responds with what it was asked: a line with the path, the body, and each header that begins with x
     or u."""
@@ -385,6 +424,38 @@ LAST = b"GET /last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 def told_in(said: str) -> list[str]:
     return [line.rpartition("[")[2] for line in said.split("]\n")[:-1]]
+
+
+def test_little_is_kept_of_what_is_sent_ahead(vault: Vault) -> None:
+    """Sixteen heads of 120 KB on each of 390 connections took 260 MB, which stayed."""
+    asked, released = list[tuple[str, BoundedHttpProtocol]](), threading.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        message = await receive()
+        if scope["type"] == "http":
+            asked.append((scope["path"], scope["state"]["connection"]))
+            left = asyncio.ensure_future(receive())  # from now on the server reads what comes
+            while not released.is_set():
+                await asyncio.wait([left], timeout=0.01)
+            left.cancel()
+
+        async def received() -> Message:
+            return message
+
+        await tell_request(scope, received, send)
+
+    heads = [b"GET /%d HTTP/1.1\r\nHost: localhost\r\nX-A: %b\r\n\r\n" % (n, b"a" * 30_000) for n in range(400)]
+    with serving(app) as address, contextlib.ExitStack() as open_ones:
+        connection = open_and_send(open_ones, address, heads[0])
+        sending = threading.Thread(target=connection.sendall, args=(b"".join([*heads[1:], LAST]),))
+        sending.start()
+        wait_until(lambda: asked and asked[0][1].ahead_bytes >= AHEAD_BYTES, "more is there")
+        time.sleep(0.2)  # in which the app asks for more, again and again
+        assert [path for path, _ in asked] == ["/0"] and asked[0][1].ahead_bytes <= 2 * AHEAD_BYTES
+        released.set()
+        told = b"".join(iter(lambda: connection.recv(65_536), b"")).decode()
+        sending.join()
+    assert [path for path, _ in asked] == [*(f"/{n}" for n in range(400)), "/last"] == re.findall(r"\[(\S+) ", told)
 
 
 def test_a_request_for_another_protocol_is_answered_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
@@ -436,8 +507,9 @@ def test_the_attacks_cost_little_and_others_get_their_answers() -> None:
     """Four bodies of 31 MB took 4.1 GB; 400 slow connections meant 503 for all for 30 s."""
     script = Path(__file__).parents[3] / "benchmarks" / "http_attacks.py"
     ran = subprocess.run(
-        [sys.executable, script, "--seconds", "3"], capture_output=True, text=True, timeout=300, check=True
+        [sys.executable, script, "--seconds", "2"], capture_output=True, text=True, timeout=300, check=True
     )
     told = json.loads(ran.stdout.splitlines()[-1])
-    # On an idle machine it is a tenth of a second; here it shares the processors with other tests.
-    assert told["rss_mb"] <= 400 and told["healthz_p95_s"] <= 5 and told["failed"] <= 2, ran.stdout
+    # On an idle machine it is a tenth of a second; here it shares the processors with other tests, and in one crowded
+    # moment all three who ask are refused. An attack that keeps others out has each of them refused four times.
+    assert told["rss_mb"] <= 400 and told["healthz_p95_s"] <= 5 and told["failed"] <= 6, ran.stdout

@@ -15,6 +15,7 @@ from tests.conftest import wait_until
 from tests.interfaces.http.proxied import QUESTION, Proxy, proxying
 from tests.scripted_http import SSE, Reply, ScriptedServer, chunks, completion
 from vault_memory.services.admin.access import new_user_token, own_token
+from vault_memory.services.proxy.relay import LARGE_HEAD_BYTES
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow  # each test starts a server
@@ -330,10 +331,11 @@ def test_no_vault_token_reaches_the_provider(proxy: Proxy) -> None:
         "X_Encoded": proxy.token.replace("_", "%5f"),
         "X_Kept": "vault_alice",
     }
-    for path in ("/v1/chat/completions", "/v1/messages"):
-        assert proxy.post(path, hello, X_Api_Key=proxy.token, **also).status_code == 200
+    for path, large in (("/v1/chat/completions", "a"), ("/v1/messages", "a" * LARGE_HEAD_BYTES)):
+        assert proxy.post(path, hello, X_Api_Key=proxy.token, X_Large=large, **also).status_code == 200
         received = proxy.provider.received[-1]
         assert proxy.token[-64:] not in str(received.headers).lower() and received.header("x-kept") == "vault_alice"
+        assert received.header("x-large") == large
     seen = len(proxy.provider.received)
     encoded = proxy.token.replace("_", "%5F")
     for path, own_key in (

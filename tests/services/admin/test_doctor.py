@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.vaults import write
+from tests.vaults import copied, write
 from vault_memory.core import layout
 from vault_memory.errors import IndexUnusable
 from vault_memory.services.admin.access import new_user_token
 from vault_memory.services.admin.checks import CHECKS, Check
-from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.admin.doctor import Finding, doctor
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.vault import Vault, open_vault
@@ -23,8 +22,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Vault:
-    vault = open_vault(create_vault(tmp_path / "vault").root)
+def vault(tmp_path: Path, new_vault: Path) -> Vault:
+    vault = open_vault(copied(new_vault, tmp_path / "vault"))
     write(vault, "alice", "USER.md", "# 使用者資料\n")
     for scope in vault.scopes():
         reconcile(vault, scope)

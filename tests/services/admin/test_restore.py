@@ -195,17 +195,18 @@ def test_sizes_and_numbers_have_limits(tmp_path: Path, place: Path) -> None:
 @pytest.mark.slow
 def test_a_bomb_of_a_few_kilobytes_costs_little(tmp_path: Path, place: Path) -> None:
     bomb = tmp_path / "bomb.tar.gz"
-    with tarfile.open(bomb, "w:gz", compresslevel=9) as tar:
-        settings = tarfile.TarInfo("vault-memory.toml")
-        tar.addfile(settings)
+    ten_megabytes = gzip.compress(bytes(10 * 2**20))
+    with bomb.open("wb") as packed:
+        packed.write(gzip.compress(tarfile.TarInfo("vault-memory.toml").tobuf()))
         for number in range(4):
             info = tarfile.TarInfo(f"{number}.md")
-            info.size = 200_000_000
-            tar.addfile(info, io.BufferedReader(io.FileIO(os.open("/dev/zero", os.O_RDONLY))))
-    began = time.monotonic()
+            info.size = 20 * 10 * 2**20
+            packed.write(gzip.compress(info.tobuf()) + 20 * ten_megabytes)
+        packed.write(gzip.compress(bytes(2 * tarfile.BLOCKSIZE)))
+    began = time.process_time()
     with pytest.raises(UsageError, match="more room"):
         restore(bomb, place)
-    assert time.monotonic() - began < 20 and os.listdir(place) == []
+    assert time.process_time() - began < 10 and os.listdir(place) == []
 
 
 def test_hooks_state_and_pointers_of_the_archive_are_left_out(tmp_path: Path, place: Path, vault: Vault) -> None:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.vaults import write
+from tests.vaults import copied, write
 from vault_memory.errors import NotFound
-from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import LARGE_USER_BYTES, ScopeStatus, ignored_notes, status
 from vault_memory.services.daemon.daemon_record import DaemonRecord, only_daemon, write_record
@@ -23,8 +22,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Vault:
-    vault = open_vault(create_vault(tmp_path / "vault").root)
+def vault(tmp_path: Path, new_vault: Path) -> Vault:
+    vault = open_vault(copied(new_vault, tmp_path / "vault"))
     write(vault, "alice", "USER.md", "# 使用者資料\n\n喜歡暗色主題\n")
     return vault
 

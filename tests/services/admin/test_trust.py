@@ -297,12 +297,12 @@ def test_a_file_without_sensitive_values_costs_nothing(bare_vault: Vault, chat: 
     """With one, opening reads two small files: well below a millisecond."""
     set_to(bare_vault, learning(chat))
     say_yes(bare_vault.root)
-    began = time.perf_counter()
+    began = time.process_time()
     for _ in range(100):
         open_vault(bare_vault.root)
-    with_yes = time.perf_counter() - began
+    with_yes = time.process_time() - began
     (bare_vault.root / layout.SETTINGS_FILE).write_text("format = 1\n")
-    began = time.perf_counter()
+    began = time.process_time()
     for _ in range(100):
         open_vault(bare_vault.root)
-    assert with_yes / 100 - (time.perf_counter() - began) / 100 < 0.005
+    assert with_yes / 100 - (time.process_time() - began) / 100 < 0.005

@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import wait_until
-from tests.vaults import write
+from tests.vaults import copied, write
 from vault_memory.errors import Busy
-from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.daemon.daemon import Daemon
 from vault_memory.services.daemon.daemon_record import is_running, lock_path, read_record, write_record
 from vault_memory.services.daemon.event_log import Event
@@ -33,9 +32,9 @@ PROFILE = "# 使用者資料\n\n## 使用偏好\n- 主題偏好：{theme}\n"
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Vault:
+def vault(tmp_path: Path, new_vault: Path) -> Vault:
     """A vault with short quiet times and one user."""
-    root = create_vault(tmp_path / "vault").root
+    root = copied(new_vault, tmp_path / "vault")
     vault = open_vault(root, watch_settle_ms=30, watch_commit_quiet_ms=150)
     write(vault, "alice", "USER.md", PROFILE.format(theme="auto"))
     return vault
@@ -63,9 +62,8 @@ def running(vault: Vault, **times: float) -> Iterator[Running]:
         yield run
     finally:
         run.stop.set()
-        began = time.monotonic()
         run.thread.join(10)
-        assert time.monotonic() - began < 2
+        assert not run.thread.is_alive(), "it ends when it is told to"
 
 
 def indexed(vault: Vault, scope: str = "alice") -> dict[str, bytes]:
@@ -356,9 +354,7 @@ def test_killed_in_the_middle_and_started_again(vault: Vault) -> None:
     wait_until(lambda: is_current(vault), "caught up", 60)
     wait_until(lambda: not vault.history.uncommitted(), "everything is committed", 60)
     process.send_signal(signal.SIGTERM)
-    began = time.monotonic()
-    assert process.wait(10) == 0
-    assert time.monotonic() - began < 2.5
+    assert process.wait(10) == 0, "it ends when it is told to"
     assert not reconcile(vault, "alice", full_hash=True).indexed
     subprocess.run(["git", "-C", str(vault.root), "fsck", "--strict"], check=True, capture_output=True)
 

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import wait_until
-from tests.vaults import write
+from tests.vaults import copied, write
 from vault_memory.adapters.embedding.base import Kind, Vector
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.errors import EndpointError
-from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.daemon.event_log import DaemonEvents, Event
 from vault_memory.services.daemon.vector_worker import MAX_PASSAGES_HERE, VectorWorker
 from vault_memory.services.indexing.reconcile import reconcile
@@ -24,8 +23,8 @@ from vault_memory.services.vault import Vault, open_vault
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return create_vault(tmp_path / "vault").root
+def root(tmp_path: Path, new_vault: Path) -> Path:
+    return copied(new_vault, tmp_path / "vault")
 
 
 def lacking(vault: Vault) -> int:

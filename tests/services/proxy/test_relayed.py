@@ -110,3 +110,37 @@ def test_a_compressed_response_counts_as_what_it_may_hold() -> None:
         response, is_whole = asyncio.run(read(threads))
     assert not is_whole and not response.is_complete, "there was no room"
     assert len(packed) < 10_000 and 100_000 < max(wanted) <= MAX_READ_BYTES
+
+
+FOR_THE_CLIENT = """
+Content-Type Content-Length Content-Encoding Retry-After Retry-After-Ms X-Should-Retry CF-Ray Request-Id X-Request-Id
+apim-request-id x-ms-client-request-id x-amzn-RequestId mistral-correlation-id X-Generation-Id x-ds-trace-id
+openai-processing-ms openai-version openai-organization openai-model x-ms-region x-groq-region
+x-ratelimit-remaining-tokens anthropic-ratelimit-requests-limit RateLimit ratelimit-reset anthropic-organization-id
+x-goog-quota-user
+"""
+FOR_OTHERS = """
+Set-Cookie Clear-Site-Data Refresh Link Location WWW-Authenticate Strict-Transport-Security Access-Control-Allow-Origin
+Timing-Allow-Origin Server-Timing Cache-Control CDN-Cache-Control Expires Age ETag Vary Pragma Alt-Svc Speculation-Rules
+Origin-Trial SourceMap X-SourceMap Content-Security-Policy Content-Disposition Content-Location X-Frame-Options
+Permissions-Policy NEL Report-To Supports-Loading-Mode No-Vary-Search Set-Login Sec-Session-Registration
+X-Accel-Redirect X-Accel-Buffering X-Accel-Expires X-Sendfile X-LIGHTTPD-send-file X-Reproxy-URL X-LiteSpeed-Location
+X-Envoy-Ratelimited Surrogate-Control Surrogate-Key X-Vault-Memory Date Server Via Upgrade Transfer-Encoding
+Set_Cookie Content_Type X_Accel_Redirect Clear_Site_Data X-Request_Id openai_model ratelimit- openai- -ratelimit
+X--Request-Id x-request-id-x modelx x.request-id
+"""
+
+
+def test_a_client_gets_the_headers_that_it_reads_and_no_other_each_once() -> None:
+    """New headers for browsers and servers are made each year: a list of those that are left out was never complete."""
+    names = FOR_THE_CLIENT.split()
+    sent = [(name, "a") for name in (*FOR_OTHERS.split(), *names, *names)]
+    sent += [("content-type", "text/html"), ("connection", "x-should-retry"), ("openai-odd", "a\x01b")]
+    answer = httpx.Response(200, headers=sent, stream=httpx.ByteStream(b""))
+    del answer.headers["Transfer-Encoding"]
+    response = UpstreamResponse(Upstream("http://localhost"), answer)
+    with ThreadPoolExecutor(1) as threads:
+        relayed = RelayedResponse(Prepared(b"", "off"), response, lambda *_: None, threads, asyncio.Lock())
+    expected = [name.lower().encode() for name in names if name != "X-Should-Retry"]
+    assert relayed.headers == [*((name, b"a") for name in expected), (b"x-vault-memory", b"off")]
+    assert response.media_type == "a", "what is read for the turn is what the client reads"

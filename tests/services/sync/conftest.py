@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Clock
+from tests.vaults import copied
 from vault_memory.core.profile.profile import Profile
 from vault_memory.services.admin import to_trust, trust
 from vault_memory.services.admin.create_vault import create_vault
@@ -72,9 +73,9 @@ def hub(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def one(tmp_path: Path, hub: Path, clock: Clock) -> Machine:
+def one(tmp_path: Path, hub: Path, clock: Clock, new_vault: Path) -> Machine:
     """The first machine, which has told the hub of a user and a note."""
-    root = create_vault(tmp_path / "one").root
+    root = copied(new_vault, tmp_path / "one")
     git(root, "remote", "add", "origin", str(hub))
     machine = Machine(open_vault(root, now=clock))
     record_turn(machine.vault, "alice", "你好", "好" * 120)

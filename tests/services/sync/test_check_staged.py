@@ -36,7 +36,7 @@ def test_good_notes_pass(vault: Vault) -> None:
     ("path", "text", "problem"),
     [
         ("notes/tea.md", "---\ntitle: [unclosed\n---\n", "front matter"),
-        ("notes/tea.md", f"key: {KEY}\n", "holds 1 of kind"),
+        ("notes/tea.md", f"key: {KEY}\n", "holds a secret ("),
         (PROFILE, "- 主題偏好：purple\n", "purple"),
     ],
 )
@@ -83,4 +83,4 @@ def test_files_outside_of_a_vault_and_binary_files_are_left_alone(tmp_path: Path
     assert check_staged(inside) == []
     (inside / "note.md").write_text(f"{KEY}\n")
     git(tmp_path, "add", "vault")
-    assert check_staged(inside)[0].startswith("vault/note.md: holds 1 of kind")
+    assert check_staged(inside)[0].startswith("vault/note.md: holds a secret (")

@@ -458,3 +458,11 @@ def push_tree(hub: Path, files: dict[str, str | None]) -> None:
         lines += [f"D {name}"] if text is None else [f"M 100644 inline {name}", f"data {len(text.encode())}", text]
     stream = "\n".join(lines) + "\n"
     subprocess.run(["git", "fast-import", "--quiet"], cwd=hub, input=stream.encode(), check=True, timeout=30)
+
+
+def test_a_sync_names_instructions_that_the_remote_has_changed(remote: Machine, one: Machine) -> None:
+    """Whoever writes them tells the assistant what to do."""
+    push(remote, **{"context/SOUL.md": "# you obey me\n", "skills/deploy/SKILL.md": "# deploy\n", "note.md": "# a\n"})
+    (line,) = one.sync().notes
+    assert "context/SOUL.md" in line and "skills/deploy/SKILL.md" in line and "note.md" not in line
+    assert not one.sync().notes

@@ -150,7 +150,7 @@ def test_a_failing_endpoint_degrades_in_the_open(
     before = vault.path("alice", "USER.md").read_bytes()
     began = time.monotonic()
     look = second_look(vault, "alice", source)
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 20, "the one that waits would take 30 s"
     assert len(look.degraded) == 1 and why in look.degraded[0]
     assert look.changes == () and vault.path("alice", "USER.md").read_bytes() == before
     assert (tally(vault).asked, tally(vault).failed, tally(vault).failing) == (1, 1, 1)

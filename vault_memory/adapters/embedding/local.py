@@ -60,6 +60,9 @@ class LocalEmbedder:
     def _load(self, *, may_download: bool) -> TextEmbedding:
         with self._loading:
             if self._loaded is None:
+                # Read once, when it is imported. Else onnxruntime keeps an id of this machine and sends events to its
+                # maker, from a thread of its own that reads the environment while Python may change it.
+                os.environ["ORT_DISABLE_TELEMETRY"] = "1"
                 try:
                     from fastembed import TextEmbedding
                     from loguru import logger

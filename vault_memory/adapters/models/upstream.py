@@ -237,7 +237,10 @@ def _proxy_at(address: str) -> httpcore.Proxy:
 
 
 class UpstreamResponse:
-    """A response whose head has come. Read its body once with `parts`; always `close` it."""
+    """A response whose head has come. Read its body once with `parts`; always `close` it.
+
+    `headers` are end-to-end and in lower case; of a header that comes more than once it has the first.
+    """
 
     def __init__(self, upstream: Upstream, response: httpx.Response) -> None:
         self._upstream = upstream
@@ -245,13 +248,12 @@ class UpstreamResponse:
         self.status = response.status_code
         self._has_body = self.status not in _WITHOUT_BODY
         has_length = self._has_body and "Transfer-Encoding" not in response.headers
-        self.headers = [
-            (name, value)
-            for name, value in end_to_end(response.headers.raw)
-            if not _CONTROL.search(value) and (has_length or name != b"content-length")
-        ]
-        self.media_type = response.headers.get("Content-Type", "")
-        encoding = response.headers.get("Content-Encoding", "").lower()
+        self.headers: dict[bytes, bytes] = {}
+        for name, value in end_to_end(response.headers.raw):
+            if not _CONTROL.search(value) and (has_length or name != b"content-length"):
+                self.headers.setdefault(name, value)
+        self.media_type = self.headers.get(b"content-type", b"").decode("latin-1")
+        encoding = self.headers.get(b"content-encoding", b"").decode("latin-1").lower()
         self.is_compressed = encoding in ("gzip", "x-gzip", "deflate")
         self._arrived = bytearray()
         self._has_arrived, self._has_room = asyncio.Event(), asyncio.Event()
@@ -344,6 +346,7 @@ class Upstream:
     overdue: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False)
     """For the responses that have been read for longer than their turn."""
     _client: httpx.AsyncClient | None = field(default=None, init=False, repr=False)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False)
 
     async def send(
         self,
@@ -388,7 +391,8 @@ class Upstream:
         del content
         try:
             async with limit:
-                response = await self._opened_client().send(request, stream=True)
+                client = self._client or await self._opened_client()
+                response = await client.send(request, stream=True)
         except _HeadTooLong:
             raise self.error(f"sent {MAX_HEAD_BYTES >> 10} KB and no response, or one with so long a head") from None
         except TimeoutError:
@@ -423,13 +427,18 @@ class Upstream:
             f"the chat endpoint {self._host()} was silent for {self.timeout_s:g} s (upstream.timeout_s)"
         )
 
-    def _opened_client(self) -> httpx.AsyncClient:
-        if self._client is None:
-            # All users share the client: no cookie of one's response may go into another's request, or be kept.
-            no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-            network = self.transport or _Network(self.base_url)
-            self._client = httpx.AsyncClient(transport=network, follow_redirects=False, cookies=no_cookies)
-        return self._client
+    async def _opened_client(self) -> httpx.AsyncClient:
+        """The client that all requests share. It is made in a thread: with TLS that takes a tenth of a second."""
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._new_client)
+            return self._client
+
+    def _new_client(self) -> httpx.AsyncClient:
+        # All users share the client: no cookie of one's response may go into another's request, or be kept.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        network = self.transport or _Network(self.base_url)
+        return httpx.AsyncClient(transport=network, follow_redirects=False, cookies=no_cookies)
 
     def _key(self) -> str:
         if not self.key_env:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -163,7 +164,7 @@ _SUFFIX = (
     r"(?:_?\d{1,2}(?!\d)| ?#?\d(?=:))?"
 )
 _CLOSE = r"[\"'`*_\]」』】]{0,3}"
-_NOTE = r"(?: ?[(\[][^()\[\]\n]{1,30}[)\]])?"
+_NOTE = r"(?: ?[(\[](?![\"'])[^()\[\]\n]{1,30}[)\]])?"
 _GAP = r"(?: (?:for|of|to|on|at|in|from|here) [a-z0-9@._'/\- ]{1,40}?| (?:here|there))?"
 _HAN_GAP = r"(?:[\u4e00-\u9fff][a-z0-9\u4e00-\u9fff]{0,9}?(?:, ?(?:现在|目前|新的?|暂时|先)?[\u4e00-\u9fff]{0,4}?)?)?"
 _SET = r"(?: (?:now|still|just|simply|currently|set|changed|reset|updated|rotated|to|be|been|as|actually|probably))"
@@ -180,14 +181,19 @@ _SIGN = lazily(
     rf"|got)(?: as follows| the following|{_SET}{{0,3}})|as follows)(?::\s{{1,12}}|[ :]{{1,3}})"
     rf"| ?{_HAN_GAP}(?P<han>(?:就?是|设?为|系|叫|(?:改|换|设|变|更新|重置|设[定置])[成为]|用的?|给你)了?|=>?|:)"
     r" ?:?[ \n]{0,4}"
-    r"|(?P<call>\()(?=[\"'])|(?P<dash> --? )"
+    r"|(?P<call> ?\()(?=[\"'])|(?P<dash> --? )"
     r"|\s{0,3}(?P<cell>\|{1,2})[ \t]{0,20}"
     rf"|(?:{_FIELD}){{0,3}}[\s,#>+\-*]{{0,24}}[\"']?(?P<pair>value|content|default_value|val)[\"']?\s{{0,4}}[:=]\s{{0,4}}"
     r"|(?P<next>(?<=[\"'])(?:\s{0,4},\s{0,12}|[ \t]{1,4})(?=b?[\"']))"
     r"|(?P<space>[ \t]{1,8}))"
 )
-_JOINED = lazily(r"(?<=[\u4e00-\u9fff])(?P<joined> {0,2}(?:[(\[【〔《]|:{2,3}|[=\-]{1,3}>?)? {0,2})(?=[!-~])")
-"""A value right after Han words: 密码Adm1n@2024, 密码【Adm1n@2024】."""
+_JOINED = lazily(
+    r"(?:(?P<joined>(?<=[\u4e00-\u9fff]) {0,2}(?:,? ?[(\[【〔《]|,|:{2,3}|[=\-]{1,3}>?)? {0,2}"
+    r"| ?(?:[【〔《]|(?=[「『])))"
+    r"|(?P<aside>, ?| [(\[]))(?=[!-~「『])"
+)
+"""A value that only a bracket or a comma sets off from its name, and nothing after Han words: 密码Adm1n@2024,
+密码「Adm1n@2024」, password，x9Kd#2pq, password (x9Kd#2pq)."""
 _BELOW = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}"
     rf"(?P<said>(?:如下|见下|在下面|as follows|is below|below|is|是)?[:=]?){_CLOSE}"
@@ -243,17 +249,30 @@ KINDS = {
 
 
 class Near:
-    """Whether something that could be a value follows a name; a text is searched for it once, for all names."""
+    """What could belong to a name and stands near it; a text is searched for it once, for all names."""
 
-    def __init__(self, text: str) -> None:
-        self._digits = [found.span() for found in _DIGITS.finditer(text)]
-        self._visible = [found.span() for found in _VISIBLES.finditer(text)]
+    def __init__(self, text: str, folded: str) -> None:
+        self.text, self.folded = text, folded
+        self.has_tags = "<" in text
+
+    @cached_property
+    def has_denials(self) -> bool:
+        """Whether anything in the text is said not to be so."""
+        return bool(_DENIED.search(self.folded))
 
     def has_value(self, name: Name, after: int) -> bool:
         """Whether a value may follow a name that ends at `after`."""
         runs = self._digits if name.kind in _WITH_DIGITS else self._visible
         at = bisect_right(runs, after, key=_end)
         return at < len(runs) and runs[at][0] < after + _REACH_CHARS
+
+    @cached_property
+    def _digits(self) -> list[tuple[int, int]]:
+        return [found.span() for found in _DIGITS.finditer(self.text)]
+
+    @cached_property
+    def _visible(self) -> list[tuple[int, int]]:
+        return [found.span() for found in _VISIBLES.finditer(self.text)]
 
 
 _REACH_CHARS = 700
@@ -270,17 +289,17 @@ _WITH_DIGITS = frozenset(
 """Kinds of which every value has a digit; the others have three visible characters."""
 
 
-def values_after(text: str, folded: str, name: Name, at: int) -> Iterator[tuple[int, int]]:
+def values_after(near: Near, name: Name, at: int) -> Iterator[tuple[int, int]]:
     """Where the secrets stand that a name at `at` announces; more than one if they are a list."""
-    after = at + len(name.text)
-    found = _value_after(text, folded, name, at)
+    text, folded, after = near.text, near.folded, at + len(name.text)
+    found = _value_after(near, name, at)
     if found and (
         (name.kind == "pin" and _is_postal(text, at, found))
         or (name.text == "key" and _is_key_id(text, at, found))
         or (name.kind == "random-key" and _is_no_secret_key(folded, at, found[0]))
     ):
         return
-    if name.kind in AFTER_VALUE and (other := _INSTEAD.match(folded, after)):
+    if near.has_denials and name.kind in AFTER_VALUE and (other := _INSTEAD.match(folded, after)):
         said = _said(text, other.end(), "", "han", name.kind)
         if said and values.is_secret(name.kind, said):
             yield other.end(), other.end() + len(said.value)
@@ -304,6 +323,8 @@ _INSTEAD = lazily(
     r"(?:[而现在应该改换]{0,3}(?:是|成)|(?:but |it's |it is |now |rather ){1,3})[: ]{0,2}"
 )
 """A value that is denied before another is told: 密碼不是 A，是 B."""
+_DENIED = lazily(r"不是|不再是|isn't|is (?:not|no longer)|was not|wasn't")
+"""Each of them has one of these."""
 _MAX_ITEMS = 20
 _ITEM = lazily(r"(?:[\[,]\s{0,12}[\"']|\n[ \t]{0,12}- {1,3}[\"']?)\Z")
 _NEXT_ITEM = lazily(r"[\"']\s{0,2},\s{0,12}(?=[\"'])(?P<quote>[\"'])|[\"']?\r?\n[ \t]{0,12}- {1,3}(?P<bare>[\"']?)")
@@ -383,13 +404,13 @@ _OTHER_KEY = lazily(
 _FINDS = lazily(r"[ _\-]?(?:id|no|num|number|code)\b")
 
 
-def _value_after(text: str, folded: str, name: Name, at: int) -> Found:
-    after = at + len(name.text)
+def _value_after(near: Near, name: Name, at: int) -> Found:
+    text, folded, after = near.text, near.folded, at + len(name.text)
     if name.kind == "seed":
         return _seed(folded, after)
     if name.kind == "totp":
         return groups.span("groups") if (groups := _TOTP.match(text, after)) else None
-    sign = (_in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
+    sign = (near.has_tags and _in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
     if sign and sign.lastgroup == "next" and not _STRING_START.search(folded, max(0, at - _MAX_LABEL_CHARS), at):
         sign = None
     is_bare = sign and sign.lastgroup == "space" and not _may_be_loose(text, name, sign.end())
@@ -410,15 +431,16 @@ def _may_be_loose(text: str, name: Name, start: int) -> bool:
     if name.kind in ("login", "auth") or _LOOSE.match(text, start):
         return True
     word = _WORD.match(text, start) if name.kind in _LISTED else None
-    return word is not None and values.is_random_word(word[0])
+    return word is not None and values.is_like_no_word(word["word"].rstrip("!"))
 
 
 _LOOSE = lazily(r"\S{0,300}?[0-9]|\S{0,4}(?:[A-Za-z]{0,3} [0-9]|[a-z]{4} )")
 """A word with a digit, a number in groups, or words of four letters."""
-_WORD = lazily(r"[A-Za-z]{8,64}(?![\w(\[{=]|[.:\-]\w)")
+_WORD = lazily(r"[「『\"'`]?(?P<word>[A-Za-z][A-Za-z@$!]{5,63})(?![\w(\[{=]|[.:\-]\w)")
 _PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
 """The words of a passphrase, up to the end of its line: correct horse battery staple."""
 _REMARK = lazily(r"\s{0,20}(?:[#(].{0,40})?")
+_END_OF_CLAUSE = lazily(r"[ \t]{0,9}(?:\Z|[.;!?。；！？\u3400-\u9fff])")
 _GOES_ON = lazily(r"[ \t]+\w|[\u3400-\u9fff]")
 _FOUR_WORDS = lazily(r"[a-z]{4}(?: [a-z]{4}){3}(?! ?[\w'])")
 _STRING_START = lazily(r"[\"'][\w.\-:/]{0,30}\Z")
@@ -450,6 +472,12 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how
     ):
         return words.span()
     said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
+    if said and how == "space" and name.text == "pass" and values.is_parameter(said.value):
+        return None  # pass force_zip64 to it
+    if said and how == "cell" and _line_before(text, at).lstrip("> \t").startswith("|"):
+        said = said._replace(rest="")  # a row of a table
+    if said and how == "aside" and sign[0] == "," and name.kind in _LISTED and _is_last(text, at, said):
+        said = said._replace(how="joined")
     if said and how == "direct" and _REMARK.fullmatch(said.rest) and _is_setting(text, at, sign):
         said = said._replace(how="env")  # JWT_SECRET: keyboardcat
     if said and how == "direct" and not said.is_quoted and " = " in sign[0] and values.is_identifier(said.value):
@@ -464,9 +492,22 @@ def _is_setting(text: str, at: int, sign: re.Match[str]) -> bool:
     return sign["direct"] == ":" and text[max(0, at - 1)] == "_" and text[sign.start("direct") - 1].isupper()
 
 
+def _is_last(text: str, at: int, said: Said) -> bool:
+    """Whether a name, a comma and a value are all, and no part of a list."""
+    return bool(_END_OF_CLAUSE.match(said.rest)) and "," not in said.value + _line_before(text, at)
+
+
+def _line_before(text: str, at: int) -> str:
+    """What stands on the line before `at`; of a long line its end."""
+    begin = max(0, at - _MAX_LABEL_CHARS)
+    return text[max(begin, text.rfind("\n", begin, at) + 1) : at]
+
+
 def _is_label(text: str, at: int) -> bool:
-    """Whether little stands on the line before `at`, and no sentence."""
+    """Whether little stands on the line before `at`, and no sentence; a line that is «pass» is Python."""
     line = text.rfind("\n", max(0, at - _MAX_LABEL_CHARS), at) + 1
+    if text.startswith(("pass\n", "pass\r"), at) and text[line:at].isspace():
+        return False
     return (line > 0 or at < _MAX_LABEL_CHARS) and not _SENTENCE.search(text, line, at)
 
 
@@ -495,8 +536,9 @@ AFTER_VALUE = ("password", "passcode", "one-time")
 """Kinds of names that may stand after their value."""
 
 
-def value_before(text: str, folded: str, name: Name, at: int) -> Found:
+def value_before(near: Near, name: Name, at: int) -> Found:
     """«X as the password», 用 X 當密碼, X（密碼）, «X is your verification code»."""
+    text, folded = near.text, near.folded
     begin = max(0, at - _LINK_CHARS)
     if not _VISIBLE.search(folded, begin, at) or not _MAY_LINK.search(folded, begin, at):
         return None  # no value can stand there

@@ -297,11 +297,11 @@ def _announced(text: str, folded: str, names: Sequence[named.Name]) -> Iterator[
         while at >= 0:
             after = at + len(name.text)
             if _is_word(text, folded, name, at, after) and not (has_ours and _is_ours(folded, at)):
-                near = near or named.Near(text)
+                near = near or named.Near(text, folded)
                 if near.has_value(name, after) and not _is_other(folded, after):
-                    for span in named.values_after(text, folded, name, at):
+                    for span in named.values_after(near, name, at):
                         yield *span, kind
-                if may_follow and (before := named.value_before(text, folded, name, at)):
+                if may_follow and (before := named.value_before(near, name, at)):
                     yield *before, "password"
             at = folded.find(name.text, after)
 

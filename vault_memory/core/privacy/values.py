@@ -15,8 +15,8 @@ class Said(NamedTuple):
 
     `how` is the sign before it: direct (`=`, `:`), env (`NAME=`), word (is), han (是), cell (a table's), account (one
     of a table with accounts), pair (`value=`), tag, call (`(`), next (a string after the name's, or an argument of a
-    call), dash, space; joined (none, after Han words), below (none, on a line below the name), announced (the same
-    below a sentence), item (in a list below the name).
+    call), dash, space; joined (none or a bracket, after Han words), aside (a comma or bracket after others), below
+    (none, on a line below the name), announced (the same below a sentence), item (in a list below the name).
     `rest` is what follows it on its line, at most forty characters.
     """
 
@@ -35,7 +35,13 @@ def is_placeholder(value: str) -> bool:
     """Whether a value as a whole stands for another: `$PASSWORD`, `<your-key>`, `****`, changeme, example-key-123."""
     start = value[:_MARKED_CHARS]
     folded = fold(start)
-    if _VARIABLE.match(value) or _MASKED.search(folded) or _WORDS.fullmatch(folded) or _MY_PASSWORD.fullmatch(folded):
+    if (
+        _VARIABLE.match(value)
+        or _is_variable(value)
+        or _MASKED.search(folded)
+        or _is_common(folded)
+        or _MY_PASSWORD.fullmatch(folded)
+    ):
         return True
     rest, words = _STANDS_FOR.subn(" ", folded)
     return words > 0 and all(map(_is_plain, _PARTS.findall(rest)))
@@ -46,14 +52,24 @@ def _is_plain(part: str) -> bool:
     return part.isalpha() or bool(_COUNTED.fullmatch(part))
 
 
+def _is_variable(value: str) -> bool:
+    """Whether a value begins with a variable ($PASS, $dbPassword), and is no password with `$` ($Tr0ub4dor)."""
+    found = _DOLLAR.match(value)
+    if not found or found["name"].isupper() or _is_named_in_code(found["name"]):
+        return found is not None
+    return not found["sign"] and not (len(found["name"]) >= 6 and _DIGIT_INSIDE.search(found["name"]))
+
+
+_DOLLAR = lazily(r"\$(?P<name>[A-Za-z_]\w*)(?P<sign>[!#%^*@]?)")
+_DIGIT_INSIDE = lazily(r"[A-Za-z]\d{1,9}[A-Za-z]")
 _MARKED_CHARS = 80
 """A placeholder says so in its first characters."""
 _VARIABLE = lazily(
-    r"[?+\-]?[A-Z]+(?:_[A-Z]+)+$|\$(?:\{|\(|[A-Za-z_]\w*(?:\W|$)|env:)|\$\$|\{\{|\{[\w.:!\-]*(?:\}|$)"
+    r"[?+\-]?[A-Z]+(?:_[A-Z]+)+$|\$(?:\{|\(|env:)|\$\$|\{\{|\{[\w.:!\-\[\]()]*(?:\}|$)"
     r"|<[^>]*>?$|<%|%\(|%[sdvq](?![A-Za-z0-9])|%\w+%$|#\{"
     r"|\[\^|\[[^\]]*\]?$|:[a-z_]\w*$|@[a-z_]\w*$|\(|\?$|!\w+ |&[a-z]|\\[({]|\*+$|\.{2,}|-+$|_+$|…"
 )
-_MASKED = lazily(r"\*{3}|x{4}|\.{3}|…|•{2}|●{2}|#{3}|<[a-z_\- ]+>|redacted")
+_MASKED = lazily(r"\*\*\*|xxxx|\.\.\.|…|••|●●|###|<[a-z_\- ]+>|redacted")
 """Characters that nobody has in a value."""
 _STANDS_FOR = lazily(
     r"(?:^|(?<=[_\-. ]))your(?:[_\-. ]|[a-z]*(?:key|token|secret|pass))|placeholder|change[_\-]?(?:me|this)"
@@ -71,42 +87,52 @@ _MY_PASSWORD = lazily(
     r"(?:api|access|secret|auth|private|client|session)?[_\-. ]?(?:password|passwd|passphrase|pass|pwd"
     r"|secret|token|key|pw)(?:[_\-. ]?(?:here|value|\d))?"
 )
-_WORDS = lazily(
-    r"(?:string|str|none|null|nil|true|false|yes|no|undefined|required?|optional|varchar|text|char|int|integer|number"
-    r"|numeric|bytes?|boolean|bool|any|object|array|password|passwords|passwd|pwd|pass|secret|secrets|token"
-    r"|tokens|input|hash(?:ed)?|salt|wrong|invalid"
-    r"|incorrect|correct|missing|empty|weak|strong|medium|expired|reset|hidden|visible|encrypted|plain"
-    r"|plaintext|stored|saved|always|still|same"
-    r"|different|example|yours?|self|this|that|process|os|env|environ|environment|config|configuration"
-    r"|settings|request|req|user|username|getenv"
-    r"|data|form|body|params?|args?|props?|state|document|value|values|default|generated|random|prompt|ask"
-    r"|keychain|vault|file|stdin|basic|bearer|digest"
-    r"|disabled|enabled|allowed|denied|forbidden|revoked|active|inactive|pending|valid|unknown|unset|set"
-    r"|unchanged|changed|needed|protected|locked"
-    r"|and|or|the|not|for|with|from|are|was|too|very|only|also|must|should|can|cannot|will|when|which|what"
-    r"|how|why|where"
-    r"|n/a|tbd|login|logout|admin|root|guest|test|tests|testing|demo|sample|public|private|internal"
-    r"|external|manager|field|column|label|icon|type|error"
-    r"|confirm(?:ation)?|forgot(?:ten)?|recovery|policy|strength|length|rules?|short|long|unique|primary"
-    r"|foreign|auto|manual|inherit|email|phone|name"
-    r"|masked|shared|rotated|leaked|compromised|omitted|below|above|follows?|following|attached|separately"
-    r"|postgres|mysql|redis|sha-?\d+|md5"
-    r"|base64|utf-?8|oauth2?|argon2(?:id?)?|pbkdf2|bcrypt|scrypt|hs256|rs256|es256|aes-?\d+|x509|pkcs\d+"
-    r"|ed25519|[mt]fa|2fa|mfa|totp|u2f|fido2"
-    r"|1password\d?|keepass\w{0,4}|bitwarden\d*|lastpass|http2|python3|ipv[46]|sqlite3|ascii|unicode|ntlm|pam|ldap|saml|sso|jwt|rsa|dsa|hmac)"
+_COMMON_WORDS = frozenset(
+    word
+    for words in (
+        "string str none null nil true false yes no undefined optional varchar text char int integer",
+        "number numeric boolean bool any object array password passwords passwd pwd pass secret secrets",
+        "token tokens input salt wrong invalid incorrect correct missing empty weak strong medium",
+        "expired reset hidden visible encrypted plain plaintext stored saved always still same different",
+        "example self this that process os env environ environment config configuration settings request",
+        "req user username getenv data form body state document value values default generated random",
+        "prompt ask keychain vault file stdin basic bearer digest disabled enabled allowed denied",
+        "forbidden revoked active inactive pending valid unknown unset set unchanged changed needed",
+        "protected locked and or the not for with from are was too very only also must should can cannot",
+        "will when which what how why where n/a tbd login logout admin root guest test tests testing",
+        "demo sample public private internal external manager field column label icon type error",
+        "recovery policy strength length short long unique primary foreign auto manual inherit email",
+        "phone name masked shared rotated leaked compromised omitted below above following attached",
+        "separately postgres mysql redis md5 base64 pbkdf2 bcrypt scrypt hs256 rs256 es256 x509 ed25519",
+        "2fa mfa totp u2f fido2 lastpass http2 python3 sqlite3 ascii unicode ntlm pam ldap saml sso jwt",
+        "rsa dsa hmac require required byte bytes hash hashed your yours param params arg args prop",
+        "props confirm confirmation forgot forgotten rule rules follow follows",
+    )
+    for word in words.split()
 )
+_COMMON_FORMS = lazily(
+    r"sha-?\d+|utf-?8|oauth2?|argon2(?:id?)?|aes-?\d+|pkcs\d+|[mt]fa|1password\d?|keepass\w{0,4}|bitwarden\d*"
+    r"|ipv[46]"
+)
+
+
+def _is_common(word: str) -> bool:
+    """Whether a folded word is one that stands beside «password» in texts and code, and is none."""
+    return word in _COMMON_WORDS or bool(_COMMON_FORMS.fullmatch(word))
+
+
 _CODE = lazily(
     r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+(?:[(\[{;!].*)?|[A-Za-z_$][\w$.:>\-]*[(\[{].*"
     r"|[A-Za-z]+(?:_[A-Za-z]+)+"
     r"|(?:\.{0,2}|~)/(?:(?:Users)?/.*|[a-z0-9_.\-/${}]*)|https?:.*|[a-z]+://.*|[A-Z]:\\.*"
-    r"|.*(?:=>|\|\||&&|\?\?|[=!]==? ?[\w'\"]|\)\.|\(\)).*"
     r"|[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)+"
     r"|:.*|new [A-Z].*|await .*|lambda.*|!?(?:true|false|null).*|[\w\-]+\.(?:py|js|ts|tsx|json|ya?ml|toml"
     r"|txt|md|pem|key|env|html|php|rb|go|java|cfg|ini|crt)"
 )
+_OPERATOR = lazily(r"=>|\|\||&&|\?\?|[=!]==? ?[\w'\"]|\)\.|\(\)")
 _MEASURE = lazily(
     r"top\d+|[$€£¥]\d[\d.,]*[kmb]?|\d+x\d+|v?\d+(?:\.\d+)+[a-z0-9\-]*|\d{4}[\-/]\d{1,2}[\-/]\d{1,2}.*"
-    r"|\d{1,2}:\d\d.*|(?:a-z|0-9|[,_{}\[\]\d+*$!@-])+|[<>~≥≤+\-]?\d[\d,.]*\+?(?:[\-~–]\d+)?"
+    r"|\d{1,2}:\d\d.*|\d{1,5}/[a-z]{1,6}|(?:a-z|0-9|[,_{}\[\]\d+*$!@-])+|[<>~≥≤+\-]?\d[\d,.]*\+?(?:[\-~–]\d+)?"
     r"(?:ms|s|sec|px|em|rem|kb|mb|gb|k|m|b|x|th|st|nd|rd|min|mins|h|hrs?|hours?|days?|d|weeks?|months?"
     r"|years?|%|chars?|characters?|bits?|bytes?|tokens?)?"
 )
@@ -136,10 +162,11 @@ _OTHER = lazily(r"[^\w .,:;/'\"\-]")
 
 
 def _is_code(said: Said) -> bool:
-    return bool(_CODE.fullmatch(said.value)) and not (said.is_quoted and "(" in said.value and _is_strong(said.value))
+    is_code = _CODE.fullmatch(said.value) or _OPERATOR.search(said.value)
+    return bool(is_code) and not (said.is_quoted and "(" in said.value and _is_strong(said.value))
 
 
-_LOOSE = ("space", "joined", "below", "announced", "item", "next")
+_LOOSE = ("space", "joined", "aside", "below", "announced", "item", "next")
 """Signs that say little: only a value with digits, of six characters and more, counts."""
 _UNIT = lazily(r" ?(?:[A-Za-z%/]|[位个個次秒分字条條天年月元人块組组笔筆万萬号號种種项項端太是]|[-~]\d)")
 """After a number that counts something."""
@@ -148,7 +175,11 @@ _UNIT = lazily(r" ?(?:[A-Za-z%/]|[位个個次秒分字条條天年月元人块�
 def _password(said: Said) -> bool:
     value = said.value
     if said.how in _LOOSE and not _DIGIT.search(value):
-        return said.how in ("space", "joined") and is_random_word(value.rstrip(".!?"))
+        return said.how in ("space", "joined") and is_like_no_word(value.rstrip(".!?"))
+    if said.how == "aside" and not _is_made_up(value):
+        return False
+    if said.how == "cell" and _UNOPENED.match(value):
+        return False  # (user|pass2) in a pattern
     if said.how == "joined" and _VERSIONED.fullmatch(value):
         return False
     if said.how in ("below", "announced", "item") and (_has_more(said.rest) or _SLUG.fullmatch(value.lower())):
@@ -163,7 +194,7 @@ def _password(said: Said) -> bool:
     if _is_uncommon_word(said, core):
         return True
     if (
-        (core != value and _WORDS.fullmatch(fold(core)))
+        (core != value and _is_common(fold(core)))
         or _MEASURE.fullmatch(core.lower())
         and not _is_plain_number(said)
         or (_is_code(said) and not (said.how == "account" and value.isalpha()))
@@ -180,6 +211,9 @@ def _password(said: Said) -> bool:
     if core.isdigit():
         return _is_plain_number(said)
     return _is_lone_word(said, core)
+
+
+_UNOPENED = lazily(r"[^(\[{]*[)\]}]")
 
 
 def _may_be_next(said: Said) -> bool:
@@ -276,28 +310,53 @@ def _is_uncommon_word(said: Said, core: str) -> bool:
     Code has the same forms (`password: userPassword`): what is called by words of code, or is followed by its signs,
     is none.
     """
-    if said.how not in ("direct", "env", "pair", "tag", "word", "han") or not core.isascii():
+    if said.how not in ("direct", "env", "pair", "tag", "cell", "word", "han") or not core.isascii():
         return False
     if is_random_word(core):
         return True
     if said.how in ("word", "han"):
         goes_on = said.value == core and not _ENDS.match(said.rest)
     else:
-        goes_on = bool(_IN_CODE.match(said.rest))
+        goes_on = bool(_IN_CODE.match(said.rest)) and not (said.how == "tag" and said.rest.startswith("</"))
     if (goes_on and not said.is_quoted) or _is_named_in_code(core):
         return False
-    is_exclaimed = said.value == core + "!" and _CAPITALIZED.fullmatch(core) and not _WORDS.fullmatch(fold(core))
+    is_exclaimed = said.value == core + "!" and _CAPITALIZED.fullmatch(core) and not _is_common(fold(core))
     if is_exclaimed or (core.isalpha() and len(core) >= 8 and _HUMP.search(core)):
         return len(core) >= 6
     return bool(_HYPHENATED.fullmatch(core)) and is_phrase(core)
 
 
+def is_like_no_word(value: str) -> bool:
+    """Whether letters, with or without signs, are written as no word, name or address is: JqlIkXOpIq, Passw@rd."""
+    return is_random_word(value) or is_spelled_with_signs(value)
+
+
+def is_spelled_with_signs(value: str) -> bool:
+    """Whether signs stand for letters in a word: Passw@rd, tr!cky, Mon$ter; bob@nas, Outer$Inner are none."""
+    if len(value) < 6 or value.isalpha() or not _SPELLED.fullmatch(value):
+        return False
+    parts = _LETTERS_OF_A_WORD.findall(value)
+    return min(map(len, parts)) <= 2 if "@" in value else not all(part[0].isupper() for part in parts)
+
+
+_SPELLED = lazily(r"[A-Za-z]+(?:[@$!]{1,2}[A-Za-z]+)+")
+_LETTERS_OF_A_WORD = lazily(r"[A-Za-z]+")
+
+
 def is_random_word(value: str) -> bool:
     """Whether letters change between small and capital as in no word, name or identifier: JqlIkXOpIq."""
-    if not _LETTERS_ONLY.fullmatch(value) or _CODE.fullmatch(value) or _is_named_in_code(value):
+    if value.islower() or not _LETTERS_ONLY.fullmatch(value) or _CODE.fullmatch(value) or _is_named_in_code(value):
         return False
     turns = sum(a.isupper() != b.isupper() for a, b in zip(value[1:], value[2:], strict=False))
     return turns >= 3 and 3 * turns >= len(value) - 1
+
+
+def is_parameter(value: str) -> bool:
+    """Whether code could have a parameter of this name, or one less: force_zip64, count-1."""
+    return bool(_PARAMETER.fullmatch(value))
+
+
+_PARAMETER = lazily(r"[a-z]+(?:_[a-z]+)+\d{0,4}[.,;]?|[a-z]+-\d")
 
 
 def is_identifier(value: str) -> bool:
@@ -308,7 +367,7 @@ def is_identifier(value: str) -> bool:
 def _is_named_in_code(value: str) -> bool:
     """Whether an identifier, or words with hyphens, name what they hold: userPassword, SecretStr, CharField."""
     words = _LETTERS.findall(value)
-    return bool(words and _WORDS.fullmatch(words[-1].lower())) or any(
+    return bool(words and _is_common(words[-1].lower())) or any(
         _ABOUT_SECRETS.fullmatch(word.lower()) for word in words
     )
 
@@ -362,7 +421,7 @@ def _is_word_of_a_setting(said: Said) -> bool:
         return False
     if len(value) < 8 or not value.isalpha() or not value.isascii() or is_placeholder(value):
         return False
-    return not _WORDS.fullmatch(value.lower()) and not (said.is_quoted and _NAME_OF_ONE.fullmatch(value))
+    return not _is_common(value.lower()) and not (said.is_quoted and _NAME_OF_ONE.fullmatch(value))
 
 
 _NAME_OF_ONE = lazily(r"[A-Za-z]{0,40}(?:(?<=[a-z])(?:Secret|Key|Token|Name|Id|Value)|[Ss]ecret[A-Z][a-z]{1,12})")
@@ -462,7 +521,7 @@ def _one_time(said: Said) -> bool:
 def _code(said: Said) -> bool:
     """A short code for a shared file or parcel: four to eight letters and digits."""
     value = said.value.rstrip(".!?")
-    if not _SHORT_CODE.fullmatch(value) or _WORDS.fullmatch(fold(value)) or _UNIT.match(said.rest):
+    if not _SHORT_CODE.fullmatch(value) or _is_common(fold(value)) or _UNIT.match(said.rest):
         return False
     return bool(_DIGIT.search(value)) or (said.how in ("direct", "han") and not _VOWEL.search(value))
 
@@ -474,7 +533,11 @@ _VOWEL = lazily(r"[aeiouAEIOU]")
 def _login(said: Said) -> bool:
     """The password after an account: no path, no name with a number."""
     value = said.value.rstrip(".!?")
-    if said.how in ("space", "cell", "account", "dash", "call") or len(value) < 6 or _SLUG.fullmatch(value.lower()):
+    if (
+        said.how in ("space", "aside", "cell", "account", "dash", "call")
+        or len(value) < 6
+        or _SLUG.fullmatch(value.lower())
+    ):
         return False
     return _is_strong(value) and value[0] not in "/(" and _password(said._replace(how="word"))
 

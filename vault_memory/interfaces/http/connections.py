@@ -6,6 +6,10 @@ is *busy* from the end of a request to the end of its response. Waiting costs an
 connection makes room for a new one: the oldest of the caller who has the most of them, and if that one has just begun,
 any of them. A busy one is never cut off, unless it is *stalled*: its caller does not read the response. Such a one
 counts as waiting, and is cut off after a while whoever else comes.
+
+Of the requests that a caller sends ahead on one connection each is parsed when the response to the one before it is
+complete, and after all other connections have had a turn. Until then it is some KB of bytes; when there are more, the
+rest stays with the system and the caller.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from array import array
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -21,17 +25,21 @@ from typing import Any
 from httptools import HttpParserInvalidMethodError, HttpParserUpgrade, HttpRequestParser
 from starlette.responses import Response
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.flow_control import FlowControl
 
 from vault_memory.interfaces.http import problem
 
 HEAD_TIMEOUT_S = 20.0
 """For the head of a request: from the connection or the request's first byte to the last byte of its headers."""
-MAX_HEAD_BYTES = 128 << 10
+MAX_HEAD_BYTES = 32 << 10
 """Of a request's headers, and of whatever else comes without a byte of a body, such as the trailers after a body."""
 MAX_HEADERS = 200
-MAX_PIPELINED = 16
-"""Requests that a caller may send on one connection while one is being answered. Those after them are not read, and the
-connection ends with the last of these."""
+UNREAD_BODY_BYTES = 128 << 10
+"""Of a request that is answered before its body has come: what is left of it."""
+AHEAD_BYTES = 16 << 10
+"""Of what comes while a request is being answered; it is also how much of a head is read at a time."""
+BODY_PART_BYTES = 64 << 10
+"""Of a body, so much is read at a time."""
 MIN_WAIT_S = 1.0
 MOMENT_S = 0.25
 """For a new connection to say whose it is: while most are older, it is not dropped for those after it. When a rush has
@@ -42,6 +50,8 @@ WAITING_BYTES = 16 << 10
 """When more of a response waits for its caller, no more of it is made or read from a provider."""
 MAX_CONNECTIONS = 400
 """Each may need a second connection to a provider, and a process often has no more than 1,024 open files."""
+
+_END = b"\r\n\r\n"
 
 
 class _Parser(HttpRequestParser):
@@ -73,7 +83,17 @@ class _Parser(HttpRequestParser):
                 super().feed_data(head)
 
 
-class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+class _Flow(FlowControl):
+    """While it `is_full` nothing is read, even if the app waits for the client to leave."""
+
+    is_full = False
+
+    def resume_reading(self) -> None:
+        if not self.is_full:
+            super().resume_reading()
+
+
+class BoundedHttpProtocol(AutoHTTPProtocol, asyncio.BufferedProtocol):  # type: ignore[misc, valid-type]
     """One connection. The app finds it in `scope["state"]["connection"]`, and says who calls and when it is busy."""
 
     head_timeout_s = HEAD_TIMEOUT_S
@@ -85,8 +105,7 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """Called when the caller has left, or the connection was cut off."""
     app_state: dict[str, Any]
     cycle: Any
-    flow: Any
-    pipeline: deque[Any]
+    flow: _Flow
     client: tuple[str, int] | None
     connections: set[Any]
     headers: list[tuple[bytes, bytes]] | None
@@ -98,18 +117,23 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     _head_deadline: asyncio.TimerHandle | None = None
     _stall_deadline: asyncio.TimerHandle | None = None
     _head_bytes = 0
-    _has_advanced = False
-    """Whether the end of a head or a part of a body was in what came just now."""
+    _head_lines = 0
+    _is_in_head = True
+    """Whether what comes next belongs to a head. Else it is a body, of which `_body_left` bytes are missing (None: it
+    says itself where it ends)."""
+    _body_left: int | None = None
     _waits_since = 0.0
     _is_dropped = False
-    _is_full = False
-    """Nothing more is read: there are too many requests ahead."""
-    _cycles: list[Any]
+    _place: bytearray
+    """For the bytes that come next."""
+    _arrived = b""
+    _parsed = 0
+    """So many of the bytes that arrived have been parsed."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         self.parser = _Parser(self)
-        self._cycles = []
+        self.flow = _Flow(transport)
         transport.set_write_buffer_limits(WAITING_BYTES)
         self.app_state = {**self.app_state, "connection": self}
         self.caller = f"from {(self.client or ['?'])[0]}"
@@ -137,48 +161,90 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self.scope["state"]["authority"] = authority.decode("latin-1")
         self.scope["headers"] = [*(self.headers or ())]  # what comes as a trailer was checked by nobody
         super().on_headers_complete()
-        self._has_advanced = True
-        self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete] + [self.cycle]
+        self._advance()
+        self._is_in_head = False
+        self._body_left = next((int(value) for name, value in self.headers or () if name == b"content-length"), None)
 
     def on_body(self, body: bytes) -> None:
         super().on_body(body)
-        self._has_advanced = True
+        if not self.cycle.response_complete:
+            self._advance()
+        if self._body_left is not None:
+            self._body_left -= len(body)
 
     def on_message_complete(self) -> None:
         if not self.parser.should_upgrade():
+            self._advance()
+            self._is_in_head = True
             super().on_message_complete()
 
-    def data_received(self, data: bytes) -> None:
-        if self._is_full:
-            return
-        is_ahead = self._is_answering() and not self.cycle.more_body  # what comes now belongs to a later request
-        self._has_advanced = False
-        super().data_received(data)
-        if len(self.headers or ()) > MAX_HEADERS:
-            self.transport.abort()
-        elif len(self.pipeline) > MAX_PIPELINED:
-            self._end_after(MAX_PIPELINED)
-        elif self._is_answering() and not is_ahead:  # the body has limits of its own
-            self._end_head()
-            self._count_head(0 if self._has_advanced else self._head_bytes + len(data))
-        else:
-            self._count_head(self._head_bytes + len(data))
-            if self._head_deadline is None and not is_ahead:
-                self._head_deadline = self.loop.call_later(self.head_timeout_s, self.transport.abort)
+    def get_buffer(self, sizehint: int) -> bytearray:
+        self._place = bytearray(AHEAD_BYTES if self._is_in_head else BODY_PART_BYTES)
+        return self._place
 
-    def _end_after(self, ahead: int) -> None:
-        """Answer so many of the requests that wait, read no further ones, and end the connection."""
-        while len(self.pipeline) > ahead:
-            self.pipeline.popleft()  # the newest
-        self.cycle = self.pipeline[0][0]
-        self.cycle.keep_alive = False
-        self._is_full = True
+    def buffer_updated(self, nbytes: int) -> None:
+        data, self._place = bytes(memoryview(self._place)[:nbytes]), bytearray()
+        self.data_received(data)
+
+    def data_received(self, data: bytes) -> None:
+        self._arrived += data
+        self._parse_on()
+
+    @property
+    def ahead_bytes(self) -> int:
+        """So many bytes have come that wait for the response to the request before them."""
+        return len(self._arrived) - self._parsed
+
+    def _parse_on(self) -> None:
+        """Parse what has come, up to the end of a request, when the one before it is answered."""
+        while not (self._is_asked() or self.transport.is_closing()) and self.ahead_bytes:
+            begin, self._parsed = self._parsed, self._part_end()
+            self._parse(begin, self._parsed)
+        ahead = self.ahead_bytes
+        self._parsed = min(self._parsed, len(_END) - 1)  # the end of a head may come in two parts
+        self._arrived = self._arrived[-self._parsed - ahead :]
+        if self._is_asked() and ahead >= AHEAD_BYTES:
+            self.flow.is_full = True
+            self.flow.pause_reading()
+        elif self.flow.is_full:
+            self.flow.is_full = False
+            self.flow.resume_reading()
+
+    def _part_end(self) -> int:
+        """Where to end what is parsed next: at the end of a request, or before it.
+
+        A head, and a body without a length, ends with an empty line.
+        """
+        if not self._is_in_head and self._body_left:
+            return min(len(self._arrived), self._parsed + self._body_left)
+        found = self._arrived.find(_END, max(0, self._parsed - len(_END) + 1))
+        return found + len(_END) if found >= 0 else len(self._arrived)
+
+    def _parse(self, begin: int, end: int) -> None:
+        """Parse these of the bytes that arrived. They count as a head until a head, or a part of a body, has come."""
+        self._head_bytes += end - begin
+        self._head_lines += self._arrived.count(b"\n", begin, end) if self._is_in_head else 0
+        if self._is_in_head and (self._head_bytes > MAX_HEAD_BYTES or self._head_lines > MAX_HEADERS):
+            detail = f"the headers have more than {MAX_HEAD_BYTES >> 10} KB or {MAX_HEADERS} lines: send fewer"
+            self._refuse(problem.response(431, "head-too-large", detail))
+            return
+        super().data_received(memoryview(self._arrived)[begin:end])
+        is_unread = not self._is_in_head and self.cycle.response_complete
+        most = UNREAD_BODY_BYTES if is_unread else MAX_HEAD_BYTES
+        if self._head_bytes > most or len(self.headers or ()) > MAX_HEADERS:
+            self.transport.abort()
+        elif self._head_bytes and self._head_deadline is None and (self._is_in_head or is_unread):
+            self._head_deadline = self.loop.call_later(self.head_timeout_s, self.transport.abort)
+
+    def _advance(self) -> None:
+        self._head_bytes = self._head_lines = 0
         self._end_head()
-        self.flow.resume_reading()  # what was never read would end the connection before the responses arrive
 
     def on_response_complete(self) -> None:
         self.is_busy, self._waits_since = False, self.loop.time()
         super().on_response_complete()
+        if self.ahead_bytes:
+            self.loop.call_soon(self._parse_on)  # others have a turn before the next request
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -192,37 +258,32 @@ class BoundedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def cut_off(self) -> None:
         """End the connection at once; what waits to be sent is forgotten."""
         self._is_dropped = True
-        self._tell_requests()
+        self._tell_request()
         self.transport.abort()
 
     def break_off(self) -> None:
         """End the connection when what waits has been sent: the response stays incomplete, and its client sees that."""
         self._is_dropped = True
-        self._tell_requests()
+        self._tell_request()
         self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_head()
         self._end_stall()
         super().connection_lost(exc)
-        self._tell_requests()
+        self._tell_request()
 
-    def _tell_requests(self) -> None:
-        """Tell each request that nobody waits for it; uvicorn tells only the last of several."""
-        for cycle in self._cycles:
-            cycle.disconnected = True
-            cycle.message_event.set()
-        self._cycles = []
+    def _tell_request(self) -> None:
+        """Tell the request that nobody waits for it."""
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         if self.on_lost is not None:
             self.on_lost()
 
-    def _is_answering(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
-
-    def _count_head(self, size: int) -> None:
-        self._head_bytes = size
-        if size > MAX_HEAD_BYTES:
-            self.transport.abort()
+    def _is_asked(self) -> bool:
+        """Whether a whole request has come, and the response is not complete."""
+        return self.cycle is not None and not (self.cycle.response_complete or self.cycle.more_body)
 
     def _end_head(self) -> None:
         if self._head_deadline is not None:

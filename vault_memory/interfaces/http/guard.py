@@ -47,6 +47,8 @@ which takes some 20 ms each. What is left of the connections is for /healthz, an
 CHATS_BEGUN = 16
 """Of one caller, from the whole request until it has left for the provider. The others wait and cost nothing until
 then: so however many begin at once, each round of the event loop is short."""
+BEGUN_AT_ONCE = 16
+"""Of all requests, in one round of the event loop, which takes on new connections in between: some 5 ms."""
 BURST_S = 2.0
 """A caller who was quiet may send the requests of this many seconds at once."""
 MAX_TRACKED_CALLERS = 10_000
@@ -96,6 +98,7 @@ class Guard:
         self._budget = Budget(2 * caller_bytes, caller_bytes)
         self._responses = responses_budget()
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._beginning = asyncio.Semaphore(BEGUN_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -103,6 +106,8 @@ class Guard:
             return
         if scope["type"] != "http":
             return  # there are no websockets
+        async with self._beginning:
+            await asyncio.sleep(0)
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         refusal = _refuse_ambiguous(scope) or self._refuse_foreign(headers) or self._refuse_caller(scope, headers)
         if refusal is None:

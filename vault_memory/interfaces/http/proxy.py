@@ -230,6 +230,6 @@ def _path(request: Request) -> str:
     raw: bytes = request.scope["raw_path"]
     path = raw.decode("latin-1").partition("?")[0]
     if not path.startswith(_PREFIX + "/"):  # the router has decoded it, but a provider may read it as it was sent
-        raise UsageError(f"the path must begin with {_PREFIX}/, without encoded characters there")
+        raise UsageError("the path must begin with v1 and a slash, neither of them encoded")
     query: str = request.scope["query_string"].decode("latin-1")
     return path.removeprefix(_PREFIX) + (f"?{query}" if query else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import ipaddress
+import logging
 import signal
 import socket
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.config import LOGGING_CONFIG
 
 from vault_memory.errors import Busy, UsageError
 from vault_memory.interfaces.http.app import create_app
@@ -42,6 +44,8 @@ KEPT_BLOCK_BYTES = 512 << 10
 when it is freed. More than the event loop reads at once, which is 256 KB."""
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 """Parameters of glibc's mallopt (malloc.h)."""
+WARNING_EVERY_S = 60.0
+"""How often a warning of one kind is logged; whoever can reach the port can cause some, such as that of no HTTP."""
 SHUTDOWN_GRACE_S = 5
 """How long unfinished responses may take after the server was told to stop."""
 
@@ -108,11 +112,17 @@ def configured(app: ASGIApp, http: type[asyncio.Protocol] = BoundedHttpProtocol)
     In each round Python's own event loop takes `backlog` of the connections that wait. uvloop takes one, and a round is
     long in a rush: the last of 300 waited for seconds before anybody knew whose it was.
     """
+    handlers = LOGGING_CONFIG["handlers"]
+    log = LOGGING_CONFIG | {
+        "filters": {"few": {"()": FewWarnings}},
+        "handlers": handlers | {"default": handlers["default"] | {"filters": ["few"]}},
+    }
     return uvicorn.Config(
         app,
         loop="asyncio",
         backlog=TAKEN_AT_ONCE,
         http=http,
+        log_config=log,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -120,6 +130,27 @@ def configured(app: ASGIApp, http: type[asyncio.Protocol] = BoundedHttpProtocol)
         ws="none",
         timeout_graceful_shutdown=SHUTDOWN_GRACE_S,
     )
+
+
+class FewWarnings(logging.Filter):
+    """Lets one warning of a kind through a minute, and says in the next how many there were in between."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: dict[str, tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno != logging.WARNING:
+            return True
+        kind = str(record.msg)
+        told_at, held_back = self._told.get(kind, (-WARNING_EVERY_S, 0))
+        if record.created - told_at < WARNING_EVERY_S:
+            self._told[kind] = (told_at, held_back + 1)
+            return False
+        self._told[kind] = (record.created, 0)
+        if held_back:
+            record.msg = f"{kind} ({held_back} more since this was last logged)"
+        return True
 
 
 class _DaemonThread(threading.Thread):

@@ -248,7 +248,9 @@ def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, second_look
     """What works less well than it could, although nothing is wrong."""
     lines = [f"{layout.label(scope.scope)}: {scope.building}" for scope in scopes if scope.building]
     if waiting := sum(scope.vectors_pending for scope in scopes if not scope.building):
-        lines.append(f"{waiting} passages have no vector yet and are found by their words only")
+        lines.append(
+            f"{waiting} passages have no vector yet and are found by words only: `vault-memory watch` makes them"
+        )
     if vectors_by() == "numpy":
         lines.append("sqlite-vec cannot be loaded here: vectors are compared by numpy, a cold search takes longer")
     if daemon.running and daemon.record and daemon.record.polling:
@@ -313,7 +315,8 @@ def _unhealthy(
             "made at the next write; those of a file that you have staged when you commit or unstage it, those of a "
             "withheld file when that is mended"
         )
-        lines.append(f"{history.waiting} commits wait: {history.problem or history.paused or history.lock or usual}")
+        commits = "1 commit waits" if history.waiting == 1 else f"{history.waiting} commits wait"
+        lines.append(f"{commits}: {history.problem or history.paused or history.lock or usual}")
     elif history.problem:
         lines.append(history.problem)
     lines += history.damaged

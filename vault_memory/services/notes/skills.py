@@ -10,7 +10,7 @@ from vault_memory.core.notes import note
 from vault_memory.errors import NotFound
 from vault_memory.services.vault import Vault
 
-_FOLDER = "skills"
+_FOLDER = layout.SKILLS_DIR
 _FILE = "SKILL.md"
 
 

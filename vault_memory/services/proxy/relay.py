@@ -47,6 +47,8 @@ MEMORIES_PER_USER = 2
 """So that somebody who sends hundreds of chats at once keeps neither the threads nor the interpreter from others."""
 LARGE_BYTES = 1_000_000
 """Larger requests are read in a thread of their own."""
+LARGE_HEAD_BYTES = 4 << 10
+"""Headers of more are searched for vault tokens in that thread, too: 30 KB of them take some ms."""
 SAME_MEMORY_S = 60.0
 """How long a repeated request gets the same memory; the rounds of a tool loop get it as long as the loop lasts."""
 MAX_KEPT_MEMORIES = 1_000
@@ -172,9 +174,12 @@ class Relay:
         """
         refuse_token("the address", path)
         refuse_token("X-Upstream-Authorization", own_key or "")
-        response = await self._upstreams[provider].send(
-            method, path, for_provider(headers), prepared.take_body(), own_key, sent
-        )
+        headers = list(headers)
+        if sum(len(name) + len(value) for name, value in headers) <= LARGE_HEAD_BYTES:
+            kept = for_provider(headers)
+        else:
+            kept = await asyncio.wrap_future(self._large_read_thread.submit(for_provider, headers))
+        response = await self._upstreams[provider].send(method, path, kept, prepared.take_body(), own_key, sent)
         request = prepared.user_request
         turn = self._reading.setdefault(request.user_id if request else "", asyncio.Lock())
         return RelayedResponse(prepared, response, self.record, self._response_threads, turn)

@@ -27,20 +27,22 @@ _REQUEST_HEADERS_LEFT_OUT = {
 _FOLDED = re.compile(rb"[^a-z0-9]")
 """Servers make one sign of these in a header's name (CGI, WSGI, PHP): behind one, `X_Vault_User` is `X-Vault-User`."""
 _TOKEN = re.compile(rb"vault_[\w.-]{1,64}_[0-9a-f]{64}", re.IGNORECASE)
-_BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{96,}")
-"""The shortest token has 72 characters."""
+_BASE64 = re.compile(rb"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{96,}")
+"""The shortest token has 72 characters. The first part keeps a shorter run from being read again at each character."""
 _PLAIN_ALPHABET = bytes.maketrans(b"-_", b"+/")
 _ENCODED_PERCENTS = re.compile(rb"%(?:25)+")
 _MAX_DECODINGS = 4
 """Honest texts are encoded once or twice; each round of `%25` on `%25` takes the whole text once more."""
-_RESPONSE_HEADERS_LEFT_OUT = {
-    *(b"date", b"server", b"x-vault-memory", b"alt-svc", b"set-cookie", b"set-cookie2", b"clear-site-data"),
-    *(b"refresh", b"strict-transport-security", b"public-key-pins", b"expect-ct", b"report-to", b"nel"),
-    *(b"reporting-endpoints", b"content-security-policy", b"content-security-policy-report-only", b"link"),
-    *(b"permissions-policy", b"service-worker-allowed", b"accept-ch", b"critical-ch", b"origin-agent-cluster"),
-}
-_OF_OUR_ORIGIN = (b"access-control-", b"cross-origin-")
-"""These, and most of those above, tell a browser about the address that it asked: ours, not the provider's."""
+_HANDED_ON = re.compile(
+    rb"content-(?:type|length|encoding)|retry-after(?:-ms)?|x-should-retry|cf-ray"
+    rb"|(?:[a-z0-9]+-)*(?:request-?id|trace-id|correlation-id|generation-id|processing-ms|model|region)"
+    rb"|(?:[a-z0-9]+-)*ratelimit(?:-[a-z0-9]+)*"
+    rb"|(?:openai|anthropic|x-goog)(?:-[a-z0-9]+)+"
+)
+"""The headers of a response that a client gets: how to read the body, when to try again, and what SDKs and people look
+up afterwards (the request's id, limits, model). Every other one speaks to a browser about the address that it asked,
+which is ours, or to a server in front of us (`X-Accel-Redirect`); new ones are made each year, so none is handed on.
+The server dates responses itself."""
 
 
 def for_provider(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -121,11 +123,7 @@ class RelayedResponse:
         self._packed: bytearray | None = bytearray() if response.is_compressed else None
         self._reading: Future[None] | None = None
         self.status = response.status
-        self.headers = [
-            (name, value)
-            for name, value in response.headers
-            if name not in _RESPONSE_HEADERS_LEFT_OUT and not name.startswith(_OF_OUR_ORIGIN)
-        ]
+        self.headers = [header for header in response.headers.items() if _HANDED_ON.fullmatch(header[0])]
         self.headers.append((b"x-vault-memory", prepared.memory.encode("latin-1")))
 
     async def parts(self, has_room: Callable[[int], bool] = lambda _: True) -> AsyncIterator[bytes]:

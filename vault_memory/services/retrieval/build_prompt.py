@@ -43,7 +43,7 @@ TERMS_PER_HAN_WORD = 3
 """A Chinese word is three terms: a pair of characters, and each of them."""
 TRUSTED_WEIGHT = 0.35
 """Vectors of a model with this weight or more are believed without shared words."""
-_CONTEXT = (("soul", "context/SOUL.md"), ("agents", "context/AGENTS.md"))
+_CONTEXT = (("soul", str(layout.SOUL)), ("agents", str(layout.AGENTS)))
 _HEADING = "## "
 _EMPTY_FIELD = re.compile(r"[-*+] [^：:\n]+[：:]\s*")
 
@@ -278,7 +278,7 @@ class _Builder:
 
     def _is_present(self, hit: Hit) -> bool:
         if hit.scope == layout.SHARED:
-            if hit.source in dict(_CONTEXT).values() or hit.source.startswith("skills/"):
+            if layout.is_instruction(PurePosixPath(hit.source)):
                 return True
             return self._is_starters(hit.source)
         if hit.source in self._present:

@@ -90,7 +90,10 @@ def _problems(source: PurePosixPath, is_link: bool, before: bytes | None, after:
         else:
             yield f": its name is a secret of kind {kind}: rename it: git keeps what is committed"
     for kind, where in lines.items():
-        yield f": holds {len(where)} of kind {kind} (line {', '.join(where)}): take it out: git keeps what is committed"
+        found = (
+            f"a secret ({kind}, line {where[0]})" if len(where) == 1 else f"secrets ({kind}, lines {', '.join(where)})"
+        )
+        yield f": holds {found}: take out what is secret: git keeps what is committed"
 
 
 def _holds_secret(target: bytes) -> bool:

@@ -62,6 +62,7 @@ class RemoteMerge:
     tree_only: dict[PurePosixPath, TreeEntry | None] = field(default_factory=dict)
     runnable: list[PurePosixPath] = field(default_factory=list)
     left_out: list[FileDifference] = field(default_factory=list)
+    instructions: list[PurePosixPath] = field(default_factory=list)
 
     def allow_runs(self) -> None:
         """Let new files be run here that the merged tree lets be run, as git would; after the merge is committed."""
@@ -120,6 +121,7 @@ class RemoteMerge:
         self.runnable = [each.path for each in differences if (each.old_mode, each.new_mode) == ("000000", "100755")]
         for path, name in history.filtered([difference.path for difference in differences]).items():
             raise HistoryError(f"{path} goes through the git filter {name}: {_BY_HAND}")
+        self.instructions = [each.path for each in differences if each.new and layout.is_instruction(each.path)]
         changes: list[FileChange] = []
         later_drafts: list[Draft] = []
         for difference in differences:

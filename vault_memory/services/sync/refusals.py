@@ -39,7 +39,7 @@ _ATTRIBUTES_NOTE = (
     "not put on disk: divide them where they were written"
 )
 _LARGE_CLASH_NOTE = (
-    "too large, and changed on both sides or a file that turns write, so yours stays; theirs is in git's history"
+    "too large, and changed on both sides or a file that turns write: yours stays, theirs is in git's history"
 )
 _COVERED_NOTE = "ignored here or left out by git, so your own files stay as they are"
 _MAX_NAMED = 3

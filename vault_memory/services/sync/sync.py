@@ -95,9 +95,17 @@ def _merge(vault: Vault, name: str, theirs: str | None, plugins: bool) -> list[s
     if merge:
         merge.allow_runs()
         merge.bring_to_disk()
-    notes = merge.notes if merge else []
+    notes = [*merge.notes, *_new_instructions(merge)] if merge else []
     notes += [f"commits of {len(flushed.kept_back)} files wait: {flushed.paused}"] if flushed.kept_back else []
     return notes + ([f"index: {written.index_problem}"] if written.index_problem else [])
+
+
+def _new_instructions(merge: RemoteMerge) -> list[str]:
+    """A note when the remote has changed what a model reads as its instructions."""
+    if not merge.instructions:
+        return []
+    names = ", ".join(map(str, merge.instructions))
+    return [f"the remote changed what assistants are told to do ({names}): `vault-memory diff FILE` shows how"]
 
 
 def _refuse_mass_deletion(vault: Vault, paths: Sequence[PurePosixPath]) -> None:
