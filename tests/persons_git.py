@@ -92,7 +92,7 @@ class Person:
             f'[filter "slow"]\n\tsmudge = {sys.executable} -S {script}\n\tclean = cat\n[gc]\n\tauto = 0\n'
             "[advice]\n\tdetachedHead = false\n"
         )
-        os.environ["GIT_CONFIG_GLOBAL"] = str(config)
+        os.environ["GIT_CONFIG_GLOBAL"] = str(config)  # who calls puts the former one back
         create_vault(self.root)
         self.vault = open_vault(self.root)
         self.turn()

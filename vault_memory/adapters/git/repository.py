@@ -44,6 +44,7 @@ _MAX_SHOWN_CHARS = 200
 _OF_OBJECTS = re.compile(r"[0-9a-f]{2}")
 _STOPPED_NS = 3 * 10**9
 """If the files of a rebase or merge are older than this, git has stopped for the person."""
+_SETTLED_NS = 2 * 10**8
 _BEGUN_NS = 10**9
 """ORIG_HEAD this young means that a merge or reset has just begun."""
 _FILTERED = re.compile(rb"^(?![ \t\r]*#).*\s(?:filter=|ident\b|working-tree-encoding=)", re.MULTILINE)
@@ -278,6 +279,11 @@ class Repository:
         ages_ns = {**dict.fromkeys(_IN_PROGRESS, _STOPPED_NS), "ORIG_HEAD": _BEGUN_NS}
         return any(self._is_young(name, age_ns) for name, age_ns in ages_ns.items())
 
+    def is_settling(self) -> bool:
+        """Whether git's index was written a moment ago: some commands do their work in several processes, and what lies
+        on the disk between two of them is nobody's edit. Our own patches of the index leave its time as it was."""
+        return self._is_young("index", _SETTLED_NS)
+
     def _is_young(self, name: str, age_ns: int) -> bool:
         times = _time_and_size(f"{self.git_dir}/{name}")
         return times is not None and abs(time.time_ns() - times[0]) < age_ns
@@ -366,6 +372,24 @@ class Filters:
         if self.blob(path, content) != object_id("blob", content):
             return self._ask(path, content, "-w", "--stdin")
         return self._objects.add("blob", content)
+
+    def cleaned(self, path: PurePosixPath, content: bytes) -> bytes:
+        """A file's bytes as git holds them."""
+        if not self._converts(path, content):
+            return content
+        return self._objects.read(self._ask(path, content, "-w", "--stdin"))[1]
+
+    def smudged(self, path: PurePosixPath, content: Content) -> Content:
+        """What git would put on the disk for a file that it holds. Raises `HistoryError` if its filter may not run."""
+        if content is None or not self._may_convert(path):
+            return content
+        if driver := self.refused([path]):
+            raise HistoryError(f"{path} goes through the git filter {driver[path]}, which is not run: see `trust`")
+        if isinstance(content, Stored):
+            blob = content.id
+        else:
+            blob = git.run(self._repository.top, "hash-object", "-w", "--stdin", stdin=content).decode().strip()
+        return git.run(self._repository.top, "cat-file", "--filters", f"--path={path}", blob)
 
     def refused(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         """Those of the paths whose filter is switched off (`settings`), and its name: they must not be committed."""

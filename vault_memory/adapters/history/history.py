@@ -20,6 +20,7 @@ from vault_memory.adapters.git import (
     FILE_MODES,
     Allowed,
     CommitLog,
+    Content,
     DamagedIndex,
     Filters,
     Head,
@@ -392,6 +393,14 @@ class History:
         drivers = Filters(self._repository, self._objects).drivers([prefix / path for path in paths])
         return {path.relative_to(prefix): name for path, name in drivers.items()}
 
+    def as_in_git(self, path: PurePosixPath, content: bytes) -> bytes:
+        """A file's bytes as git holds them: with its line ends, after its filter."""
+        return Filters(self._repository, self._objects).cleaned(self._repository.prefix / path, content)
+
+    def as_on_disk(self, path: PurePosixPath, content: Content) -> Content:
+        """What a file that git holds is on the disk. Raises `HistoryError` when its filter may not be run."""
+        return Filters(self._repository, self._objects).smudged(self._repository.prefix / path, content)
+
     def waiting_for_filter(self) -> dict[PurePosixPath, str]:
         """Files that differ from HEAD and are not committed because their filter is refused; and the filter's name."""
         return self._with_refused_filter(self._status()) if settings_of(self.root).filters else {}
@@ -743,6 +752,8 @@ class History:
         """One attempt. Raises `CannotCommit` if it must wait for the person, `_Overtaken` if another git was faster."""
         self._refuse_while_paused()
         self._refuse_while_rewriting()
+        if stamps and self._repository.is_settling():
+            raise _Overtaken("git has just changed its index: edits wait until it is done")
         self._rewind.put_back()
         git_index = GitIndexUpdate(self._repository)
         if git_index.problem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from vault_memory.adapters import files
+from vault_memory.adapters.git import bytes_of
 from vault_memory.core import trailers
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import NotFound
@@ -20,9 +21,10 @@ def restore_file(vault: Vault, path: PurePosixPath, when: str) -> bool:
     Raises `NotFound` for an unknown commit or a file that did not exist then.
     """
     commit = resolve(vault, when)
-    then = vault.history.blob(path, commit)
-    if then is None:
+    held = vault.history.blob(path, commit)
+    if held is None:
         raise NotFound(f"{path} was not there at {when}: `vault-memory log {path}` shows when it was")
+    then = bytes_of(vault.history.as_on_disk(path, held)) or b""
     now = files.read(files.contained(vault.root, path))
     if now == then:
         return False

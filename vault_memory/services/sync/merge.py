@@ -144,21 +144,23 @@ class RemoteMerge:
         """
         if path == PurePosixPath(layout.SETTINGS_FILE) and other and (problem := settings_problem(other.read())):
             return self._keep_our_settings(path, other, problem), []
+        on_disk, to_disk = mine, partial(self.vault.history.as_on_disk, path)
+        mine = None if mine is None else self.vault.history.as_in_git(path, mine)
         if is_content(mine, other):
             return [], []
         if is_content(mine, base):
-            return [FileChange(path, base, other)], []
+            return [FileChange(path, base if on_disk == mine else on_disk, to_disk(other))], []
         if mine is None or other is None:
             self.notes.append(f"{path}: deleted on one side, edited on the other: it is kept")
-            return ([FileChange(path, None, other)] if mine is None else []), []
+            return ([FileChange(path, None, to_disk(other))] if mine is None else []), []
         before, theirs = base.read() if base else None, other.read()
         merged = merge.merge_file(path, before, mine, theirs, lambda key: self._newer_side(path, key))
         if merged is None:
-            return self._keep_both_files(path, mine, other), []
+            return self._keep_both_files(path, on_disk or b"", other), []
         for first, last in note.conflicts_in(merged.text):
             self.notes.append(f"{path}: both sides changed the same lines; lines {first}-{last} hold both texts")
         if not merged.clashes:
-            return [FileChange(path, mine, _encode(merged.text))], []
+            return [FileChange(path, on_disk, to_disk(_encode(merged.text)))], []
         # The older value must be in the history too: the merge commit holds it, and a commit of its own replaces it.
         older = merge.merge_file(path, before, mine, theirs, lambda key: _other_side(self._newer_side(path, key)))
         assert older is not None
