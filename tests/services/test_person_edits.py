@@ -466,3 +466,15 @@ def test_a_note_that_the_assistant_saves_with_a_secret_waits_too(vault: Vault) -
     commit_person_edits(vault, "alice")
     assert vault.history.flush().waiting == 0 and vault.history.blob(NOTE) == b"key: in the safe\n"
     assert SECRET not in committed(vault)
+
+
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_an_edit_that_git_is_told_not_to_see_is_not_committed(vault: Vault, version: str) -> None:
+    path = PurePosixPath("notes.md")
+    save(vault, path, "one\n")
+    assert commit_person_edits(vault, None) == 1
+    git(vault, "update-index", f"--index-version={version}", "--assume-unchanged", "notes.md")
+    save(vault, path, "two\n")
+    assert commit_person_edits(vault, None, [path]) == 0 == commit_person_edits(vault, None)
+    git(vault, "update-index", "--no-assume-unchanged", "notes.md")
+    assert commit_person_edits(vault, None, [path]) == 1

@@ -128,6 +128,11 @@ class GitIndexFile:
         start = self._find(name)
         return start is not None and bool(self._extended_flags(start) & _SKIP_WORKTREE)
 
+    def is_assumed_unchanged(self, name: bytes) -> bool:
+        """Whether a name's entry says that nobody needs to look at the file on disk (git's assume-unchanged)."""
+        start = self._find(name)
+        return start is not None and bool(self._data[start + 60] & (_ASSUME_VALID >> 8))
+
     def _extended_flags(self, start: int) -> int:
         is_extended = self._data[start + 60] & (_EXTENDED >> 8)
         return int.from_bytes(self._data[start + 62 : start + 64], "big") if is_extended else 0

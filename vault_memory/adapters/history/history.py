@@ -349,10 +349,13 @@ class History:
             yield self._without_left_out(edits, is_named=paths is not None)
 
     def _without_left_out(self, edits: Sequence[FileChange], *, is_named: bool) -> list[FileChange]:
-        """Without files whose filter is refused, and without `left_out` ones, which git itself does not list."""
+        """Without files whose filter is refused, and without those whose changes git does not see,
+        which it does not list itself."""
         paths = [edit.path for edit in edits]
-        left_out = {*self._with_refused_filter(paths), *(self.left_out(paths) if is_named else ())}
-        return [edit for edit in edits if edit.path not in left_out]
+        left_out = self._with_refused_filter(paths).keys()
+        full = [self._repository.prefix / path for path in paths] if is_named else []
+        unseen = GitIndexUpdate(self._repository).unseen(full) if full else set()
+        return [e for e in edits if e.path not in left_out and self._repository.prefix / e.path not in unseen]
 
     def left_alone(self) -> dict[PurePosixPath, int | None]:
         """Files that differ from HEAD and that no commit of ours takes, for the person to commit or move.

@@ -165,6 +165,14 @@ class GitIndexUpdate:
             return set(paths)
         return {PurePosixPath(os.fsdecode(row[2:])) for row in self._listed(paths, "-t") if row.startswith(b"S ")}
 
+    def unseen(self, paths: list[PurePosixPath]) -> set[PurePosixPath]:
+        """Those of the paths whose changes on the disk git does not see: `left_out` ones, and with assume-unchanged."""
+        left_out = self.left_out(paths)  # all, if the index cannot be read
+        if self._parsed is None:
+            rows = self._listed([path for path in paths if path not in left_out], "-v")
+            return left_out | {PurePosixPath(os.fsdecode(row[2:])) for row in rows if row[:1].islower()}
+        return left_out | {path for path in paths if self._parsed.is_assumed_unchanged(os.fsencode(str(path)))}
+
     def prepare(
         self,
         changes: Mapping[PurePosixPath, tuple[str, str] | None],
