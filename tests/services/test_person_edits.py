@@ -192,7 +192,7 @@ def test_what_is_derived_is_in_no_commit_whatever_gitignore_says(vault: Vault) -
     new_user_token(vault, "alice")
     save(vault, NOTE, "# 想法\n")
     reconcile(vault, "alice")
-    save(vault, PurePosixPath(".gitignore"), "")
+    save(vault, PurePosixPath(".gitignore"), "\n")
     assert commit_person_edits(vault, None) == 2
     assert commit_person_edits(vault, None, [PurePosixPath(".vault-memory/token")]) == 0
     held = [change.path.as_posix() for change in vault.history.uncommitted()]
@@ -214,9 +214,9 @@ def test_one_staged_file_waits_alone(vault: Vault) -> None:
     assert commit_person_edits(vault, None, on_waiting=said.append) == 2
     assert len(said) == 1 and "b.md is staged" in said[0]
     assert vault.history.blob(PurePosixPath("a.md")) == vault.history.blob(PurePosixPath("c.md")) == b"two\n"
-    assert vault.history.blob(PurePosixPath("b.md")) == b"one\n" and vault.history.state().waiting == 1
+    assert vault.history.blob(PurePosixPath("b.md")) == b"one\n" and vault.history.state().waiting == 0
     git(vault, "reset", "--quiet", "--", "b.md")
-    vault.history.flush()
+    assert commit_person_edits(vault, None) == 1
     assert vault.history.blob(PurePosixPath("b.md")) == b"two\n"
 
 

@@ -117,12 +117,16 @@ def read(path: Path, max_bytes: int | None = MAX_FILE_BYTES, *, folder: OpenFold
             raise
         return None
     with file:
-        size = os.fstat(file.fileno()).st_size
-        if max_bytes is None:
-            return file.read()
-        content = file.read(size + 1) if size <= max_bytes else b""
-        if len(content) > size:  # it has grown just now
-            content += file.read(max_bytes + 1 - len(content))
+        return _all_of(file, path, max_bytes)
+
+
+def _all_of(file: BinaryIO, path: Path, max_bytes: int | None) -> bytes:
+    size = os.fstat(file.fileno()).st_size
+    if max_bytes is None:
+        return file.read()
+    content = file.read(size + 1) if size <= max_bytes else b""
+    if len(content) > size:  # it has grown just now
+        content += file.read(max_bytes + 1 - len(content))
     if max(size, len(content)) > max_bytes:
         raise TooLarge(f"{path} has more than {max_bytes:,} bytes, so it is not read: divide it, or take it away")
     return content
@@ -207,8 +211,12 @@ def replace(
     the bytes are fsynced, the name is not. Raises `Unwritable` on a full disk or without permission, with the old file
     untouched.
     """
-    with _unwritable(path), _folder_of(path, below, make=expected is None) as folder:
-        on_disk = _held(path, folder, expected)
+    with (
+        _unwritable(path),
+        _folder_of(path, below, make=expected is None) as folder,
+        _leased(path, folder) as (held, is_wanted),
+    ):
+        on_disk = _all_of(held, path, _most(expected)) if held else None
         if on_disk != expected:
             raise changed(path, on_disk)
         if on_disk == content:
@@ -218,8 +226,7 @@ def replace(
             if expected is None:
                 _put_new(temp, path, folder)
             else:
-                with _leased(path, folder) as is_wanted:
-                    _swap_in(temp, path, folder, expected, content, is_wanted)
+                _swap_in(temp, path, folder, expected, content, is_wanted)
         finally:
             _discard(temp, folder)
         if sync:
@@ -273,7 +280,7 @@ def remove_private(path: Path, below: Path | None = None) -> bool:
 def remove(path: Path, expected: bytes, below: Path | None = None) -> None:
     """Delete the file if its bytes are `expected` now; else leave it and raise `Changed`. `below`: see `replace`."""
     with _unwritable(path), _folder_of(path, below) as folder:
-        on_disk = _held(path, folder, expected)
+        on_disk = read(path, _most(expected), folder=folder)
         if on_disk != expected:
             raise changed(path, on_disk)
         # Moved aside first and read again: a save that landed since the check is not deleted with the rest.
@@ -462,8 +469,9 @@ def _alive(temp_name: str) -> bool:
     return True
 
 
-def _held(path: Path, folder: OpenFolder, expected: bytes | None) -> bytes | None:
-    return read(path, max(MAX_FILE_BYTES, len(expected or b"")), folder=folder)
+def _most(expected: bytes | None) -> int:
+    """The most bytes that are read of a file that should hold these."""
+    return max(MAX_FILE_BYTES, len(expected or b""))
 
 
 def changed(path: Path, on_disk: bytes | None) -> Changed:
@@ -599,21 +607,31 @@ def is_being_written(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _leased(path: Path, folder: OpenFolder, timeout_s: float = 1.0) -> Iterator[Callable[[], bool]]:
-    """Hold up whoever opens the file for writing, for a moment; yields whether somebody does now.
+def _leased(
+    path: Path, folder: OpenFolder, timeout_s: float = 1.0
+) -> Iterator[tuple[BinaryIO | None, Callable[[], bool]]]:
+    """Hold up whoever opens the file for writing, for a moment; yields the file (None: there is none), and whether
+    somebody wants to write to it now.
 
     An editor that writes a file in place would write into the old one, which is gone. Raises `Busy` when one has the
     file open for longer than `timeout_s`. The leases are Linux's (`fcntl(2)`); elsewhere, and on file systems without
     them, nobody is held up.
     """
     try:
-        from fcntl import F_GETLEASE, F_RDLCK, F_SETLEASE, F_SETSIG, fcntl
-        from signal import SIGURG
-    except ImportError:
-        yield lambda: False
+        file = opened(path, folder=folder)
+    except OSError as error:
+        if not _is_absent(error):
+            raise
+        yield None, lambda: False
         return
-    number = folder.open(path.name, _READ_FLAGS)
-    try:
+    with file:  # to close it ends the lease
+        try:
+            from fcntl import F_GETLEASE, F_RDLCK, F_SETLEASE, F_SETSIG, fcntl
+            from signal import SIGURG
+        except ImportError:
+            yield file, lambda: False
+            return
+        number = file.fileno()
         give_up = time.monotonic() + timeout_s
         is_held = False
         while not is_held:
@@ -627,9 +645,7 @@ def _leased(path: Path, folder: OpenFolder, timeout_s: float = 1.0) -> Iterator[
                 time.sleep(_LOCK_POLL_S)
             except OSError:  # another owner's file, or a file system without leases
                 break
-        yield lambda: is_held and fcntl(number, F_GETLEASE) != F_RDLCK
-    finally:
-        os.close(number)  # this ends the lease
+        yield file, lambda: is_held and fcntl(number, F_GETLEASE) != F_RDLCK
 
 
 def _swap_in(
