@@ -35,6 +35,8 @@ from vault_memory.services.write import locked
 
 COMMIT_CAP_S = 300.0
 """A file that is written all the time is committed this often."""
+COMMITTED_AT_ONCE = 1000
+"""Files in one commit; turns of that user wait for it, some three seconds."""
 STOP_TIMEOUT_S = 0.5
 """How long a stop waits for the workers. The next start does what they have not finished by then."""
 
@@ -174,10 +176,13 @@ class Daemon:
                 else:
                     paths.setdefault(layout.scope_of(edit.path), []).append(edit.path)
         for scope in paths.keys() - self._index.held:
-            self.vault.memories.let_go_first()
-            with locked(self.vault, scope):
-                on_waiting = partial(self._events.publish, "waiting", layout.label(scope))
-                count = commit_person_edits(self.vault, scope, paths[scope], on_waiting)
+            on_waiting = partial(self._events.publish, "waiting", layout.label(scope))
+            count = 0
+            for at in range(0, len(paths[scope]), COMMITTED_AT_ONCE):
+                self.vault.memories.let_go_first()
+                with locked(self.vault, scope):
+                    some = paths[scope][at : at + COMMITTED_AT_ONCE]
+                    count += commit_person_edits(self.vault, scope, some, on_waiting)
             if count:
                 files = "file" if count == 1 else "files"
                 self._events.publish("committed", layout.label(scope), f"{count} edited {files}, as the person's")
