@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -370,3 +370,16 @@ def test_the_record_survives_a_round_trip(vault: Vault) -> None:
 def test_a_user_may_have_the_name_of_the_daemon(vault: Vault) -> None:
     with running(vault):
         assert record_turn(vault, "daemon", "I prefer dark mode").commits
+
+
+def test_an_edit_that_waited_for_the_person_is_committed_by_a_scan(vault: Vault) -> None:
+    """No watcher sees git's index. The scans come more often than the quiet time ends, and keep nothing from its end."""
+    vault = open_vault(vault.root, watch_settle_ms=30, watch_commit_quiet_ms=600)
+    write(vault, "alice", "note.md", "one\n")
+    with running(vault, full_scan_s=0.2) as run:
+        wait_until(lambda: log(vault, "--", "memory/alice/note.md"), "it is committed")
+        subprocess.run(["git", "-C", str(vault.root), "rm", "-q", "--cached", "memory/alice/note.md"], check=True)
+        write(vault, "alice", "note.md", "two\n")
+        wait_until(lambda: "waiting" in run.kinds("alice"), "it waits for the person")
+        subprocess.run(["git", "-C", str(vault.root), "reset", "-q"], check=True)
+        wait_until(lambda: vault.history.blob(PurePosixPath("memory/alice/note.md")) == b"two\n", "it is committed")
