@@ -373,7 +373,7 @@ def test_a_user_may_have_the_name_of_the_daemon(vault: Vault) -> None:
 
 
 def test_an_edit_that_waited_for_the_person_is_committed_by_a_scan(vault: Vault) -> None:
-    """No watcher sees git's index. The scans come more often than the quiet time ends, and keep nothing from its end."""
+    """No watcher sees git's index. Scans come more often than the quiet time ends, and do not keep it from its end."""
     vault = open_vault(vault.root, watch_settle_ms=30, watch_commit_quiet_ms=600)
     write(vault, "alice", "note.md", "one\n")
     with running(vault, full_scan_s=0.2) as run:
