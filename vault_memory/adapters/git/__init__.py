@@ -18,7 +18,14 @@ if TYPE_CHECKING:
         refuse_vast_files,
         union_merge,
     )
-    from vault_memory.adapters.git.index_file import CONFLICT, DamagedIndex, GitIndexFile, IndexEntry, UnknownIndex
+    from vault_memory.adapters.git.index_file import (
+        CONFLICT,
+        MAX_INDEX_BYTES,
+        DamagedIndex,
+        GitIndexFile,
+        IndexEntry,
+        UnknownIndex,
+    )
     from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment
     from vault_memory.adapters.git.objects import (
         EMPTY_TREE,
@@ -62,6 +69,7 @@ __all__ = [
     "CONFLICT",
     "CommitLog",
     "Content",
+    "MAX_INDEX_BYTES",
     "DamagedIndex",
     "EMPTY_TREE",
     "EXECUTABLE_MODE",
@@ -126,6 +134,7 @@ __getattr__ = lazy_exports(
         "FileDifference": "diff",
         "Filters": "repository",
         "DamagedIndex": "index_file",
+        "MAX_INDEX_BYTES": "index_file",
         "GitIndexFile": "index_file",
         "Growth": "upkeep",
         "Head": "repository",

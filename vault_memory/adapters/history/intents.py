@@ -36,8 +36,8 @@ _MAX_NAME_CHARS = 255
 """No disk takes a longer name; many count its bytes, which `check_path` asks."""
 _NOT_UTF_8 = "\0"
 """Before the bytes of such a path; no path begins so."""
-MAX_INTENT_BYTES = 500_000_000
-"""Of all contents of one intent, unpacked."""
+MAX_INTENT_BYTES = 250_000_000
+"""Of an intent, and of all its contents, unpacked."""
 
 
 class DamagedIntent(HistoryError):
@@ -338,6 +338,8 @@ def _line(path: Path, problem: str) -> str:
 def _load(path: Path, objects: Objects) -> Intent:
     """Read an intent. Raises `DamagedIntent`, and `FileNotFoundError`."""
     try:
+        if path.lstat().st_size > MAX_INTENT_BYTES:
+            raise DamagedIntent(_line(path, f"it has more than {MAX_INTENT_BYTES:,} bytes"))
         data = files.read_private(path, path.parent)
     except (ForeignFile, PermissionError) as error:
         raise DamagedIntent(_line(path, str(error))) from error
