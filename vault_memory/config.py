@@ -314,6 +314,7 @@ _FIELDS = {field.name: field for field in dataclasses.fields(Config) if field.me
 _TYPES = get_type_hints(Config)
 # Each key of these tables is a setting; any other table is the value of one setting.
 _TABLES = ("git", "llm", "watch", "embedding", "search", "prompt", "serve", "upstream", "proxy")
+_MAX_FILE_BYTES = 4 * reading.MAX_TOML_CHARS
 _SENSITIVE = [name for name, field in _FIELDS.items() if field.metadata["sensitive"]]
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}
 """Field name → key in the file: `watch_settle_ms` → `watch.settle_ms`."""
@@ -327,7 +328,11 @@ def describe() -> list[tuple[str, Any, str]]:
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        with file.open("rb") as opened:
+            data = opened.read(_MAX_FILE_BYTES + 1)
+        if len(data) > _MAX_FILE_BYTES:
+            raise ConfigError(f"{file} has more than {_MAX_FILE_BYTES:,} bytes: correct it or restore it with git")
+        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Which remote a branch follows, as gitpython reads it and as git would say; and what is said of one that fails."""
+"""Which remote a branch follows, as git says; and what is said of one that fails."""
 
 from __future__ import annotations
 
@@ -64,3 +64,9 @@ def test_a_remote_that_does_not_answer_is_named(vault: Vault) -> None:
             Remote(vault.root, address, timeout_s=0.3).tip("main")
     with pytest.raises(HistoryError, match=r"^`git ls-remote --` failed: "):
         Remote(vault.root, address).tip("main")
+
+
+def test_a_config_that_asks_for_the_remotes_is_read(vault: Vault) -> None:
+    vault.git("remote", "add", "mine", "/somewhere")
+    vault.git("config", "includeIf.hasconfig:remote.*.url:https://x/**.path", "x.inc")
+    assert followed_remote(vault.root, "main") == "mine"

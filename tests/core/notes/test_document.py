@@ -243,3 +243,10 @@ def test_only_a_line_feed_ends_a_line(end: str) -> None:
     said = json.dumps({"user_message": f"x{end}y"}, ensure_ascii=False).encode()
     read = document.read("conversations/2026-01-30.jsonl", "conversation", said + b"\n{}\n")
     assert read.chunks[0].end == 2 and not read.problems
+
+
+def test_only_so_many_lines_are_read() -> None:
+    data = b"x\n" * (document.MAX_LINES + 5)
+    found = document.read("note.md", "note", data)
+    assert [*found.problems] == [f"only the first {document.MAX_LINES:,} lines are indexed: divide the file"]
+    assert sum(chunk.text.count("x") for chunk in found.chunks) == document.MAX_LINES

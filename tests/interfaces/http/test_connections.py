@@ -486,7 +486,8 @@ def test_trailers_are_dropped_and_have_a_limit() -> None:
     with serving(tell_request) as address:
         trailers = b"0\r\nX-Vault-User: bob\r\nX-Trail: yes\r\n\r\n"
         assert told_in(exchange(address, start + trailers + LAST)) == ["/asked hi", "/last "]
-        small = b"1\r\na\r\n" * 60_000
+        small = b"64\r\n" + b"a" * 100 + b"\r\n"
+        small *= 600
         assert told_in(exchange(address, start + small + b"0\r\n\r\n" + LAST))[1:] == ["/last "], "no trailers"
         for endless in (b"0\r\nx-t: ", b"0\r\n", b"1;"):
             with socket.create_connection(address, timeout=30) as connection, pytest.raises(ConnectionError):
@@ -494,6 +495,16 @@ def test_trailers_are_dropped_and_have_a_limit() -> None:
                 for _ in range(64):
                     connection.sendall((b"a:\r\n" if endless == b"0\r\n" else b"aaaa") * (64 << 10))
                 connection.recv(1)
+
+
+def test_a_body_in_small_chunks_is_refused() -> None:
+    """Each chunk costs as much as a read of kilobytes: 50 MB of one byte each held up the server for 5 s."""
+    start = b"POST /asked HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    some = b"".join(b"1\r\n%c\r\n" % byte for byte in HIDDEN)
+    with serving(tell_request) as address:
+        assert told_in(exchange(address, start + some + b"0\r\n\r\n" + LAST)) == [f"/asked {HIDDEN.decode()}", "/last "]
+        refused = exchange(address, start + b"1\r\na\r\n" * 60_000 + b"0\r\n\r\n" + LAST)
+        assert refused.startswith("HTTP/1.1 400") and refused.count("HTTP/1.1") == 1
 
 
 @pytest.fixture

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from vault_memory.adapters.files import MAX_FILE_BYTES
+from vault_memory.errors import ConfigError
 from vault_memory.services.admin import doctor, status
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
@@ -124,3 +126,49 @@ def test_attributes_that_are_too_large_to_be_read_are_named(vault: Vault) -> Non
     assert str(attributes) in (record_turn(vault, "alice", "我喜歡暗色主題").paused or "")
     attributes.unlink()
     assert vault.history.flush().commits
+
+
+@pytest.mark.parametrize("name", [".git/index", ".git/refs/heads/main", ".git/packed-refs", ".gitignore"])
+def test_a_large_file_of_gits_is_not_read(vault: Vault, name: str) -> None:
+    """It came in a folder: 300 MB of nothing took 900 MB."""
+    path = vault.root / name
+    record_turn(vault, "alice", "你好")
+    held = path.read_bytes() if path.exists() else None
+    with path.open("wb") as file:
+        file.truncate(150_000_000)
+
+    def mend() -> None:
+        path.unlink() if held is None else path.write_bytes(held)
+
+    tracemalloc.start()
+    try:
+        turns_wait_and_come(vault, name, mend)
+        assert tracemalloc.get_traced_memory()[1] < 60_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_large_intent_is_not_read(vault: Vault) -> None:
+    record_turn(vault, "alice", "你好")
+    planted = vault.root / ".git/vault-memory/intents/00000001.written"
+    with planted.open("wb") as file:
+        file.truncate(300_000_000)
+    tracemalloc.start()
+    try:
+        assert record_turn(vault, "alice", "我喜歡暗色主題").commits
+        assert tracemalloc.get_traced_memory()[1] < 60_000_000
+    finally:
+        tracemalloc.stop()
+    assert any("00000001" in line for line in status(vault).unhealthy)
+
+
+def test_large_settings_are_not_read(vault: Vault) -> None:
+    with (vault.root / "vault-memory.toml").open("a") as file:
+        file.write("# a comment\n" * 12_000_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConfigError, match=r"vault-memory\.toml has more than"):
+            open_vault(vault.root)
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    finally:
+        tracemalloc.stop()

@@ -209,3 +209,22 @@ def test_a_sync_takes_little_memory_whatever_lies_in_the_folder(one: Machine) ->
         (one.root / f"{number}.jpg").write_bytes(os.urandom(MAX_FILE_BYTES // 2))
     code, _, memory_mb = synced(one)
     assert code == 0 and memory_mb < 250
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", ["x\n", "- 👍\n"])
+def test_a_large_profile_is_not_taken_in(one: Machine, two: Machine, line: str) -> None:
+    """Six megabytes of two bytes each are 27 KB in git; a turn took 0.9 GB, a prompt seconds of the server."""
+    with (one.root / "memory/alice/USER.md").open("a") as file:
+        file.write(line * (6_000_000 // len(line.encode())))
+    assert one.sync().sent
+    before = two.read("memory/alice/USER.md")
+    assert any("memory/alice/USER.md" in note and "yours stays" in note for note in two.sync().notes)
+    assert two.read("memory/alice/USER.md") == before
+    assert record_turn(two.vault, "alice", "I use Python every day").commits
+    with (two.root / "memory/alice/USER.md").open("a") as file:
+        file.write(line * 1_000_000)
+    with pytest.raises(TooLarge, match="USER.md of more than 1,000,000 characters"):
+        record_turn(two.vault, "alice", "I use Python every day")
+    assert any("USER.md of more than" in line for line in build_enhanced_prompt(two.vault, "alice", "hello").degraded)
+    assert record_turn(two.vault, "bob", "I use Python every day").commits

@@ -71,7 +71,7 @@ def test_a_first_sync_of_an_empty_branch_refuses_too(remote: Machine, tmp_path: 
     (tmp_path / "new/vault-memory.toml").write_text("format = 1\n")
     (tmp_path / "new/.git/info/exclude").write_text("vault-memory.toml\n")
     done = Machine(open_vault(tmp_path / "new")).sync()
-    assert len(done.notes) == 3 and (tmp_path / "new/Home.md").exists()
+    assert len(done.notes) == 4 and (tmp_path / "new/Home.md").exists()
     assert not (tmp_path / "new/.vault-memory/token").exists() and not (tmp_path / "new" / PLUGIN).exists()
     assert git(tmp_path / "new", "status", "--porcelain") == ""
 

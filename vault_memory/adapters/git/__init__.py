@@ -17,7 +17,14 @@ if TYPE_CHECKING:
         refuse_vast,
         refuse_vast_files,
     )
-    from vault_memory.adapters.git.index_file import CONFLICT, DamagedIndex, GitIndexFile, IndexEntry, UnknownIndex
+    from vault_memory.adapters.git.index_file import (
+        CONFLICT,
+        MAX_INDEX_BYTES,
+        DamagedIndex,
+        GitIndexFile,
+        IndexEntry,
+        UnknownIndex,
+    )
     from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment
     from vault_memory.adapters.git.objects import (
         EMPTY_TREE,
@@ -61,6 +68,7 @@ __all__ = [
     "CONFLICT",
     "CommitLog",
     "Content",
+    "MAX_INDEX_BYTES",
     "DamagedIndex",
     "EMPTY_TREE",
     "EXECUTABLE_MODE",
@@ -124,6 +132,7 @@ __getattr__ = lazy_exports(
         "FileDifference": "diff",
         "Filters": "repository",
         "DamagedIndex": "index_file",
+        "MAX_INDEX_BYTES": "index_file",
         "GitIndexFile": "index_file",
         "Growth": "upkeep",
         "Head": "repository",

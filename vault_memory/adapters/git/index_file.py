@@ -24,6 +24,8 @@ _MODES = {0o100644, 0o100755, 0o120000, 0o160000}
 _EXTENDED, _STAGE, _ASSUME_VALID, _NAME_LENGTH = 0x4000, 0x3000, 0x8000, 0x0FFF
 _INTENT_TO_ADD, _SKIP_WORKTREE = 0x2000, 0x4000
 _KNOWN_EXTENSIONS = {b"TREE", b"REUC"}
+MAX_INDEX_BYTES = 100_000_000
+"""Of an index, which is read whole; that of a million files has some."""
 _MAX_LINK_BYTES = 1 << 20  # more than the bitmaps of a split index of millions take
 _MIN_LINK_BYTES = 20  # the id of the shared index; a file that is named `link` is followed by NULs
 _TREE_NODE = re.compile(rb"([^\0]*)\0(?:-1|(\d+)) (\d+)\n(?(2).{20})", re.DOTALL)

@@ -1,8 +1,7 @@
 """Another repository of the same vault: where its branch is, fetching from it, pushing to it. Never by force.
 
-Which remote a branch follows is read with gitpython, without a process: 0.5 ms (65 ms more for the first import),
-where two runs of `git config` take 7.5 ms. What talks to the remote is plain git, by `process`: gitpython runs the
-same git, but cannot take GIT_DIR and GIT_INDEX_FILE of an outer git out of its environment.
+All of it is plain git, run by `process`: gitpython runs the same git, but cannot take GIT_DIR and GIT_INDEX_FILE of an
+outer git out of its environment, and does not read every config that git reads (`includeIf.hasconfig`).
 """
 
 from __future__ import annotations
@@ -53,11 +52,8 @@ _WAYS = {"url", "pushurl", "uploadpack", "receivepack", "proxy", "proxyauthmetho
 
 def followed_remote(root: Path, branch: str) -> str | None:
     """The remote that a branch follows, else `origin`, else the only one there is, else None. `root` holds `.git`."""
-    from git import Repo
-
-    with Repo(root, expand_vars=False) as repository:
-        named = str(repository.config_reader("repository").get_value(f'branch "{branch}"', "remote", ""))
-        names = [remote.name for remote in repository.remotes]
+    named = os.fsdecode(git.run(root, "config", "--get", f"branch.{branch}.remote", ok=(0, 1))).removesuffix("\n")
+    names = reading.lines(os.fsdecode(git.run(root, "remote")))
     if named and named != ".":
         return named
     return "origin" if "origin" in names else names[0] if len(names) == 1 else None

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from vault_memory.adapters import files, private
 from vault_memory.adapters.git import process as git
-from vault_memory.adapters.git.index_file import DamagedIndex, GitIndexFile, UnknownIndex
+from vault_memory.adapters.git.index_file import MAX_INDEX_BYTES, DamagedIndex, GitIndexFile, UnknownIndex
 from vault_memory.adapters.git.objects import Content, Objects, Stored, object_id
 from vault_memory.adapters.git.settings import ALTERNATES, Place, locate, settings_at
 from vault_memory.core import layout
@@ -172,10 +172,10 @@ class Repository:
     def _read(self, path: Path) -> bytes | None:
         """A small file of git's own, or None. Raises `HistoryError` for one that cannot be read."""
         try:
-            return files.read(path, None)
+            return files.read(path)
         except OSError as error:
             raise HistoryError(f"{path} cannot be read ({error.strerror}): correct that") from error
-        except ForeignFile as error:
+        except (ForeignFile, TooLarge) as error:
             raise HistoryError(str(error)) from error
 
     def paused(self) -> str | None:
@@ -225,7 +225,8 @@ class Repository:
             named = _expanded(settings.get(key) or "")
             if named and (why := _unreadable(path := self.top / named)):
                 return f"{key} names {path}, which {why}: correct it, or `git config --unset-all {key}`"
-        for path in (self.common_dir / "info" / "attributes", self.top / ".gitattributes"):
+        shared, own = ("info/attributes", "info/exclude", "packed-refs"), (".gitattributes", ".gitignore")
+        for path in (*(self.common_dir / name for name in shared), *(self.top / name for name in own)):
             if why := _unreadable(path):
                 return f"{path} {why}: divide it, or take it away"
         return None
@@ -500,7 +501,7 @@ def tracked_state(root: Path) -> frozenset[PurePosixPath]:
     _indexes[root] = index
     stamp = (index, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
     if root not in _tracked or _tracked[root][0] != stamp:
-        _tracked[root] = stamp, _listed(root, files.read(index, None) or b"")
+        _tracked[root] = stamp, _listed(root, files.read(index, MAX_INDEX_BYTES) or b"")
     return _tracked[root][1]
 
 

@@ -37,8 +37,9 @@ _MAX_NAME_CHARS = 255
 _NOT_UTF_8 = "\0"
 """Before the bytes of such a path; no path begins so."""
 MAX_INTENTS = 50
-MAX_INTENT_BYTES = 500_000_000
-"""Of all contents of one intent, unpacked."""
+"""Changes that wait; every writer reads all of them."""
+MAX_INTENT_BYTES = 250_000_000
+"""Of an intent, and of all its contents, unpacked."""
 
 
 class DamagedIntent(HistoryError):
@@ -148,7 +149,7 @@ class IntentLog:
         return sum(len(intent.drafts) for intent in self.pending())
 
     def is_full(self) -> bool:
-        """Whether so many changes wait that no more are taken: every writer reads all of them."""
+        """Whether so many changes wait that no more are taken."""
         return len(self._names()) >= MAX_INTENTS
 
     def add(
@@ -343,6 +344,8 @@ def _line(path: Path, problem: str) -> str:
 def _load(path: Path, objects: Objects) -> Intent:
     """Read an intent. Raises `DamagedIntent`, and `FileNotFoundError`."""
     try:
+        if path.lstat().st_size > MAX_INTENT_BYTES:
+            raise DamagedIntent(_line(path, f"it has more than {MAX_INTENT_BYTES:,} bytes"))
         data = files.read_private(path, path.parent)
     except (ForeignFile, PermissionError) as error:
         raise DamagedIntent(_line(path, str(error))) from error

@@ -18,6 +18,7 @@ from vault_memory.adapters import files, git, private
 from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.git import (
     CONFLICT,
+    MAX_INDEX_BYTES,
     DamagedIndex,
     GitIndexFile,
     Head,
@@ -115,13 +116,13 @@ class GitIndexUpdate:
         self._parsed: GitIndexFile | None = None
         self.problem = ""
         try:
-            self._data = files.read(self._index, None)
+            self._data = files.read(self._index, MAX_INDEX_BYTES)
             self._parsed = GitIndexFile(self._data) if self._data is not None else None
         except DamagedIndex as damage:
             self._cannot_be_read(damage)
         except UnknownIndex:
             pass  # of a kind that git must change
-        except (ForeignFile, OSError) as error:
+        except (ForeignFile, TooLarge, OSError) as error:
             self._cannot_be_read(error)
 
     def _cannot_be_read(self, why: Exception) -> None:
@@ -249,7 +250,9 @@ class GitIndexUpdate:
                 index.seek(-20, os.SEEK_END)
                 # The checksum stands for all of it. With `index.skipHash` it is zeros: then everything is compared.
                 tail = index.read()
-                return tail == self._data[-20:] and (any(tail) or files.read(self._index, None) == self._data)
+                return tail == self._data[-20:] and (
+                    any(tail) or files.read(self._index, MAX_INDEX_BYTES) == self._data
+                )
         except FileNotFoundError:
             return self._data is None
 

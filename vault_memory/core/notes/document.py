@@ -31,6 +31,8 @@ MAX_JOINED_TOKENS = 240
 """Up to this size neighbouring sections share a chunk: a day of chat has a heading per minute."""
 MAX_FILE_BYTES = 4_000_000
 """How much of a file is read; a bigger one is hardly a note, and must not delay the others."""
+MAX_LINES = 250_000
+"""Each line takes some hundred bytes of memory, however short it is."""
 MAX_BLOCK_CHARS, MAX_BLOCK_LINES = 1_000, 50_000
 """So much of each line decides whether it begins a block, and names a heading, in so many lines; all words are read."""
 MAX_SEGMENT_CHARS = 400
@@ -101,14 +103,17 @@ class Document:
 def read(source: str, kind: str, data: bytes, resume: Resume | None = None) -> Document:
     """Read the bytes of a source of kind `kind` (see `layout.kind_of`): Markdown, or a conversation's JSONL.
 
-    Any bytes can be read: bad UTF-8 is replaced, broken front matter is left out, and a file above `MAX_FILE_BYTES` is
-    read up to there; `problems` names each. `resume` is that of a document whose bytes `data` begins with: it saves the
-    reading of the chunks before, and changes nothing else.
+    Any bytes can be read: bad UTF-8 is replaced, broken front matter is left out, and a file above `MAX_FILE_BYTES` or
+    `MAX_LINES` is read up to there; `problems` names each. `resume` is that of a document whose bytes `data` begins
+    with: it saves the reading of the chunks before, and changes nothing else.
     """
     problems: list[str] = []
     if len(data) > MAX_FILE_BYTES:
         problems.append(f"only the first {MAX_FILE_BYTES:,} bytes are indexed: divide the file")
         data = data[: _end_of_read(data)]
+    if data.count(b"\n") > MAX_LINES:
+        problems.append(f"only the first {MAX_LINES:,} lines are indexed: divide the file")
+        data = b"".join(line + b"\n" for line in data.split(b"\n", MAX_LINES)[:MAX_LINES])
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

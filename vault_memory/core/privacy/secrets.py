@@ -13,6 +13,7 @@ ordinary text costs a few searches and calls none of these functions, and the ti
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -421,14 +422,16 @@ def secrets_added(
 
 def _findings(old: Collection[bytes], added: bytes, first: int) -> Iterator[Finding]:
     """The secrets in those of the lines in `added` that are not `old`; `first` lines stand above it."""
-    rows = [(number, line) for number, line in enumerate(added.split(b"\n"), first + 1) if line not in old]
-    searched = b"\n".join(line for _, line in rows).decode("utf-8", "replace")
+    lines = added.split(b"\n")
+    new = array("L", (at for at, line in enumerate(lines) if line not in old))  # there may be millions
+    searched = b"\n".join(lines[at] for at in new).decode("utf-8", "replace")
+    del lines
     spans = secret_spans(searched)
     line = place = 0
     for start, _, kind in spans:
         line += searched.count("\n", place, start)
         place = start
-        yield Finding(rows[line][0], kind)
+        yield Finding(first + 1 + new[line], kind)
 
 
 def _in_name(path: str) -> list[Span]:

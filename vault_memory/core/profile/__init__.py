@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         counts_in,
         merge,
     )
-    from vault_memory.core.profile.profile import FieldLine, Item, Profile, clean, new_profile
+    from vault_memory.core.profile.profile import MAX_PROFILE_CHARS, FieldLine, Item, Profile, clean, new_profile
 
 __all__ = [
     "Change",
@@ -33,6 +33,7 @@ __all__ = [
     "FieldLine",
     "Item",
     "LOCALES",
+    "MAX_PROFILE_CHARS",
     "NOTE",
     "Op",
     "PastTurn",
@@ -58,6 +59,7 @@ __getattr__ = lazy_exports(
         "FieldLine": "profile",
         "Item": "profile",
         "LOCALES": "fields",
+        "MAX_PROFILE_CHARS": "profile",
         "NOTE": "fields",
         "Op": "policy",
         "PastTurn": "computed",

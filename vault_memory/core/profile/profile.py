@@ -31,6 +31,10 @@ from vault_memory.core.profile.fields import (
 )
 from vault_memory.core.reading import lines as lines_of
 from vault_memory.core.text import comparable, one_line, same
+from vault_memory.errors import TooLarge
+
+MAX_PROFILE_CHARS = 1_000_000
+"""A turn reads all of it several times; what a person prefers takes some thousand."""
 
 MAX_READ_CHARS = 100_000
 """Fields are looked for in so much of a file. What is beyond any of these bounds is text: it stays, but is no field."""
@@ -104,10 +108,20 @@ class FieldLine:
 
 @dataclass(frozen=True)
 class Profile:
-    """A profile as text. A change returns a new profile in which only the lines of the changed field differ."""
+    """A profile as text. A change returns a new profile in which only the lines of the changed field differ.
+
+    Raises `TooLarge` for more than `MAX_PROFILE_CHARS`.
+    """
 
     text: str
     default_locale: str = field(default="zh-TW", compare=False)
+
+    def __post_init__(self) -> None:
+        if len(self.text) > MAX_PROFILE_CHARS:
+            raise TooLarge(
+                f"a USER.md of more than {MAX_PROFILE_CHARS:,} characters is not read: move what is no preference "
+                "into notes"
+            )
 
     @classmethod
     def parse(cls, text: str, default_locale: str = "zh-TW") -> Profile:

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
-from httptools import HttpParserInvalidMethodError, HttpParserUpgrade, HttpRequestParser
+from httptools import HttpParserError, HttpParserInvalidMethodError, HttpParserUpgrade, HttpRequestParser
 from starlette.responses import Response
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.http.flow_control import FlowControl
@@ -38,6 +38,9 @@ UNREAD_BODY_BYTES = 128 << 10
 """Of a request that is answered before its body has come: what is left of it."""
 AHEAD_BYTES = 16 << 10
 """Of what comes while a request is being answered; it is also how much of a head is read at a time."""
+FREE_CHUNKS, MEAN_CHUNK_BYTES = 100, 100
+"""A body that comes in chunks may have so many of any size; those after them hold as many bytes each, on average. Each
+costs as much as a read of some KB."""
 BODY_PART_BYTES = 64 << 10
 """Of a body, so much is read at a time."""
 MIN_WAIT_S = 1.0
@@ -118,6 +121,8 @@ class BoundedHttpProtocol(AutoHTTPProtocol, asyncio.BufferedProtocol):  # type: 
     _stall_deadline: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _head_lines = 0
+    _chunks = 0
+    _chunked_bytes = 0
     _is_in_head = True
     """Whether what comes next belongs to a head. Else it is a body, of which `_body_left` bytes are missing (None: it
     says itself where it ends)."""
@@ -163,9 +168,15 @@ class BoundedHttpProtocol(AutoHTTPProtocol, asyncio.BufferedProtocol):  # type: 
         super().on_headers_complete()
         self._advance()
         self._is_in_head = False
+        self._chunks = self._chunked_bytes = 0
         self._body_left = next((int(value) for name, value in self.headers or () if name == b"content-length"), None)
 
     def on_body(self, body: bytes) -> None:
+        if self._body_left is None:
+            self._chunks += 1
+            self._chunked_bytes += len(body)
+            if self._chunks > FREE_CHUNKS + self._chunked_bytes // MEAN_CHUNK_BYTES:
+                raise HttpParserError("too many small chunks")
         super().on_body(body)
         if not self.cycle.response_complete:
             self._advance()
@@ -318,6 +329,9 @@ class BoundedHttpProtocol(AutoHTTPProtocol, asyncio.BufferedProtocol):  # type: 
         return True
 
     def send_400_response(self, msg: str) -> None:
+        if self.cycle is not None and self.cycle.response_started and not self._is_in_head:  # it has its response
+            self.transport.abort()
+            return
         self._refuse(problem.response(400, "bad-request", msg))
 
     def _refuse(self, response: Response) -> None:

@@ -40,9 +40,9 @@ def _name(vault: Vault, user_id: str) -> str:
     path = vault.root / layout.user_dir(user_id) / layout.PROFILE
     try:
         stored = None if path.is_symlink() else files.read(path)
+        return str(Profile.decode(stored or b"").get("display_name") or "")
     except (ForeignFile, TooLarge):
         return ""
-    return str(Profile.decode(stored or b"").get("display_name") or "")
 
 
 def rename_user(vault: Vault, old: str, new: str) -> None:

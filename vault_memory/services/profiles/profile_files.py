@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from vault_memory.core import layout, reading, trailers
 from vault_memory.core.privacy import without_private
 from vault_memory.core.profile import Change, Evidence, Profile, Signal, counts_in, merge, new_profile
 from vault_memory.core.trailers import Trailers
+from vault_memory.errors import TooLarge
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, write
 
@@ -123,9 +125,11 @@ def change_profile(
 
 
 def profile_timezone(vault: Vault, user_id: str) -> str | None:
-    """The time zone in the user's profile, if there is one."""
-    stored = files.read(vault.path(user_id, layout.PROFILE))
-    return _timezone_in(Profile.decode(stored)) if stored else None
+    """The time zone in the user's profile, if there is one that can be read."""
+    with suppress(TooLarge):
+        stored = files.read(vault.path(user_id, layout.PROFILE))
+        return _timezone_in(Profile.decode(stored)) if stored else None
+    return None
 
 
 def _timezone_in(profile: Profile) -> str | None:

@@ -146,10 +146,14 @@ class _Builder:
     def add_profile(self) -> None:
         """USER.md, without the fields that nobody has filled and the headings with nothing below them; a very long
         line is cut."""
-        stored = files.read(self._vault.path(self._user, layout.PROFILE))
-        if stored is None:
+        try:
+            stored = files.read(self._vault.path(self._user, layout.PROFILE))
+            if stored is None:
+                return
+            language = Profile.decode(stored, self._vault.config.locale).get("language")
+        except TooLarge as error:
+            self._degraded.append(f"no profile: {error}")
             return
-        language = Profile.decode(stored, self._vault.config.locale).get("language")
         self._language = language if isinstance(language, str) else self._language
         rows = reading.lines(stored.decode("utf-8", "replace").strip())
         filled: list[str] = []

@@ -12,6 +12,7 @@ from vault_memory.core import layout
 from vault_memory.core.notes import note
 from vault_memory.core.privacy import secrets_added, shown_path
 from vault_memory.core.profile import Profile
+from vault_memory.errors import TooLarge
 
 _MAX_FILE_BYTES = 4_000_000
 """A larger file is not a note, and checking it would delay the commit."""
@@ -109,4 +110,7 @@ def _faults(source: PurePosixPath, text: str) -> Iterator[str]:
         yield from (f": {problem}" for problem in note.parse(text).problems)
     place = layout.place_of(source)
     if place and layout.kind_of(place) == "profile":
-        yield from (f": {problem}" for problem in Profile.parse(text).problems())
+        try:
+            yield from (f": {problem}" for problem in Profile.parse(text).problems())
+        except TooLarge as error:
+            yield f": {error}"

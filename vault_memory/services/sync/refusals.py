@@ -13,6 +13,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.git import CommitLog, FileDifference, TreeEntry
 from vault_memory.config import Config
 from vault_memory.core import layout, reading
+from vault_memory.core.profile import MAX_PROFILE_CHARS
 from vault_memory.errors import ConfigError, ForeignFile, HistoryError, LargeObject, TooLarge
 from vault_memory.services.vault import Vault
 
@@ -128,6 +129,8 @@ def _is_attributes(path: PurePosixPath) -> bool:
 
 
 def _max_bytes(path: PurePosixPath) -> int:
+    if (place := layout.place_of(path)) and layout.kind_of(place) == "profile":
+        return MAX_PROFILE_CHARS
     return MAX_ATTRIBUTES_BYTES if _is_attributes(path) else files.MAX_FILE_BYTES
 
 
