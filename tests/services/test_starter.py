@@ -188,7 +188,7 @@ class TestHooks:
         (repo / "a.md").write_text("token: ghp_" + "a1B2" * 9 + "\n", encoding="utf-8")
         git(repo, "add", "a.md")
         done = git(repo, "commit", "-q", "-m", "a", check=False)
-        assert done.returncode == 1 and "a.md: holds 1" in done.stderr
+        assert done.returncode == 1 and "a.md: holds a secret" in done.stderr
         assert not (repo / "ran").exists()
 
     def test_without_vault_memory_a_commit_passes_with_a_warning(self, repo: Path, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_good_notes_are_committed_without_a_word(alice: Person) -> None:
         (
             "a.md",
             "key: AKIAIOSFODNN7EXAMPLE\ntoken ghp_abcdefghijklmnopqrstuvwxyz0123456789\n",
-            "take it out: git keeps what is committed",
+            "take out what is secret: git keeps what is committed",
         ),
     ],
 )  # fmt: skip
