@@ -114,9 +114,10 @@ def refuse_while_waiting(vault: Vault, paths: Callable[[PurePosixPath], bool], w
     """Make the commits that wait. Raises `HistoryError` when some of these files still wait: what is `wanted` reads in
     git what was last, and would take another change for it."""
     flushed = vault.history.flush()
-    if any(map(paths, flushed.waiting_paths)):
+    stopped = vault.history.stopped()  # turns are only kept, and are learned from later
+    if stopped or any(map(paths, flushed.waiting_paths)):
         raise HistoryError(
-            f"{wanted}: some of its changes wait for their commits ({flushed.paused}): finish that, then "
+            f"{wanted}: some of its changes wait for their commits ({flushed.paused or stopped}): finish that, then "
             "`vault-memory heartbeat --now commits` makes them"
         )
 

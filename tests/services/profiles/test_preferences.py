@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from datetime import timedelta
@@ -315,7 +316,9 @@ class TestBadInput:
 
     def test_an_empty_and_a_deleted_profile(self, vault: Vault) -> None:
         record_turn(vault, "alice", "我喜歡暗色主題")
-        vault.path("alice", "USER.md").write_text("")
+        emptied = vault.path("alice", "USER.md")
+        emptied.write_text("")
+        os.utime(emptied, (1, 1))  # long ago: no editor is about to fill it
         record_turn(vault, "alice", "以後請叫我小安")
         assert values(vault, "display_name", "theme") == ["小安"]
         vault.path("alice", "USER.md").unlink()

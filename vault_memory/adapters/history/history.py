@@ -166,9 +166,11 @@ class History:
     def stopped(self) -> str | None:
         """What a person is in the middle of, in words: a rebase or the like, or an old commit; None for nothing.
 
-        Files that are written then are in the way of what the person does next.
+        Files that are written then are in the way of what the person does next. Of a damaged repository nobody tells.
         """
-        return self._repository.stopped()
+        with contextlib.suppress(HistoryError):
+            return self._repository.stopped()
+        return None
 
     def _why_waiting(self) -> str:
         """What has to be done before the commits that wait are made, as far as a look shows it."""
@@ -638,8 +640,8 @@ class History:
                     raise files.changed(path, content)
                 if is_done:
                     done.add(change.path)
-                elif content == b"" and files.is_being_written(path):
-                    raise Busy(f"{path} was emptied just now: it is written to when its editor has filled it")
+                elif content == b"" and self._is_filled_soon(path, give_up):
+                    raise files.changed(path, files.read(path))
             bases = self._bases(changes)
             self._refuse_unseen((change.path for change in changes.values() if change.old is None), bases)
             self._refuse_repeats((change for change in changes.values() if change.path in done), bases)
@@ -652,6 +654,14 @@ class History:
             self._intents.mark_written(intent)
             self._step("intent marked")
             return written
+
+    def _is_filled_soon(self, path: Path, give_up: float) -> bool:
+        """Whether an editor that emptied a file has filled it by now. Raises `Busy` when it has not until `give_up`."""
+        while files.is_being_written(path):
+            if time.monotonic() > give_up:
+                raise Busy(f"{path} was emptied just now: it is written to when its editor has filled it")
+            time.sleep(_POLL_S)
+        return bool(files.read(path))
 
     def _check(self, change: FileChange) -> None:
         """Refuse a path that is never committed. Raises `UsageError` or `HistoryError`."""
