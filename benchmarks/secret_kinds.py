@@ -701,5 +701,44 @@ NAMED: dict[str, tuple[Make, tuple[str, ...]]] = {
             "<entry>\n  <password>{}</password>\n</entry>",
         ),
     ),
+    "wrapped-zh": (
+        lambda m: m.password() + "7",
+        (
+            "密碼：【{}】",
+            "密碼：（{}）",
+            "密码：《{}》",
+            "密碼是:【{}】",
+            "口令=〔{}〕",
+            "密碼：“【{}】”",
+            "密碼: [{}]，別外傳",
+            "密碼：👉 {}",
+        ),
+    ),
+    "wrapped-en": (
+        lambda m: m.some(UPPER, 1) + m.some(ALNUM, 8) + "@4",
+        (
+            "my password: ({})",
+            "password: [{}], keep it",
+            "password: ‹{}›",
+            "password: {{{}}}",
+            "password: =={}==",
+            "the password is: ||{}||",
+            "the password you need is: {}",
+            "password is <{}>.",
+        ),
+    ),
+    "wrapped-keys": (
+        lambda m: m.some(LOWER, 1).join(("8K", "2Q", "4m", "7T", "5v", "3")),
+        (
+            "API key: ({})",
+            "金鑰：【{}】",
+            "token: [{}]",
+            "client secret: 《{}》",
+            "密钥是：（{}）",
+            "金鑰，{}",
+            "token「{}」",
+            "secret ({})",
+        ),
+    ),
 }
 """Kinds that a name announces, with texts around them."""

@@ -602,3 +602,34 @@ def test_whatever_sets_a_value_off_from_its_name_it_is_found(text: str, secret: 
 )
 def test_lists_templates_and_code_beside_a_name_stay(text: str) -> None:
     assert redact(text).text == text
+
+
+@pytest.mark.parametrize(
+    ("frame", "secret"),
+    [
+        *(("密碼：【{}】", "Xk9#mQ2!vL"), ("密碼：（{}）", "Tiger2024x"), ("密碼：《{}》", "Xk9#mQ2!vL")),
+        *(("my password: ({})", "Zk9#mQ2!vN"), ("password is [{}].", "Tiger2024x"), ("password: ‹{}>", "Zk9mQ2vN")),
+        *(("密碼是:【{}】，別外傳", "Xk9#mQ2!vL"), ("密碼：“【 {} 】”", "Tiger2024x"), ("密碼:\n【`{}`】", "Zk9mQ2vN")),
+        *(("password: {{{}}}", "Zk9mQ2vN"), ("password: =={}==", "Xk9#mQ2!vL"), ("密碼：-->〖{}〗", "Xk9#mQ2!vL")),
+        *(("the password you need is: {}", "Tiger2024x"), ("提取碼：【{}】", "a1b2"), ("PIN: ({})", "4821")),
+        *(("API key: ({})", "Xk9mQ2vL7pRt"), ("金鑰：【{}】", "Xk9#mQ2!vL"), ("token: [{}]", "8sd7f6sd8f7s6df8s7d6f")),
+        *(("金鑰「{}」", "Xk9mQ2vL7pRt"), ("secret ({})", "Xk9mQ2vL7pRt"), ("token，{}", "Xk9mQ2vL7pRt")),
+    ],
+)
+def test_whatever_joins_a_name_and_its_value_it_is_found(frame: str, secret: str) -> None:
+    left = redact(frame.format(secret)).text
+    assert secret not in left and left.startswith(frame[:2])
+    assert redact(left).counts == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("密碼，ISO27001 有規定", "wifi 密碼 WPA2-PSK 加密", "password, MD5-hashed, is weak", "password: (WPA2-PSK)"),
+        *("password - OAuth2.0 grant type", '{"password": "required|min:8"}', "password: [a-zA-Z0-9!@#]"),
+        *("password: {password1}", 'f"password={password!r}"', "password: [[Note2024]]", "token: [Function2]"),
+        *("密碼：（8-20字元）", "密碼：【必填】", "rotate the token (a1b2c3d4)"),
+    ],
+)
+def test_standards_rules_and_places_of_templates_beside_a_name_stay(text: str) -> None:
+    assert redact(text).text == text

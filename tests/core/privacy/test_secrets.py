@@ -318,6 +318,7 @@ def test_an_ordinary_text_runs_the_engine_only() -> None:
 REPEATED = [
     *("hello ", "a1b2", "1234567890", "我喜歡暗色主題，", "sk-", "password ", "eyJ", "eyJaaaaaaaaaaaa.", "1234 "),
     *("://a:", "-----BEGIN PRIVATE KEY-----", "A1", "密碼是", "M", "4242 ", "token=", "key ", "2fa a2a2 "),
+    "密碼：【a)",
 ]
 
 

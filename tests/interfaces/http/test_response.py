@@ -8,14 +8,22 @@ import json
 import resource
 import socket
 import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from starlette.types import Message
 
 from tests.conftest import wait_until
 from tests.interfaces.http.conftest import Caller, Server
-from tests.interfaces.http.test_bad_input import exchange, listening
+from tests.interfaces.http.test_bad_input import exchange, listening, serving
+from tests.interfaces.http.test_connections import HEALTHZ, open_and_send
 from tests.vaults import write
+from vault_memory.adapters.embedding.base import Kind, Vector
+from vault_memory.core import layout
+from vault_memory.interfaces.http.app import create_app
 from vault_memory.interfaces.http.connections import BoundedHttpProtocol
 from vault_memory.interfaces.http.response import (
     MAX_PAGE_BYTES,
@@ -25,7 +33,9 @@ from vault_memory.interfaces.http.response import (
     responses_budget,
 )
 from vault_memory.services.admin import new_user_token
-from vault_memory.services.vault import Vault
+from vault_memory.services.indexing import reconcile
+from vault_memory.services.indexing.reconcile import embed
+from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
 
@@ -143,3 +153,79 @@ def is_cut_off(connection: socket.socket) -> bool:
     except OSError:
         return True
     return False
+
+
+class Held:
+    """A model that keeps the queries it is asked, in order, and waits with each until it is released."""
+
+    space = "test:held"
+    dimension = 2
+
+    def __init__(self) -> None:
+        self.asked = list[str]()
+        self.released = threading.Event()
+
+    def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
+        if kind == "query":
+            self.asked += texts
+            assert self.released.wait(30)
+        return [[1.0, 0.0] for _ in texts]
+
+
+def post(token: str, user_id: str, path: str, body: dict[str, str]) -> bytes:
+    sent = json.dumps(body)
+    head = f"POST /api/v1/memory/{user_id}/{path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
+    return f"{head}Content-Type: application/json\r\nContent-Length: {len(sent)}\r\n\r\n{sent}".encode()
+
+
+@pytest.mark.parametrize(("path", "name"), [("search", "query"), ("prompt", "request")])
+def test_users_take_turns_and_nothing_is_made_for_a_client_that_has_left(vault: Vault, path: str, name: str) -> None:
+    """Behind sixteen long searches of one user another one's took six seconds."""
+    held = Held()
+    vault = open_vault(vault.root, now=vault.now, embedder=held)
+    for user_id in ("alice", "bob"):
+        write(vault, user_id, "notes/tea.md", "Green tea takes water of eighty degrees.\n")
+    for scope in ("alice", "bob", layout.SHARED):
+        reconcile(vault, scope)
+        while embed(vault, scope):
+            pass
+    alice, bob = new_user_token(vault, "alice"), new_user_token(vault, "bob")
+    with listening(vault, BoundedHttpProtocol) as address, contextlib.ExitStack() as open_ones:
+        crowd = []
+        for number in range(4):
+            crowd.append(open_and_send(open_ones, address, post(alice, "alice", path, {name: f"tea {number}"})))
+            wait_until(lambda: held.asked, "the first one is begun")
+        other = open_and_send(open_ones, address, post(bob, "bob", path, {name: "tea of another"}))
+        assert exchange(address, HEALTHZ).startswith("HTTP/1.1 200"), "by now the requests before it have come"
+        wait_until(lambda: path == "search" or len(held.asked) > 1, "searches share one thread, prompts do not")
+        crowd.pop(2).close()
+        assert exchange(address, HEALTHZ).startswith("HTTP/1.1 200"), "by now it is known to have left"
+        held.released.set()
+        assert all(each.recv(12) == b"HTTP/1.1 200" for each in (other, *crowd))
+    assert held.asked[:2] == ["tea 0", "tea of another"] and sorted(held.asked[2:]) == ["tea 1", "tea 3"]
+
+
+class Counted(ThreadPoolExecutor):
+    given = 0
+
+    def submit(self, *work: Any, **more: Any) -> Future[Any]:
+        self.given += 1
+        return super().submit(*work, **more)
+
+
+def test_users_take_turns_in_reading_pages(vault: Vault) -> None:
+    for user_id in ("alice", "bob"):
+        write(vault, user_id, "daily/2026-01-30.md", "# today\n")
+    request = "GET /api/v1/memory/{0}/daily HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {1}\r\n\r\n"
+    app, released = create_app(vault), threading.Event()
+    with Counted(1) as app.state.page_threads, serving(app) as address, contextlib.ExitStack() as open_ones:
+        app.state.page_threads.submit(released.wait, 30)
+        asked = [request.format(name, new_user_token(vault, name)).encode() for name in ("alice", "bob")]
+        held = [open_and_send(open_ones, address, each) for each in (*asked[:1] * 4, *asked[1:])]
+        wait_until(lambda: app.state.page_threads.given > 2, "a page of each is begun")
+        held.pop(2).close()
+        assert exchange(address, HEALTHZ).startswith("HTTP/1.1 200"), "by now it is known to have left"
+        assert app.state.page_threads.given == 1 + 2
+        released.set()
+        assert all(each.recv(12) == b"HTTP/1.1 200" for each in held)
+        assert app.state.page_threads.given == 1 + 4

@@ -165,7 +165,10 @@ _SUFFIX = (
 )
 _CLOSE = r"[\"'`*_\]」』】]{0,3}"
 _NOTE = r"(?: ?[(\[](?![\"'])[^()\[\]\n]{1,30}[)\]])?"
-_GAP = r"(?: (?:for|of|to|on|at|in|from|here) [a-z0-9@._'/\- ]{1,40}?| (?:here|there))?"
+_GAP = (
+    r"(?: (?:for|of|to|on|at|in|from|here) [a-z0-9@._'/\- ]{1,40}?| (?:here|there)"
+    r"| (?:(?:that|which) )?(?:you|we|i|they)(?: [a-z']{1,12}){1,3}?)?"
+)
 _HAN_GAP = r"(?:[\u4e00-\u9fff][a-z0-9\u4e00-\u9fff]{0,9}?(?:, ?(?:现在|目前|新的?|暂时|先)?[\u4e00-\u9fff]{0,4}?)?)?"
 _SET = r"(?: (?:now|still|just|simply|currently|set|changed|reset|updated|rotated|to|be|been|as|actually|probably))"
 _OPEN = lazily(r"(?:\[\s{0,12})?[brfu]?(?P<quote>[\"'`「『“*_]{1,3})")
@@ -203,6 +206,16 @@ _BELOW = lazily(
 """A value on a line below its name, also after an empty line or in a block of code."""
 _MAX_LABEL_CHARS = 40
 """Of the line that names the value below it."""
+_WRAPPED = lazily(
+    r"(?=[\-=~|:>\"'`*_ ]{0,8}(?:[(\[{<]|[^\x00-\x7f\w\s]|(?P<mark>[=~|])(?P=mark)))"
+    r"(?P<open>(?:[(\[{<\-=~|:>\"'`*_ ]|[^\x00-\x7f\w\s]){1,10}+)(?P<value>[!-~]{3,200}?)"
+    r" ?(?:[)\]}>\"'`*_]|[^\x00-\x7f\w\s]|==|~~|\|\|){1,10}+(?=[\s,;:.!?|<]|[^\x00-\x7f]|\Z)(?!\.\S)"
+)
+"""A value alone between brackets, marks of emphasis or other signs, a run of them on either side: (x), ==x==, 【x】."""
+_WRAPPING = frozenset(("direct", "env", "word", "han", "dash", "cell"))
+"""The signs after which a value may be wrapped."""
+_OF_PLACES = lazily(r"[{<]|\[\[")
+"""In these brackets stands the name of what is put there, or of a note: {password2}, <password2>, [[Note2024]]."""
 _TAG = lazily(r"[^<>\n=]{0,60}(?P<tag>>)\s{0,8}")
 _SCHEME = lazily(r"(?:basic|bearer|token|apikey|api-key|digest|bot|key|negotiate)[ :]{1,3}")
 _BARE = lazily(r"[^\s'\"`<>「」『』【】〔〕《》，。；、！？（）\u3400-\u9fff|]{1,300}")
@@ -415,6 +428,8 @@ def _value_after(near: Near, name: Name, at: int) -> Found:
         sign = None
     is_bare = sign and sign.lastgroup == "space" and not _may_be_loose(text, name, sign.end())
     found = _value(text, folded, name, at, sign) if sign and not is_bare else None
+    if not found and sign and sign.lastgroup in _WRAPPING and name.kind != "login":
+        found = _wrapped(text, name, sign.end())
     if not found and (joined := _JOINED.match(folded, after)) and _may_be_loose(text, name, joined.end()):
         found = _value(text, folded, name, at, joined)
     has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
@@ -476,6 +491,8 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how
         return None  # pass force_zip64 to it
     if said and how == "cell" and _line_before(text, at).lstrip("> \t").startswith("|"):
         said = said._replace(rest="")  # a row of a table
+    if said and how == "joined" and "," in sign[0] and _GOES_ON.match(said.rest) and values.is_document(said.value):
+        return None  # 密碼，ISO27001 有規定
     if said and how == "aside" and sign[0] == "," and name.kind in _LISTED and _is_last(text, at, said):
         said = said._replace(how="joined")
     if said and how == "direct" and _REMARK.fullmatch(said.rest) and _is_setting(text, at, sign):
@@ -485,6 +502,15 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how
     if said and how == "direct" and not said.is_quoted and "\n" in sign[0] and _GOES_ON.match(said.rest):
         return None  # a sentence on the next line
     return (start, start + len(said.value)) if said and values.is_secret(name.kind, said) else None
+
+
+def _wrapped(text: str, name: Name, start: int) -> Found:
+    """The value in the brackets or emphasis that open at `start`, if it is a secret."""
+    wrapped = _WRAPPED.match(text, start)
+    if not wrapped:
+        return None
+    said = Said(wrapped["value"], "aside" if _OF_PLACES.search(wrapped["open"]) else "joined", False, "")
+    return wrapped.span("value") if values.is_secret(name.kind, said) else None
 
 
 def _is_setting(text: str, at: int, sign: re.Match[str]) -> bool:

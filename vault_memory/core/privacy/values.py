@@ -132,6 +132,7 @@ _CODE = lazily(
 _OPERATOR = lazily(r"=>|\|\||&&|\?\?|[=!]==? ?[\w'\"]|\)\.|\(\)")
 _MEASURE = lazily(
     r"top\d+|[$€£¥]\d[\d.,]*[kmb]?|\d+x\d+|v?\d+(?:\.\d+)+[a-z0-9\-]*|\d{4}[\-/]\d{1,2}[\-/]\d{1,2}.*"
+    r"|[(\[]{0,2}a-z\S*|(?=[a-z_|]*:\d)[a-z_]+(?::\d[\d,]*)?(?:\|[a-z_]+(?::\d[\d,]*)?)+"
     r"|\d{1,2}:\d\d.*|\d{1,5}/[a-z]{1,6}|(?:a-z|0-9|[,_{}\[\]\d+*$!@-])+|[<>~≥≤+\-]?\d[\d,.]*\+?(?:[\-~–]\d+)?"
     r"(?:ms|s|sec|px|em|rem|kb|mb|gb|k|m|b|x|th|st|nd|rd|min|mins|h|hrs?|hours?|days?|d|weeks?|months?"
     r"|years?|%|chars?|characters?|bits?|bytes?|tokens?)?"
@@ -182,6 +183,8 @@ def _password(said: Said) -> bool:
         return False  # (user|pass2) in a pattern
     if said.how == "joined" and _VERSIONED.fullmatch(value):
         return False
+    if said.how in (*_LOOSE, "dash") and _STANDARD.fullmatch(value):
+        return False
     if said.how in ("below", "announced", "item") and (_has_more(said.rest) or _SLUG.fullmatch(value.lower())):
         return False
     if said.how in ("announced", "item") and (_VERSIONED.fullmatch(value) or _NO_PASSWORD.fullmatch(value)):
@@ -213,6 +216,8 @@ def _password(said: Said) -> bool:
     return _is_lone_word(said, core)
 
 
+_STANDARD = lazily(r"[A-Z]{2,5}\d[\-/][A-Za-z]{2,9}\d?|[A-Z][A-Za-z]{2,6}\d\.\d")
+"""WPA2-PSK, MD5-hashed, OAuth2.0."""
 _UNOPENED = lazily(r"[^(\[{]*[)\]}]")
 
 
@@ -359,6 +364,14 @@ def is_parameter(value: str) -> bool:
 _PARAMETER = lazily(r"[a-z]+(?:_[a-z]+)+\d{0,4}[.,;]?|[a-z]+-\d")
 
 
+def is_document(value: str) -> bool:
+    """Whether a value is written as the number of a standard: ISO27001."""
+    return bool(_DOCUMENT.fullmatch(value))
+
+
+_DOCUMENT = lazily(r"[A-Z]{2,5}-?\d{3,5}")
+
+
 def is_identifier(value: str) -> bool:
     """Whether code could have a variable of this name: typedPhrase."""
     return bool(_CODE.fullmatch(value)) and value.isalpha()
@@ -387,15 +400,18 @@ _ABOUT_SECRETS = lazily(
 def _key(said: Said) -> bool:
     """A key or token: letters and digits, twelve or more (fewer, if they alternate), no name of something."""
     value = said.value
-    if len(value) < 12 and not (
-        said.how not in _LOOSE and _is_made_up(value.rstrip(".!?" if said.how in ("word", "han") else "."))
+    is_set_off = said.how in ("joined", "aside") and _is_mixed(value)
+    if (
+        len(value) < 12
+        and not is_set_off
+        and not (said.how not in _LOOSE and _is_made_up(value.rstrip(".!?" if said.how in ("word", "han") else ".")))
     ):
         return False
     if len(value) > 300 or " " in value or value.isalpha() or value.isdigit() or _HAN.search(value):
         return False
     if not _DIGIT.search(value) or is_placeholder(value):
         return False
-    if said.how in _LOOSE and not (_is_dense(value) and len(value) >= 16):
+    if said.how in _LOOSE and not is_set_off and not (_is_dense(value) and len(value) >= 16):
         return False
     if said.how in ("below", "announced") and _has_more(said.rest):
         return False
@@ -454,6 +470,11 @@ def _is_made_up(value: str) -> bool:
     if not all(map(_DIGIT.search, _PARTS.findall(value))):
         return False  # app-1a2b3c
     return len(_TURNS.findall(value)) >= 4 and max(map(len, words), default=0) <= 3
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether both cases and digits take turns in a value, as in no hash, name or number: Xk9mQ2vL7pRt."""
+    return value.lower() != value != value.upper() and len(_TURNS.findall(value)) >= 4 and _is_made_up(value)
 
 
 _ODD_SIGN = lazily(r"[!#$%^&*~?]")

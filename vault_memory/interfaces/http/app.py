@@ -11,7 +11,7 @@ from fastapi import Depends, FastAPI
 from vault_memory import __version__
 from vault_memory.interfaces.http import health, memory, problem, proxy, users
 from vault_memory.interfaces.http.guard import Guard, identify
-from vault_memory.interfaces.http.response import PAGE_THREADS
+from vault_memory.interfaces.http.response import PAGE_THREADS, PLACES_PER_USER, UserPlaces
 from vault_memory.services.vault import Vault
 
 
@@ -32,6 +32,7 @@ def create_app(
     app.state.vault, app.state.is_ready = vault, is_ready
     app.state.searching = searching or memory.in_threads(vault)
     app.state.page_threads = ThreadPoolExecutor(PAGE_THREADS, "page")
+    app.state.places = UserPlaces(1 if vault.config.embedding_kind == "offline" else PLACES_PER_USER)
     app.add_middleware(Guard, vault=vault)
     problem.install(app)
     for subject in (health, users, memory):

@@ -10,12 +10,13 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
-from vault_memory.interfaces.http.response import in_page_thread, page
+from vault_memory.interfaces.http.response import in_page_thread, made_in_turn, page
 from vault_memory.services.notes import daily_log, daily_logs, newest_turns
 from vault_memory.services.retrieval import SearchQuery, SearchResult, build_enhanced_prompt, search
 from vault_memory.services.turns import record_turn, second_look
@@ -185,10 +186,13 @@ async def search_memory(request: Request, user_id: TheUser, body: SearchIn) -> R
     query = SearchQuery(
         body.query, body.top_k, body.mode, body.scope, tuple(body.kinds), body.since, body.until, tuple(body.tags)
     )
-    result: SearchResult = await request.app.state.searching(user_id, query)
-    hits = [HitOut(**hit.as_dict() | {"scope": hit.scope or "shared"}) for hit in result.hits]
-    # Written as JSON here: FastAPI would check it all again.
-    return Response(SearchOut(hits=hits, degraded=result.degraded).model_dump_json(), media_type="application/json")
+
+    async def make() -> str:
+        result: SearchResult = await request.app.state.searching(user_id, query)
+        hits = [HitOut(**hit.as_dict() | {"scope": hit.scope or "shared"}) for hit in result.hits]
+        return SearchOut(hits=hits, degraded=result.degraded).model_dump_json()
+
+    return await made_in_turn(request, user_id, make)
 
 
 @router.get("/daily", response_model=DaysOut, responses=responses(404))
@@ -212,7 +216,7 @@ async def daily(
         goes_on = has_more and days[-1].date > datetime.date.min
         return DaysOut(days=days, next=days[-1].date - datetime.timedelta(days=1) if goes_on else None)
 
-    return await in_page_thread(request, read)
+    return await in_page_thread(request, user_id, read)
 
 
 @router.post("/turns", status_code=201, responses=responses(409, 415))
@@ -263,14 +267,20 @@ async def turns(
         shown, has_more = page((_turn_out(source, turn) for source, turn in found), limit)
         return TurnsOut(turns=shown, next=shown[-1].source if has_more else None)
 
-    return await in_page_thread(request, read)
+    return await in_page_thread(request, user_id, read)
 
 
-@router.post("/prompt", responses=responses(404, 415))
-def prompt(vault: TheVault, user_id: TheUser, body: PromptIn) -> PromptOut:
+@router.post("/prompt", response_model=PromptOut, responses=responses(404, 415))
+async def prompt(request: Request, vault: TheVault, user_id: TheUser, body: PromptIn) -> Response:
     """What a model should know for a request."""
-    built = build_enhanced_prompt(vault, user_id, body.request, body.skill, private=body.private, budget=body.budget)
-    return PromptOut.model_validate(built, from_attributes=True)
+
+    def build() -> str:
+        built = build_enhanced_prompt(
+            vault, user_id, body.request, body.skill, private=body.private, budget=body.budget
+        )
+        return PromptOut.model_validate(built, from_attributes=True).model_dump_json()
+
+    return await made_in_turn(request, user_id, lambda: run_in_threadpool(build))
 
 
 def _turn_out(source: str, turn: Mapping[str, Any]) -> TurnOut:

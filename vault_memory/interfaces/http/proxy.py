@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.guard import acting_for, identify
+from vault_memory.interfaces.http.response import CLIENT_CLOSED_REQUEST
 from vault_memory.services.proxy import BROKE_OFF, Prepared, Provider, Relay, RelayedResponse
 from vault_memory.services.vault import Vault
 
@@ -33,7 +34,6 @@ SWITCH_INTERVAL_S = 0.0001
 ms adds up: each part of each stream waits again."""
 _PREFIX = "/v1"
 _NO_RECORD = ("off", "no", "false", "0")
-_CLIENT_CLOSED_REQUEST = 499
 
 
 def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> APIRouter:
@@ -149,7 +149,7 @@ async def _send(
     try:
         await asyncio.wait({sending, disconnected}, return_when=asyncio.FIRST_COMPLETED)
         if not sending.done():
-            return Response(status_code=_CLIENT_CLOSED_REQUEST)
+            return Response(status_code=CLIENT_CLOSED_REQUEST)
         return Delivery(sending.result(), disconnected, share)
     except BaseException:
         disconnected.cancel()

@@ -1,4 +1,5 @@
 """What our own endpoints send: a list comes in pages, and a response takes memory until its client has read it.
+What takes long to make is made for each user in turn.
 
 The chat proxy hands on what its provider sends, part by part, and keeps nothing that waits for the client.
 """
@@ -6,9 +7,10 @@ The chat proxy hands on what its provider sends, part by part, and keeps nothing
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from fastapi import Request
 from pydantic import BaseModel
@@ -25,6 +27,9 @@ MAX_RESPONSES_PER_CALLER = 16
 """Being made, or waiting for the client to read them; all callers together have twice as many."""
 PAGE_THREADS = 2
 """How many long pages are made at once; more threads would only compete with the server for the interpreter."""
+PLACES_PER_USER = 4
+"""How many responses of one user are made at once if they mostly wait for a model; else one."""
+CLIENT_CLOSED_REQUEST = 499
 PIECE_BYTES = 64 << 10
 """So much is handed to the connection at a time, and what is not larger takes no memory that is worth counting."""
 
@@ -47,11 +52,42 @@ def page(rows: Iterable[Row], limit: int) -> tuple[list[Row], bool]:
     return found, False
 
 
-async def in_page_thread(request: Request, read: Callable[[], BaseModel]) -> Response:
-    """The page that `read` returns, as JSON. It is made in a thread of the app; FastAPI would check it all again."""
+class UserPlaces:
+    """Users take turns: of each user so many responses are made at once, and the others wait for one of these places.
+
+    Whoever makes them (a process, some threads) takes what comes in order, and never has more than that of one user.
+    """
+
+    def __init__(self, per_user: int) -> None:
+        self._per_user = per_user
+        self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    def of(self, user_id: str) -> asyncio.Semaphore:
+        """The places of one user."""
+        return self._places.setdefault(user_id, asyncio.Semaphore(self._per_user))
+
+
+async def made_in_turn(request: Request, user_id: str, make: Callable[[], Awaitable[str]]) -> Response:
+    """The JSON that `make` returns, made when the user has a place; none for a client that has left by then.
+
+    FastAPI would check the values of the JSON again.
+    """
+    places: UserPlaces = request.app.state.places
+    async with places.of(user_id):
+        await request.body()  # what comes after it tells whether the client has left
+        if await request.is_disconnected():
+            return Response(status_code=CLIENT_CLOSED_REQUEST)
+        return Response(await make(), media_type="application/json")
+
+
+async def in_page_thread(request: Request, user_id: str, read: Callable[[], BaseModel]) -> Response:
+    """The page that `read` returns, made in a thread of the app when the user has a place."""
     threads: ThreadPoolExecutor = request.app.state.page_threads
-    content = await asyncio.get_running_loop().run_in_executor(threads, lambda: read().model_dump_json())
-    return Response(content, media_type="application/json")
+
+    async def make() -> str:
+        return await asyncio.get_running_loop().run_in_executor(threads, lambda: read().model_dump_json())
+
+    return await made_in_turn(request, user_id, make)
 
 
 def responses_budget() -> Budget:
