@@ -218,6 +218,10 @@ class Vault:
         with files.lock(self.root / layout.STATE_DIR / "locks" / "users" / f"{name}.lock", LOCK_TIMEOUT_S, self.root):
             yield
 
+    def unlearned(self, user_id: str) -> Path:
+        """The folder with a file for each of the user's turns that nothing was learned from yet (`services.turns`)."""
+        return self.root / layout.STATE_DIR / "unlearned" / layout.check_user_id(user_id).casefold()
+
     @contextmanager
     def record_lock(self, user_id: str) -> Iterator[None]:
         """Hold the lock of the user's conversation records, so that a turn is kept although somebody holds `lock` for

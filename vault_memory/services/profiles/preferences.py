@@ -6,7 +6,9 @@ history of a preference is one list, no matter who changed it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -24,7 +26,7 @@ from vault_memory.core.profile import (
     clean,
 )
 from vault_memory.core.text import comparable, same
-from vault_memory.errors import NotFound, UsageError
+from vault_memory.errors import HistoryError, NotFound, UsageError
 from vault_memory.services.notes import turn_at
 from vault_memory.services.profiles.history import PreferenceChange, history, profile_at
 from vault_memory.services.profiles.profile_files import ProfileFiles, change_profile
@@ -140,6 +142,12 @@ def undo(vault: Vault, user_id: str) -> list[Change]:
     """
     profile = layout.user_dir(user_id) / layout.PROFILE
     refuse_while_waiting(vault, lambda path: path == profile, f"{profile} cannot be put back now")
+    with suppress(FileNotFoundError):
+        if os.listdir(vault.unlearned(user_id)):
+            raise HistoryError(
+                "nothing is undone before the last turns are learned from: `vault-memory heartbeat --now commits`, or "
+                "wait a moment"
+            )
     undone: set[str] = set()
     for change in history(vault, user_id, limit=_MAX_LOOKED_AT):
         if change.op == "restore" and change.undoes:

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
@@ -333,19 +333,19 @@ class _Marker:
 @contextlib.contextmanager
 def _marked(vault: Vault, user_id: str, marker: _Marker) -> Iterator[None]:
     """Hold a marker, which is made if it is not there. Raises `Busy` when somebody learns from that turn now."""
-    with files.lock(_marker_folder(vault, user_id) / marker.name, 0, vault.root):
+    with files.lock(vault.unlearned(user_id) / marker.name, 0, vault.root):
         yield
 
 
 def _strike_off(vault: Vault, user_id: str, marker: _Marker) -> None:
     """The turn is learned from, or is not in the record. The caller holds the marker."""
-    (_marker_folder(vault, user_id) / marker.name).unlink(missing_ok=True)
+    (vault.unlearned(user_id) / marker.name).unlink(missing_ok=True)
 
 
 def _markers(vault: Vault, user_id: str) -> list[_Marker]:
     """The user's markers, in the order of their turns."""
     try:
-        names = os.listdir(_marker_folder(vault, user_id))
+        names = os.listdir(vault.unlearned(user_id))
     except FileNotFoundError:
         return []
     found = []
@@ -357,7 +357,7 @@ def _markers(vault: Vault, user_id: str) -> list[_Marker]:
 
 def turns_waiting(vault: Vault, user_id: str) -> int:
     """How many of the user's turns wait to be learned from."""
-    folder = _marker_folder(vault, user_id)
+    folder = vault.unlearned(user_id)
     return sum(not files.is_locked(folder / marker.name) for marker in _markers(vault, user_id))
 
 
@@ -386,8 +386,4 @@ def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[str, Turn] | 
 def rename_markers(vault: Vault, old: str, new: str) -> None:
     """Move a user's markers to the user's new id. The caller holds the locks of both ids."""
     with contextlib.suppress(FileNotFoundError):
-        os.rename(_marker_folder(vault, old), _marker_folder(vault, new))
-
-
-def _marker_folder(vault: Vault, user_id: str) -> Path:
-    return vault.root / layout.STATE_DIR / "unlearned" / layout.check_user_id(user_id).casefold()
+        os.rename(vault.unlearned(old), vault.unlearned(new))
