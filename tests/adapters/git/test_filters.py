@@ -59,7 +59,9 @@ def test_a_file_whose_filter_fails_waits_alone_until_it_works(vault: Vault, kind
     assert vault.subjects() == ["plain", "add other"]
     vault.git("config", "--global", "--unset", f"filter.rot.{kind}")
     vault.git("config", "--global", "filter.rot.clean", "tr a-z n-za-m")
-    assert len(vault.history.flush().commits) == 2, "the person's text, then ours"
-    assert vault.git("show", f"HEAD:{NOTE}") == "ol unaq\nnffvfgnag'f\n"
+    vault.git("config", "--global", "filter.rot.smudge", "tr a-z n-za-m")
+    assert len(vault.history.flush().commits) == 1, "ours alone"
+    assert vault.git("show", f"HEAD:{NOTE}") == "old\nnffvfgnag'f\n"
+    assert vault.history.uncommitted([NOTE])[0].after == b"by hand\nassistant's\n"
     assert "by hand" not in vault.git("log", "-p", "--no-textconv", "--all")
     assert vault.history.failing_filters() == {}

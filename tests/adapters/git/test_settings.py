@@ -147,8 +147,9 @@ def test_a_file_whose_filter_is_refused_waits_and_blocks_no_other(vault: Vault) 
     allowed = settings_of(vault.root).refused
     assert {each.key for each in allowed} == {"filter.rot.clean", "filter.rot.smudge"}
     trusting = History(vault.root, allowed_settings=lambda: allowed)
-    assert trusting.refused_settings() == () and len(trusting.flush().commits) == 2, "the person's text, then ours"
-    assert vault.git("show", f"HEAD:{NOTE}") == "ol unaq\nnffvfgnag'f\n"
+    assert trusting.refused_settings() == () and len(trusting.flush().commits) == 1, "ours alone"
+    assert vault.git("show", f"HEAD:{NOTE}") == "nffvfgnag'f\n"
+    assert trusting.uncommitted([NOTE])[0].after == b"by hand\nassistant's\n"
     assert "by hand" not in vault.git("log", "-p", "--no-textconv", "--all")
 
 

@@ -285,12 +285,13 @@ class Planner:
     def _merged(self, change: FileChange, held: str | None) -> bytes | None:
         """The text in HEAD, which moved after the draft was staged, with our change if it is missing."""
         check_path(self._repository.root, change.path)  # what a link leads to is never committed
-        theirs = self._content(held)
+        theirs = self._content(held) if held else b""
         on_disk = files.read(self._repository.root / change.path)
-        if change.new is None or theirs is None or self._blob(change.path, on_disk) == held:
+        if change.new is None or theirs is None or on_disk is None or self._blob(change.path, on_disk) == held:
             return on_disk  # the person has decided: the file on disk is what they want
         from vault_memory.core.notes import carry_over  # a turn rarely needs it
 
+        theirs = bytes_of(self._filters.smudged(self._repository.prefix / change.path, theirs)) or b""
         return carry_over(change.path, bytes_of(change.old), bytes_of(change.new) or b"", theirs)
 
     def _is_behind(self, tip: str | None, other: str, head: Head) -> bool:
