@@ -160,7 +160,7 @@ class Writer:
             self._git_by_hand()
 
     def _git_by_hand(self) -> None:
-        way = self.rng.choice(["commit", "merge", "detach", "lock", "gc", "restore", "stage", "log", "log"])
+        way = self.rng.choice(["commit", "merge", "detach", "lock", "gc", "restore", "stage", "stash", "log", "log"])
         if way == "commit":
             path = self.root / "projects" / f"plan{self.number}.md"
             path.parent.mkdir(exist_ok=True)
@@ -188,6 +188,14 @@ class Writer:
             self._git("add", "projects")
             time.sleep(self.rng.random())
             self._git("reset", "-q")
+        elif way == "stash":
+            path = self.root / "projects" / f"draft{self.number}.md"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"{self.name()}\n")
+            self._git("add", str(path))
+            if self._git("stash", "push", "-q", "--", "projects"):
+                time.sleep(self.rng.random())
+                self._git("stash", "pop", "-q")
         else:
             self._git("log", "--oneline", "-20", "--", f"memory/{self.rng.choice(USERS)}/USER.md")
         self.note(kind="git", state="done", way=way)
