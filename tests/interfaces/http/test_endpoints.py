@@ -295,6 +295,8 @@ def test_outside_names_lead_to_users(vault, server: Server, alice: Caller) -> No
     vault.config.identities["telegram:12345"] = "alice"
     assert server.admin("GET", "/api/v1/user/telegram:12345")["user_id"] == "alice"
     assert alice("GET", "/api/v1/user/telegram:12345")["user_id"] == "alice"
+    vault.config.identities["alice"] = "bob"  # it may come from a remote
+    assert alice("GET", "/api/v1/user/alice")["user_id"] == "alice"
     server.admin("GET", "/api/v1/user/telegram:999", 400)
     alice("GET", "/api/v1/user/telegram:999", 403)
 

@@ -230,6 +230,8 @@ def test_hooks_state_and_pointers_of_the_archive_are_left_out(tmp_path: Path, pl
         new.add(tmp_path / "commondir", ".git/commondir")
         new.add(tmp_path / "commondir", ".vault-memory/token")
         new.add(tmp_path / "commondir", "memory/alice/index.db-wal")
+        new.add(tmp_path / "commondir", "memory/.git")
+        new.add(tmp_path / "commondir", "memory/alice/.git/HEAD")
     said: list[str] = []
     root = restore(tmp_path / "b.tar.gz", place / "new", on_left_out=said.append)
     assert {line.partition(":")[0] for line in said} == {
@@ -240,6 +242,8 @@ def test_hooks_state_and_pointers_of_the_archive_are_left_out(tmp_path: Path, pl
         ".git/hooks/pre-commit.local",
         ".git/modules/sub/hooks/post-checkout",
         ".vault-memory/token",
+        "memory/.git",
+        "memory/alice/.git/HEAD",
         "memory/alice/index.db-wal",
     }
     hooks = shipped_hooks()

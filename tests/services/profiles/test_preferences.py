@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vault_memory.adapters import git
 from vault_memory.core.notes.journal import parse_line
 from vault_memory.errors import InvalidId, NotFound, UsageError
 from vault_memory.services.admin.doctor import doctor
@@ -258,6 +259,19 @@ class TestTogetherWithAHand:
             thread.join()
         assert sorted(values(vault, "tools")) == [f"t{n}" for n in range(8)]
         assert len(history(vault, "alice", "tools")) == 8
+
+
+def test_undo_goes_past_a_commit_that_changed_nothing(vault: Vault) -> None:
+    """A remote may send one that looks like the assistant's."""
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    path = vault.path("alice", "USER.md")
+    path.write_text(path.read_text() + "\nmine\n")
+    git.run(vault.root, "add", ".")
+    message = "x\n\nVault-User: alice\nVault-Key: theme\nVault-Op: set\nVault-Old: light\nVault-New: dark\n"
+    who = ("-c", "user.name=vault-memory", "-c", "user.email=vault-memory@localhost")
+    git.run(vault.root, *who, "commit", "--quiet", "--message", message)
+    assert [change.key for change in undo(vault, "alice")] == ["theme"]
+    assert values(vault, "theme") == []
 
 
 class TestBadInput:

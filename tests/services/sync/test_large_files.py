@@ -212,6 +212,22 @@ def test_a_sync_takes_little_memory_whatever_lies_in_the_folder(one: Machine) ->
 
 
 @pytest.mark.slow
+def test_a_log_of_many_megabytes_is_not_taken_in(one: Machine, two: Machine) -> None:
+    """Just under 20 MB it ended that user's turns; short lines made prompts take seconds."""
+    day = next((two.root / "memory/alice/daily").iterdir()).relative_to(two.root).as_posix()
+    sizes = {day: 4_100_000, "memory/alice/feedback.jsonl": 15_100_000, "memory/alice/MEMORY.md": 15_100_000}
+    before = {name: two.read(name) if (two.root / name).exists() else None for name in sizes}
+    for name, size in sizes.items():
+        with (one.root / name).open("a") as file:
+            file.write("- N a\n" * (size // 6))
+    one.sync()
+    notes = two.sync().notes
+    assert any("3 files" in note and "yours stays" in note for note in notes), notes
+    assert {name: two.read(name) if (two.root / name).exists() else None for name in sizes} == before
+    assert record_turn(two.vault, "alice", "I use Python every day").commits
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["x\n", "- 👍\n"])
 def test_a_large_profile_is_not_taken_in(one: Machine, two: Machine, line: str) -> None:
     """Six megabytes of two bytes each are 27 KB in git; a turn took 0.9 GB, a prompt seconds of the server."""

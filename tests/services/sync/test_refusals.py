@@ -466,3 +466,20 @@ def test_a_sync_names_instructions_that_the_remote_has_changed(remote: Machine, 
     (line,) = one.sync().notes
     assert "context/SOUL.md" in line and "skills/deploy/SKILL.md" in line and "note.md" not in line
     assert not one.sync().notes
+
+
+def test_a_forged_trailer_ends_no_status(remote: Machine, one: Machine) -> None:
+    trailers = "Vault-User: alice\nVault-Key: nosuchkey\nVault-Op: set\nVault-Old: a\nVault-New: b\nVault-Conflict: x\n"
+    message = f"x\n\n{trailers}"
+    remote.write("memory/alice/USER.md", remote.read("memory/alice/USER.md") + "\nx\n")
+    git(remote.root, "commit", "-qam", message)
+    git(remote.root, "push", "-q")
+    one.sync()
+    assert status(one.vault).decided == ()
+
+
+def test_a_repository_in_a_folder_of_the_users_is_named(one: Machine) -> None:
+    for folder in ("memory", "memory/alice"):
+        (one.root / folder / ".git").mkdir()
+        assert any(f"{folder}/.git makes git" in line for line in status(one.vault).unhealthy)
+        (one.root / folder / ".git").rmdir()

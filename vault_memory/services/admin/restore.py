@@ -134,7 +134,12 @@ def is_left_out(name: PurePosixPath, is_link: bool) -> bool:
     """Whether a restore leaves out this member of a backup."""
     is_pointer = name.parts in _POINTERS or (is_link and ".git" in name.parts)
     is_state = any(layout.is_state(each) for each in (name, *name.parents))  # in a folder in the place of an index, too
-    return is_state or is_pointer or _is_intent(name)
+    return is_state or is_pointer or _is_intent(name) or _is_nested(name)
+
+
+def _is_nested(name: PurePosixPath) -> bool:
+    """Whether a file makes git take a folder of the users for another repository."""
+    return name.parts[:1] == (layout.MEMORY_DIR,) and ".git" in [part.casefold() for part in name.parts[1:4]]
 
 
 def _is_intent(name: PurePosixPath) -> bool:
@@ -147,6 +152,8 @@ def _is_intent(name: PurePosixPath) -> bool:
 def _why_left_out(name: PurePosixPath) -> str:
     if _is_intent(name):
         return "unfinished work of the vault that was backed up"
+    if _is_nested(name):
+        return "git would take that folder for another repository"
     return "leads out of the repository" if ".git" in name.parts else "state is made anew"
 
 

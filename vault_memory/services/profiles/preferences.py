@@ -155,7 +155,8 @@ def undo(vault: Vault, user_id: str) -> list[Change]:
         elif change.strength != "manual" and change.commit not in undone:
             before = Profile.decode(profile_at(vault, user_id, f"{change.commit}^") or b"")
             reason = f"undo {change.commit[:12]}"
-            return _restore(vault, user_id, change.key, before, reason, undoes=change.commit)
+            if restored := _restore(vault, user_id, change.key, before, reason, undoes=change.commit):
+                return restored  # else the value of before is there again, or the commit has changed none
     raise NotFound(f"nothing that was learned about {user_id} is left to undo")
 
 

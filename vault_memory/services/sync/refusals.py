@@ -45,6 +45,9 @@ _LARGE_CLASH_NOTE = (
 _COVERED_NOTE = "ignored here or left out by git, so your own files stay as they are"
 _MAX_NAMED = 3
 _MAX_SETTINGS_BYTES = 1_000_000
+_MAX_WRITTEN_BYTES = {"profile": MAX_PROFILE_CHARS, "daily": 4_000_000}
+_MAX_LOG_BYTES = 15_000_000
+"""Of a file that turns write: they read all of it, and it must have room to grow."""
 _MAX_SWIFT_BYTES = 1_000_000
 """Of a `.gitattributes` on this disk; searching more takes a good part of a write's time."""
 
@@ -129,8 +132,9 @@ def _is_attributes(path: PurePosixPath) -> bool:
 
 
 def _max_bytes(path: PurePosixPath) -> int:
-    if (place := layout.place_of(path)) and layout.kind_of(place) == "profile":
-        return MAX_PROFILE_CHARS
+    if layout.is_written_by_turns(path):
+        place = layout.place_of(path)
+        return _MAX_WRITTEN_BYTES.get(layout.kind_of(place) if place else "", _MAX_LOG_BYTES)
     return MAX_ATTRIBUTES_BYTES if _is_attributes(path) else files.MAX_FILE_BYTES
 
 
@@ -178,6 +182,12 @@ def wrong_in_git(vault: Vault) -> list[str]:
     root, tracked = vault.history.root, vault.history.tracked()
     misplaced = [path for path in tracked if layout.is_misplaced(path) and os.path.lexists(root / path)]
     lines = [_private_line(tracked), _misplaced_line(misplaced)]
+    above = [root / layout.MEMORY_DIR, *(root / layout.user_dir(user_id) for user_id in vault.user_ids())]
+    lines += [
+        f"{folder / '.git'} makes git take that folder for another repository: nothing there is committed; move it away"
+        for folder in above
+        if os.path.lexists(folder / ".git")
+    ]
     for path in filter(_is_attributes, tracked):
         with contextlib.suppress(OSError):
             size = (root / path).lstat().st_size
