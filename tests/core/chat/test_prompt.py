@@ -74,6 +74,20 @@ def test_the_oldest_activity_is_cut_first_and_the_cut_is_reported() -> None:
     assert memories.pieces[0].startswith("memory 0"), "the best one stays longest"
 
 
+def test_a_profile_of_many_lines_leaves_a_third_of_the_room_to_the_memories() -> None:
+    profile = Section("user-profile", tuple(f"- {n} " + "x" * 76 for n in range(2_000)))
+    others = [section for section in sections() if section.name != "user-profile"]
+    kept, cuts = fit([*others, profile], 700)
+    shown = {section.name: section for section in kept}
+    assert len(shown["relevant-memories"].pieces) == 5
+    assert 400 <= tokens(shown["user-profile"].text) <= 2 * 700 / 3, "no more of it is cut than the others need"
+    assert shown["user-profile"].pieces == profile.pieces[: len(shown["user-profile"].pieces)]
+    assert [cut.name for cut in cuts] == ["user-profile", "recent-activity", "conversation-history"]
+    assert sum(tokens(section.text) for section in kept) <= 700
+    (alone, _), (cut,) = fit([others[0], profile], 700)
+    assert tokens(alone.text) > 650 and cut.pieces + len(alone.pieces) == 2_000, "nobody else wants the room"
+
+
 @given(st.integers(20, 2_000), st.integers(0, 30))
 def test_the_budget_holds_unless_the_request_alone_exceeds_it(budget: int, memories: int) -> None:
     kept, _ = fit(sections(memories), budget)
