@@ -22,6 +22,8 @@ KEY_RUN = lazily(r"[A-Za-z0-9_\-.=+/~$,%@]{15}")
 _DIGIT_SOON = r"(?=[A-Za-z_\-]{0,60}\d)"
 _VARIED = r"(?!x{6}|X{6})(?=[A-Za-z_\-./=]{0,60}\d|[a-z_\-./=]{0,60}[A-Z][a-z]{0,60}[A-Z])"
 
+MAX_MATCH_CHARS = 21_000
+"""A pattern of any rule looks at fewer characters."""
 PREFIXED = [
     ("token", "eyJ", r"[A-Za-z0-9_\-]{8,4000}\.[A-Za-z0-9_\-]{4,8000}(?:\.[A-Za-z0-9_\-]{0,2000}){0,3}"),
     ("api-key", "sk-", _DIGIT_SOON + r"[A-Za-z0-9_\-]{16,250}"),
@@ -106,7 +108,11 @@ SHAPED = [
     ("credentials", "sentry.io", r"(?<=://)[0-9a-f]{32}(?=@[\w.]{1,40}sentry\.io)"),
     ("api-key", "sig=", r"(?<=[?&]sig=)[A-Za-z0-9%+/]{20,100}={0,2}"),
     ("api-key", "appid=", r"(?<=[?&]appid=)[0-9a-f]{32}(?![A-Za-z0-9])"),
-    ("api-key", "key=", r"(?<=[?&]key=)(?=[A-Z]{0,50}[a-z\d])(?=[A-Za-z]{0,60}\d)(?!\d+\b)[A-Za-z0-9]{20,100}(?!\w)"),
+    (
+        "api-key",
+        "key=",
+        r"(?<=[?&]key=)(?=[A-Z]{0,50}[a-z\d])(?=[A-Za-z]{0,60}\d)(?!\d{1,100}\b)[A-Za-z0-9]{20,100}(?!\w)",
+    ),
     ("api-key", "ignature=", r"(?<=X-Amz-Signature=)[0-9a-f]{64}"),
     ("password", "$", r"\$(?:2[abxy]\$\d\d\$|6\$|5\$|1\$|apr1\$|y\$|argon2i?d?\$)(?<!\w\$..)[A-Za-z0-9./$=,+]{20,200}"),
 ]

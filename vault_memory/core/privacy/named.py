@@ -7,16 +7,16 @@ and a value. Whether the value is a secret depends on how it is written: «passw
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from operator import itemgetter
 from typing import NamedTuple
 
 from vault_memory.core.privacy import values
 from vault_memory.core.privacy.formats import Found
 from vault_memory.core.privacy.values import Said
-from vault_memory.core.text import lazily
+from vault_memory.core.text import lazily, matches, stands_in
 
 _MAX_VALUE_CHARS = 300
 
@@ -271,28 +271,36 @@ class Near:
     @cached_property
     def has_denials(self) -> bool:
         """Whether anything in the text is said not to be so."""
-        return bool(_DENIED.search(self.folded))
+        return stands_in(self.folded, _DENIED)
 
     def has_value(self, name: Name, after: int) -> bool:
         """Whether a value may follow a name that ends at `after`."""
-        runs = self._digits if name.kind in _WITH_DIGITS else self._visible
-        at = bisect_right(runs, after, key=_end)
-        return at < len(runs) and runs[at][0] < after + _REACH_CHARS
+        starts, ends = self._digits if name.kind in _WITH_DIGITS else self._visible
+        at = bisect_right(ends, after)
+        return at < len(ends) and starts[at] < after + _REACH_CHARS
 
     @cached_property
-    def _digits(self) -> list[tuple[int, int]]:
-        return [found.span() for found in _DIGITS.finditer(self.text)]
+    def _digits(self) -> _Runs:
+        return self._runs(_DIGITS)
 
     @cached_property
-    def _visible(self) -> list[tuple[int, int]]:
-        return [found.span() for found in _VISIBLES.finditer(self.text)]
+    def _visible(self) -> _Runs:
+        return self._runs(_VISIBLES)
+
+    def _runs(self, pattern: re.Pattern[str]) -> _Runs:
+        starts, ends = array("L"), array("L")  # there may be millions
+        for found in matches(pattern, self.text):
+            starts.append(found.start())
+            ends.append(found.end())
+        return starts, ends
 
 
 _REACH_CHARS = 700
 """Fewer characters stand between a name and the first digit of its value."""
-_DIGITS = lazily(r"[0-9]+")
-_VISIBLES = lazily(r"[!-~]{3,}")
-_end = itemgetter(1)
+_Runs = tuple["array[int]", "array[int]"]
+"""Where runs of characters begin, and where they end; a very long one is several."""
+_DIGITS = lazily(r"[0-9]{1,1000}")
+_VISIBLES = lazily(r"[!-~]{3,997}(?:[!-~]{1,2}(?![!-~]))?")
 _WITH_DIGITS = frozenset(
     (
         *("api-key", "random-key", "token", "recovery", "totp", "pin", "one-time", "door", "id-number"),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from vault_memory.core.privacy.formats import Found
-from vault_memory.core.text import lazily
+from vault_memory.core.text import lazily, matches
 
 DIGIT_RUN = lazily(r"[0-9]{3}[ \-.]?[0-9]{3}|[0-9]{2}-[0-9]{4}")
 """Whatever is in `CARD` and `NUMBERS` has such digits; years, times and dates have not."""
@@ -74,7 +74,7 @@ def cards(text: str) -> Iterator[tuple[int, int]]:
         return checked[start]
 
     left, last, run_end = 0, -1, 0
-    for match in CARD.finditer(text):
+    for match in matches(CARD, text):
         start, end, four_end = match.start(), match.end("rest"), match.end("four")
         if four_end >= 0:
             if last == start - _GROUP_CHARS:

@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 
 from vault_memory.core.privacy import commands, formats, named, numbers, tables
 from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISE_CHAR, DISGUISED, views
-from vault_memory.core.text import fold, lazily
+from vault_memory.core.text import fold, lazily, matches, stands_in, translated
 
 MAX_ROUNDS = 16
 """What is replaced may uncover another secret near it, and that another; nobody writes so many in a row."""
@@ -117,8 +117,8 @@ def _replaced(text: str, spans: Sequence[Span]) -> tuple[str, list[int]]:
 
 def secret_spans(text: str) -> list[Span]:
     """(start, end, kind) of each secret, in order and disjoint; offsets into `text`."""
-    plain = text.translate(ASCII_FORMS)
-    if DISGUISE_CHAR.search(plain) and DISGUISED.search(plain):
+    plain = translated(text, ASCII_FORMS)
+    if stands_in(plain, DISGUISE_CHAR) and stands_in(plain, DISGUISED):
         found = [(*view.origin(start, end), kind) for view in views(text) for start, end, kind in _found(view.text)]
     else:
         found = list(_found(plain))
@@ -229,7 +229,7 @@ def _any_name() -> re.Pattern[str]:
 
 def _found(text: str) -> Iterator[Span]:
     """(start, end, kind) of each secret in the text of one view."""
-    if not formats.KEY_RUN.search(text):
+    if not stands_in(text, formats.KEY_RUN):
         yield from _without_keys(text)
         return
     seen: set[int] = set()
@@ -267,14 +267,14 @@ _MAX_HINT_CHARS = 60
 def _without_keys(text: str) -> Iterator[Span]:
     """(start, end, kind) of each secret that is no key of a known format."""
     yield from _matched(text, _checked())
-    if commands.WORD_RUN.search(text):
+    if stands_in(text, commands.WORD_RUN):
         yield from _matched(text, _commands())
-    if numbers.DIGIT_RUN.search(text):
+    if stands_in(text, numbers.DIGIT_RUN):
         yield from ((start, end, "card") for start, end in numbers.cards(text))
         yield from _matched(text, _numbers())
     folded = fold(text)
-    if _any_name().search(folded):
-        has_random = named.RANDOM_RUN.search(text)
+    if stands_in(folded, _any_name()):
+        has_random = stands_in(text, named.RANDOM_RUN)
         names = [name for name in _names() if name.text in folded and (has_random or name.kind != "random-key")]
         yield from _announced(text, folded, names)
         yield from _in_columns(text, names)
@@ -283,7 +283,7 @@ def _without_keys(text: str) -> Iterator[Span]:
 def _matched(text: str, rules: Sequence[_Rule]) -> Iterator[Span]:
     for kind, hint, pattern, read in rules:
         if hint in text:
-            for match in pattern.finditer(text):
+            for match in matches(pattern, text, formats.MAX_MATCH_CHARS):
                 if span := read(match):
                     yield *span, kind
 
@@ -310,12 +310,12 @@ def _announced(text: str, folded: str, names: Sequence[named.Name]) -> Iterator[
 def _in_columns(text: str, names: Sequence[named.Name]) -> Iterator[Span]:
     """Values in tables whose columns may have such a name."""
     if "|" in text:
-        for ruler in tables.RULER.finditer(text):
+        for ruler in matches(tables.RULER, text, tables.MAX_RULER_CHARS):
             yield from tables.in_table(text, ruler, names)
-    for insert in tables.INSERT.finditer(text):
+    for insert in matches(tables.INSERT, text):
         yield from tables.in_insert(insert, names)
     if "\n" in text:
-        for header in tables.HEADER.finditer(text):
+        for header in matches(tables.HEADER, text):
             yield from tables.in_cells(text, header, names)
 
 

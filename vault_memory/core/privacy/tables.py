@@ -10,7 +10,8 @@ from vault_memory.core.privacy.named import KINDS, Name
 from vault_memory.core.privacy.values import Said
 from vault_memory.core.text import fold, lazily
 
-RULER = lazily(r"^[ \t>]{0,20}\|?[ \t]*:?-{2,100}:?[ \t]*\|[ \t:|\-]*$", re.MULTILINE)
+MAX_RULER_CHARS = 20_000
+RULER = lazily(r"^[ \t>]{0,20}\|?[ \t]{0,99}:?-{2,100}:?[ \t]{0,99}\|[ \t:|\-]{0,19000}$", re.MULTILINE)
 """The line below the head of a Markdown table."""
 HEADER = lazily(
     r"(?:\A|(?<=[\n>])|(?<=: ))[ >+#]{0,4}"

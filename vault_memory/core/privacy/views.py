@@ -7,10 +7,13 @@ so a view takes linear time.
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from heapq import merge
+from itertools import chain
 
-from vault_memory.core.text import lazily
+from vault_memory.core.text import lazily, matches, stands_in, translated
 
 
 class View:
@@ -19,16 +22,16 @@ class View:
     def __init__(self, text: str, edits: Iterable[tuple[int, int, str]] = (), base: View | None = None) -> None:
         """`edits` of `text`, in order and disjoint: (start, end, replacement of no or one character)."""
         self._base = base
-        self._starts: list[int] = []
-        self._sources: list[tuple[int, int]] = []
+        self._starts, self._begins, self._stops = array("L"), array("L"), array("L")  # of pieces: there may be millions
         pieces: list[str] = []
         length = done = 0
-        for start, end, by in (*edits, (len(text), len(text), "")):
+        for start, end, by in chain(edits, [(len(text), len(text), "")]):
             for piece, source in ((text[done:start], (done, start)), (by, (start, end))):
                 if piece:
                     pieces.append(piece)
                     self._starts.append(length)
-                    self._sources.append(source)
+                    self._begins.append(source[0])
+                    self._stops.append(source[1])
                     length += len(piece)
             done = end
         self.text = "".join(pieces) if len(pieces) != 1 else pieces[0]
@@ -36,18 +39,17 @@ class View:
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """The span of the original text that `text[start:end]` (not empty) stands for."""
         first, last = bisect_right(self._starts, start) - 1, bisect_right(self._starts, end - 1) - 1
-        begin = self._sources[first][0]
+        begin = self._begins[first]
         if self._is_verbatim(first):
             begin += start - self._starts[first]
-        stop = self._sources[last][1]
+        stop = self._stops[last]
         if self._is_verbatim(last):
-            stop = self._sources[last][0] + end - self._starts[last]
+            stop = self._begins[last] + end - self._starts[last]
         return self._base.origin(begin, stop) if self._base else (begin, stop)
 
     def _is_verbatim(self, piece: int) -> bool:
         after = self._starts[piece + 1] if piece + 1 < len(self._starts) else len(self.text)
-        begin, stop = self._sources[piece]
-        return after - self._starts[piece] == stop - begin
+        return after - self._starts[piece] == self._stops[piece] - self._begins[piece]
 
 
 def views(text: str) -> list[View]:
@@ -59,8 +61,9 @@ def views(text: str) -> list[View]:
     """
     found = [_plain(text)]
     for step in (_marks, _joints):
-        if edits := list(step(found[-1].text)):
-            found.append(View(found[-1].text, edits, found[-1]))
+        edits = step(found[-1].text)
+        if first := next(edits, None):
+            found.append(View(found[-1].text, chain([first], edits), found[-1]))
     return found
 
 
@@ -68,12 +71,12 @@ _INVISIBLE_CHARS = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
-_INVISIBLE = lazily(f"{_INVISIBLE_CHARS}+")
+_INVISIBLE = lazily(f"{_INVISIBLE_CHARS}{{1,1000}}")
 
 
 def _plain(text: str) -> View:
-    same = text.translate(ASCII_FORMS)
-    return View(same, ((match.start(), match.end(), "") for match in _INVISIBLE.finditer(same)))
+    same = translated(text, ASCII_FORMS)
+    return View(same, ((match.start(), match.end(), "") for match in matches(_INVISIBLE, same)))
 
 
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
@@ -107,9 +110,9 @@ _LETTERS = {"n": "\n", "r": "\n", "t": "\t"}
 
 
 def _marks(text: str) -> Iterator[tuple[int, int, str]]:
-    if not _MARK_CHAR.search(text):
+    if not stands_in(text, _MARK_CHAR):
         return
-    for match in _MARK.finditer(text):
+    for match in matches(_MARK, text):
         yield match.start(), match.end(), _meaning(match)
 
 
@@ -152,10 +155,10 @@ _FRAGMENT_CHARS = 60
 
 def _joints(text: str) -> Iterator[tuple[int, int, str]]:
     """What stands between two halves of a key."""
-    if not _JOINT_CHAR.search(text):
+    if not stands_in(text, _JOINT_CHAR):
         return
     done = 0
-    for start, end in sorted([*_line_ends(text), *(match.span() for match in _BROKEN.finditer(text))]):
+    for start, end in merge(_line_ends(text), (match.span() for match in matches(_BROKEN, text))):
         head = _KEY_HEAD.match(text, end)
         if head and start >= done and _is_key_char(text[start - 1 : start]) and _may_end_a_key(head[0]):
             tail = _KEY_TAIL.search(text, max(done, start - _FRAGMENT_CHARS), start)
@@ -165,7 +168,7 @@ def _joints(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _line_ends(text: str) -> Iterator[tuple[int, int]]:
-    for match in _LINE_END.finditer(text):
+    for match in matches(_LINE_END, text):
         start = match.start()
         if text[start - 1 : start] in (" ", "\t", "\\") and (
             tail := _LINE_TAIL.search(text, max(0, start - 10), start)

@@ -10,8 +10,8 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.text import phrases, tokens
-    from vault_memory.core.text.fold import comparable, fold, normalize, one_line, same, simplify
-    from vault_memory.core.text.phrases import Matcher, lazily
+    from vault_memory.core.text.fold import comparable, fold, normalize, one_line, same, simplify, translated
+    from vault_memory.core.text.phrases import Matcher, lazily, matches, stands_in
     from vault_memory.core.text.tokens import QueryTerms
 
 __all__ = [
@@ -20,12 +20,15 @@ __all__ = [
     "comparable",
     "fold",
     "lazily",
+    "matches",
     "normalize",
     "one_line",
     "phrases",
     "same",
     "simplify",
+    "stands_in",
     "tokens",
+    "translated",
 ]
 
 __getattr__ = lazy_exports(
@@ -36,9 +39,12 @@ __getattr__ = lazy_exports(
         "comparable": "fold",
         "fold": "fold",
         "lazily": "phrases",
+        "matches": "phrases",
         "normalize": "fold",
         "one_line": "fold",
         "same": "fold",
         "simplify": "fold",
+        "stands_in": "phrases",
+        "translated": "fold",
     },
 )

@@ -131,6 +131,37 @@ def lazily(expression: str, flags: int = 0) -> re.Pattern[str]:
     return cast(re.Pattern[str], _Lazy(expression, flags))
 
 
+STRETCH_CHARS = 64_000
+"""So much of a text one call searches. It holds Python's lock, and a server answers nobody until it is over."""
+REACH_CHARS = 3_000
+
+
+def matches(pattern: re.Pattern[str], text: str, reach: int = REACH_CHARS) -> Iterator[re.Match[str]]:
+    """`pattern.finditer(text)`, whose calls search a long text stretch by stretch.
+
+    The same matches are found if the pattern looks at no more than `reach` characters from where it begins to match,
+    and matches no empty text.
+    """
+    return pattern.finditer(text) if len(text) <= STRETCH_CHARS else _in_stretches(pattern, text, reach)
+
+
+def _in_stretches(pattern: re.Pattern[str], text: str, reach: int) -> Iterator[re.Match[str]]:
+    at = 0
+    while at < len(text):
+        stop = at + STRETCH_CHARS
+        for match in pattern.finditer(text, at, stop + reach):
+            if match.start() >= stop:
+                break  # what it could look at may be cut
+            yield match
+            at = match.end()
+        at = max(at, stop)
+
+
+def stands_in(text: str, pattern: re.Pattern[str], reach: int = REACH_CHARS) -> bool:
+    """Whether the pattern is found anywhere in the text; as `matches`."""
+    return next(matches(pattern, text, reach), None) is not None
+
+
 class Selection(Generic[T]):
     """Compiles, of many alternatives, only those that can match a text.
 
