@@ -69,6 +69,16 @@ def test_a_line_of_the_profile_without_end_leaves_room_for_the_rest(talked: Vaul
     assert "- Theme: dark" in text and "word wor…\n- Tools: Vim" in text and "綠茶要用八十度的水泡三分鐘" in text
 
 
+def test_a_log_of_megabytes_is_not_looked_through_for_marks(talked: Vault) -> None:
+    """One entry of 18 MB held up a server for a second; what has no room in a prompt is not read."""
+    source = layout.daily_source(talked.now().date())
+    log = talked.path("alice", source).read_text(encoding="utf-8")
+    write(talked, "alice", source, f"{log}\n## 23:00\n{'x：' * 300_000}\n\n## 23:59\nlast\n")
+    text = build_enhanced_prompt(talked, "alice", "hi", budget=1_000_000).text
+    activity = text[text.index("<recent-activity>") : text.index("</recent-activity>")]
+    assert "暗色主題" in activity and "…\n## 23:59\nlast\n" in activity and len(activity) < 70_000
+
+
 def test_every_passage_is_traceable(talked: Vault) -> None:
     """G3: file:lines@commit of each; none for what git does not hold."""
     built = build_enhanced_prompt(talked, "alice", "綠茶要怎麼泡？")

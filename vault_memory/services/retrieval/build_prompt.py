@@ -31,6 +31,9 @@ MAX_REPLY_CHARS = 300
 """How much of a reply the history shows."""
 MAX_PROFILE_LINE_CHARS = 2_000
 """How much of a line of the profile is shown: all else is cut before the profile, and a remote may send any line."""
+MAX_ENTRY_CHARS = 64_000
+"""How much of an entry of a log is shown: a prompt seldom has room for more, and looking through megabytes for marks
+would hold up a server."""
 MAX_MEMORIES = 5
 SPARE_HITS = 10
 """Hits searched for beyond `MAX_MEMORIES`: some stand in the prompt already, and some do not bear on the request."""
@@ -177,7 +180,8 @@ class _Builder:
             source = layout.daily_source(day)
             text = (files.read(self._vault.path(self._user, source)) or b"").decode("utf-8", "replace").strip()
             if text:
-                pieces += [escape(entry.strip()) for entry in re.split(r"\n(?=## )", text)]
+                entries = (entry.strip() for entry in re.split(r"\n(?=## )", text))
+                pieces += [escape(_shortened(entry, MAX_ENTRY_CHARS)) for entry in entries]
                 places.append((source, 1, text.count("\n") + 1, None))
                 self._present.add(source)
         self._add("recent-activity", pieces, places)
