@@ -13,6 +13,7 @@ import pytest
 
 from vault_memory.adapters.git import run
 from vault_memory.errors import HistoryError
+from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="named pipes are POSIX")]
@@ -50,9 +51,11 @@ def test_a_pipe_that_the_config_includes_is_named(vault: Vault) -> None:
     os.mkfifo(pipe)
     (pipe.parent / "more").write_text('[include] path = "included"\n')
     with (vault.root / ".git/config").open("a") as config:
-        config.write("[Include]\n\tpath = deeper/more ; a comment\n")
+        config.write("[Include]\n\tpath = /dev/null\n\tpath = deeper/more ; a comment\n")
     assert str(pipe) in said(vault, "status")
     assert str(pipe) in said(vault, "turn", "--user", "alice", "--message", "我喜歡暗色主題", "--reply", "好")
+    pipe.unlink()
+    assert record_turn(vault, "alice", "我喜歡暗色主題").commits
 
 
 @pytest.mark.parametrize("name", ["objects/info/commit-graph", "refs/heads/topic"])

@@ -393,12 +393,14 @@ _PATHS = re.compile(rb"""(?:^|\])[ \t]*path[ \t]*=[ \t]*"?([^"\n;#]+)""", re.IGN
 
 
 def _holds_up(path: Path) -> bool:
-    """Whether opening a file waits for somebody: a socket does not open at all, and git's own monitor has one."""
+    """Whether who reads a file may wait for somebody, or for ever. A socket does not open, and git's own monitor has
+    one; `/dev/null` is empty."""
     try:
         mode = path.stat().st_mode
+        is_usual = stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISSOCK(mode)
+        return not (is_usual or path.samefile(os.devnull))
     except (OSError, ValueError):
         return False
-    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
 def settings_of(folder: Path) -> Settings:
