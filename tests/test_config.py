@@ -149,11 +149,13 @@ def test_importing_the_settings_loads_no_heavy_module() -> None:
 
 
 def test_a_setting_of_an_earlier_version_is_ignored(tmp_path: Path) -> None:
-    assert load(tmp_path, '[git]\nconversations = "never"\nsign = true\n').git_sign
+    text = '[git]\nconversations = "never"\nperson_name = "Alice"\n'
+    assert load(tmp_path, text).git_person_name == "Alice"
 
 
 SENSITIVE = """index_dir = "/elsewhere"
 [git]
+sign = true
 remote = "origin"
 [llm]
 enabled = true
@@ -179,7 +181,8 @@ hosts = ["notes.example"]
 def test_no_sensitive_value_of_the_file_is_in_force_before_a_yes(tmp_path: Path) -> None:
     config = load(tmp_path, SENSITIVE)
     assert [value.key for value in config.waiting] == [
-        *("index_dir", "git.remote", "llm.base_url", "llm.key_env", "embedding.model", "embedding.endpoints"),
+        *("index_dir", "git.sign", "git.remote", "llm.base_url", "llm.key_env"),
+        *("embedding.model", "embedding.endpoints"),
         "serve.hosts",
         *("upstream.base_url", "upstream.key_env", "upstream.anthropic_url", "upstream.anthropic_key_env"),
         "proxy.housekeeping",

@@ -4,8 +4,9 @@ A value comes from, strongest first: a flag, an environment variable, the vault'
 field `watch_settle_ms` is `settle_ms` under `[watch]` in the file and `VAULT_MEMORY_WATCH_SETTLE_MS` in the
 environment. Secrets are never settings: a setting names the environment variable that holds one.
 
-A `sensitive` setting says where notes or keys go, or what is run. Its value from the file counts as unset until this
-machine has said yes to it: the file may have come from elsewhere. Flags and the environment are the person's own.
+A `sensitive` setting says where notes or keys go, or what is run or signed. Its value from the file counts as unset
+until this machine has said yes to it: the file may have come from elsewhere. Flags and the environment are the
+person's own.
 """
 
 from __future__ import annotations
@@ -102,7 +103,11 @@ class Config:
 
     git_person_name: str = _field("", "author of the person's commits where git has no user.name")
     git_person_email: str = _field("", "e-mail address to go with git.person_name")
-    git_sign: bool = _field(False, "sign the assistant's commits with the signing key set in git")
+    git_sign: bool = _field(
+        False,
+        "sign the assistant's commits with the signing key set in git",
+        sensitive="git signs each commit with your key and its program; while that fails, commits and syncs wait",
+    )
     git_remote: str = _field(
         "",
         "git remote that the scheduled job `sync` pulls from and pushes to; empty: none",

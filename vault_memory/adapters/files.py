@@ -160,6 +160,17 @@ def opened(path: Path, *, follow: bool = True, folder: OpenFolder | None = None)
         raise
 
 
+def opened_below(path: Path, above: Path) -> BinaryIO:
+    """An existing file, open for reading, and reached from the folder `above` without a link, however fast a folder on
+    the way is swapped for one. Raises `ForeignFile` for what is no file, `OSError` for a link."""
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(private.folder_of(path, above, is_private=False))
+        except ForeignFile as error:
+            raise OSError(errno.ELOOP, "a link is in the place of a folder above it", os.fspath(path)) from error
+        return opened(path, follow=False, folder=folder)
+
+
 def _loop(path: Path) -> ForeignFile:
     return ForeignFile(f"{path} is reached through a link that leads to itself: delete that link")
 

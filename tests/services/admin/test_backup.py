@@ -7,6 +7,7 @@ import shutil
 import socket
 import tarfile
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -206,3 +207,38 @@ def test_an_export_needs_the_lock_only_for_what_has_changed_meanwhile(kept: Vaul
         count = exporting.result()
     assert (out / "a.md").read_text() == "old\nnew\n" and (out / "b.md").exists() and not (out / "gone.md").exists()
     assert count == len(before) and (out / "USER.md").stat().st_ino == kept_copy
+
+
+def test_no_copy_is_made_through_a_folder_that_becomes_a_link_meanwhile(kept: Vault, tmp_path: Path) -> None:
+    """Whoever may write `memory/` swaps a folder again and again: each file comes from the vault, or is not copied."""
+    notes, outside = kept.root / "memory" / "alice" / "notes", tmp_path / "outside"
+    parked, way = tmp_path / "parked", tmp_path / "way"
+    for folder in (notes, outside):
+        folder.mkdir(parents=True)
+        for number in range(60):
+            (folder / f"{number}.png").write_text(folder.name)
+    way.symlink_to(outside)
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            os.rename(notes, parked)
+            os.rename(way, notes)
+            os.rename(notes, way)
+            os.rename(parked, notes)
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    try:
+        for number in range(3):
+            export(kept, "alice", tmp_path / f"out{number}")
+            backup(kept, tmp_path / f"{number}.tar.gz")
+    finally:
+        stop.set()
+        swapper.join()
+    found = {path.read_text() for path in tmp_path.glob("out*/notes/*")}
+    for archive in tmp_path.glob("*.tar.gz"):
+        with tarfile.open(archive) as tar:
+            members = [each for each in tar.getmembers() if "notes/" in each.name and each.isfile()]
+            found |= {tar.extractfile(each).read().decode() for each in members}  # type: ignore[union-attr]
+    assert found <= {"notes"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from vault_memory.adapters.git import run
 from vault_memory.errors import HistoryError
+from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="named pipes are POSIX")]
@@ -41,6 +43,30 @@ def test_a_pipe_in_the_place_of_a_file_of_git_is_named(vault: Vault, name: str) 
     others = [said(vault, command) for command in ("status", "doctor", "init")]
     assert any(str(pipe) in each for each in (turn, *others)), (turn, others)
     assert not any("Traceback" in each for each in (turn, *others))
+
+
+def test_a_pipe_that_the_config_includes_is_named(vault: Vault) -> None:
+    pipe = vault.root / ".git/deeper/included"
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    (pipe.parent / "more").write_text('[include] path = "included"\n')
+    with (vault.root / ".git/config").open("a") as config:
+        config.write("[Include]\n\tpath = /dev/null\n\tpath = deeper/more ; a comment\n")
+    assert str(pipe) in said(vault, "status")
+    assert str(pipe) in said(vault, "turn", "--user", "alice", "--message", "我喜歡暗色主題", "--reply", "好")
+    pipe.unlink()
+    assert record_turn(vault, "alice", "我喜歡暗色主題").commits
+
+
+@pytest.mark.parametrize("name", ["objects/info/commit-graph", "refs/heads/topic"])
+def test_a_pipe_deeper_in_git_is_named_when_git_hangs(vault: Vault, name: str) -> None:
+    pipe = vault.root / ".git" / name
+    pipe.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(pipe)
+    with socket.socket(socket.AF_UNIX) as monitor:  # as git's own monitor has one, which holds nobody up
+        monitor.bind(str(vault.root / ".git/a.ipc"))
+        with pytest.raises(HistoryError, match=re.escape(f"{pipe} is a pipe")):
+            run(vault.root, "log", "--all", "-1", timeout_s=1)
 
 
 @pytest.mark.parametrize("name", ["00000001.staged", "00000001.written"])

@@ -159,6 +159,19 @@ def test_a_foreign_remote_is_not_synced_with(vault: Vault, tmp_path: Path) -> No
     assert outcome.ok and "git.remote" in outcome.said and "`vault-memory trust`" in outcome.said
 
 
+def test_a_foreign_setting_signs_no_commit_and_holds_none_up(vault: Vault, clock: Clock) -> None:
+    vault = set_to(vault, "[git]\nsign = true\n", clock)
+    git.run(vault.root, "config", "user.signingkey", "of nobody")
+    recorded = record_turn(vault, "alice", "我喜歡暗色主題")
+    assert recorded.commits and any("git.sign" in line for line in recorded.degraded)
+    assert any("git.sign" in line and "`vault-memory trust`" in line for line in status(vault).degraded)
+    assert open_vault(vault.root, environ={"VAULT_MEMORY_GIT_SIGN": "1"}).config.git_sign, "the person's own word"
+    trust(vault, to_trust(vault))
+    vault = open_vault(vault.root, environ=KEYS, now=clock)
+    assert not record_turn(vault, "alice", "我喜歡淺色主題").commits
+    assert "signing failed" in (vault.history.flush().paused or "") and not vault.config.waits()
+
+
 def bare(folder: Path) -> Path:
     git.run(folder.parent, "init", "-q", "--bare", "-b", "main", str(folder))
     return folder

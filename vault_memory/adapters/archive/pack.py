@@ -43,8 +43,10 @@ class Packing:
         self._links: dict[PurePosixPath, tuple[str, os.stat_result]] = {}
         self.problems: list[str] = []
 
-    def add(self, path: Path, name: PurePosixPath) -> bool:
+    def add(self, path: Path, name: PurePosixPath, above: Path | None = None) -> bool:
         """Add a file, a link or an empty folder; whether there is one (still). What cannot be added is a problem.
+
+        A file is reached without a link from the folder `above` (None: its own), however fast others make one.
 
         Links come last in the archive, because only all of them tell where one leads.
         """
@@ -56,7 +58,8 @@ class Packing:
                 self._links[name] = os.readlink(path), status
                 return True
             if not path.is_dir():
-                source = _Source(path)
+                source = _Source(path, above or path.parent)
+                status = source.status
         except (FileNotFoundError, NotADirectoryError):
             return False
         except ForeignFile:
@@ -100,9 +103,10 @@ class _Source:
     A small file is read before its header is written, so that the header is true.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._file = files.opened(path, follow=False)
+    def __init__(self, path: Path, above: Path) -> None:
+        self._file = files.opened_below(path, above)
         try:
+            self.status = os.fstat(self._file.fileno())
             self._before = self._state()
             head = self._file.read(_BLOCK_BYTES)
             self.size = len(head) if len(head) < _BLOCK_BYTES else max(self._state()[0], len(head))

@@ -24,6 +24,7 @@ _OPTIONS = (
     "-c",
     "log.showSignature=false",  # it would start gpg for each commit of a log
 )
+_BAD_SHALLOW = "bad shallow line"
 _NO_TRANSPORT = {"GIT_ALLOW_PROTOCOL": "none"}
 
 
@@ -66,4 +67,11 @@ def run(
     except TimedOut as error:
         if place and (pipe := pipe_below(place)):
             raise HistoryError(f"{pipe} is a pipe, socket or device, which holds git up: delete it") from error
+        raise
+    except HistoryError as error:
+        if place and _BAD_SHALLOW in str(error):
+            raise HistoryError(
+                f"{place.common_dir / 'shallow'} is damaged ({error}): delete it; where this is a clone without its "
+                "whole history, `git fetch --unshallow` then brings that"
+            ) from error
         raise

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from vault_memory.adapters import files
-from vault_memory.errors import ForeignFile, HistoryError
+from vault_memory.errors import ForeignFile, HistoryError, TooLarge
 
 # Of the variables that steer git only these are kept. Obsidian's Git plugin, for example, runs its hooks, and so us,
 # with GIT_DIR and GIT_INDEX_FILE set: every command here would then work on another git index.
@@ -41,6 +41,8 @@ _FIXED_VARIABLES = {
     "GIT_EDITOR": ":",
     "GIT_SEQUENCE_EDITOR": ":",
     "GIT_PAGER": "cat",
+    "GIT_GRAFT_FILE": os.devnull,  # a history is what its commits say: nobody else, and no code of ours, sees another
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_NO_LAZY_FETCH": "1",  # a missing object is no reason to ask an address that the repository names
 }
 MAX_OUTPUT_BYTES = 300_000_000
@@ -58,7 +60,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 # Folders named `objects` and `refs` with a `config` beside them are a bare repository to git, and may lie among the
 # notes of a stranger. Git would then obey that config; only `.git` is the vault's.
-_FIXED_OPTIONS = ("-c", "safe.bareRepository=explicit")
+_FIXED_OPTIONS = (
+    *("-c", "safe.bareRepository=explicit"),
+    *("-c", "advice.graftFileDeprecated=false"),  # of GIT_GRAFT_FILE; it would stand in each message
+)
 
 
 class TimedOut(HistoryError):
@@ -332,7 +337,8 @@ def refuse_pipes(place: Place) -> None:
     Also for a link in the place of one that a failing git quotes. It takes 15 us.
     """
     own = (place.git_dir / name for name in ("HEAD", "index", "logs/HEAD", "config.worktree"))
-    shared = (place.common_dir / name for name in ("config", "packed-refs", "info/attributes", "info/exclude"))
+    names = ("config", "packed-refs", "shallow", "info/attributes", "info/exclude")
+    shared = (place.common_dir / name for name in names)
     for path in (*own, *shared, place.top / ".gitattributes", place.top / ".gitignore"):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             mode = path.stat().st_mode
@@ -348,14 +354,53 @@ _READ_IN_EACH_FOLDER = (".gitattributes", ".gitignore")
 
 
 def pipe_below(place: Place) -> Path | None:
-    """A pipe or device among the files that git reads in every folder of notes: looked for when a git hangs."""
+    """A pipe or device at which git waits: among its own files, those that its config includes, and those that it reads
+    in every folder of notes. Looked for when a git hangs."""
+    for dot_git in {place.git_dir, place.common_dir}:
+        for folder, _, names in os.walk(dot_git):
+            if found := next(filter(_holds_up, (Path(folder, name) for name in names)), None):
+                return found
     for folder, folders, names in os.walk(place.top):
         folders[:] = [name for name in folders if name != ".git"]
         for name in _READ_IN_EACH_FOLDER:
             path = Path(folder, name)
-            if name in names and not (path.is_file() or path.is_symlink()):
+            if name in names and not path.is_symlink() and _holds_up(path):
                 return path
+    return _included_pipe(place)
+
+
+def _included_pipe(place: Place) -> Path | None:
+    """A pipe or device among the files that the repository's own config includes, and those include."""
+    to_read = [place.common_dir / "config", place.git_dir / "config.worktree"]
+    seen: set[Path] = set()
+    while to_read and len(seen) < _MAX_INCLUDED:
+        config = to_read.pop()
+        if config in seen:
+            continue
+        seen.add(config)
+        if _holds_up(config):
+            return config
+        with contextlib.suppress(OSError, ForeignFile, TooLarge):
+            text = files.read(config) or b""
+            named = _PATHS.findall(text) if _MAY_INCLUDE.search(text) else []
+            to_read += [config.parent / os.path.expanduser(os.fsdecode(name.strip())) for name in named]
     return None
+
+
+_MAX_INCLUDED = 100
+_MAY_INCLUDE = re.compile(rb"\[\s*include", re.IGNORECASE)
+_PATHS = re.compile(rb"""(?:^|\])[ \t]*path[ \t]*=[ \t]*"?([^"\n;#]+)""", re.IGNORECASE | re.MULTILINE)
+
+
+def _holds_up(path: Path) -> bool:
+    """Whether who reads a file may wait for somebody, or for ever. A socket does not open, and git's own monitor has
+    one; `/dev/null` is empty."""
+    try:
+        mode = path.stat().st_mode
+        is_usual = stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISSOCK(mode)
+        return not (is_usual or path.samefile(os.devnull))
+    except (OSError, ValueError):
+        return False
 
 
 def settings_of(folder: Path) -> Settings:
@@ -380,6 +425,8 @@ def settings_at(place: Place) -> Settings:
 def _read(place: Place) -> tuple[_Stamps, Settings]:
     """The settings, and the stamp of each file that they come from: none where they must be read every time."""
     refuse_pipes(place)
+    if pipe := _included_pipe(place):
+        raise ForeignFile(f"{pipe} is a pipe, socket or device, and git's config includes it: delete it")
     home = Path(os.environ.get("HOME", "~")).expanduser()
     xdg = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
     alternates = place.common_dir / ALTERNATES

@@ -533,6 +533,13 @@ class History:
 
     # Writing ------------------------------------------------------------------------------------------------------
 
+    def store(self, path: PurePosixPath, content: Content) -> str | None:
+        """The blob that git makes of a file's bytes, durable in the repository before anything names it."""
+        with self._lock():
+            blob = Filters(self._repository, self._objects).add(self._repository.prefix / path, content)
+            self._objects.write()
+        return blob
+
     def count_again(self, paths: Iterable[PurePosixPath]) -> None:
         """Let the files on disk count again (`left_out`)."""
         names = b"".join(os.fsencode(path) + b"\0" for path in paths)

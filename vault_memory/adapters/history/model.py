@@ -53,7 +53,8 @@ class Draft:
     The drafts of one call may form a chain over a file: each `before` is then the `after` of the draft before it.
     `merges` is a commit that this one merges, its second parent; if HEAD is an ancestor of it, and the outcome is its
     tree, the branch moves to it. `tree_only` sets entries of the commit's tree, or takes them out (None), and leaves
-    the files on disk as they are.
+    the files on disk as they are. Of a file in both, `changes` is what happens on the disk, and `tree_only` what is
+    committed: it holds edits of the person's that stay edits.
     """
 
     message: str

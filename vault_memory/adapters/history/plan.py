@@ -80,7 +80,7 @@ class Planner:
         touched: set[PurePosixPath] = set(recommitted)
         for intent in pending:
             left = []
-            changes = [change for draft in intent.drafts for change in draft.changes]
+            changes = [change for draft in intent.drafts for change in self._committed(draft)]
             removed = [change for change in changes if change.new is None and isinstance(change.old, bytes)]
             moved = Moved((change.path, self._known(change, tree)) for change in removed)
             for draft in intent.drafts:
@@ -109,7 +109,7 @@ class Planner:
                     tip = self._commit(tree, tip, draft.author, intent.when, draft.message, draft.merges)
                 plan.commits.append(tip)
                 touched.update(paths)
-                plan.left_out |= self._taken_from_merged(draft)
+                plan.left_out |= self._taken_from_merged(draft).difference(changed)
             plan.left.append((intent, tuple(left)))
         self._index_changes(plan, touched, before, tree)
         if self._filters.problem:
@@ -215,7 +215,7 @@ class Planner:
     def _secrets(self, draft: Draft, tree: str, moved: Moved) -> list[_Secret]:
         """The changes that bring in a secret, each with what history has of its file: in HEAD and in what is merged."""
         found = []
-        for change in draft.changes:
+        for change in self._committed(draft):
             merged = self._blob_in(self._objects.tree_of(draft.merges), change.path) if draft.merges else None
             if isinstance(change.new, Stored) and change.new.id == merged:
                 continue
@@ -253,7 +253,7 @@ class Planner:
 
     def _mended(self, draft: Draft, secrets: list[_Secret], tree: str, moved: Moved) -> list[FileChange]:
         """The changes of a draft without the secrets that the person has taken out of the files since."""
-        clean = {change.path: change for change in draft.changes}
+        clean = {change.path: change for change in self._committed(draft)}
         for change, known in secrets:
             merged = self._merged(change, self._blob_in(tree, change.path))
             still = self._added(change.path, known, merged, tree, moved)
@@ -312,6 +312,11 @@ class Planner:
         merged = self._objects.tree_of(draft.merges)
         entries = self._tree_only(draft).items()
         return {path for path, entry in entries if entry and self._objects.find(merged, path) == entry}
+
+    def _committed(self, draft: Draft) -> list[FileChange]:
+        """The changes of a draft but those of files for which its commit has another entry."""
+        others = dict(draft.tree_only)
+        return [change for change in draft.changes if change.path not in others] if others else [*draft.changes]
 
     def _tree_only(self, draft: Draft) -> dict[PurePosixPath, TreeEntry | None]:
         return {self._repository.prefix / path: entry for path, entry in draft.tree_only}

@@ -90,7 +90,7 @@ def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.Fil
         name = path.relative_to(home)
         try:
             if copied.get(name) != files.FileStamp.of(path.lstat()):
-                with files.opened(path, follow=False) as source:
+                with files.opened_below(path, root) as source:
                     copied[name] = _copy(source, folder / name)
             gone.discard(name)
         except ForeignFile:
@@ -132,7 +132,8 @@ def _write(vault: Vault, out: BinaryIO, limits: Limits) -> list[str]:
             for path, name in _files(vault.root, folder, unread.append if is_last_look else lambda line: None):
                 if name in done or not (is_last_look or folder == objects or _is_attachment(name)):
                     continue
-                if packing.add(path, name):
+                # Who may write the notes may swap their folders, and not git's, which may be links of the person's.
+                if packing.add(path, name, None if name.parts[0] == ".git" else vault.root):
                     done.add(name)
                 elif is_last_look:
                     unread.append(f"left out: {name}: deleted while the backup was made")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -24,6 +25,7 @@ from vault_memory.adapters.git import (
     Moment,
     Stored,
     TreeEntry,
+    bytes_of,
     changed_files,
     is_content,
     object_id,
@@ -124,16 +126,76 @@ class RemoteMerge:
         self.instructions = [each.path for each in differences if each.new and layout.is_instruction(each.path)]
         changes: list[FileChange] = []
         later_drafts: list[Draft] = []
+        here = {each.path: each.new for each in changed_files(root, self.base, head)} if head else {}
         for difference in differences:
-            base, other = (history.stored(blob) if blob else None for blob in (difference.old, difference.new))
-            mine = _mine(root, difference.path)
-            file_changes, key_drafts = self._merge_file(difference.path, base, mine, other)
+            path = difference.path
+            blobs = (difference.old, here.get(path, difference.old), difference.new)
+            base, held, other = (history.stored(blob) if blob else None for blob in blobs)
+            mine = _mine(root, path)
+            if is_content(None if mine is None else history.as_in_git(path, mine), held):
+                file_changes, key_drafts = self._merge_file(path, base, mine, other)
+            else:
+                file_changes, key_drafts = self._merge_below_edits(path, base, held, other, mine)
             changes += file_changes
             later_drafts += key_drafts
         count = commits.count(head, self.theirs)
         message = trailers.render(f"sync: merge {count} {'commit' if count == 1 else 'commits'} of the remote")
         merged = Draft(message, ASSISTANT, tuple(changes), self.theirs, tuple(self.tree_only.items()))
-        return [merged, *later_drafts]
+        drafts = [merged, *later_drafts]
+        self._refuse_staged(drafts)
+        return drafts
+
+    def _refuse_staged(self, drafts: Sequence[Draft]) -> None:
+        """Raise `HistoryError` for a file that the person has staged, before anything is changed: its commit would take
+        back what came, and commits of ours wait for it."""
+        history = self.vault.history
+        paths = dict.fromkeys(change.path for draft in drafts for change in draft.changes)
+        paths |= dict.fromkeys(path for draft in drafts for path, entry in draft.tree_only if entry)
+        staged = sorted(history.staged(paths))
+        if staged and (staged := sorted({*staged} - history.left_out(staged))):
+            raise HistoryError(
+                f"{staged[0]} is staged, and the remote changed it, too: `git commit` it, or `git restore --staged "
+                f"{staged[0]}`, which leaves your text on the disk; then sync again. Nothing was changed"
+            )
+
+    def _merge_below_edits(
+        self, path: PurePosixPath, base: Stored | None, held: Stored | None, other: Stored | None, mine: bytes | None
+    ) -> tuple[list[FileChange], list[Draft]]:
+        """Merge a file that holds edits of the person's which are in no commit, as `git merge --autostash` does.
+
+        The commits get what HEAD (`held`) and the other side make of it. On the disk the same change is made below the
+        edits (`mine`), which stay edits: else a later commit of them would take back what came.
+        """
+        history = self.vault.history
+        before = bytes_of(history.as_on_disk(path, held))
+        changes, drafts = self._merge_file(path, base, before, other)
+        beside = [change for change in changes if change.path != path]
+        steps = [change.new for change in changes if change.path == path]
+        steps += [change.new for draft in drafts for change in draft.changes]
+        if not steps:
+            return beside, []
+        entry = history.entry(path) or history.entry(path, self.theirs)
+        mode = entry.mode if entry else FILE_MODES[0]
+        blobs = [history.store(path, content) for content in steps]
+        entries = [TreeEntry(mode, blob) if blob else None for blob in blobs]
+        self.tree_only[path] = entries[0]
+        drafts = [
+            replace(draft, changes=(), tree_only=((path, entry),))
+            for draft, entry in zip(drafts, entries[1:], strict=True)
+        ]
+        after = bytes_of(steps[-1])
+        if after is None:
+            self.notes.append(f"{path}: the remote deleted it, and it holds edits that are in no commit: it is kept")
+            return beside, drafts
+        if mine is None:
+            return [*beside, FileChange(path, None, after)], drafts
+        merged = merge.merge_file(path, before, mine, after, lambda key: "ours")
+        if merged is None:
+            copy = self._copy(path, after, self._last_changes(path)[1])
+            self.notes.append(f"{path} holds edits that are in no commit: it stays, what came is {copy.path.name}")
+            return [*beside, copy, FileChange(path, mine, mine)], drafts
+        self.notes.append(f"{path} holds edits that are in no commit: what came is merged in below them")
+        return [*beside, FileChange(path, mine, _encode(merged.text))], drafts
 
     def _merge_file(
         self, path: PurePosixPath, base: Stored | None, mine: bytes | None, other: Stored | None
