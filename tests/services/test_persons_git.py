@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
@@ -17,7 +18,7 @@ from tests.conftest import wait_until
 from tests.services.test_person_edits import git, read, save, subjects
 from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.turns.record import record_turn
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
 
@@ -217,6 +218,39 @@ def test_a_slow_pull_is_credited_to_nobody_here_and_loses_nothing(branches: Vaul
     assert read(vault, PurePosixPath("a.md")) == read(vault, PurePosixPath("z.md")) == "of the other machine\n"
     changed = git(vault, "log", "--format=%an", "--", "a.md", "z.md", "m-video.bin", str(NOTE)).split()
     assert changed[0] == "B" and diff(vault) == ""
+
+
+def test_what_was_learned_during_a_slow_merge_is_kept(branches: Vault, tmp_path: Path) -> None:
+    """Git checks the files before it fetches a video, and then writes over what was learned meanwhile."""
+    vault = open_vault(branches.root)  # by the real clock, as git
+    slow_filter(vault, tmp_path)
+    (tmp_path / "gate").unlink()
+    git(vault, "switch", "-q", "other")
+    save(vault, PurePosixPath("a-video.bin"), "movie\n")
+    save(vault, PurePosixPath(".gitattributes"), read(vault, PurePosixPath(".gitattributes")) + "*.bin filter=slow\n")
+    record_turn(vault, "alice", "I use Vue", "Noted.")
+    daily = max((vault.root / "memory/alice/daily").iterdir())
+    daily.write_text(daily.read_text() + "\nwritten there\n")
+    git(vault, "add", ".")
+    git(vault, "commit", "-qm", "video")
+    git(vault, "switch", "-q", "main")
+    save(vault, PurePosixPath("notes/own.md"), "own\n")
+    look(vault)
+    (tmp_path / "gate").touch()
+    (tmp_path / "began").unlink(missing_ok=True)
+
+    def meanwhile() -> None:
+        began = int(time.time())
+        wait_until(lambda: time.time() >= began + 1, "the next second: git's times have no parts of one")
+        record_turn(vault, "alice", "remember that a spare key is at Bob's", "Noted.")
+
+    while_slow(vault, tmp_path, meanwhile, "merge", "-q", "--no-edit", "other")
+    look(vault)
+    text = git(vault, "show", f"HEAD:{USER}")
+    assert text == read(vault, USER) and "at Bob's" in text and "light" in text
+    log = git(vault, "show", f"HEAD:{daily.relative_to(vault.root)}")
+    assert log == daily.read_text() and "at Bob's" in log and "written there" in log
+    assert diff(vault) == "" and vault.history.state().waiting == 0
 
 
 def test_a_stopped_rebase_fails_no_turn_and_loses_no_preference(branches: Vault) -> None:

@@ -1,6 +1,6 @@
 """A writer that kills itself at a step of its commit: `-m tests.adapters.history.killed_writer ROOT NUMBER STEP#N`.
 
-The number 0 stands for a merge of the branch `other`.
+The number 0 stands for a merge of the branch `other`, -1 for what the person has typed.
 
 It has a module of its own, without pytest, because the tests start it hundreds of times.
 """
@@ -61,7 +61,10 @@ def write(root: Path, number: int, fatal: str) -> None:
 
     history = History(root, step=step)
     print("ready", flush=True)
-    history.commit(turn(root, number) if number else merge(history))
+    if number < 0:
+        history.commit_edits([Draft("by hand", history.person(), tuple(history.uncommitted()))])
+    else:
+        history.commit(turn(root, number) if number else merge(history))
 
 
 if __name__ == "__main__":

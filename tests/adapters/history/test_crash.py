@@ -108,6 +108,23 @@ def test_killed_and_edited_before_anybody_recovers(edited: Vault, step: str) -> 
     assert edited.subjects().count("first 1") == 1 and edited.authors()["first 1"] == ASSISTANT.name
 
 
+EDIT_STEPS = ["objects written", "index prepared", "index locked", "branch locked", "branch moved", "index published"]
+
+
+@pytest.mark.parametrize("is_unlocked", [False, True])
+@pytest.mark.parametrize("step", EDIT_STEPS)
+def test_a_commit_of_an_edit_is_killed_at_each_step(edited: Vault, step: str, is_unlocked: bool) -> None:
+    """No intent tells of it; the person may delete git's lock, as git says, before anybody recovers."""
+    assert start(edited, -1, f"{step}#1").wait(30) == -signal.SIGKILL, f"the step {step!r} was not reached"
+    if is_unlocked:
+        (edited.root / ".git" / "index.lock").unlink(missing_ok=True)
+    edited.write((edited.read() or b"") + b"typed after\n")
+    recover(edited, 1)
+    edited.assert_clean()
+    assert (edited.read() or b"").decode().splitlines() == ["begin", "by hand", "typed after"]
+    assert edited.history.blob(USER) == edited.read()
+
+
 MERGED = {"added.md": b"new\n", "changed.md": b"two\n", "gone.md": None, "large.bin": b"y" * 1_000_000}
 
 

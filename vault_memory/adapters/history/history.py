@@ -47,7 +47,13 @@ from vault_memory.adapters.history.intents import (
 )
 from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, signature
-from vault_memory.adapters.history.publish import GitIndexUpdate, draft_branch_move, move_branch, release_own_locks
+from vault_memory.adapters.history.publish import (
+    GitIndexUpdate,
+    draft_branch_move,
+    end_branch_move,
+    move_branch,
+    release_own_locks,
+)
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.core import layout
 from vault_memory.errors import (
@@ -828,6 +834,7 @@ class History:
                     )
                 self._step("branch moved")
             git_index.publish()
+            end_branch_move(self._repository)
             self._step("index published")
         finally:
             git_index.unlock()

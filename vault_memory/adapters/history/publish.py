@@ -55,8 +55,8 @@ def move_branch(
 ) -> bool:
     """Point HEAD's branch from `head.commit` to `commit`. False: HEAD is elsewhere now, or another git holds the lock.
 
-    `draft_branch_move` has been called, and the file that it returned has been fsynced. `note` and `signature` go into
-    the reflogs.
+    `draft_branch_move` has been called, and the file that it returned has been fsynced. It stays until the git index is
+    published: `end_branch_move`. `note` and `signature` go into the reflogs.
     """
     if head.ref is None:
         return False
@@ -79,12 +79,16 @@ def move_branch(
         return False
     os.replace(lock, path)  # this releases the lock; a lock seen from now on is somebody else's
     files.sync_folder(path.parent)
-    draft.unlink()
     if repository.settings().get("core.logallrefupdates", "true").lower() not in ("false", "no", "off", "0"):
         line = f"{head.commit or '0' * 40} {commit} {signature}\t{note}\n".encode("utf-8", "replace")
         for log, above in zip(logs, (repository.git_dir, repository.common_dir), strict=True):
             _append_reflog(log, above, line)
     return True
+
+
+def end_branch_move(repository: Repository) -> None:
+    """The branch was moved, and the git index holds what it holds."""
+    _ref_draft(repository).unlink(missing_ok=True)
 
 
 def _append_reflog(path: Path, above: Path, line: bytes) -> None:
@@ -293,16 +297,40 @@ class GitIndexUpdate:
 
 
 def release_own_locks(repository: Repository) -> None:
-    """Remove git locks that a killed flush of ours left. The caller holds the vault's lock: no flush is running."""
+    """Remove git locks that a killed flush of ours left. The caller holds the vault's lock: no flush is running.
+
+    If it had moved the branch, the git index that it had prepared becomes the current one: else every file of its
+    commits would look as if the person had staged what was before.
+    """
     index_draft, ref_draft = _index_draft(repository), _ref_draft(repository)
     if index_draft.exists():
-        _release_index(index_draft, repository.git_dir / "index.lock")
+        index, lock = repository.git_dir / "index", repository.git_dir / "index.lock"
+        is_ours = _is_ours(index_draft, lock)
+        if _has_moved(repository, ref_draft) and (is_ours or _is_unchanged(index, index_draft)):
+            os.replace(lock if is_ours else index_draft, index)
+        _release_index(index_draft, lock)
     if ref_draft.exists():
         for folder, _, names in os.walk(repository.common_dir / "refs"):
             for lock in (Path(folder, name) for name in names if name.endswith(".lock")):
                 if _is_ours(ref_draft, lock):
                     lock.unlink()
         ref_draft.unlink()
+
+
+def _has_moved(repository: Repository, draft: Path) -> bool:
+    """Whether HEAD is where a draft wanted to bring it."""
+    with contextlib.suppress(HistoryError):
+        target = (files.read(draft) or b"").decode("ascii", "replace").strip()
+        return bool(target) and repository.head().commit == target
+    return False
+
+
+def _is_unchanged(index: Path, draft: Path) -> bool:
+    """Whether nobody has written git's index since the draft was made of it, which then has its time."""
+    try:
+        return index.lstat().st_mtime_ns == draft.lstat().st_mtime_ns
+    except FileNotFoundError:
+        return not index.exists()
 
 
 def _release_index(draft: Path, lock: Path) -> None:

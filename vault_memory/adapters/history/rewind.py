@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.git import FILE_MODES, Filters, Objects, Repository, bytes_of, is_content
-from vault_memory.adapters.history.intents import IntentLog
+from vault_memory.adapters.history.intents import Intent, IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.core import reading
@@ -118,7 +118,7 @@ class Rewind:
         """Write waiting text again into files that git has put back to what HEAD holds; return these files."""
         redone: set[PurePosixPath] = set()
         pending = self._intents.pending()
-        if not pending or not self._rewound_since(int(pending[0].when.split()[0])):
+        if not pending or not self._rewound_since(pending[0]):
             return redone
         tree = self._objects.tree_of(self._repository.head().commit)
         filters = Filters(self._repository, self._objects)
@@ -156,13 +156,19 @@ class Rewind:
 
         return carry_over(change.path, bytes_of(change.old), after, content)
 
-    def _rewound_since(self, when: int) -> bool:
-        """Whether git has moved files of the working tree since then (seconds)."""
+    def _rewound_since(self, intent: Intent) -> bool:
+        """Whether git has moved files of the working tree since a change was staged.
+
+        Git's times are those at which its commands began, and a merge that fetches attachments takes long: the moves
+        are counted from the commit at which HEAD was then.
+        """
+        when = int(intent.when.split()[0])
         with contextlib.suppress(FileNotFoundError):
             if (self._repository.git_dir / "ORIG_HEAD").stat().st_mtime >= when:
                 return True
         for move in self._moves(self._repository.git_dir / "logs" / "HEAD"):
-            if move.when < when:
+            is_later = move.when >= when or (move.old == move.new and move.when >= when - _MAX_MERGE_S)
+            if not is_later and intent.head in (move.new, None):
                 return False
             if _REWINDING.match(move.why):
                 return True
