@@ -388,6 +388,29 @@ class History:
             return True
         return False
 
+    def held_elsewhere(
+        self, edits: Sequence[FileChange], known: Mapping[PurePosixPath, str]
+    ) -> dict[PurePosixPath, str]:
+        """Those of the edits that are as another local branch has the file, and its name: a checkout that was killed
+        leaves them. `known` are those that were found to be so before.
+        """
+        from vault_memory.adapters.history.branches import OtherBranches  # only where a person has edited something
+
+        prefix = self._repository.prefix
+        branches = OtherBranches(self._repository, self._objects)
+        given = {prefix / edit.path: edit for edit in edits}
+
+        def content(path: PurePosixPath) -> bytes | None:
+            return given[path].after if path in given else files.read(self._repository.top / path)
+
+        found = branches.holding(
+            given,
+            content,
+            changed=lambda: [prefix / path for path in self._status()],
+            known={prefix / path: name for path, name in known.items()},
+        )
+        return {path.relative_to(prefix): name for path, name in found.items()}
+
     def refused_settings(self) -> tuple[Setting, ...]:
         """The repository's own settings that would start programs or lead elsewhere, and are not allowed to."""
         return settings_of(self.root).refused
