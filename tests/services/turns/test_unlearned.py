@@ -136,6 +136,19 @@ def test_nothing_is_added_to_a_file_in_utf_16(begun: Vault, name: str) -> None:
     assert "light" in read(vault, USER)
 
 
+@pytest.mark.parametrize("name", ["USER.md", "feedback.jsonl"])
+def test_a_turn_beside_a_file_that_is_too_large_is_kept(begun: Vault, name: str) -> None:
+    vault, path = begun, begun.root / "memory/alice" / name
+    text = path.read_bytes()
+    path.write_bytes(text + b"\n" * 20_000_001)
+    recorded = record_turn(vault, "alice", "I prefer light mode", "Noted.")
+    assert recorded.source and "nothing was learned from this turn yet" in (recorded.paused or "")
+    assert turns_waiting(vault, "alice") == 1
+    path.write_bytes(text)
+    assert learn_waiting(vault, "alice") == 0
+    assert "light" in read(vault, USER) and turns_waiting(vault, "alice") == 0
+
+
 @pytest.mark.slow
 def test_hundreds_of_turns_beside_a_staged_file_need_few_descriptors_and_are_learned_from(begun: Vault) -> None:
     """A turn whose commits wait is an intent; beyond some, turns are only kept."""
