@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
@@ -18,9 +19,10 @@ import pytest
 
 from tests.conftest import wait_until
 from tests.services.test_person_edits import git, read, save, subjects
+from vault_memory.services.admin import status
 from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.turns.record import learn_waiting, record_turn
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
 
@@ -329,3 +331,67 @@ def test_a_killed_checkout_of_a_branch_that_is_behind_is_no_edit(branches: Vault
     assert look(vault) == 0 and withheld(vault) == ()
     (vault.root / "notes/new.md").unlink()
     assert look(vault) == 1 and withheld(vault) == (), "a deletion alone"
+
+
+def test_what_a_checkout_wrote_before_a_filter_failed_is_no_edit(branches: Vault) -> None:
+    """Git then takes its lock away by itself."""
+    vault = branches
+    for key, value in (("smudge", "false"), ("clean", "cat"), ("required", "true")):
+        git(vault, "config", "--global", f"filter.bad.{key}", value)
+    git(vault, "switch", "-q", "other")
+    save(vault, PurePosixPath("n-video.bin"), "movie\n")
+    save(vault, PurePosixPath(".gitattributes"), read(vault, PurePosixPath(".gitattributes")) + "*.bin filter=bad\n")
+    git(vault, "add", ".")
+    git(vault, "commit", "-qm", "video")
+    git(vault, "switch", "-q", "main")
+    with pytest.raises(subprocess.CalledProcessError):
+        git(vault, "switch", "other")
+    assert "light" in read(vault, USER) and not (vault.root / ".git/index.lock").exists()
+    assert look(vault) == 0 and {found.path for found in withheld(vault)} == {".gitattributes", str(USER)}
+
+
+def test_edits_that_wait_for_a_lock_that_a_crashed_git_left_are_told_of(branches: Vault) -> None:
+    vault, lock = branches, branches.root / ".git/index.lock"
+    save(vault, NOTE, "mine\n")
+    lock.touch()
+    assert look(vault) == 0 and not status(vault).unhealthy, "a git may be at work"
+    os.utime(lock, (lock.stat().st_mtime - 100,) * 2)
+    assert [str(lock) in line and "delete it" in line for line in status(vault).unhealthy] == [True]
+    lock.unlink()
+    assert look(vault) == 1 and not status(vault).unhealthy
+
+
+def test_the_assistants_change_outlives_the_branch_on_which_it_waited(branches: Vault) -> None:
+    vault = branches
+    git(vault, "rm", "-q", "--cached", str(USER))
+    assert "is staged" in (record_turn(vault, "alice", "I use Python every day", "Noted.").paused or "")
+    git(vault, "reset", "-q")
+    git(vault, "switch", "-q", "-m", "other")
+    git(vault, "branch", "-D", "main")
+    look(vault)
+    text = git(vault, "show", f"other:{USER}")
+    assert "Python" in text and "light" in text and diff(vault) == "" and vault.history.state().waiting == 0
+
+
+def test_two_worktrees_keep_to_their_branches(branches: Vault, tmp_path: Path) -> None:
+    here = branches
+    git(here, "worktree", "add", "-q", str(tmp_path / "second"), "other")
+    there = open_vault(tmp_path / "second")
+    save(here, NOTE, "mine here\n")
+    save(there, NOTE, "mine there\n")
+    record_turn(here, "alice", "I use Rust every day", "Noted.")
+    record_turn(there, "alice", "I use Python every day", "Noted.")
+    assert look(here) == look(there) == 1 and withheld(here) == withheld(there) == ()
+    assert (here.history.blob(NOTE), there.history.blob(NOTE)) == (b"mine here\n", b"mine there\n")
+    assert "Python" not in git(here, "show", f"main:{USER}") and "Rust" not in git(here, "show", f"other:{USER}")
+    assert diff(here) == diff(there) == ""
+
+
+def test_a_clock_that_jumps_back_holds_up_no_edit(branches: Vault) -> None:
+    vault, later = branches, time.time() + 3600
+    save(vault, NOTE, "mine\n")
+    for path in (vault.root / ".git/index", vault.root / NOTE):
+        os.utime(path, (later, later))
+    assert look(vault) == 1
+    save(vault, NOTE, "more\n")
+    assert look(vault) == 1 and diff(vault) == ""
