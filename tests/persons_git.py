@@ -356,10 +356,11 @@ class Person:
                     self._found("misplaced", f"{mark} on {now.branch} by a killed checkout")
             for mark in tips[now.branch] - now.tips[now.branch] - self._removed:
                 self._found("lost", f"{mark} from {now.branch} by a killed checkout")
+            self.seen = now  # what the person had open is committed here, and they may go elsewhere now
         words = ["switch", "-q", "-f", other] if self.rng.random() < 0.5 else ["reset", "-q", "--hard"]
+        may.dropped |= held | self.see().open
         self._discard(may, *words)
         self.git("clean", "-q", "-f", "-d")
-        may.dropped |= held
 
     STEPS = (
         *(["edit"] * 5), "new_note", "delete_note", "rename_note", *(["stage"] * 2), "unstage", "commit", "stash",

@@ -18,8 +18,8 @@ from vault_memory.adapters.git import FILE_MODES, Filters, Objects, Repository
 from vault_memory.errors import ForeignFile, HistoryError, TooLarge
 
 _MAX_BRANCHES = 50
-"""The newest, which a person goes between. Of one edit these take 0.2 s, if 5,000 notes lie beside it and each branch has
-another one of them otherwise; less where they have most folders alike."""
+"""The newest, which a person goes between. For one edit these take 0.2 s, if 5,000 notes lie beside it and each branch
+has another one of them otherwise; less where they have most folders alike."""
 _WHEN = re.compile(rb"^committer .*> ([0-9]{1,15}) ", re.MULTILINE)
 
 Contents = Callable[[PurePosixPath], bytes | None]
