@@ -277,7 +277,9 @@ class Person:
             if abort:
                 break
             self._resolve()
-            if not self.git(what, "--continue") and not self.git(what, "--skip"):
+            if self.git(what, "--continue") or self._lines("diff", "--name-only", "--diff-filter=U"):
+                continue  # or the next commit is in conflict: to skip that would drop its words
+            if not self.git(what, "--skip"):
                 break
         self.git(what, "--abort")
 
