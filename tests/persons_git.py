@@ -325,12 +325,12 @@ class Person:
         lock.unlink()
 
     def killed_switch(self, may: May) -> None:
-        """`kill -9` of a git that fetches a video; the person deletes its lock, and later takes back what it left.
+        """`kill -9` of a git that fetches a video; the person deletes its locks, and later takes back what it left.
 
         Where it had only deleted files by then, nothing tells these from files that the person has deleted.
         """
         held, other, before = self.see().open, self._other(), self._lines("status", "--porcelain", "-uall")
-        lock = self.root / ".git" / "index.lock"
+        locks = [self.root / ".git" / name for name in ("index.lock", "HEAD.lock")]
         self._began.unlink(missing_ok=True)
         self._gate.write_text(self.rng.choice(["", "z-video.bin"]))
         words = ["git", "-C", str(self.root), "switch", "-q", other]
@@ -347,7 +347,8 @@ class Person:
                 if row[:2] == " D":
                     self._removed |= _marks(self._bytes(f"HEAD:{row[3:]}"))
         self.meanwhile()
-        lock.unlink(missing_ok=True)
+        for lock in locks:
+            lock.unlink(missing_ok=True)
         tips = self.see().tips
         self.look()
         self.meanwhile()

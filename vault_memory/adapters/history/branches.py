@@ -49,8 +49,9 @@ class OtherBranches:
         self._repository = repository
         self._objects = objects
         self._filters = Filters(repository, objects)
-        self._commit = repository.head().commit
-        self._head = objects.tree_of(self._commit)
+        commit = repository.head().commit
+        self._commit = commit or ""
+        self._head = objects.tree_of(commit)
         self._blobs: dict[PurePosixPath, str | None] = {}
         self._branches = self._newest()
 
@@ -91,14 +92,14 @@ class OtherBranches:
 
     def _is_behind(self, branch: _Branch) -> bool:
         """Whether HEAD has all commits of the branch."""
-        command = ("rev-list", "--max-count=1", branch.commit, "--not", self._commit or branch.commit, "--")
+        command = ("rev-list", "--max-count=1", branch.commit, "--not", self._commit, "--")
         return not git.run(self._repository.top, *command).strip()
 
     def _newest(self) -> list[_Branch]:
-        """The branches that hold anything else than HEAD, newest first. One that cannot be read cannot be checked out
-        either."""
+        """The branches that hold anything else than HEAD, newest first; none before HEAD's first commit, which takes
+        what is on the disk. One that cannot be read cannot be checked out either."""
         found = []
-        for ref, commit in self._repository.branches().items():
+        for ref, commit in self._repository.branches().items() if self._commit else ():
             with contextlib.suppress(HistoryError):
                 tree = self._objects.tree_of(commit)
                 if tree != self._head:
