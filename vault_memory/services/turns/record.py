@@ -9,6 +9,7 @@ when something is wrong with git or the disk, only the first step is taken: the 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import uuid
@@ -31,7 +32,7 @@ from vault_memory.core.text import one_line
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, ForeignFile, HistoryError, TooLarge, Unwritable, UsageError
 from vault_memory.services.profiles import ProfileFiles
-from vault_memory.services.turns.redactions import Redactor, add_redactions
+from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, index_problem, write
 
@@ -90,7 +91,7 @@ def record_turn(
         check_time(created_at)
     if not record or user_id.casefold() in map(str.casefold, vault.config.off_record):
         return Recorded("")
-    redact = Redactor()
+    redact = _Redactor()
     turn = Turn(
         conversation_id=redact(conversation_id) or f"conv_{uuid.uuid4().hex[:12]}",
         user_id=user_id,
@@ -287,6 +288,29 @@ def _log_entries(
     if len(turn.assistant_message or "") > journal.MEMORY_REPLY_CHARS:
         logs.append(appended(layout.MEMORY_LOG, journal.memory_title(locale), memory))
     return logs
+
+
+class _Redactor:
+    """Redacts the secrets in everything that is kept of a turn, and counts them by category."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def __call__(self, value: Any) -> Any:
+        if isinstance(value, str):
+            redacted = secrets.redact(_utf8(value))
+            self.counts.update(redacted.counts)
+            return redacted.text
+        if isinstance(value, Mapping):
+            return {self(key): self(inner) for key, inner in value.items()}
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)  # no JSON has it
+        return [self(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _utf8(text: str) -> str:
+    """The text without surrogates, which UTF-8 cannot encode: a pair becomes its character, a lone one U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 # --- turns that nothing was learned from yet --------------------------------------------------------------------------
