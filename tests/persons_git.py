@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -81,15 +82,16 @@ class Person:
         script = self.folder / "smudge.py"
         script.write_text(
             "import os, sys, time\n"
-            f"open({str(self._began)!r}, 'w').close()\n"
-            "end = time.monotonic() + 30\n"
-            f"while os.path.exists({str(self._gate)!r}) and time.monotonic() < end: time.sleep(0.01)\n"
+            f"gate, began, end = {str(self._gate)!r}, {str(self._began)!r}, time.monotonic() + 30\n"
+            "if os.path.exists(gate) and sys.argv[1].endswith(open(gate).read()):\n"
+            "    open(began, 'w').close()\n"
+            "    while os.path.exists(gate) and time.monotonic() < end: time.sleep(0.01)\n"
             "sys.stdout.buffer.write(sys.stdin.buffer.read())\n"
         )
         config = self.folder / "gitconfig"
         config.write_text(
             f"[user]\n\tname = {PERSON}\n\temail = pat@example.org\n[init]\n\tdefaultBranch = main\n"
-            f'[filter "slow"]\n\tsmudge = {sys.executable} -S {script}\n\tclean = cat\n[gc]\n\tauto = 0\n'
+            f'[filter "slow"]\n\tsmudge = {sys.executable} -S {script} %f\n\tclean = cat\n[gc]\n\tauto = 0\n'
             "[advice]\n\tdetachedHead = false\n"
         )
         os.environ["GIT_CONFIG_GLOBAL"] = str(config)  # who calls puts the former one back
@@ -103,7 +105,8 @@ class Person:
         self.look()
         self.git("branch", "two")
         self.git("switch", "-q", "two")
-        (self.root / "m-video.bin").write_text("movie\n")
+        for video in ("m-video.bin", "notes/z-video.bin"):
+            (self.root / video).write_text("movie\n")
         self.git("add", ".")
         self.git("commit", "-qm", "video")
         self.git("switch", "-q", "main")
@@ -274,7 +277,9 @@ class Person:
             if abort:
                 break
             self._resolve()
-            if not self.git(what, "--continue") and not self.git(what, "--skip"):
+            if self.git(what, "--continue") or self._lines("diff", "--name-only", "--diff-filter=U"):
+                continue  # or the next commit is in conflict: to skip that would drop its words
+            if not self.git(what, "--skip"):
                 break
         self.git(what, "--abort")
 
@@ -319,10 +324,52 @@ class Person:
         self.meanwhile()
         lock.unlink()
 
+    def killed_switch(self, may: May) -> None:
+        """`kill -9` of a git that fetches a video; the person deletes its locks, and later takes back what it left.
+
+        Where it had only deleted files by then, nothing tells these from files that the person has deleted.
+        """
+        held, other, before = self.see().open, self._other(), self._lines("status", "--porcelain", "-uall")
+        locks = [self.root / ".git" / name for name in ("index.lock", "HEAD.lock")]
+        self._began.unlink(missing_ok=True)
+        self._gate.write_text(self.rng.choice(["", "z-video.bin"]))
+        words = ["git", "-C", str(self.root), "switch", "-q", other]
+        with subprocess.Popen(words, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+            end = time.monotonic() + self.rng.choice([0.005, 5])  # at once, or where the video is fetched
+            while process.poll() is None and not self._began.exists() and time.monotonic() < end:
+                time.sleep(0.001)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        self._gate.unlink(missing_ok=True)
+        after = self._lines("status", "--porcelain", "-uall")
+        if all(row[:2] == " D" for row in after if row not in before):
+            for row in after:
+                if row[:2] == " D":
+                    self._removed |= _marks(self._bytes(f"HEAD:{row[3:]}"))
+        self.meanwhile()
+        for lock in locks:
+            lock.unlink(missing_ok=True)
+        tips = self.see().tips
+        self.look()
+        self.meanwhile()
+        now = self.see()
+        if self._lines("symbolic-ref", "--short", "HEAD") == [self.seen.branch]:
+            for mark in now.tips[now.branch] - tips[now.branch] - held:
+                if mark[3] != "a":
+                    self._found("misplaced", f"{mark} on {now.branch} by a killed checkout")
+            for mark in tips[now.branch] - now.tips[now.branch] - self._removed:
+                self._found("lost", f"{mark} from {now.branch} by a killed checkout")
+            self.seen = now  # what the person had open is committed here, and they may go elsewhere now
+        words = ["switch", "-q", "-f", other] if self.rng.random() < 0.5 else ["reset", "-q", "--hard"]
+        may.dropped |= held | self.see().open
+        self._discard(may, *words)
+        self.git("clean", "-q", "-f", "-d")
+
     STEPS = (
         *(["edit"] * 5), "new_note", "delete_note", "rename_note", *(["stage"] * 2), "unstage", "commit", "stash",
         "stash_pop", "stash_pop", "stash_drop", "reset_hard", "checkout_file", *(["switch"] * 2), "slow_switch",
         "new_branch", "delete_branch", "merge", "rebase", "cherry_pick", "pull", "detach", "bisect", "crashed_git",
+        "killed_switch",
     )  # fmt: skip
 
     def step(self, name: str) -> None:
@@ -442,6 +489,9 @@ class Person:
     def _lines(self, *words: str) -> list[str]:
         command = ["git", "-C", str(self.root), *words]
         return subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.split("\n")[:-1]
+
+    def _bytes(self, name: str) -> bytes:
+        return subprocess.run(["git", "-C", str(self.root), "show", name], capture_output=True).stdout
 
     def _at(self, commit: str) -> set[str]:
         command = ["git", "-C", str(self.root), "grep", "-ahoE", "tok[pab][0-9]+z", commit, "--"]

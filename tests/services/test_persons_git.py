@@ -5,6 +5,9 @@ The daemon is played by `look`, which commits the person's edits as it does, and
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -16,8 +19,9 @@ import pytest
 
 from tests.conftest import wait_until
 from tests.services.test_person_edits import git, read, save, subjects
+from vault_memory.services.admin import status
 from vault_memory.services.person_edits import commit_person_edits, withheld
-from vault_memory.services.turns.record import record_turn
+from vault_memory.services.turns.record import learn_waiting, record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
@@ -74,11 +78,17 @@ def test_conflict_marks_are_never_committed(branches: Vault) -> None:
         git(vault, "merge", "other")
     git(vault, "reset", "-q", "--mixed")
     assert "<<<<<<<" in read(vault, NOTE) and " M notes/idea.md\n" in diff(vault)
-    look(vault)
-    assert vault.history.blob(NOTE) == b"mine\n"
-    assert [(found.path, found.line, found.kind) for found in withheld(vault)] == [(str(NOTE), 1, "conflict mark")]
+    assert look(vault) == 0 and vault.history.blob(NOTE) == b"mine\n"
+    assert {(found.path, found.line, found.kind) for found in withheld(vault)} == {
+        (str(NOTE), 1, "conflict mark"),
+        (str(USER), 0, "checkout"),  # what the merge has brought without a conflict
+        ("notes/only-there.md", 0, "checkout"),
+    }
     save(vault, NOTE, "mine, and of the other branch\n")
-    assert look(vault) == 1 and withheld(vault) == ()
+    assert look(vault) == 1 and {found.kind for found in withheld(vault)} == {"checkout"}
+    git(vault, "reset", "-q", "--hard")
+    (vault.root / "notes/only-there.md").unlink()
+    assert look(vault) == 0 and withheld(vault) == ()
 
 
 @pytest.mark.parametrize(
@@ -269,3 +279,152 @@ def test_a_stopped_rebase_fails_no_turn_and_loses_no_preference(branches: Vault)
     assert "Python" in git(vault, "show", f"HEAD:{USER}")
     assert any("response_length" in line or "response_style" in line for line in subjects(vault))
     assert diff(vault) == "" and vault.history.state().waiting == 0
+
+
+def killed_switch(vault: Vault, tmp_path: Path) -> None:
+    """Kill a `git switch` to the branch `other` half-way: `a/` and USER.md are written, `notes/gone.md` is deleted, and
+    so is the video, which its filter is about to fetch; `z/` is not reached. Then the person deletes git's lock, as git
+    says."""
+    slow_filter(vault, tmp_path)
+    save(vault, PurePosixPath("notes/gone.md"), "only here\n")
+    save(vault, PurePosixPath("n-video.bin"), "a movie\n")
+    look(vault)
+    git(vault, "switch", "-q", "other")
+    save(vault, PurePosixPath("n-video.bin"), "another movie\n")
+    save(vault, PurePosixPath(".gitattributes"), read(vault, PurePosixPath(".gitattributes")) + "*.bin filter=slow\n")
+    for name in "az":
+        for n in range(3):
+            save(vault, PurePosixPath(f"{name}/{n}.md"), "there\n")
+    git(vault, "add", ".")
+    git(vault, "commit", "-qm", "video")
+    git(vault, "switch", "-q", "main")
+    with subprocess.Popen(["git", "switch", "-q", "other"], cwd=vault.root, start_new_session=True) as process:
+        wait_until((tmp_path / "began").exists, "the filter runs")
+        os.killpg(process.pid, signal.SIGKILL)
+    lock = vault.root / ".git/index.lock"
+    gone = ("notes/gone.md", "n-video.bin", "z")
+    assert lock.exists() and not any((vault.root / name).exists() for name in gone)
+    before = git(vault, "rev-parse", "HEAD")
+    assert look(vault) == 0
+    lock.unlink()
+    (tmp_path / "gate").unlink()
+    assert look(vault) == 0 and git(vault, "rev-parse", "HEAD") == before
+
+
+def test_a_killed_checkout_is_no_edit(branches: Vault, tmp_path: Path) -> None:
+    vault = branches
+    killed_switch(vault, tmp_path)
+    held = {found.path: found for found in withheld(vault)}
+    gone = {"notes/gone.md", "n-video.bin"}
+    assert {"a/0.md", "a/1.md", "a/2.md", ".gitattributes", str(USER)} | gone == held.keys()
+    assert {found.kind for found in held.values()} == {"checkout"} and "branch other" in held[str(USER)].why
+    save(vault, PurePosixPath("mine.md"), "mine\n")
+    turn = record_turn(vault, "alice", "I prefer short answers", "Noted.")
+    assert turn.source and "branch other" in (turn.paused or "")
+    assert look(vault) == 1 and "light" in read(vault, USER) and "light" not in git(vault, "show", f"main:{USER}")
+    for path in ("a/0.md", "notes/gone.md"):  # one by one: what is left stays withheld
+        git(vault, "restore", path) if path.startswith("notes") else (vault.root / path).unlink()
+        assert look(vault) == 0 and path not in {found.path for found in withheld(vault)}
+    git(vault, "reset", "-q", "--hard")
+    shutil.rmtree(vault.root / "a")
+    assert look(vault) == 0 and withheld(vault) == () and diff(vault) == ""
+    assert learn_waiting(vault, "alice") == 0
+    assert "notes/gone.md" in git(vault, "ls-files") and "light" not in git(vault, "show", f"main:{USER}")
+    assert "response" in " ".join(subjects(vault)) and diff(vault) == ""
+
+
+def test_what_a_killed_checkout_left_is_committed_on_purpose_or_edited_further(branches: Vault, tmp_path: Path) -> None:
+    vault = branches
+    killed_switch(vault, tmp_path)
+    save(vault, PurePosixPath("a/0.md"), "there, and mine\n")
+    assert look(vault) == 1 and vault.history.blob(PurePosixPath("a/0.md")) == b"there, and mine\n"
+    git(vault, "add", "a/1.md")
+    git(vault, "commit", "-qm", "on purpose")
+    assert look(vault) == 0 and {"a/0.md", "a/1.md"}.isdisjoint(found.path for found in withheld(vault))
+    assert "a/2.md" in {found.path for found in withheld(vault)}
+    git(vault, "branch", "-D", "other")
+    assert withheld(vault) == () and look(vault) == 5, "no branch holds it: it is an edit"
+
+
+def test_a_killed_checkout_of_a_branch_that_is_behind_is_no_edit(branches: Vault) -> None:
+    """Like that of `main` from a branch that went on. One file alone as it was is an edit of the person's."""
+    vault = branches
+    git(vault, "branch", "behind")
+    save(vault, NOTE, "new\n")
+    save(vault, PurePosixPath("notes/new.md"), "new\n")
+    assert look(vault) == 2
+    save(vault, NOTE, "begin\n")
+    assert look(vault) == 1, "an undo in an editor"
+    save(vault, NOTE, "newer\n")
+    assert look(vault) == 1
+    save(vault, NOTE, "begin\n")
+    (vault.root / "notes/new.md").unlink()
+    assert look(vault) == 0 and {found.kind for found in withheld(vault)} == {"checkout"}
+    git(vault, "reset", "-q", "--hard")
+    assert look(vault) == 0 and withheld(vault) == ()
+    (vault.root / "notes/new.md").unlink()
+    assert look(vault) == 1 and withheld(vault) == (), "a deletion alone"
+
+
+def test_what_a_checkout_wrote_before_a_filter_failed_is_no_edit(branches: Vault) -> None:
+    """Git then takes its lock away by itself."""
+    vault = branches
+    for key, value in (("smudge", "false"), ("clean", "cat"), ("required", "true")):
+        git(vault, "config", "--global", f"filter.bad.{key}", value)
+    git(vault, "switch", "-q", "other")
+    save(vault, PurePosixPath("n-video.bin"), "movie\n")
+    save(vault, PurePosixPath(".gitattributes"), read(vault, PurePosixPath(".gitattributes")) + "*.bin filter=bad\n")
+    git(vault, "add", ".")
+    git(vault, "commit", "-qm", "video")
+    git(vault, "switch", "-q", "main")
+    with pytest.raises(subprocess.CalledProcessError):
+        git(vault, "switch", "other")
+    assert "light" in read(vault, USER) and not (vault.root / ".git/index.lock").exists()
+    assert look(vault) == 0 and {found.path for found in withheld(vault)} == {".gitattributes", str(USER)}
+
+
+def test_edits_that_wait_for_a_lock_that_a_crashed_git_left_are_told_of(branches: Vault) -> None:
+    vault, lock = branches, branches.root / ".git/index.lock"
+    save(vault, NOTE, "mine\n")
+    lock.touch()
+    assert look(vault) == 0 and not status(vault).unhealthy, "a git may be at work"
+    os.utime(lock, (lock.stat().st_mtime - 100,) * 2)
+    assert [str(lock) in line and "delete it" in line for line in status(vault).unhealthy] == [True]
+    lock.unlink()
+    assert look(vault) == 1 and not status(vault).unhealthy
+
+
+def test_the_assistants_change_outlives_the_branch_on_which_it_waited(branches: Vault) -> None:
+    vault = branches
+    git(vault, "rm", "-q", "--cached", str(USER))
+    assert "is staged" in (record_turn(vault, "alice", "I use Python every day", "Noted.").paused or "")
+    git(vault, "reset", "-q")
+    git(vault, "switch", "-q", "-m", "other")
+    git(vault, "branch", "-D", "main")
+    look(vault)
+    text = git(vault, "show", f"other:{USER}")
+    assert "Python" in text and "light" in text and diff(vault) == "" and vault.history.state().waiting == 0
+
+
+def test_two_worktrees_keep_to_their_branches(branches: Vault, tmp_path: Path) -> None:
+    here = branches
+    git(here, "worktree", "add", "-q", str(tmp_path / "second"), "other")
+    there = open_vault(tmp_path / "second")
+    save(here, NOTE, "mine here\n")
+    save(there, NOTE, "mine there\n")
+    record_turn(here, "alice", "I use Rust every day", "Noted.")
+    record_turn(there, "alice", "I use Python every day", "Noted.")
+    assert look(here) == look(there) == 1 and withheld(here) == withheld(there) == ()
+    assert (here.history.blob(NOTE), there.history.blob(NOTE)) == (b"mine here\n", b"mine there\n")
+    assert "Python" not in git(here, "show", f"main:{USER}") and "Rust" not in git(here, "show", f"other:{USER}")
+    assert diff(here) == diff(there) == ""
+
+
+def test_a_clock_that_jumps_back_holds_up_no_edit(branches: Vault) -> None:
+    vault, later = branches, time.time() + 3600
+    save(vault, NOTE, "mine\n")
+    for path in (vault.root / ".git/index", vault.root / NOTE):
+        os.utime(path, (later, later))
+    assert look(vault) == 1
+    save(vault, NOTE, "more\n")
+    assert look(vault) == 1 and diff(vault) == ""

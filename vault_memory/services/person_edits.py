@@ -5,7 +5,8 @@ person takes back before that is gone.
 
 A file with a secret that no commit holds yet is withheld: it alone waits, and `withheld` names it, until the person has
 taken the secret out or has committed it with git. So is a file with marks of a conflict, one that is too large to be
-read whole, one in a place that a turn may write to, and one whose git filter fails.
+read whole, one in a place that a turn may write to, one whose git filter fails, and one that is as another local branch
+has it: a checkout that was killed leaves such files, and they are no edits.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -28,7 +29,7 @@ from vault_memory.core.notes import note
 from vault_memory.core.privacy import Finding, Moved, redact, secrets_added, shown_path
 from vault_memory.core.profile import Change, Profile, changes_between
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import Busy, Changed, ForeignFile, LargeObject, TooLarge, Unwritable
+from vault_memory.errors import Busy, Changed, ForeignFile, HistoryError, LargeObject, TooLarge, Unwritable
 from vault_memory.services.vault import Vault
 
 MAX_ATTEMPTS = 20
@@ -82,9 +83,17 @@ def commit_edits(vault: Vault, edits: Sequence[FileChange]) -> Flushed:
     """Commit these edits as the person's: one commit per preference of a profile, one for all other files of a scope.
 
     A file with a new secret is withheld. One that the person has staged gets a commit of its own, which waits: the
-    others do not wait with it. The caller holds the locks. Raises `Changed` when a file was saved again since.
+    others do not wait with it. The caller holds the locks, and will write to these files. Raises `Changed` when a file
+    was saved again since, and `HistoryError` when one is as another branch has it: what is written there would be, too.
     """
-    return _commit(vault, _cleared(vault, edits))
+    cleared = _cleared(vault, edits)
+    flushed = _commit(vault, cleared)
+    if len(cleared) < len(edits):
+        for name, noted in _record(vault).read().items():
+            if "branch" in noted and _path(name) in {edit.path for edit in edits}:
+                found = _of_branch(vault, _path(name), noted["branch"])
+                raise HistoryError(f"{found.path}: {found.why}: {found.next_step}")
+    return flushed
 
 
 def _commit(vault: Vault, cleared: Sequence[FileChange]) -> Flushed:
@@ -99,7 +108,7 @@ class Withheld:
     """A file that is kept out of commits, why in words, and what to do about it.
 
     `kind` is that of the secret in this line (1-based; 0: in the file's name), `conflict mark`, or (line 0) `large`,
-    `misplaced`, `filter` or `skip-worktree`. `path` shows no secret that is in the name.
+    `misplaced`, `filter`, `skip-worktree` or `checkout`. `path` shows no secret that is in the name.
     """
 
     path: str
@@ -111,12 +120,17 @@ class Withheld:
 
 def withheld(vault: Vault) -> tuple[Withheld, ...]:
     """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced,
-    whose git filter fails, or that git leaves out."""
+    whose git filter fails, that git leaves out, or that is as another branch has it."""
     record = _record(vault)
     known = record.read()
-    now = {name: _looked_up(vault, name, noted) for name, noted in known.items()}
+    branches = _branches(known)
+    held: dict[PurePosixPath, str] = {}
+    for part in vault.history.uncommitted_in_parts(branches) if branches else ():
+        held |= vault.history.held_elsewhere(part, branches)
+    of_branches = {_written(path): {"branch": branch} for path, branch in held.items()}
+    now = {name: of_branches.get(name) or _looked_up(vault, name, noted) for name, noted in known.items()}
     if now != known:
-        still = {name: noted for name, noted in now.items() if noted["findings"]}
+        still = {name: noted for name, noted in now.items() if _is_held(noted)}
         with contextlib.suppress(Busy, Unwritable):  # then the next look searches these files once more
             record.update(lambda state: {name: noted for name, noted in state.items() if name not in now} | still)
     secrets = [
@@ -133,7 +147,8 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
     others = (_misplaced(path) if size is None else _large(path, size) for path, size in left_alone)
     unfiltered = (_unfiltered(path, name) for path, name in sorted(vault.history.failing_filters().items()))
     unjudged = (_left_out(path) for path in sorted(vault.history.kept_back()))
-    return (*secrets, *others, *unfiltered, *unjudged)
+    checked_out = (_of_branch(vault, path, held[path]) for path in sorted(held))
+    return (*secrets, *others, *unfiltered, *unjudged, *checked_out)
 
 
 def _large(path: PurePosixPath, size: int) -> Withheld:
@@ -164,6 +179,17 @@ def _left_out(path: PurePosixPath) -> Withheld:
     return Withheld(shown, 0, "skip-worktree", "git leaves it out, and it held edits that are in no commit", next_step)
 
 
+def _of_branch(vault: Vault, path: PurePosixPath, branch: str) -> Withheld:
+    shown = shown_path(path)
+    why = f"it is as the branch {branch} has it, as a git checkout that was killed leaves it"
+    is_new = vault.history.entry(path) is None
+    undo = f"delete {shown}" if is_new else f"`git restore {shown}`"
+    next_step = (
+        f"{undo} takes it back, `git reset --hard` all that is not committed; `git add {shown}` and `git commit`"
+    )
+    return Withheld(shown, 0, "checkout", why, f"{next_step} keep it on this branch")
+
+
 def _next_step(name: str, finding: Finding) -> str:
     if finding.kind == CONFLICT:
         mend, added = "keep what is right of both texts, delete the marks", shown_path(_path(name))
@@ -175,15 +201,19 @@ def _next_step(name: str, finding: Finding) -> str:
 
 
 def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
-    """The edits without those that bring in a secret, which are recorded."""
+    """The edits without those that bring in a secret or are as another branch has them, which are recorded."""
     moved = Moved((edit.path, edit.before) for edit in edits if edit.after is None)
     record = _record(vault)
     known = record.read() if os.path.lexists(record.path) else {}
+    branches = vault.history.held_elsewhere(edits, _branches(known)) if edits else {}
     cleared, held = [], {}
     for edit in edits:
         name = _written(edit.path)
-        noted = _noted(vault, known.get(name), edit.path, edit.before, edit.after, moved)
-        if noted["findings"]:
+        if edit.path in branches:
+            noted: dict[str, Any] = {"branch": branches[edit.path]}
+        else:
+            noted = _noted(vault, known.get(name), edit.path, edit.before, edit.after, moved)
+        if _is_held(noted):
             held[name] = noted
         else:
             cleared.append(edit)
@@ -234,6 +264,16 @@ def _noted(
     return {"texts": texts, "findings": [list(found) for found in findings]}
 
 
+def _branches(known: Mapping[str, Any]) -> dict[PurePosixPath, str]:
+    """The files of the record that are as another branch has them, and its name."""
+    held = {_path(name): noted.get("branch") for name, noted in known.items() if isinstance(noted, dict)}
+    return {path: branch for path, branch in held.items() if isinstance(branch, str)}
+
+
+def _is_held(noted: Mapping[str, Any]) -> bool:
+    return bool(noted.get("findings") or noted.get("branch"))
+
+
 def _findings(noted: dict[str, Any]) -> list[Finding]:
     """The findings in a note; none if anything else stands there."""
     match noted.get("findings"):
@@ -243,7 +283,8 @@ def _findings(noted: dict[str, Any]) -> list[Finding]:
 
 
 def _record(vault: Vault) -> StateFile:
-    """`_noted` of each withheld file. When it is lost, the next look at all files makes it again."""
+    """`_noted` of each withheld file, or the `branch` that has it so. When it is lost, the next look at all files makes
+    it again."""
     return StateFile(vault.root, "withheld")
 
 

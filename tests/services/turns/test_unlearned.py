@@ -23,11 +23,11 @@ from vault_memory.services.vault import Vault
 USER = PurePosixPath("memory/alice/USER.md")
 
 
-def paused(vault: Vault, *messages: str) -> None:
+def paused(vault: Vault, *messages: str, user: str = "alice") -> None:
     """Say these on an old commit."""
     git(vault, "checkout", "-q", "--detach")
     for message in messages:
-        recorded = record_turn(vault, "alice", message, "Noted.")
+        recorded = record_turn(vault, user, message, "Noted.")
         assert recorded.paused and "HEAD is detached" in recorded.paused and not recorded.changes
         assert recorded.sources == (recorded.source.partition(":")[0],)
     git(vault, "switch", "-q", "main")
@@ -134,6 +134,22 @@ def test_nothing_is_added_to_a_file_in_utf_16(begun: Vault, name: str) -> None:
     path.write_text(text)
     record_turn(vault, "alice", "thanks", "Noted.")
     assert "light" in read(vault, USER)
+
+
+@pytest.mark.parametrize("name", ["USER.md", "feedback.jsonl"])
+def test_a_turn_beside_a_file_that_is_too_large_is_kept(begun: Vault, name: str) -> None:
+    vault, path = begun, begun.root / "memory/alice" / name
+    text = path.read_bytes()
+    path.write_bytes(text + b"\n" * 20_000_001)
+    recorded = record_turn(vault, "alice", "I prefer light mode", "Noted.")
+    assert recorded.source and "nothing was learned from this turn yet" in (recorded.paused or "")
+    paused(vault, "I use Python every day", user="bob")
+    ran = {outcome.job: outcome for outcome in heartbeat(vault, only="commits", force=True)}
+    assert not ran["commits"].ok and "is not read" in ran["commits"].said
+    assert (turns_waiting(vault, "alice"), turns_waiting(vault, "bob")) == (1, 0)
+    path.write_bytes(text)
+    assert learn_waiting(vault, "alice") == 0
+    assert "light" in read(vault, USER) and turns_waiting(vault, "alice") == 0
 
 
 @pytest.mark.slow

@@ -36,6 +36,8 @@ _OBJECT_ID = re.compile(r"[0-9a-f]{40}")
 _PACK_FAULTS = (OSError, ValueError, IndexError, AssertionError, struct.error, zlib.error)
 """What gitdb raises for a pack that is damaged, beside its own errors."""
 _MAX_CACHED_TREES = 64
+_FOUND_ONE_BY_ONE = 20
+"""So many names are each searched for in a tree; for more of them all its entries are read once."""
 MAX_OBJECT_BYTES = 300_000_000
 """Of one object, unpacked: it may come from others, and a few kilobytes can hold gigabytes."""
 
@@ -206,6 +208,18 @@ class Objects:
             return None
         start, id_at = at
         return TreeEntry(body[start : body.index(b" ", start)], body[id_at : id_at + 20].hex())
+
+    def children(self, folder: TreeEntry | None, names: Sequence[str]) -> dict[str, TreeEntry]:
+        """The entries of these names in a folder; none in what is no folder."""
+        if folder is None or folder.mode != FOLDER_MODE:
+            return {}
+        if len(names) < _FOUND_ONE_BY_ONE:
+            found = {name: self._child(folder.id, name) for name in names}
+            return {name: entry for name, entry in found.items() if entry}
+        rows = (row.groups() for row in _ENTRY.finditer(self.tree(folder.id)))
+        entries = {name: TreeEntry(mode, blob.hex()) for mode, name, blob in rows}
+        wanted = {name: entries.get(os.fsencode(name)) for name in names}
+        return {name: entry for name, entry in wanted.items() if entry}
 
     # Writing ------------------------------------------------------------------------------------------------------
 

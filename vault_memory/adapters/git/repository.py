@@ -4,6 +4,7 @@ have written them."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -28,6 +29,7 @@ _BRANCH = re.compile(
 _COMMIT = re.compile(rb"(?!0{40})([0-9a-fA-F]{40})(?:\s|\Z)")  # git reads no further than the first blank
 _LAST_MOVE = re.compile(rb"^[0-9a-f]{40} (?!0{40})([0-9a-f]{40}) [^\n]*\Z", re.MULTILINE)
 _PACKED = re.compile(rb"(?:(?:#[^\n]*|\^[0-9a-f]{40}|[0-9a-f]{40} [^\0\n]+)\n)*")
+_PACKED_BRANCH = re.compile(rb"^([0-9a-f]{40}) (refs/heads/[^\0\n]+)$", re.MULTILINE)
 _MAX_REF_BYTES = 1000
 """Of a branch's name; more is no file's."""
 _IN_PROGRESS = {
@@ -156,6 +158,19 @@ class Repository:
         if match is None and not _PACKED.fullmatch(packed):
             raise HistoryError(f"{packed_refs} is damaged, and {name} may be in it: put it back from a backup")
         return match[1].decode() if match else None
+
+    def branches(self) -> dict[str, str]:
+        """Each local branch (`refs/heads/main`), loose or packed, and its commit. One that holds no commit's id is left
+        out: git checks it out no more than we do."""
+        packed = self._read(self.common_dir / "packed-refs") or b""
+        found = {os.fsdecode(name): commit.decode() for commit, name in _PACKED_BRANCH.findall(packed)}
+        for folder, _, names in os.walk(self.common_dir / "refs" / "heads"):
+            for ref in (Path(folder, name).relative_to(self.common_dir).as_posix() for name in names):
+                if _BRANCH.fullmatch(ref):
+                    with contextlib.suppress(HistoryError):
+                        if commit := self.ref(ref):
+                            found[ref] = commit
+        return found
 
     def _last_in_log(self, name: str) -> str | None:
         """The commit at which a ref was last, as its log has it; git deletes the log of a branch that it deletes."""

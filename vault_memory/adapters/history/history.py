@@ -71,6 +71,8 @@ from vault_memory.errors import (
 LOCK_TIMEOUT_S = 30.0
 _STAND_BY_S = 2.0
 """How long a flush waits for another git that holds the locks; a commit in an editor holds them for minutes."""
+_LEFT_BEHIND_S = 60.0
+"""A lock that is older was left by a git that has ended, or waits with it for the person's editor."""
 _POLL_S = 0.02
 _STATUS_TIMEOUT_S = 120.0
 _DEFAULT_OWNER = Author("vault owner", "owner@localhost")
@@ -165,7 +167,9 @@ class History:
         if head is None:
             return HistoryState(None, None, problem, waiting, damaged, None, problem)
         paused = problem or self._repository.paused() or self._lost_base()
-        held = self._repository.held_lock() if waiting else None
+        held = self._repository.held_lock()
+        if held and not waiting and not _is_old(held):
+            held = None
         lock = f"{held} is held by another git; if none is running, delete it" if held else None
         return HistoryState(head.branch, head.commit, paused, waiting, damaged, lock, problem)
 
@@ -393,6 +397,29 @@ class History:
         except LargeObject:
             return True
         return False
+
+    def held_elsewhere(
+        self, edits: Sequence[FileChange], known: Mapping[PurePosixPath, str]
+    ) -> dict[PurePosixPath, str]:
+        """Those of the edits that are as another local branch has the file, and its name: a checkout that was killed
+        leaves them. `known` are those that were found to be so before.
+        """
+        from vault_memory.adapters.history.branches import OtherBranches  # only where a person has edited something
+
+        prefix = self._repository.prefix
+        branches = OtherBranches(self._repository, self._objects)
+        given = {prefix / edit.path: edit for edit in edits}
+
+        def content(path: PurePosixPath) -> bytes | None:
+            return given[path].after if path in given else files.read(self._repository.top / path)
+
+        found = branches.holding(
+            given,
+            content,
+            changed=lambda: [prefix / path for path in self._status()],
+            known={prefix / path: name for path, name in known.items()},
+        )
+        return {path.relative_to(prefix): name for path, name in found.items()}
 
     def refused_settings(self) -> tuple[Setting, ...]:
         """The repository's own settings that would start programs or lead elsewhere, and are not allowed to."""
@@ -851,6 +878,12 @@ class History:
 def _all_wait(pending: Sequence[Intent], reason: str) -> Flushed:
     count = sum(len(intent.drafts) for intent in pending)
     return Flushed((), count, reason, frozenset(path for intent in pending for path in intent.net_changes()))
+
+
+def _is_old(lock: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return abs(time.time() - lock.lstat().st_mtime) > _LEFT_BEHIND_S
+    return False
 
 
 def _stamp(path: Path) -> FileStamp | None:

@@ -83,8 +83,9 @@ class HistoryState:
     """Where the repository stands.
 
     `branch` is None when HEAD is detached, `head` is None before the first commit. `paused` says why commits wait,
-    `waiting` how many drafts do, `lock` names the lock of another git that they wait for. `damaged` has a line for each
-    intent that cannot be carried out. `problem` names a git index or a setting with which git can judge no file.
+    `waiting` how many drafts do, `lock` names the lock of another git that they wait for, or edits, if it is a minute
+    old. `damaged` has a line for each intent that cannot be carried out. `problem` names a git index or a setting with
+    which git can judge no file.
     """
 
     branch: str | None

@@ -319,6 +319,8 @@ def _unhealthy(
         lines.append(f"{commits}: {history.problem or history.paused or history.lock or usual}")
     elif history.problem:
         lines.append(history.problem)
+    elif history.lock:
+        lines.append(f"edits wait for their commits: {history.lock}")
     lines += history.damaged
     lines += [f"job {job.name}: {job.last.said}" for job in jobs if job.last and not job.last.ok and job.last.finished]
     return lines

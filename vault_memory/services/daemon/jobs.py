@@ -60,10 +60,17 @@ def _embed_waiting(vault: Vault) -> str:
 def _commit_waiting(vault: Vault) -> str:
     waiting = vault.history.state().waiting
     flushed = vault.history.flush() if waiting else None
-    learned = 0
+    learned, failure = 0, None
     for user_id in vault.user_ids():
-        learned += turns_waiting(vault, user_id)
-        learn_waiting(vault, user_id)
+        count = turns_waiting(vault, user_id)
+        try:
+            learn_waiting(vault, user_id)
+        except VaultMemoryError as error:  # the other users' turns do not wait with it
+            failure = error
+        else:
+            learned += count
+    if failure:
+        raise failure
     if flushed and flushed.waiting:
         raise HistoryError(f"{flushed.waiting} commits wait: {flushed.paused}")
     said = [f"{len(flushed.commits)} waiting commits made"] if flushed else []

@@ -30,7 +30,7 @@ from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import Change
 from vault_memory.core.text import one_line
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import Busy, ForeignFile, HistoryError, Unwritable, UsageError
+from vault_memory.errors import Busy, ForeignFile, HistoryError, TooLarge, Unwritable, UsageError
 from vault_memory.services.profiles import ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.vault import Vault
@@ -104,12 +104,15 @@ def record_turn(
         exit_code=exit_code,
     )
     cache = ReadCache()
-    before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+    before, at = None, turn.created_at.astimezone(vault.config.zone())
+    with contextlib.suppress(TooLarge):  # it is raised again below: the turn is kept first
+        before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+        at = before.at
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
     with contextlib.ExitStack() as held:
-        source, marker = _append_to_record(vault, turn, before.at, held)
+        source, marker = _append_to_record(vault, turn, at, held)
         try:
-            if _learn_earlier(vault, user_id, marker):
+            if _learn_earlier(vault, user_id, marker) or before is None:
                 before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
             written = _learn(vault, turn, source, before, quote, cache)
             _strike_off(vault, user_id, marker)
