@@ -383,6 +383,31 @@ def test_what_a_checkout_wrote_before_a_filter_failed_is_no_edit(branches: Vault
     assert look(vault) == 0 and {found.path for found in withheld(vault)} == {".gitattributes", str(USER)}
 
 
+def test_what_a_pull_wrote_before_a_filter_failed_is_no_edit(branches: Vault, tmp_path: Path) -> None:
+    vault = branches
+    for key, value in (("smudge", "false"), ("clean", "cat"), ("required", "true")):
+        git(vault, "config", "--global", f"filter.bad.{key}", value)
+    git(vault, "clone", "-q", ".", str(tmp_path / "elsewhere"))
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / NOTE).write_text("of the other machine\n")
+    (elsewhere / "a.md").write_text("new\n")
+    (elsewhere / "z-video.bin").write_text("movie\n")
+    with (elsewhere / ".gitattributes").open("a") as file:
+        file.write("*.bin filter=bad\n")
+    there = ["git", "-C", str(elsewhere), "-c", "user.name=B", "-c", "user.email=b@example.org"]
+    subprocess.run([*there, "add", "."], check=True)
+    subprocess.run([*there, "commit", "-qm", "from there"], check=True)
+    before = subjects(vault)
+    with pytest.raises(subprocess.CalledProcessError):
+        git(vault, "pull", "-q", "--no-rebase", str(elsewhere), "main")
+    assert read(vault, NOTE) == "of the other machine\n" and not (vault.root / ".git/index.lock").exists()
+    assert look(vault) == 0 and subjects(vault) == before
+    assert {found.path for found in withheld(vault)} == {".gitattributes", "a.md", str(NOTE)}
+    git(vault, "reset", "-q", "--hard")
+    git(vault, "clean", "-qfd")
+    assert withheld(vault) == () and diff(vault) == ""
+
+
 def test_edits_that_wait_for_a_lock_that_a_crashed_git_left_are_told_of(branches: Vault) -> None:
     vault, lock = branches, branches.root / ".git/index.lock"
     save(vault, NOTE, "mine\n")

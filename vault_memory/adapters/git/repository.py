@@ -30,6 +30,8 @@ _COMMIT = re.compile(rb"(?!0{40})([0-9a-fA-F]{40})(?:\s|\Z)")  # git reads no fu
 _LAST_MOVE = re.compile(rb"^[0-9a-f]{40} (?!0{40})([0-9a-f]{40}) [^\n]*\Z", re.MULTILINE)
 _PACKED = re.compile(rb"(?:(?:#[^\n]*|\^[0-9a-f]{40}|[0-9a-f]{40} [^\0\n]+)\n)*")
 _PACKED_BRANCH = re.compile(rb"^([0-9a-f]{40}) (refs/heads/[^\0\n]+)$", re.MULTILINE)
+_FETCHED = re.compile(rb"^([0-9a-f]{40})\t\t", re.MULTILINE)
+"""What `git fetch` has brought in to be merged; other lines of FETCH_HEAD say `not-for-merge` between the two tabs."""
 _MAX_REF_BYTES = 1000
 """Of a branch's name; more is no file's."""
 _IN_PROGRESS = {
@@ -160,8 +162,8 @@ class Repository:
         return match[1].decode() if match else None
 
     def branches(self) -> dict[str, str]:
-        """Each local branch (`refs/heads/main`), loose or packed, and its commit. One that holds no commit's id is left
-        out: git checks it out no more than we do."""
+        """Each local branch (`refs/heads/main`), loose or packed, and its commit; what git fetched last (`FETCH_HEAD`),
+        too. One that holds no commit's id is left out: git checks it out no more than we do."""
         packed = self._read(self.common_dir / "packed-refs") or b""
         found = {os.fsdecode(name): commit.decode() for commit, name in _PACKED_BRANCH.findall(packed)}
         for folder, _, names in os.walk(self.common_dir / "refs" / "heads"):
@@ -170,6 +172,8 @@ class Repository:
                     with contextlib.suppress(HistoryError):
                         if commit := self.ref(ref):
                             found[ref] = commit
+        if fetched := _FETCHED.search(self._read(self.git_dir / "FETCH_HEAD") or b""):
+            found["FETCH_HEAD"] = fetched[1].decode()
         return found
 
     def _last_in_log(self, name: str) -> str | None:
