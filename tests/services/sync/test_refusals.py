@@ -385,6 +385,16 @@ def test_a_push_moves_one_reference_of_the_remote_and_none_here(one: Machine, hu
     assert git(hub, "rev-parse", "main") == git(one.root, "rev-parse", "main")
 
 
+def test_an_address_that_begins_with_a_slash_is_no_remotes_name(one: Machine, hub: Path, tmp_path: Path) -> None:
+    """Git ignores such a remote in its config, too."""
+    git(tmp_path, "init", "-q", "--bare", "theirs.git")
+    git(one.root, "config", f"remote.{hub}.url", str(tmp_path / "theirs.git"))
+    one.write("memory/alice/notes/more.md", "# more\n")
+    assert sync(one.vault, str(hub)).sent == 1
+    assert git(tmp_path / "theirs.git", "for-each-ref") == ""
+    assert git(hub, "rev-parse", "main") == git(one.root, "rev-parse", "main")
+
+
 def test_an_address_is_made_into_another_once(one: Machine, hub: Path) -> None:
     """As git does it for the remote's own name; in a message the remote has its name."""
     git(one.root, "config", "remote.origin.url", "x:hub.git")

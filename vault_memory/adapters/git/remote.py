@@ -77,11 +77,16 @@ class Remote:
 
     def addresses(self) -> list[str]:
         """Where the remote is fetched from and pushed to; a name that is no remote's is an address."""
+        return self._configured() or [self._name]
+
+    def _configured(self) -> list[str]:
+        """The addresses of a remote in git's config; none for a name that git takes for an address: one that begins
+        with a slash is, whatever the config says of it."""
         found = []
-        for way in ((), ("--push",)):
+        for way in ((), ("--push",)) if not self._name.startswith("/") else ():
             out = git.run(self._root, "remote", "get-url", "--all", *way, "--", self._name, ok=(0, 2, 128))
             found += reading.lines(os.fsdecode(out))
-        return found or [self._name]
+        return found
 
     def tip(self, branch: str) -> str | None:
         """The commit that the remote's branch is at; None when it has no such branch."""
@@ -149,7 +154,8 @@ class Remote:
         """
         yield from ("-c", f"remote.{stand_in}.followRemoteHEAD=never")
         is_address = True
-        for item in os.fsdecode(git.run(self._root, "config", "--list", "-z")).split("\0"):
+        known = os.fsdecode(git.run(self._root, "config", "--list", "-z")) if self._configured() else ""
+        for item in known.split("\0"):
             key, _, value = item.partition("\n")
             remote, _, what = key.rpartition(".")
             if remote == f"remote.{self._name}" and what in _WAYS:
