@@ -73,6 +73,7 @@ class Person:
         self._removed: set[str] = set()
         self._stashes: list[Marks] = []
         self._said: set[str] = set()
+        self._with_their_branch: set[str] = set()
         self._known: set[str] = set()
         self._busy = False
         self._began, self._gate = folder / "began", folder / "gate"
@@ -241,6 +242,7 @@ class Person:
         other = self._other()
         if other not in ("main", "two") and self.git("branch", "-D", other):
             may.gone |= self.seen.tips[other]
+            self._with_their_branch |= self.seen.tips[other]
 
     def merge(self, may: May) -> None:
         other = self._other()
@@ -291,7 +293,8 @@ class Person:
         note.parent.mkdir(parents=True, exist_ok=True)
         with note.open("a") as file:
             file.write(mark + "\n")
-        (there / "z-video.bin").write_text(mark + "\n")
+        for name in ("a-video.bin", "z-video.bin"):  # git writes one before everything else, one after it
+            (there / name).write_text(mark + "\n")
         self.git("add", ".", at=there)
         self.git("-c", f"user.name={OTHER}", "commit", "-qm", "from elsewhere", at=there)
         self.git("push", "-q", at=there)
@@ -470,6 +473,8 @@ class Person:
             self._found("stuck", f"{state.waiting} commits and {turns} turns wait: {state.paused or state.lock}")
         if left := self._lines("status", "--porcelain"):
             self._found("stuck", f"left: {left[:5]}")
+        for mark in sorted(self._said.difference(self._with_their_branch, *self.see().tips.values())):
+            self._found("lost", f"{mark}, which the assistant was told")
 
     def _found(self, fault: str, what: str) -> None:
         self.faults[fault] += 1
