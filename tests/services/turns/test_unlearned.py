@@ -152,6 +152,19 @@ def test_a_turn_beside_a_file_that_is_too_large_is_kept(begun: Vault, name: str)
     assert "light" in read(vault, USER) and turns_waiting(vault, "alice") == 0
 
 
+def test_a_turn_beside_a_pipe_in_the_place_of_a_file_is_kept(begun: Vault) -> None:
+    vault, path = begun, begun.root / "memory/alice/USER.md"
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("needs named pipes")
+    path.unlink()
+    os.mkfifo(path)
+    recorded = record_turn(vault, "alice", "I use Python every day", "Noted.")
+    assert recorded.source and "no file but a pipe" in (recorded.paused or "")
+    path.unlink()
+    git(vault, "checkout", "-q", "--", "memory/alice/USER.md")
+    assert learn_waiting(vault, "alice") == 0 and "Python" in read(vault, USER)
+
+
 @pytest.mark.slow
 def test_hundreds_of_turns_beside_a_staged_file_need_few_descriptors_and_are_learned_from(begun: Vault) -> None:
     """A turn whose commits wait is an intent; beyond some, turns are only kept."""

@@ -105,7 +105,7 @@ def record_turn(
     )
     cache = ReadCache()
     before, at = None, turn.created_at.astimezone(vault.config.zone())
-    with contextlib.suppress(TooLarge):  # it is raised again below: the turn is kept first
+    with contextlib.suppress(TooLarge, ForeignFile):  # it is raised again below: the turn is kept first
         before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
         at = before.at
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
