@@ -302,12 +302,14 @@ class Vault:
 def find_vault(start: Path | None = None, *, given: str | None = None, environ: Mapping[str, str] = os.environ) -> Path:
     """The vault's root: `given` (from `--vault`) if there is one; else the folder `start` or the nearest parent that is
     a vault, as git finds a repository; else the one in the environment. Raises `NotAVault`.
+
+    In the folders of a vault's own (`memory/`) there is no other, whatever lies there (`layout.may_be_vault`).
     """
     if given:
         return _checked(Path(given), "--vault")
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
-        if (folder / layout.SETTINGS_FILE).is_file():
+        if (folder / layout.SETTINGS_FILE).is_file() and vault_around(folder) is None:
             return folder
     if environ.get(ENV_VAULT):
         return _checked(Path(environ[ENV_VAULT]), ENV_VAULT)
@@ -315,6 +317,15 @@ def find_vault(start: Path | None = None, *, given: str | None = None, environ: 
         f"no vault here: {here} and its parents hold no {layout.SETTINGS_FILE}. Run `vault-memory init DIR` "
         f"to make one, or name one with --vault or {ENV_VAULT}"
     )
+
+
+def vault_around(folder: Path) -> Path | None:
+    """The vault that a resolved folder belongs to because it is one of that vault's own, such as `memory/`, or below
+    one; None for any other folder."""
+    for outer in reversed(folder.parents):
+        if not layout.may_be_vault(folder.relative_to(outer)) and (outer / layout.SETTINGS_FILE).is_file():
+            return outer
+    return None
 
 
 def open_vault(
@@ -363,6 +374,8 @@ def _allowed_git_settings(root: Path) -> tuple[Setting, ...]:
 
 def _checked(path: Path, named_by: str) -> Path:
     root = path.expanduser().resolve()
+    if outer := vault_around(root):
+        raise NotAVault(f"{named_by} names {root}, a folder of the vault {outer}: name that one")
     if not (root / layout.SETTINGS_FILE).is_file():
         raise NotAVault(
             f"{named_by} names {root}, which is not a vault (it holds no {layout.SETTINGS_FILE}): "

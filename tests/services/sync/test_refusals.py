@@ -13,6 +13,7 @@ from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import status
 from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.retrieval.search import SearchQuery, search
 from vault_memory.services.sync.check_staged import check_staged
 from vault_memory.services.sync.sync import sync
 from vault_memory.services.turns.record import record_turn
@@ -276,6 +277,23 @@ def test_what_stands_where_a_turn_will_write_is_not_taken_in(remote: Machine, on
         assert recorded.commits and recorded.paused is None
     one.sync()
     one.assert_clean()
+
+
+def test_settings_of_a_vault_inside_memory_hide_no_notes(remote: Machine, one: Machine) -> None:
+    """Those notes left index, search and prompt, no edit of them was committed, and `status` was healthy."""
+    names = [f"memory/alice/{folder}/vault-memory.toml" for folder in ("notes", "daily", "new")] + [
+        "skills/vault-memory.toml"
+    ]
+    push(remote, **dict.fromkeys(names, "format = 1\n"), **{"memory/alice/new/fresh.md": "a zebra\n"})
+    (line,) = one.sync().notes
+    assert "4 files" in line and not any((one.root / name).exists() for name in names)
+    git(one.root, "checkout", "HEAD^2", "--", names[0])  # as plain git may bring it
+    assert any(names[0] in line and "`git mv`" in line for line in status(one.vault).unhealthy)
+    one.write("memory/alice/notes/idea.md", "# 想法\n\nan edited note\n")
+    for query, source in (("zebra", "new/fresh.md"), ("edited", "notes/idea.md")):
+        assert [hit.source for hit in search(one.vault, "alice", SearchQuery(query)).hits] == [source]
+    with one.vault.lock("alice"):
+        assert commit_person_edits(one.vault, "alice") == 1
 
 
 def test_what_plain_git_brings_where_a_turn_will_write_is_named(remote: Machine, one: Machine) -> None:
