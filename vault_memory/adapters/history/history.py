@@ -423,6 +423,15 @@ class History:
                     failing[full.relative_to(prefix)] = name
         return failing
 
+    def taken(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
+        """Those of these files, gone from the disk, that git took away (another branch, a merge) or the person's own
+        commit deleted: HEAD does not hold them, and did lately. None while git's folder cannot be read."""
+        try:
+            tree, waiting = self._head_tree(), self._waiting()
+            return self._rewind.held_before(p for p in paths if p not in waiting and not self._blob_at(tree, p))
+        except _FAULTS:
+            return set()
+
     def _with_refused_filter(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         prefix = self._repository.prefix
         refused = Filters(self._repository, self._objects).refused([prefix / path for path in paths])

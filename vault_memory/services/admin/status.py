@@ -18,7 +18,7 @@ from vault_memory.core.notes import note
 from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
-from vault_memory.services.indexing import compare, is_mass_deletion, spaces
+from vault_memory.services.indexing import compare, held_deletions, spaces
 from vault_memory.services.person_edits import Withheld, withheld
 from vault_memory.services.sync import (
     decided_conflicts,
@@ -219,7 +219,7 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
             if s not in found.problems and now - scan.SourceStamp(*found.files[s]).ctime_ns / 1e9 > STALE_AFTER_S
         ),
         failed=problems | found.problems,
-        held=change.removed if is_mass_deletion(len(change.removed), len(known)) else (),
+        held=held_deletions(vault, scope, change.removed, len(known)),
         vectors_pending=stats.pending.get(vault.embedder.space, stats.chunks) if stats else 0,
         building=building,
         index_bytes=stats.bytes if stats else 0,
