@@ -324,6 +324,24 @@ def test_what_stands_in_the_place_of_a_misplaced_file_stays(remote: Machine, one
     one.assert_clean()
 
 
+def test_a_file_that_turns_write_and_is_no_text_is_kept_beside(remote: Machine, one: Machine) -> None:
+    """A NUL byte in a USER.md kept that user from learning anything."""
+    before = one.read(USER)
+    bad = {USER: before + "\0", "memory/bob/USER.md": "# x\n\0", "memory/alice/MEMORY.md": "x".encode("utf-16")}
+    push(remote, **bad, **{"note.md": "a \0 in any other note\n"})
+    notes = one.sync().notes
+    assert len(notes) == 3 and all("cannot be used" in line and "what is here stays" in line for line in notes)
+    assert sum("holds NUL bytes" in line for line in notes) == 2 and "UTF-16" in "".join(notes)
+    assert one.read(USER) == before and one.read("note.md").startswith("a \0")
+    (copy,) = (one.root / "memory/alice").glob("USER (conflict *).md")
+    assert copy.read_text() == before + "\0"
+    for user in ("alice", "bob"):
+        recorded = record_turn(one.vault, user, "我喜歡暗色主題")
+        assert recorded.commits and recorded.paused is None
+    assert one.sync().notes == ()
+    one.assert_clean()
+
+
 def test_an_encoding_that_the_remote_names_holds_up_no_turn(remote: Machine, one: Machine) -> None:
     push(remote, **{".gitattributes": "*.md working-tree-encoding=UTF-16\n"})
     one.sync()
