@@ -9,9 +9,10 @@ import pytest
 
 from tests.services.sync.conftest import USER, Machine, git
 from vault_memory.core import layout
-from vault_memory.errors import HistoryError, UsageError
+from vault_memory.errors import HistoryError, InvalidId, UsageError
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import status
+from vault_memory.services.admin.users import rename_user
 from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.retrieval.search import SearchQuery, search
 from vault_memory.services.sync.check_staged import check_staged
@@ -340,6 +341,21 @@ def test_a_file_that_turns_write_and_is_no_text_is_kept_beside(remote: Machine, 
         assert recorded.commits and recorded.paused is None
     assert one.sync().notes == ()
     one.assert_clean()
+
+
+def test_a_users_id_that_a_folder_of_the_remote_takes_is_named(remote: Machine, one: Machine) -> None:
+    push(remote, **{"memory/ZED/x.md": "x\n"})
+    one.sync()
+    assert not any("ZED" in line for line in status(one.vault).degraded)
+    for _ in range(2):
+        with pytest.raises(InvalidId, match="`vault-memory user rename ZED NEW`"):
+            record_turn(one.vault, "zed", "hello")
+    (line,) = [line for line in status(one.vault).degraded if "ZED" in line]
+    assert line.startswith("user id 'zed' differs from the existing 'ZED'")
+    assert not any("ZED" in line for line in status(one.vault, "alice").degraded)
+    rename_user(one.vault, "ZED", "somebody")
+    assert record_turn(one.vault, "zed", "hello").paused is None
+    assert not any("ZED" in line for line in status(one.vault).degraded)
 
 
 def test_an_encoding_that_the_remote_names_holds_up_no_turn(remote: Machine, one: Machine) -> None:

@@ -146,7 +146,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         conflicts=conflicts,
         decided=decided,
         withheld=held_back,
-        degraded=(*degraded, *refused),
+        degraded=(*degraded, *refused, *(told(vault.refused_users) if user_id is None else ())),
         unhealthy=(
             *dict.fromkeys([*_unhealthy(scope_statuses, daemon, history, jobs), *untold, *notes]),
             *(f"conflict: {line}" for line in conflicts),
