@@ -130,6 +130,13 @@ def test_a_list_of_endpoints_may_come_from_the_environment(tmp_path: Path) -> No
             '[upstream]\nbase_url = "http://a.example/v1?key=1"',
             r"upstream\.base_url must be an address without a query",
         ),
+        *(
+            (f"[{table}]\n{key} = {number}", rf"{table}\.{key} must have numbers that are finite")
+            for table, key in (("search", "vector_weight"), ("llm", "timeout_s"), ("watch", "cap_ms"))
+            for number in ("nan", "-inf", "0x" + "f" * 9_000)
+        ),
+        ("[lexicon]\nx = [[{ y = nan }]]", r"lexicon must have numbers that are finite"),
+        ("[watch]\ncommit_quiet_ms = 9_000_000_000", r"commit_quiet_ms must be between 0 and 86400000"),
         ('[proxy]\nhousekeeping = ["("]', r"proxy\.housekeeping must be regular expressions: '\(' is not one"),
     ],
 )
@@ -254,3 +261,8 @@ def test_a_pattern_that_cannot_be_compiled_is_named(tmp_path: Path) -> None:
     for pattern in ("(", "(" * 5_000, "a{1,99999999999}"):
         with pytest.raises(ConfigError, match="vault-memory.toml:2: proxy.housekeeping must be regular"):
             load(tmp_path, f"[proxy]\nhousekeeping = ['{pattern}']\n")
+
+
+def test_a_number_of_the_environment_is_finite(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="environment variable VAULT_MEMORY_SEARCH_VECTOR_WEIGHT: .* finite"):
+        load(tmp_path, "", {"VAULT_MEMORY_SEARCH_VECTOR_WEIGHT": "nan"})

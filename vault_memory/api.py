@@ -18,7 +18,7 @@ from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchRes
 from vault_memory.services.retrieval import build_enhanced_prompt as build
 from vault_memory.services.retrieval import search as find
 from vault_memory.services.turns import Recorded, feedback, record_turn
-from vault_memory.services.vault import Vault, open_vault
+from vault_memory.services.vault import Vault, open_vault, vault_around
 
 
 def extract_and_update(
@@ -107,7 +107,7 @@ class FeedbackCollector:
 
 def _vault_of(memory_dir: str | Path) -> Vault:
     folder = Path(memory_dir).expanduser().resolve()
-    is_inside = folder.name == layout.MEMORY_DIR and not (folder / layout.SETTINGS_FILE).exists()
+    is_inside = folder.name == layout.MEMORY_DIR and vault_around(folder) == folder.parent
     return open_vault(folder.parent if is_inside else folder)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -26,6 +26,8 @@ from vault_memory.errors import ConfigError
 ENV_PREFIX = "VAULT_MEMORY_"
 MAX_PROBLEMS, MAX_PROBLEM_CHARS = 20, 1_000
 """How much one error shows: a file may hold any number of wrong settings, and anybody may have written it."""
+MAX_NUMBER = 2**53
+"""A number up to this is exact as a float, too; TOML has `nan`, `inf` and integers of any length."""
 MAX_SUGGESTED_CHARS = 60
 """A longer unknown key is no misspelt setting."""
 
@@ -147,8 +149,12 @@ class Config:
     )
 
     watch_settle_ms: int = _field(400, "quiet time after an edit before it is indexed", low=0, high=60_000)
-    watch_commit_quiet_ms: int = _field(5_000, "quiet time before an edit is committed as the person's", low=0)
-    watch_cap_ms: int = _field(10_000, "a file that keeps changing is indexed at least this often", low=100)
+    watch_commit_quiet_ms: int = _field(
+        5_000, "quiet time before an edit is committed as the person's", low=0, high=86_400_000
+    )
+    watch_cap_ms: int = _field(
+        10_000, "a file that keeps changing is indexed at least this often", low=100, high=86_400_000
+    )
 
     embedding_kind: str = _field(
         "offline",
@@ -403,6 +409,9 @@ def _take(values: dict[str, Any], problems: list[str], name: str, value: Any, wh
     """Put a valid value into `values`, else a line into `problems`."""
     kind, rules = _TYPES[name], _FIELDS[name].metadata
     wanted = get_origin(kind) or kind
+    if not all(abs(number) <= MAX_NUMBER for number in _numbers(value)):  # of nan every comparison is false
+        problems.append(f"{where}: {_KEYS[name]} must have numbers that are finite, at most {MAX_NUMBER}")
+        return
     if wanted is float and type(value) is int:
         value = float(value)
     if type(value) is not wanted or (get_args(kind) and not _fits(value, kind)):
@@ -417,6 +426,15 @@ def _take(values: dict[str, Any], problems: list[str], name: str, value: Any, wh
         problems.append(f"{where}: {_KEYS[name]} {problem}")
     else:
         values[name] = value
+
+
+def _numbers(value: Any) -> Iterator[int | float]:
+    """Every number in a value: itself, or those in a list or table, which `reading.toml_table` keeps shallow."""
+    if isinstance(value, (int, float)):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(inner)
 
 
 def _take_out_doubted(values: dict[str, Any], in_file: set[str], doubts: Doubts) -> tuple[Waiting, ...]:

@@ -110,6 +110,18 @@ def test_a_vault_inside_a_vault_is_left_to_itself(tmp_path: Path) -> None:
     }
 
 
+def test_settings_in_the_layouts_own_folders_hide_nothing(tmp_path: Path) -> None:
+    """Anybody may have put them there, a remote too: the notes beside them left the index without a word."""
+    for folder in ("memory/alice", "memory/alice/notes", "skills", "context/x"):
+        put(tmp_path, f"{folder}/{layout.SETTINGS_FILE}")
+        put(tmp_path, f"{folder}/a.md")
+    assert scan.scan(tmp_path, "alice").files.keys() == {"a.md", "notes/a.md"}
+    assert scan.look(tmp_path, "alice", ["a.md", "notes/a.md"]).files.keys() == {"a.md", "notes/a.md"}
+    shared = {"skills/a.md", "context/x/a.md"}
+    assert scan.scan(tmp_path, layout.SHARED).files.keys() == shared
+    assert scan.look(tmp_path, layout.SHARED, shared).files.keys() == shared
+
+
 def test_folders_deeper_than_the_stack(tmp_path: Path) -> None:
     folder = put(tmp_path, "memory/alice/USER.md").parent
     here = os.open(folder, os.O_RDONLY)

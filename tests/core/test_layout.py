@@ -105,10 +105,15 @@ def test_what_stands_in_the_place_of_a_file_or_folder_of_the_layout() -> None:
     files = ["daily", "Daily", "conversations", "memories", "archive", "archive/daily"]
     misplaced = [home + name for name in below_a_file + files]
     misplaced += ["memory/carol", "memory/notes.txt", "vault-memory.toml/x", ".gitattributes/x"]
+    misplaced += [
+        f"{folder}/vault-memory.toml" for folder in ("memory", "memory/bob", "memory/bob/a/b", "skills", "context/x")
+    ]
+    misplaced += ["Memory/bob/VAULT-Memory.toml.", "memory/bob/notes/VAULT-~1.TOM"]
     assert [name for name in misplaced if not is_misplaced(PurePosixPath(name))] == []
     sound = [
         home + name for name in ("USER.md", "daily/2026-01-30.md", "daily/x/y.md", "notes/USER.md/x", "facts", "a")
     ]
+    sound += ["notes/vault-memory.toml", "notes/memory/bob/vault-memory.toml", "memory/bob/notes/vault-memory.toml.md"]
     sound += ["memory/README.md", "memory/.gitkeep", "notes/x.md", "vault-memory.toml", ".gitignore", "USER.md/x"]
     assert [name for name in sound if is_misplaced(PurePosixPath(name))] == []
 

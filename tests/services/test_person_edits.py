@@ -478,3 +478,29 @@ def test_an_edit_that_git_is_told_not_to_see_is_not_committed(vault: Vault, vers
     assert commit_person_edits(vault, None, [path]) == 0 == commit_person_edits(vault, None)
     git(vault, "update-index", "--no-assume-unchanged", "notes.md")
     assert commit_person_edits(vault, None, [path]) == 1
+
+
+def test_a_profile_that_is_saved_as_utf_16_changes_no_preference(vault: Vault) -> None:
+    """Each preference seemed to be gone: there was a commit for each, and another when it was saved as UTF-8 again."""
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    text, before = read(vault, USER), len(subjects(vault))
+    for encoding in ("utf-16", "utf-8"):
+        (vault.root / USER).write_text(text, encoding=encoding)
+        commit_person_edits(vault, "alice")
+    assert len(subjects(vault)) == before + 2 and all(each.startswith("edit ") for each in subjects(vault)[:2])
+
+
+def test_files_of_another_repository_end_no_round(vault: Vault) -> None:
+    """Git refuses to judge them: "Pathspec is in submodule"."""
+    for folder in ("sub", "gone", "memory/alice/other"):
+        save(vault, PurePosixPath(folder, "x.md"), "x\n")
+    head = git(vault, "rev-parse", "HEAD").strip()
+    for folder in ("sub", "gone"):
+        git(vault, "update-index", "--add", "--cacheinfo", f"160000,{head},{folder}")
+    git(vault, "commit", "-qnm", "submodules")
+    for folder in ("sub", "memory/alice/other"):
+        git(vault, "init", "-q", folder)
+    save(vault, NOTE, "mine\n")
+    paths = [PurePosixPath("sub/x.md"), PurePosixPath("gone/x.md"), PurePosixPath("memory/alice/other/x.md"), NOTE]
+    assert [edit.path for edit in vault.history.uncommitted(paths)] == [NOTE]
+    assert commit_person_edits(vault, None, paths) == 1

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.vaults import write
+from vault_memory.api import MemorySearchEngine
 from vault_memory.core import layout
-from vault_memory.errors import ForeignFile, UsageError
+from vault_memory.errors import ForeignFile, NotAVault, UsageError
 from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.admin.status import status
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
 from vault_memory.services.retrieval.search import SearchQuery, search
-from vault_memory.services.vault import Vault, open_vault
+from vault_memory.services.vault import Vault, find_vault, open_vault
 
 SECRET = "heliotrope"
 
@@ -120,3 +121,17 @@ def test_work_waits_until_no_chat_is_getting_its_memory(vault: Vault) -> None:
     vault.memories.end()
     assert went.wait(0.3), "before the time is up"
     working.join(20)
+
+
+def test_in_the_folders_of_a_vault_there_is_no_other(bare_vault: Vault) -> None:
+    """Settings that a remote had put there made a stranger's vault of them: turns recorded there went into it."""
+    for name in ("memory", "memory/alice/notes", "skills"):
+        folder = bare_vault.root / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / layout.SETTINGS_FILE).write_text("format = 1\n")
+        assert find_vault(folder) == bare_vault.root
+        with pytest.raises(NotAVault, match=f"a folder of the vault {bare_vault.root}: name that one"):
+            open_vault(folder)
+        with pytest.raises(UsageError, match="no other vault can be in it"):
+            create_vault(folder)
+    assert MemorySearchEngine(bare_vault.root / "memory").vault.root == bare_vault.root

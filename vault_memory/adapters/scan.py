@@ -2,7 +2,8 @@
 
 No symbolic link is followed: it could lead out of the vault, into another user's folder, or round in a circle.
 Only regular files are opened, and without waiting (a FIFO would block without end). A folder with a `vault-memory.toml`
-of its own is another vault and is skipped. A test keeps the names chosen here equal to those of `layout.place_of`.
+of its own is another vault and is skipped, where there may be one (`layout.may_be_vault`). A test keeps the names
+chosen here equal to those of `layout.place_of`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import stat as modes
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.core import layout
@@ -82,7 +83,7 @@ def look(root: Path, scope: str, sources: Iterable[str]) -> Scan:
         folder = source.rpartition("/")[0]
         try:
             if folder not in is_plain:
-                is_plain[folder] = _has_plain_folders(base, source)
+                is_plain[folder] = _has_plain_folders(base, scope, source)
             if is_plain[folder]:
                 _note(found, source, os.lstat(f"{base}/{source}"))
         except (FileNotFoundError, NotADirectoryError):
@@ -148,7 +149,7 @@ def _walk(found: Scan, folder: str, scope: str) -> None:
 
 def _list(found: Scan, folder: str, prefix: str, scope: str) -> list[tuple[str, str]]:
     """Add the files of one folder to `found`; returns the folders in it, each with its path and its prefix."""
-    if prefix and os.path.lexists(os.path.join(folder, layout.SETTINGS_FILE)):
+    if prefix and _is_vault(scope, prefix, folder):
         return []
     folders = []
     has_records = scope != layout.SHARED and prefix.startswith("conversations/")
@@ -223,14 +224,20 @@ def _is_utf8(name: str) -> bool:
     return True
 
 
-def _has_plain_folders(base: Path, source: str) -> bool:
+def _has_plain_folders(base: Path, scope: str, source: str) -> bool:
     """Whether every folder above `source` is a real folder and none of them another vault."""
     folder = base
     for part in source.split("/")[:-1]:
         folder = folder / part
-        if not modes.S_ISDIR(os.lstat(folder).st_mode) or os.path.lexists(folder / layout.SETTINGS_FILE):
+        if not modes.S_ISDIR(os.lstat(folder).st_mode) or _is_vault(scope, source, folder):
             return False
     return True
+
+
+def _is_vault(scope: str, source: str, folder: str | Path) -> bool:
+    """Whether a folder with the path of `source` or above it is a vault of its own."""
+    is_possible = scope == layout.SHARED and layout.may_be_vault(PurePosixPath(source))
+    return is_possible and os.path.lexists(os.path.join(folder, layout.SETTINGS_FILE))
 
 
 def _unreadable(mode: int) -> str:

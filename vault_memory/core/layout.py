@@ -70,6 +70,8 @@ _BELOW_A_FILE = _compiled_later(
     rf"(?:{re.escape('vault-memory.toml')}|\.gitignore|\.gitattributes"
     rf"|{_HOME}(?:{'|'.join(_folded(glob) for glob, _ in KIND_OF_PATH)}|memory-\d{{4}}\.md))/"
 )
+_OWN_FOLDERS = (MEMORY_DIR, SKILLS_DIR, SOUL.parts[0])
+_NO_VAULT = _compiled_later(rf"(?:{'|'.join(_OWN_FOLDERS)})/(?:.*/)?{_or_short('vault-memory', 'vault-')}\.toml?")
 _FOLDERS_OF_HOME = "|".join(glob.partition("/")[0] for glob, _ in KIND_OF_PATH if "/" in glob)
 _IS_A_FOLDER = _compiled_later(rf"memory/{_USER_ID.pattern}(?<!\.md)|{_HOME}(?:{_FOLDERS_OF_HOME})|{_HOME}archive")
 _UPWARDS = re.compile(r"(?:^|/)\.\.[. ]*(?:/|$)")
@@ -108,12 +110,21 @@ def is_program(path: PurePosixPath) -> bool:
 
 def is_misplaced(path: PurePosixPath) -> bool:
     """Whether a file stands where the layout has a folder (`memory/bob`, `memory/bob/daily`), or below a folder that
-    stands where it has a file (`memory/bob/USER.md/x`): a turn could not write there. Nothing of this kind is committed
-    or taken from a remote. Markdown in `memory/` is no user's."""
+    stands where it has a file (`memory/bob/USER.md/x`): a turn could not write there. Or it is the settings of a vault
+    where there is none (`may_be_vault`). Nothing of this kind is committed or taken from a remote. Markdown in
+    `memory/` is no user's."""
     stored = _as_stored(path)
-    if not stored.startswith(("memory", "vault-memory.toml/", ".git")):  # most are notes of the shared scope
+    if not stored.startswith((*_OWN_FOLDERS, "vault-memory.toml/", ".git")):  # most are notes of the shared scope
         return False
-    return _BELOW_A_FILE().match(stored) is not None or _IS_A_FOLDER().fullmatch(stored) is not None
+    if _BELOW_A_FILE().match(stored):
+        return True
+    return any(pattern().fullmatch(stored) for pattern in (_IS_A_FOLDER, _NO_VAULT))
+
+
+def may_be_vault(folder: PurePath) -> bool:
+    """Whether a folder of a vault, relative to its root, is another vault if it holds settings: not one of the layout's
+    own, or below it. There such a file is a file like any other: anybody may have put it there."""
+    return not folder.parts or folder.parts[0].casefold() not in _OWN_FOLDERS
 
 
 def is_written_by_turns(path: PurePosixPath) -> bool:

@@ -24,9 +24,19 @@ MAX_KEY_PARTS = 20
 
 
 def check_utf_8(name: object, data: bytes) -> None:
-    """Raise `ForeignFile` for a file in UTF-16 or UTF-32, to which no text may be added: it would tear the file."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data:
-        raise ForeignFile(f"{name} is not in UTF-8: save it in UTF-8, and then it is written to")
+    """Raise `ForeignFile` for a file to which no text may be added (`not_utf_8`): it would tear the file."""
+    if problem := not_utf_8(data):
+        raise ForeignFile(f"{name} {problem}, and then it is written to")
+
+
+def not_utf_8(data: bytes) -> str:
+    """Why a file is no text in UTF-8, and the next step; "" for one that is, or that has a few bytes of another
+    encoding, which stay as they are."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "is in UTF-16 or UTF-32: save it in UTF-8"
+    if b"\0" in data:
+        return "holds NUL bytes, which no text has (it is damaged, or in UTF-16): take them out, or save it in UTF-8"
+    return ""
 
 
 def lines(text: AnyStr, *, keep_ends: bool = False) -> list[AnyStr]:

@@ -24,7 +24,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.git import object_id
 from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
 from vault_memory.adapters.state import StateFile
-from vault_memory.core import layout, trailers
+from vault_memory.core import layout, reading, trailers
 from vault_memory.core.notes import note
 from vault_memory.core.privacy import Finding, Moved, redact, secrets_added, shown_path
 from vault_memory.core.profile import Change, Profile, changes_between
@@ -293,13 +293,15 @@ def edit_drafts(
 ) -> list[Draft]:
     """One draft per preference that differs in an edited USER.md, the last with exactly `after`; else none.
 
-    None either for more than `_MAX_PREFERENCES`, or for a text that is too long: that is a new profile, and a commit
-    like that of any other file.
+    None either for more than `_MAX_PREFERENCES`, for a text that is too long, or one that is not in UTF-8 and so holds
+    no preference that can be read: that is a new profile, and a commit like that of any other file.
     """
     user_id = layout.scope_of(path)
     if not before or not after or len(before) + len(after) > _MAX_PROFILE_BYTES:
         return []
     if not user_id or path != layout.user_dir(user_id) / layout.PROFILE:
+        return []
+    if reading.not_utf_8(before) or reading.not_utf_8(after):
         return []
     old, new = (Profile.decode(data, vault.config.locale) for data in (before, after))
     changes = changes_between(old, new, _MAX_PREFERENCES)

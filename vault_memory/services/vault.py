@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -17,13 +17,14 @@ from vault_memory.adapters import files
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Config
 from vault_memory.core import layout
-from vault_memory.errors import ForeignFile, InvalidId, NotAVault, NotFound, UsageError
+from vault_memory.errors import Busy, ForeignFile, InvalidId, NotAVault, NotFound, Unwritable, UsageError
 
 if TYPE_CHECKING:
     from vault_memory.adapters.embedding import Embedder
     from vault_memory.adapters.git import Setting
     from vault_memory.adapters.history import History
     from vault_memory.adapters.index import Index
+    from vault_memory.adapters.state import StateFile
     from vault_memory.core.extraction import Lexicon
     from vault_memory.core.ranking import Trust
 
@@ -31,6 +32,8 @@ ENV_VAULT = "VAULT_MEMORY_VAULT"
 MAX_OPEN_INDEXES = 64
 LOCK_TIMEOUT_S = 30.0
 """How long a writer waits for another writer of the same user."""
+REFUSED_FOR_S, MAX_REFUSED = 86_400, 20
+"""How long `status` names an id that was refused, and how many."""
 MEMORY_WAIT_S = 0.5
 """How long the recording of a turn, and each piece of the daemon's work, waits while chats are getting their memory."""
 
@@ -182,16 +185,32 @@ class Vault:
 
     def new_user(self, user_id: str) -> str:
         """The id of a known or new user. Raises `InvalidId`, also for an id that differs from a user's only in case."""
-        layout.check_user_id(user_id)
+        if twin := self._twin(layout.check_user_id(user_id)):
+            with suppress(Busy, Unwritable, ForeignFile):  # who asked is told all the same
+                self._refused().update(lambda ids: _latest({**ids, user_id: self.now().timestamp()}))
+            raise InvalidId(_refusal(user_id, twin))
+        return user_id
+
+    def refused_users(self) -> list[str]:
+        """A line about each id that was refused within a day, and still would be: a folder that a remote has sent may
+        be in the way of a user, whose turns are not kept."""
+        ids, since = _latest(self._refused().read()), self.now().timestamp() - REFUSED_FOR_S
+        known = [user_id for user_id, when in ids.items() if when > since and layout.is_user_id(user_id)]
+        return [_refusal(user_id, twin) for user_id in known if (twin := self._twin(user_id))]
+
+    def _refused(self) -> StateFile:
+        from vault_memory.adapters.state import StateFile
+
+        return StateFile(self.root, "refused-users")
+
+    def _twin(self, user_id: str) -> str | None:
+        """What stands in the folder of the users under a name that differs from this one only in case."""
         try:
             names = os.listdir(self.root / layout.MEMORY_DIR)
         except FileNotFoundError:
-            return user_id
-        if user_id not in names:
-            twin = next((name for name in names if name.casefold() == user_id.casefold()), None)
-            if twin:
-                raise InvalidId(f"user id {user_id!r} differs from the existing {twin!r} only in case: use {twin!r}")
-        return user_id
+            return None
+        same = [name for name in names if name.casefold() == user_id.casefold()]
+        return same[0] if same and user_id not in same else None
 
     def path(self, scope: str, source: str) -> Path:
         """The path of a source. Raises `UsageError` if it is outside the vault, or by a link in another scope, in git's
@@ -299,15 +318,30 @@ class Vault:
         return self.root / layout.user_dir(user_id)
 
 
+def _refusal(user_id: str, twin: str) -> str:
+    return (
+        f"user id {user_id!r} differs from the existing {twin!r} only in case: use {twin!r}, or, if nobody has it, "
+        f"`vault-memory user rename {twin} NEW`"
+    )
+
+
+def _latest(ids: Mapping[str, Any]) -> dict[str, float]:
+    """The latest of the refused ids, each with its time."""
+    times = {user_id: when for user_id, when in ids.items() if isinstance(when, (int, float))}
+    return {user_id: times[user_id] for user_id in sorted(times, key=times.__getitem__)[-MAX_REFUSED:]}
+
+
 def find_vault(start: Path | None = None, *, given: str | None = None, environ: Mapping[str, str] = os.environ) -> Path:
     """The vault's root: `given` (from `--vault`) if there is one; else the folder `start` or the nearest parent that is
     a vault, as git finds a repository; else the one in the environment. Raises `NotAVault`.
+
+    In the folders of a vault's own (`memory/`) there is no other, whatever lies there (`layout.may_be_vault`).
     """
     if given:
         return _checked(Path(given), "--vault")
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
-        if (folder / layout.SETTINGS_FILE).is_file():
+        if (folder / layout.SETTINGS_FILE).is_file() and vault_around(folder) is None:
             return folder
     if environ.get(ENV_VAULT):
         return _checked(Path(environ[ENV_VAULT]), ENV_VAULT)
@@ -315,6 +349,15 @@ def find_vault(start: Path | None = None, *, given: str | None = None, environ: 
         f"no vault here: {here} and its parents hold no {layout.SETTINGS_FILE}. Run `vault-memory init DIR` "
         f"to make one, or name one with --vault or {ENV_VAULT}"
     )
+
+
+def vault_around(folder: Path) -> Path | None:
+    """The vault that a resolved folder belongs to because it is one of that vault's own, such as `memory/`, or below
+    one; None for any other folder."""
+    for outer in reversed(folder.parents):
+        if not layout.may_be_vault(folder.relative_to(outer)) and (outer / layout.SETTINGS_FILE).is_file():
+            return outer
+    return None
 
 
 def open_vault(
@@ -363,6 +406,8 @@ def _allowed_git_settings(root: Path) -> tuple[Setting, ...]:
 
 def _checked(path: Path, named_by: str) -> Path:
     root = path.expanduser().resolve()
+    if outer := vault_around(root):
+        raise NotAVault(f"{named_by} names {root}, a folder of the vault {outer}: name that one")
     if not (root / layout.SETTINGS_FILE).is_file():
         raise NotAVault(
             f"{named_by} names {root}, which is not a vault (it holds no {layout.SETTINGS_FILE}): "

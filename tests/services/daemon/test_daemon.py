@@ -241,9 +241,12 @@ def test_a_mass_deletion_is_neither_indexed_nor_committed_before_it_is_confirmed
         record = read_record(vault.root)
         assert record is not None
         assert record.held == {"memory/alice": 20}
+        write(vault, "alice", "mine.md", "an edit of the same user's does not wait with it\n")
+        wait_until(lambda: log(vault, "--", "memory/alice/mine.md"), "the edit is committed")
+        assert not log(vault, "--diff-filter=D", "--format=%h")
         assert len(reconcile(vault, "alice", confirm_deletions=True).removed) == 20
         wait_until(lambda: log(vault, "--diff-filter=D", "--format=%h"), "the deletion is committed")
-        assert len(indexed(vault)) == 1
+        assert indexed(vault).keys() == {"USER.md", "mine.md"}
 
 
 def test_a_second_daemon_is_refused_with_the_first_ones_process(vault: Vault) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -22,6 +23,7 @@ from vault_memory.core import layout
 from vault_memory.core.notes import document
 from vault_memory.core.notes.document import MAX_FILE_BYTES, Document
 from vault_memory.errors import IndexUnusable
+from vault_memory.services.admin.status import status
 from vault_memory.services.indexing.rebuild import confirm_deletions
 from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.vault import Vault, find_vault, open_vault
@@ -242,6 +244,43 @@ def test_a_mass_deletion_waits_for_the_person(bare_vault: Vault) -> None:
     report = reconcile(bare_vault, "alice", confirm_deletions=True)
     assert (len(report.removed), report.held) == (5, ())
     assert len(texts(bare_vault)) == 15
+
+
+def test_what_git_took_away_is_no_mass_deletion(vault: Vault) -> None:
+    """A plain switch to a branch with fewer notes was held, and search showed text that only the other branch has."""
+
+    def git(*words: str) -> None:
+        identity = ("-c", "user.name=A", "-c", "user.email=a@x")
+        subprocess.run(["git", "-C", str(vault.root), *identity, *words], check=True, capture_output=True)
+
+    def add(*numbers: int) -> None:
+        for n in numbers:
+            write(vault, "alice", f"notes/{n}.md", f"note {n}\n")
+        git("add", "-A")
+        git("commit", "-qnm", "notes")
+
+    add(0)
+    git("switch", "-qc", "more")
+    add(*range(1, 21))
+    for n in range(6):
+        write(vault, "alice", f"loose/{n}.md", f"never in git {n}\n")
+    reconcile(vault, "alice")
+    before = set(texts(vault))
+    git("switch", "-q", "-")
+    gone = {f"notes/{n}.md" for n in range(1, 21)}
+    assert status(vault).scopes[1].held == ()
+    report = reconcile(vault, "alice")
+    assert (set(report.removed), report.held) == (gone, ())
+    git("switch", "-q", "-")
+    reconcile(vault, "alice")
+    assert set(texts(vault)) == before
+    shutil.rmtree(vault.path("alice", "loose"))  # git never had them
+    assert len(reconcile(vault, "alice").held) == 6
+    shutil.rmtree(vault.path("alice", "notes"))  # HEAD has them
+    assert len(reconcile(vault, "alice").held) == len(status(vault).scopes[1].held) == 27
+    git("commit", "-qnam", "the person's own deletion")
+    report = reconcile(vault, "alice")
+    assert (set(report.removed), len(report.held)) == ({*gone, "notes/0.md"}, 6)
 
 
 def test_confirmed_deletions_leave_every_index(bare_vault: Vault) -> None:

@@ -84,3 +84,14 @@ def test_files_outside_of_a_vault_and_binary_files_are_left_alone(tmp_path: Path
     (inside / "note.md").write_text(f"{KEY}\n")
     git(tmp_path, "add", "vault")
     assert check_staged(inside)[0].startswith("vault/note.md: holds a secret (")
+
+
+def test_settings_below_memory_open_no_door_for_records(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    home = tmp_path / "memory" / "alice"
+    (home / "conversations").mkdir(parents=True)
+    for folder in (tmp_path, home, home / "conversations"):
+        (folder / "vault-memory.toml").write_text("format = 1\n")
+    (home / "conversations" / "2026-01-30.jsonl").write_text("{}\n")
+    git(tmp_path, "add", "-f", ".")
+    assert "memory/alice/conversations/2026-01-30.jsonl must stay" in "\n".join(check_staged(tmp_path))

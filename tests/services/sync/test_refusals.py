@@ -9,10 +9,12 @@ import pytest
 
 from tests.services.sync.conftest import USER, Machine, git
 from vault_memory.core import layout
-from vault_memory.errors import HistoryError, UsageError
+from vault_memory.errors import HistoryError, InvalidId, UsageError
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import status
+from vault_memory.services.admin.users import rename_user
 from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.retrieval.search import SearchQuery, search
 from vault_memory.services.sync.check_staged import check_staged
 from vault_memory.services.sync.sync import sync
 from vault_memory.services.turns.record import record_turn
@@ -278,6 +280,23 @@ def test_what_stands_where_a_turn_will_write_is_not_taken_in(remote: Machine, on
     one.assert_clean()
 
 
+def test_settings_of_a_vault_inside_memory_hide_no_notes(remote: Machine, one: Machine) -> None:
+    """Those notes left index, search and prompt, no edit of them was committed, and `status` was healthy."""
+    names = [f"memory/alice/{folder}/vault-memory.toml" for folder in ("notes", "daily", "new")] + [
+        "skills/vault-memory.toml"
+    ]
+    push(remote, **dict.fromkeys(names, "format = 1\n"), **{"memory/alice/new/fresh.md": "a zebra\n"})
+    (line,) = one.sync().notes
+    assert "4 files" in line and not any((one.root / name).exists() for name in names)
+    git(one.root, "checkout", "HEAD^2", "--", names[0])  # as plain git may bring it
+    assert any(names[0] in line and "`git mv`" in line for line in status(one.vault).unhealthy)
+    one.write("memory/alice/notes/idea.md", "# 想法\n\nan edited note\n")
+    for query, source in (("zebra", "new/fresh.md"), ("edited", "notes/idea.md")):
+        assert [hit.source for hit in search(one.vault, "alice", SearchQuery(query)).hits] == [source]
+    with one.vault.lock("alice"):
+        assert commit_person_edits(one.vault, "alice") == 1
+
+
 def test_what_plain_git_brings_where_a_turn_will_write_is_named(remote: Machine, one: Machine) -> None:
     push(remote, **{"memory/carol/USER.md/x": "x\n", "memory/dave": "x\n"})
     git(one.root, "pull", "-q", "origin", "main")
@@ -304,6 +323,39 @@ def test_what_stands_in_the_place_of_a_misplaced_file_stays(remote: Machine, one
     assert record_turn(one.vault, "alice", "我喜歡暗色主題").commits
     assert one.sync().notes == ()
     one.assert_clean()
+
+
+def test_a_file_that_turns_write_and_is_no_text_is_kept_beside(remote: Machine, one: Machine) -> None:
+    """A NUL byte in a USER.md kept that user from learning anything."""
+    before = one.read(USER)
+    bad = {USER: before + "\0", "memory/bob/USER.md": "# x\n\0", "memory/alice/MEMORY.md": "x".encode("utf-16")}
+    push(remote, **bad, **{"note.md": "a \0 in any other note\n"})
+    notes = one.sync().notes
+    assert len(notes) == 3 and all("cannot be used" in line and "what is here stays" in line for line in notes)
+    assert sum("holds NUL bytes" in line for line in notes) == 2 and "UTF-16" in "".join(notes)
+    assert one.read(USER) == before and one.read("note.md").startswith("a \0")
+    (copy,) = (one.root / "memory/alice").glob("USER (conflict *).md")
+    assert copy.read_text() == before + "\0"
+    for user in ("alice", "bob"):
+        recorded = record_turn(one.vault, user, "我喜歡暗色主題")
+        assert recorded.commits and recorded.paused is None
+    assert one.sync().notes == ()
+    one.assert_clean()
+
+
+def test_a_users_id_that_a_folder_of_the_remote_takes_is_named(remote: Machine, one: Machine) -> None:
+    push(remote, **{"memory/ZED/x.md": "x\n"})
+    one.sync()
+    assert not any("ZED" in line for line in status(one.vault).degraded)
+    for _ in range(2):
+        with pytest.raises(InvalidId, match="`vault-memory user rename ZED NEW`"):
+            record_turn(one.vault, "zed", "hello")
+    (line,) = [line for line in status(one.vault).degraded if "ZED" in line]
+    assert line.startswith("user id 'zed' differs from the existing 'ZED'")
+    assert not any("ZED" in line for line in status(one.vault, "alice").degraded)
+    rename_user(one.vault, "ZED", "somebody")
+    assert record_turn(one.vault, "zed", "hello").paused is None
+    assert not any("ZED" in line for line in status(one.vault).degraded)
 
 
 def test_an_encoding_that_the_remote_names_holds_up_no_turn(remote: Machine, one: Machine) -> None:

@@ -18,6 +18,7 @@ from vault_memory.adapters import files, git, private
 from vault_memory.adapters.files import FileStamp, ReadCache
 from vault_memory.adapters.git import (
     FILE_MODES,
+    SUBMODULE_MODE,
     Allowed,
     CommitLog,
     Content,
@@ -44,6 +45,7 @@ from vault_memory.adapters.history.intents import (
     check_path,
     net_changes,
     no_such_name,
+    repository_around,
 )
 from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, signature
@@ -338,8 +340,11 @@ class History:
                 elif tree is None:
                     continue
                 else:
-                    blob = self._blob_at(tree, path)
                     full = self._repository.prefix / path
+                    entry = self._objects.find(tree, full)
+                    if entry and entry.mode == SUBMODULE_MODE:  # one that is not on this disk, and a file in its place
+                        continue
+                    blob = entry.id if entry and entry.mode in FILE_MODES else None
                     if blob == filters.blob(full, on_disk) or full in filters.failed:
                         continue
                     before = self._objects.read(blob, files.MAX_FILE_BYTES)[1] if blob else None
@@ -456,6 +461,15 @@ class History:
                     failing[full.relative_to(prefix)] = name
         return failing
 
+    def taken(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
+        """Those of these files, gone from the disk, that git took away (another branch, a merge) or the person's own
+        commit deleted: HEAD does not hold them, and did lately. None while git's folder cannot be read."""
+        try:
+            tree, waiting = self._head_tree(), self._waiting()
+            return self._rewind.held_before(p for p in paths if p not in waiting and not self._blob_at(tree, p))
+        except _FAULTS:
+            return set()
+
     def _with_refused_filter(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         prefix = self._repository.prefix
         refused = Filters(self._repository, self._objects).refused([prefix / path for path in paths])
@@ -549,6 +563,8 @@ class History:
         if layout.is_private(path) or layout.is_program(path) != programs:
             return False
         if not files.can_hold(self.root, path) or (layout.is_misplaced(path) and os.path.lexists(full)):
+            return False
+        if repository_around(self.root, path):  # a submodule's files are committed there
             return False
         is_file = full.is_file() and not full.is_symlink()
         return (is_file or not os.path.lexists(full)) and not files.is_temporary(path.name)

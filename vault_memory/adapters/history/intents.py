@@ -87,8 +87,14 @@ def check_path(root: Path, path: PurePosixPath) -> None:
         step = step / part
         if step.is_symlink():
             raise HistoryError(f"{path}: {step} is a symbolic link, and git does not follow links: put the file there")
-        if (step / ".git").exists():
-            raise HistoryError(f"{path} lies in another git repository ({step}): commit it there")
+    if other := repository_around(root, path):
+        raise HistoryError(f"{path} lies in another git repository ({other}): commit it there")
+
+
+def repository_around(root: Path, path: PurePosixPath) -> Path | None:
+    """The folder of another repository, such as a submodule, in which a file of the vault at `root` lies."""
+    folders = (root / PurePosixPath(*path.parts[: depth + 1]) for depth in range(len(path.parts)))
+    return next((folder for folder in folders if os.path.exists(folder / ".git")), None)
 
 
 def no_such_name(path: PurePosixPath) -> Unwritable:

@@ -19,7 +19,7 @@ from vault_memory.adapters.history.intents import Intent, IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.core import reading
-from vault_memory.errors import Changed, TooLarge
+from vault_memory.errors import Changed, HistoryError, TooLarge
 
 OUR_MOVE = "vault-memory: "
 """How each of our lines in a branch's reflog begins."""
@@ -173,6 +173,18 @@ class Rewind:
             if _REWINDING.match(move.why):
                 return True
         return False
+
+    def held_before(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
+        """Those of the paths that a commit holds at which HEAD stood lately, by its log."""
+        missing, found = set(paths), set()
+        for move in self._moves(self._repository.git_dir / "logs" / "HEAD") if missing else ():
+            with contextlib.suppress(HistoryError):  # a commit that git has thrown away since, or none: 000…
+                tree = self._objects.tree_of(move.old)
+                found |= {path for path in missing if self._blob_at(tree, path)}
+            missing -= found
+            if not missing:
+                break
+        return found
 
     def _moves(self, log: Path) -> Iterator[_Move]:
         """The moves in a reflog, newest first; the latest few hundred."""

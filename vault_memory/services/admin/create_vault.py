@@ -19,7 +19,7 @@ from vault_memory.services.admin.access import drop_tokens, foreign_tokens, own_
 from vault_memory.services.admin.adopt import plan_adoption
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.sync import install_merge_driver
-from vault_memory.services.vault import Vault, open_vault, refuse_linked_users
+from vault_memory.services.vault import Vault, open_vault, refuse_linked_users, vault_around
 
 _LOCK_FILE = "lock"
 _LOCK_TIMEOUT_S = 30.0
@@ -53,6 +53,10 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
     root = folder.expanduser().resolve()
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is a file: name a folder")
+    if outer := vault_around(root):
+        raise UsageError(
+            f"{root} is a folder of the vault {outer}, and no other vault can be in it: name another folder"
+        )
     is_vault = (root / layout.SETTINGS_FILE).is_file()
     is_foreign = not is_vault and root.is_dir() and any(root.iterdir())
     if is_foreign and not adopt:

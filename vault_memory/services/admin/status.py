@@ -18,7 +18,7 @@ from vault_memory.core.notes import note
 from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
-from vault_memory.services.indexing import compare, is_mass_deletion, spaces
+from vault_memory.services.indexing import compare, held_deletions, spaces
 from vault_memory.services.person_edits import Withheld, withheld
 from vault_memory.services.sync import (
     decided_conflicts,
@@ -146,7 +146,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         conflicts=conflicts,
         decided=decided,
         withheld=held_back,
-        degraded=(*degraded, *refused),
+        degraded=(*degraded, *refused, *(told(vault.refused_users) if user_id is None else ())),
         unhealthy=(
             *dict.fromkeys([*_unhealthy(scope_statuses, daemon, history, jobs), *untold, *notes]),
             *(f"conflict: {line}" for line in conflicts),
@@ -219,7 +219,7 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
             if s not in found.problems and now - scan.SourceStamp(*found.files[s]).ctime_ns / 1e9 > STALE_AFTER_S
         ),
         failed=problems | found.problems,
-        held=change.removed if is_mass_deletion(len(change.removed), len(known)) else (),
+        held=held_deletions(vault, scope, change.removed, len(known)),
         vectors_pending=stats.pending.get(vault.embedder.space, stats.chunks) if stats else 0,
         building=building,
         index_bytes=stats.bytes if stats else 0,

@@ -165,7 +165,8 @@ class Daemon:
                 self._events.clear_error("commit")
 
     def _commit_edits(self, hints: list[Hint]) -> None:
-        """Commit edits scope by scope, except a mass deletion that waits until a person confirms it."""
+        """Commit edits scope by scope, except the deletions of a scope in which a mass deletion waits until a person
+        confirms it."""
         self.vault.memories.let_go_first()
         everywhere = any(hint.is_folder for hint in hints)
         paths: dict[str, list[PurePosixPath]] = {}
@@ -173,9 +174,11 @@ class Daemon:
             for edit in part:
                 if everywhere and self._is_young(edit.path):
                     self._to_commit.put(Hint(edit.path))
-                else:
-                    paths.setdefault(layout.scope_of(edit.path), []).append(edit.path)
-        for scope in paths.keys() - self._index.held:
+                    continue
+                scope = layout.scope_of(edit.path)
+                if scope not in self._index.held or edit.after is not None:
+                    paths.setdefault(scope, []).append(edit.path)
+        for scope in paths:
             on_waiting = partial(self._events.publish, "waiting", layout.label(scope))
             count = 0
             for at in range(0, len(paths[scope]), COMMITTED_AT_ONCE):

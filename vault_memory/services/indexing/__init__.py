@@ -9,7 +9,14 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.indexing import spaces
     from vault_memory.services.indexing.rebuild import confirm_deletions, rebuild
-    from vault_memory.services.indexing.reconcile import Report, compare, embed, is_mass_deletion, reconcile
+    from vault_memory.services.indexing.reconcile import (
+        Report,
+        compare,
+        embed,
+        held_deletions,
+        is_mass_deletion,
+        reconcile,
+    )
     from vault_memory.services.indexing.spaces import progress
 
 __all__ = [
@@ -17,6 +24,7 @@ __all__ = [
     "compare",
     "confirm_deletions",
     "embed",
+    "held_deletions",
     "is_mass_deletion",
     "progress",
     "rebuild",
@@ -31,6 +39,7 @@ __getattr__ = lazy_exports(
         "compare": "reconcile",
         "confirm_deletions": "rebuild",
         "embed": "reconcile",
+        "held_deletions": "reconcile",
         "is_mass_deletion": "reconcile",
         "progress": "spaces",
         "rebuild": "rebuild",

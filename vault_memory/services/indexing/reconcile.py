@@ -20,6 +20,7 @@ from vault_memory.adapters.index import FileState, Index
 from vault_memory.adapters.scan import SourceStamp, Stamp
 from vault_memory.core import layout
 from vault_memory.core.notes import Document, Resume, document
+from vault_memory.errors import HistoryError
 from vault_memory.services.indexing import spaces
 from vault_memory.services.vault import Vault
 
@@ -126,8 +127,10 @@ def reconcile(
         run = _Run(vault, scope, index, known, found, full_hash, stop or threading.Event())
         run.read_all([*found.files] if full_hash else [*change.added, *change.modified])
         lost, moved = run.gone_or_moved([*change.removed, *run.vanished])
-        is_held = defer_deletions or (not confirm_deletions and _are_many(len(lost), index))
-        removed = moved if is_held else [*lost, *moved]
+        held: Sequence[str] = lost if defer_deletions else ()
+        if lost and not defer_deletions and not confirm_deletions:
+            held = held_deletions(vault, scope, lost, len(index.stamps()))
+        removed = [*({*lost} - {*held}), *moved]
         if removed:
             index.remove(removed)
         if full_hash or (sources is None and len(run.indexed) > COMPACT_SHARE * len(found.files)):
@@ -138,13 +141,25 @@ def reconcile(
             indexed=tuple(run.indexed),
             removed=tuple(removed),
             failed={source: problem for source, problem in {**standing, **run.failed}.items() if problem},
-            held=tuple(lost) if is_held else (),
+            held=tuple(held),
             unchanged=len(found.files) - len({*run.indexed, *run.failed, *run.vanished}),
         )
 
 
-def _are_many(deletions: int, index: Index) -> bool:
-    return deletions > 0 and is_mass_deletion(deletions, len(index.stamps()))
+def held_deletions(vault: Vault, scope: str, gone: Sequence[str], known: int) -> tuple[str, ...]:
+    """Those of the files that are gone, of `known` ones, whose deletion waits for the person: all of a mass deletion.
+
+    What git took away with a switch of branches, or the person's own commit deleted, was meant, and does not count.
+    """
+    if not is_mass_deletion(len(gone), known):
+        return ()
+    folder = layout.scope_dir(scope)
+    try:
+        taken = vault.history.taken(folder / source for source in gone)
+    except HistoryError:  # there is no git
+        taken = set()
+    rest = tuple(source for source in gone if folder / source not in taken)
+    return rest if is_mass_deletion(len(rest), known) else ()
 
 
 def embed(vault: Vault, scope: str, limit: int = 256) -> int:

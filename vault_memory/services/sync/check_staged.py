@@ -48,7 +48,12 @@ def _staged(
     listed = git.run(
         top, "ls-files", "-z", "--", layout.SETTINGS_FILE, f"*/{layout.SETTINGS_FILE}", extra=with_patterns
     )
-    vaults = [PurePosixPath(os.fsdecode(name)).parent for name in listed.split(b"\0") if name]
+    named = [PurePosixPath(os.fsdecode(name)).parent for name in listed.split(b"\0") if name]
+    vaults = [
+        folder
+        for folder in named
+        if all(layout.may_be_vault(folder.relative_to(each)) for each in named if folder.is_relative_to(each))
+    ]
     if not vaults:
         return
     out = git.run(

@@ -33,7 +33,7 @@ from vault_memory.adapters.git import (
     refuse_vast_files,
 )
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
-from vault_memory.core import layout, trailers
+from vault_memory.core import layout, reading, trailers
 from vault_memory.core.notes import Clash, Side, merge, note
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
@@ -205,11 +205,13 @@ class RemoteMerge:
         What the repository holds is read only for a file that both sides changed.
         """
         if path == PurePosixPath(layout.SETTINGS_FILE) and other and (problem := settings_problem(other.read())):
-            return self._keep_our_settings(path, other, problem), []
+            return self._keep_ours(path, other, problem), []
         on_disk, to_disk = mine, partial(self.vault.history.as_on_disk, path)
         mine = None if mine is None else self.vault.history.as_in_git(path, mine)
         if is_content(mine, other):
             return [], []
+        if other and layout.is_written_by_turns(path) and (problem := reading.not_utf_8(other.read())):
+            return self._keep_ours(path, other, f"it {problem}"), []
         if is_content(mine, base):
             return [FileChange(path, base if on_disk == mine else on_disk, to_disk(other))], []
         if mine is None or other is None:
@@ -264,13 +266,13 @@ class RemoteMerge:
             self.notes.append(f"{path}: {clash.key} = {clash.kept or '(nothing)'} stays, {reason}")
         return drafts
 
-    def _keep_our_settings(self, path: PurePosixPath, other: Stored, problem: str) -> list[FileChange]:
-        """The remote's settings cannot be used: ours stay in force and in git, and theirs become a copy."""
+    def _keep_ours(self, path: PurePosixPath, other: Stored, problem: str) -> list[FileChange]:
+        """The remote's file cannot be used: ours stays in force and in git, if there is one, and theirs is a copy."""
         self.tree_only[path] = self.vault.history.entry(path)
         copy = self._copy(path, other, self._last_changes(path)[1])
         self.notes.append(
-            f"{path} of {self.name} cannot be used ({problem}): yours stays in force, theirs is {copy.path.name}: "
-            "correct it where it was written, or take what you need from the copy and delete it"
+            f"{path} of {self.name} cannot be used ({problem}): what is here stays in force, theirs is "
+            f"{copy.path.name}: correct it where it was written, or take what you need from the copy and delete it"
         )
         return [copy]
 

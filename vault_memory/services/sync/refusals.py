@@ -23,8 +23,9 @@ _PRIVATE_NOTE = (
     "private, so they are not taken in; this merge takes them out of the remote's files, not out of its history"
 )
 _MISPLACED_NOTE = (
-    "in the place of a folder or file of the vault's own, so they are not taken in; this merge takes them out of the "
-    "remote's files, not out of its history, and what stands here stays: give them another name where they were written"
+    "in the place of a folder or file of the vault's own, or settings where no other vault can be, so they are not "
+    "taken in; this merge takes them out of the remote's files, not out of its history, and what stands here stays: "
+    "give them another name where they were written"
 )
 _PROGRAM_NOTE = "run by Obsidian, so they stay in git and are not put on disk: `vault-memory sync --plugins` takes them"
 _LARGE_NOTE = (
@@ -212,8 +213,8 @@ def _misplaced_line(misplaced: Sequence[PurePosixPath]) -> str:
     if not misplaced:
         return ""
     return (
-        f"git tracks {_count(misplaced)} where the vault has a folder, or in a folder where it has a file "
-        f"({_quoted(misplaced)}), and turns cannot write there: `git mv` to another name, then `git commit`"
+        f"git tracks {_count(misplaced)} where the vault has a folder, in a folder where it has a file, or where no "
+        f"other vault can be ({_quoted(misplaced)}): `git mv` to another name, then `git commit`"
     )
 
 
