@@ -196,7 +196,8 @@ def test_a_turn_that_was_recorded_but_cannot_be_indexed_is_reported_as_that(rela
     broken = open_vault(relay.vault.root, now=relay.vault.now, proxy_memory_timeout_ms=20_000)
     with relay_of(broken, Seconds()) as second:
         second.record(prepared, lambda: (ChatResponse("ok", is_complete=True), True))
-        second._record_thread.submit(lambda: None).result(30)  # the response before it has been recorded then
+        for thread in (second._record_thread, second._learn_thread):
+            thread.submit(lambda: None).result(30)  # what was submitted before has been done then
         assert "dark" in broken.path("alice", "USER.md").read_text(encoding="utf-8")
         index.rmdir()
         for scope in ("alice", layout.SHARED):
