@@ -46,7 +46,7 @@ _LATER = (Busy, HistoryError, ForeignFile, Unwritable, UsageError)
 """What is wrong for a while: a turn is learned from when it is over. `UsageError`: a folder is a link by now."""
 WAIT_S = 3.0
 """How long a turn waits in all for another writer of its user's files, and for turns before it to be learned from; then
-it is only kept, since a person waits for it. A commit of many files holds them for a second or two on a busy machine."""
+it is only kept, since a person waits. A commit of many files holds them for a second or two on a busy machine."""
 _LEFT_OUT = "[redacted: password]"
 """In a log, in place of a message that would be a secret there."""
 
