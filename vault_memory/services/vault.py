@@ -231,10 +231,10 @@ class Vault:
         return path
 
     @contextmanager
-    def lock(self, user_id: str) -> Iterator[None]:
+    def lock(self, user_id: str, wait_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
         """Hold the user's write lock. A writer reads, changes and commits a user's files inside it. Raises `Busy`."""
         name = layout.check_user_id(user_id).casefold()
-        with files.lock(self.root / layout.STATE_DIR / "locks" / "users" / f"{name}.lock", LOCK_TIMEOUT_S, self.root):
+        with files.lock(self.root / layout.STATE_DIR / "locks" / "users" / f"{name}.lock", wait_s, self.root):
             yield
 
     def unlearned(self, user_id: str) -> Path:
@@ -258,9 +258,9 @@ class Vault:
             yield
 
     @contextmanager
-    def writing(self, user_id: str) -> Iterator[None]:
+    def writing(self, user_id: str, wait_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
         """`lock` for a user who may be new. Raises `InvalidId` too, as `new_user` does, once the lock is held."""
-        with self.lock(user_id):
+        with self.lock(user_id, wait_s):
             self.new_user(user_id)
             yield
 

@@ -19,7 +19,7 @@ from vault_memory.core import layout
 from vault_memory.errors import Busy, Changed, HistoryError, IndexUnusable
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_edits
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 
 MAX_ATTEMPTS = 50
 """A write is tried this often when the person keeps saving one of its files."""
@@ -58,6 +58,7 @@ def write(
     cache: ReadCache | None = None,
     inspect: Callable[[Sequence[PurePosixPath]], None] = lambda paths: None,
     index: bool = True,
+    wait_s: float = LOCK_TIMEOUT_S,
 ) -> Written[Result]:
     """Write to a user's files, to the shared notes (`scope` is empty) or to the whole vault (None).
 
@@ -65,7 +66,7 @@ def write(
     and makes the plan; it is called again when a file is saved before its plan is committed. `decide` reads through
     `cache`, which may hold files that the writer has read before. `inspect` gets the paths that may hold the person's
     edits, before one of them is committed, and may refuse them by raising. With `index=False` the caller updates the
-    index, once for a batch.
+    index, once for a batch. `wait_s` is how long it waits for another writer.
 
     Raises `Busy` when the files keep changing, and what `decide`, `inspect` and history raise. The index is
     updated last, without the lock; what is wrong with it fails no write.
@@ -90,7 +91,7 @@ def write(
             return None
 
     for _ in range(MAX_ATTEMPTS):
-        with locked(vault, scope):
+        with locked(vault, scope, wait_s):
             done = attempt()
         if done:
             plan, flushed = done
@@ -104,9 +105,9 @@ def write(
 
 
 @contextmanager
-def locked(vault: Vault, scope: str | None) -> Iterator[None]:
+def locked(vault: Vault, scope: str | None, wait_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
     """Hold the locks for a scope: its user's, none (shared notes), or every user's (None). Raises `Busy`."""
-    with vault.lock_all() if scope is None else vault.writing(scope) if scope else nullcontext():
+    with vault.lock_all() if scope is None else vault.writing(scope, wait_s) if scope else nullcontext():
         yield
 
 

@@ -62,6 +62,19 @@ def folder() -> Path:
 def test_patched_equals_git(
     folder: Path, old: list[str], new: list[tuple[str, bytes | None]], staged: str | None
 ) -> None:
+    assert_patched_as_by_git(folder, old, new, staged)
+
+
+def test_hundreds_of_entries_are_found_and_patched_as_by_git(folder: Path) -> None:
+    old = [f"d/{number % 7}/n{number}" for number in range(600)]
+    changed = [(path, b"2" if number % 3 else None) for number, path in enumerate(old) if number % 2]
+    new = [(f"d/{number % 9}/m{number}.md", b"1") for number in range(300)]
+    assert_patched_as_by_git(folder, old, [*changed, *new, ("d/4/gone", None)], "d/5/n0.md")
+
+
+def assert_patched_as_by_git(
+    folder: Path, old: list[str], new: list[tuple[str, bytes | None]], staged: str | None
+) -> None:
     """The same entries, and a cache of trees that git accepts, with something else staged or not."""
     paths = usable([*old, *(path for path, _ in new), *([staged] if staged else [])])
     staged = staged if staged in paths else None

@@ -62,6 +62,29 @@ def test_trees_are_gits(folder: Path, steps: list[dict[PurePosixPath, str | None
         assert entry and entry.id == blob
 
 
+def test_hundreds_of_entries_of_one_folder_are_set_as_by_git(folder: Path) -> None:
+    objects = Objects(folder / ".git" / "objects")
+    for content in (b"1", b"2"):
+        objects.add("blob", content)
+    old = {PurePosixPath(f"d/n{number}"): ONE for number in range(300)}
+    tree = objects.put(EMPTY_TREE, old)
+    step: dict[PurePosixPath, str | None] = {path: [ONE, TWO, None][at % 3] for at, path in enumerate(old)}
+    step |= {PurePosixPath(f"d/m{number}"): TWO for number in range(100)}
+    step |= {PurePosixPath("d/n0"): None, PurePosixPath("d/n0/x"): ONE, PurePosixPath("d/n0.x"): ONE}
+    tree = objects.put(tree, step)
+    objects.write()
+    held = {path: blob for path, blob in (old | step).items() if blob}
+    git(folder, "read-tree", "--empty")
+    rows = b"".join(f"100644 {blob}\t{path}\0".encode() for path, blob in held.items())
+    git(folder, "update-index", "-z", "--index-info", stdin=rows)
+    assert git(folder, "write-tree").strip() == tree
+    found = {path: objects.find(tree, path) for path in step}
+    assert {path: entry.id for path, entry in found.items() if entry and path in held} == {
+        path: blob for path, blob in step.items() if blob
+    }
+    assert not found[PurePosixPath("d/n2")] and objects.find(tree, PurePosixPath("d/n3")) is not None
+
+
 def test_reading_what_git_packed(folder: Path) -> None:
     blob = git(folder, "hash-object", "-w", "--stdin", stdin=b"packed").strip()
     objects = Objects(folder / ".git" / "objects")

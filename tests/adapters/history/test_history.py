@@ -479,6 +479,19 @@ def test_uncommitted_in_all_its_shapes(vault: Vault) -> None:
     assert vault.history.uncommitted() == []
 
 
+def test_hundreds_of_new_files_that_are_named_are_judged_by_one_process(vault: Vault) -> None:
+    vault.add(b"one")
+    vault.write(b"*.log\n", PurePosixPath(".gitignore"))
+    notes = [PurePosixPath(f"dropped/{number}.md") for number in range(300)]
+    for path in [*notes, PurePosixPath("dropped/x.log")]:
+        vault.write(b"words\n", path)
+    before = os.times()
+    edits = vault.history.uncommitted([*notes, PurePosixPath("dropped/x.log")])
+    after = os.times()
+    assert [edit.path for edit in edits] == notes
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 0.2
+
+
 def test_our_waiting_text_is_never_the_persons_edit(vault: Vault) -> None:
     vault.add(b"one")
     vault.git("checkout", "-q", "--detach")

@@ -22,6 +22,7 @@ from vault_memory.services.proxy import Prepared
 from vault_memory.services.proxy.relay import MEMORIES_PER_USER, SAME_MEMORY_S, Relay
 from vault_memory.services.proxy.relayed import holds_token
 from vault_memory.services.retrieval import Memory
+from vault_memory.services.turns import learn_waiting, turns_waiting
 from vault_memory.services.vault import Vault, open_vault
 
 QUESTION = "How hot is the water for green tea?"
@@ -196,7 +197,8 @@ def test_a_turn_that_was_recorded_but_cannot_be_indexed_is_reported_as_that(rela
     broken = open_vault(relay.vault.root, now=relay.vault.now, proxy_memory_timeout_ms=20_000)
     with relay_of(broken, Seconds()) as second:
         second.record(prepared, lambda: (ChatResponse("ok", is_complete=True), True))
-        second._record_thread.submit(lambda: None).result(30)  # the response before it has been recorded then
+        for thread in (second._record_thread, second._learn_thread):
+            thread.submit(lambda: None).result(30)  # what was submitted before has been done then
         assert "dark" in broken.path("alice", "USER.md").read_text(encoding="utf-8")
         index.rmdir()
         for scope in ("alice", layout.SHARED):
@@ -204,6 +206,20 @@ def test_a_turn_that_was_recorded_but_cannot_be_indexed_is_reported_as_that(rela
         statuses = [ask(second, user(words)).memory for words in ("one", "two")]
     assert statuses[0].startswith("degraded; an earlier turn cannot be searched yet: ")
     assert not statuses[1].startswith("degraded"), "it is reported once"
+
+
+def test_a_turn_is_kept_while_another_writer_holds_the_users_files(relay: Relay) -> None:
+    vault = relay.vault
+    with relay_of(open_vault(vault.root, now=vault.now), Seconds()) as second, vault.lock("alice"):
+        for words in ("I like dark themes", "I use Python every day"):
+            second.record(ask(relay, user(words)), lambda: (ChatResponse("ok", is_complete=True), True))
+        second._record_thread.submit(lambda: None).result(30)
+        (record,) = vault.path("alice", "conversations").iterdir()
+        assert "dark" in record.read_text() and "Python" in record.read_text()
+        assert not vault.path("alice", "USER.md").exists()
+    learn_waiting(vault, "alice")  # if the relay has given up on a slow machine
+    text = vault.path("alice", "USER.md").read_text(encoding="utf-8")
+    assert "dark" in text and "Python" in text and turns_waiting(vault, "alice") == 0
 
 
 def test_a_number_that_is_too_long_is_named(relay: Relay) -> None:

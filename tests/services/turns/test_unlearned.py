@@ -14,10 +14,11 @@ import pytest
 
 from tests.services.test_person_edits import git, read, subjects
 from vault_memory.adapters.history.intents import MAX_INTENTS
+from vault_memory.errors import Busy
 from vault_memory.services.admin import rename_user, status
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.person_edits import commit_person_edits
-from vault_memory.services.turns import learn_waiting, record_turn, turns_waiting
+from vault_memory.services.turns import learn_waiting, record_turn, redactions, turns_waiting
 from vault_memory.services.vault import Vault
 
 USER = PurePosixPath("memory/alice/USER.md")
@@ -67,6 +68,42 @@ def test_the_job_commits_learns_from_what_waits(begun: Vault) -> None:
     assert outcome.ok and "1 turns learned from" in outcome.said
     assert "Python" in read(vault, USER)
     assert learn_waiting(vault, "alice") == 0
+
+
+def test_turns_are_kept_at_once_while_another_writer_holds_the_users_files(begun: Vault) -> None:
+    vault = begun
+    with vault.lock("alice"):
+        began = time.monotonic()
+        for message in ("I prefer light mode", "I use Python every day", "my password is hunter22-Xy9!"):
+            kept = record_turn(vault, "alice", message, "Noted.", learn=False)
+            assert kept.source and kept.paused is None and not kept.commits
+        with pytest.raises(Busy):
+            learn_waiting(vault, "alice", 0)
+        assert time.monotonic() - began < 5
+    assert turns_waiting(vault, "alice") == 3 and redactions(vault, "alice")
+    assert learn_waiting(vault, "alice", 60) == 0 == turns_waiting(vault, "alice")
+    assert "light" in read(vault, USER) and "Python" in read(vault, USER)
+    assert not list((vault.root / ".vault-memory/unlearned/alice").iterdir())
+
+
+@pytest.mark.slow
+def test_a_turn_waits_a_few_seconds_for_another_writer(begun: Vault) -> None:
+    vault = begun
+    with vault.lock("alice"):
+        began = time.monotonic()
+        paused = record_turn(vault, "alice", "I prefer light mode", "Noted.").paused or ""
+        assert paused.startswith("nothing was learned from this turn yet") and time.monotonic() - began < 20
+    record_turn(vault, "alice", "thanks", "Noted.")
+    assert "light" in read(vault, USER) and turns_waiting(vault, "alice") == 0
+
+
+def test_within_a_time_one_turn_is_learned_from_at_least_and_in_order(begun: Vault) -> None:
+    vault = begun
+    for message in ("I prefer light mode", "I prefer dark mode"):
+        record_turn(vault, "alice", message, "Noted.", learn=False)
+    assert learn_waiting(vault, "alice", 0) == 1 and "light" in read(vault, USER)
+    assert learn_waiting(vault, "alice") == 0
+    assert "dark" in read(vault, USER) and "light" not in read(vault, USER)
 
 
 def test_a_renamed_users_turns_wait_under_the_new_name(begun: Vault) -> None:

@@ -26,6 +26,8 @@ _INTENT_TO_ADD, _SKIP_WORKTREE = 0x2000, 0x4000
 _KNOWN_EXTENSIONS = {b"TREE", b"REUC"}
 MAX_INDEX_BYTES = 100_000_000
 """Of an index, which is read whole; that of a million files has some."""
+_MAX_SEARCHES = 256
+"""In the bytes of one git index, before all its entries are listed."""
 _MAX_LINK_BYTES = 1 << 20  # more than the bitmaps of a split index of millions take
 _MIN_LINK_BYTES = 20  # the id of the shared index; a file that is named `link` is followed by NULs
 _TREE_NODE = re.compile(rb"([^\0]*)\0(?:-1|(\d+)) (\d+)\n(?(2).{20})", re.DOTALL)
@@ -68,6 +70,8 @@ class GitIndexFile:
     def __init__(self, data: bytes) -> None:
         """Raises `UnknownIndex`."""
         self._data = data
+        self._searches = 0
+        self._starts: dict[bytes, int] | None = None
         try:
             with _damage_named():
                 self._read()
@@ -140,7 +144,13 @@ class GitIndexFile:
         return int.from_bytes(self._data[start + 62 : start + 64], "big") if is_extended else 0
 
     def _find(self, name: bytes) -> int | None:
-        """Where the entry of a name starts. Each match is checked: ids hold arbitrary bytes, so it may be by chance."""
+        """Where the entry of a name starts. Each match is checked: ids hold arbitrary bytes, so it may be by chance.
+
+        Who asks for many has all entries listed: that takes 2 ms for each thousand, and a search 10 us.
+        """
+        self._searches += 1
+        if self._searches > _MAX_SEARCHES:
+            return self._listed().get(name)
         at = self._data.find(name + b"\0", 12, self._end)
         while at >= 0:
             start = self._entry_before(at)
@@ -148,6 +158,19 @@ class GitIndexFile:
                 return start
             at = self._data.find(name + b"\0", at + 1, self._end)
         return None
+
+    def _listed(self) -> dict[bytes, int]:
+        """The name and the start of every entry, in their order; of a path in conflict the first."""
+        if self._starts is None:
+            starts: dict[bytes, int] = {}
+            at = 12
+            while at < self._end:
+                starts.setdefault(self._name(at), at)
+                at = self._after(at)
+            if at != self._end:
+                raise DamagedIndex("it is cut or garbled")
+            self._starts = starts
+        return self._starts
 
     def _entry_before(self, name_at: int) -> int | None:
         """The start of the entry whose name starts at `name_at`, or None."""

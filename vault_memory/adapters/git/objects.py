@@ -14,6 +14,7 @@ import stat
 import struct
 import threading
 import zlib
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, TypeVar
@@ -36,8 +37,9 @@ _OBJECT_ID = re.compile(r"[0-9a-f]{40}")
 _PACK_FAULTS = (OSError, ValueError, IndexError, AssertionError, struct.error, zlib.error)
 """What gitdb raises for a pack that is damaged, beside its own errors."""
 _MAX_CACHED_TREES = 64
-_FOUND_ONE_BY_ONE = 20
-"""So many names are each searched for in a tree; for more of them all its entries are read once."""
+_MAX_LISTED_TREES = 4
+_MAX_SEARCHES = 64
+"""In one tree, before all its entries are listed."""
 MAX_OBJECT_BYTES = 300_000_000
 """Of one object, unpacked: it may come from others, and a few kilobytes can hold gigabytes."""
 
@@ -91,13 +93,74 @@ def is_content(data: bytes | None, content: Content) -> bool:
     return object_id("blob", data) == content.id
 
 
+class _Tree:
+    """A tree's body as git would write it, and where its entries are.
+
+    The first that are asked for are searched in its bytes. Who asks for many, as for each file of a large folder, has
+    all of them listed: that takes 10 ms for 10,000 entries, and a search 0.1 ms. The trees in `listed` have such a
+    list; one that falls out of there loses it.
+    """
+
+    def __init__(self, body: bytes, listed: deque[_Tree]) -> None:
+        self.body = body
+        self._others = listed
+        self._searches = 0
+        self._places: dict[bytes, tuple[int, int]] | None = None
+
+    def locate(self, name: bytes) -> tuple[int, int] | None:
+        """(start of the entry, start of its id), or None."""
+        places = self._places
+        if places is None and self._searches < _MAX_SEARCHES:
+            self._searches += 1
+            return _locate(self.body, name)
+        if places is None:
+            places = {found[2]: (found.start(), found.start(3)) for found in _ENTRY.finditer(self.body)}
+            if len(self._others) == self._others.maxlen:
+                self._others[0]._places = None
+            self._others.append(self)
+            self._places = places
+        return places.get(name)
+
+    def with_entries(self, entries: Mapping[bytes, TreeEntry | None]) -> bytes:
+        """The body with the entries of these names set, in git's order, or removed.
+
+        For an entry that only gets another id nothing is walked; for all others together the body is walked once.
+        """
+        changed, gone, rows = bytearray(self.body), [], []
+        for name, entry in entries.items():
+            at = self.locate(name)
+            if entry and at and self.body[at[0] : at[1] - len(name) - 2] == entry.mode:
+                changed[at[1] : at[1] + 20] = bytes.fromhex(entry.id)
+                continue
+            if at:
+                gone.append((at[0], at[1] + 20))
+            if entry:
+                row = entry.mode + b" " + name + b"\0" + bytes.fromhex(entry.id)
+                rows.append((_sort_key(entry.mode, name), row))
+        for start, end in sorted(gone, reverse=True):
+            del changed[start:end]
+        kept, pieces = bytes(changed), []
+        position = done = 0
+        for key, row in sorted(rows):
+            while position < len(kept):
+                blank = kept.index(b" ", position)
+                end = kept.index(b"\0", blank)
+                if _sort_key(kept[position:blank], kept[blank + 1 : end]) > key:
+                    break
+                position = end + 21
+            pieces += [kept[done:position], row]
+            done = position
+        return b"".join([*pieces, kept[done:]])
+
+
 class Objects:
     """The object database of one repository. New objects gather in memory until `write` makes them durable at once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._new: dict[str, tuple[str, bytes]] = {}
-        self._trees: dict[str, bytes] = {}
+        self._trees: dict[str, _Tree] = {}
+        self._listed: deque[_Tree] = deque(maxlen=_MAX_LISTED_TREES)
         self._guard = threading.Lock()
         self._packs: Any = None
 
@@ -169,14 +232,18 @@ class Objects:
     def tree(self, tree_id: str) -> bytes:
         """The body of a tree as git would write it; the last few are kept, since each turn of a chat reads the same
         ones. Raises `HistoryError` for one that cannot be read."""
-        body = self._trees.pop(tree_id, None)
-        if body is None:
+        return self._tree(tree_id).body
+
+    def _tree(self, tree_id: str) -> _Tree:
+        tree = self._trees.pop(tree_id, None)
+        if tree is None:
             body = b"" if tree_id == EMPTY_TREE else _canonical(self.read(tree_id)[1], tree_id)
-        self._trees[tree_id] = body
+            tree = _Tree(body, self._listed)
+        self._trees[tree_id] = tree
         while len(self._trees) > _MAX_CACHED_TREES:
             with contextlib.suppress(KeyError, StopIteration, RuntimeError):
                 del self._trees[next(iter(self._trees))]
-        return body
+        return tree
 
     def tree_of(self, commit: str | None) -> str:
         """The id of a commit's tree; the empty tree's before the first commit."""
@@ -202,8 +269,8 @@ class Objects:
         return entry
 
     def _child(self, tree_id: str, name: str) -> TreeEntry | None:
-        body = self.tree(tree_id)
-        at = _locate(body, os.fsencode(name))
+        tree = self._tree(tree_id)
+        body, at = tree.body, tree.locate(os.fsencode(name))
         if at is None:
             return None
         start, id_at = at
@@ -213,13 +280,7 @@ class Objects:
         """The entries of these names in a folder; none in what is no folder."""
         if folder is None or folder.mode != FOLDER_MODE:
             return {}
-        if len(names) < _FOUND_ONE_BY_ONE:
-            found = {name: self._child(folder.id, name) for name in names}
-            return {name: entry for name, entry in found.items() if entry}
-        rows = (row.groups() for row in _ENTRY.finditer(self.tree(folder.id)))
-        entries = {name: TreeEntry(mode, blob.hex()) for mode, name, blob in rows}
-        wanted = {name: entries.get(os.fsencode(name)) for name in names}
-        return {name: entry for name, entry in wanted.items() if entry}
+        return {name: entry for name in names if (entry := self._child(folder.id, name))}
 
     # Writing ------------------------------------------------------------------------------------------------------
 
@@ -244,7 +305,7 @@ class Objects:
         return self._put(tree_id, rows) or EMPTY_TREE
 
     def _put(self, tree_id: str, blobs: Sequence[_Row]) -> str | None:
-        body = self.tree(tree_id)
+        entries: dict[bytes, TreeEntry | None] = {}
         below: dict[str, list[_Row]] = {}
         for parts, blob, new_mode in blobs:
             old = self._child(tree_id, parts[0])
@@ -253,12 +314,13 @@ class Objects:
             else:
                 if isinstance(blob, str):
                     blob = TreeEntry(old.mode if old and old.mode in FILE_MODES else new_mode, blob)
-                body = _with_entry(body, os.fsencode(parts[0]), blob)
+                entries[os.fsencode(parts[0])] = blob
         for name, inner in below.items():
             old = self._child(tree_id, name)
             child = self._put(old.id if old and old.mode == FOLDER_MODE else EMPTY_TREE, inner)
             if child or (old and old.mode == FOLDER_MODE):  # what is removed below a file is not there
-                body = _with_entry(body, os.fsencode(name), TreeEntry(FOLDER_MODE, child) if child else None)
+                entries[os.fsencode(name)] = TreeEntry(FOLDER_MODE, child) if child else None
+        body = self._tree(tree_id).with_entries(entries)
         return self.add("tree", body) if body else None
 
     def write(self, *also: Path) -> None:
@@ -384,38 +446,16 @@ def _locate(body: bytes, name: bytes) -> tuple[int, int] | None:
     shortest pattern is 8 bytes, which a sequence of ids holds by chance once in 2^64. A *name* that holds one
     (`100644 a`) has its own mode before it, with no NUL between.
     """
-    for mode in _MODES:
-        entry = mode + b" " + name + b"\0"
-        at = body.find(entry)
-        while at >= 0:
-            if not _MODE_AND_BLANK.search(body, body.rfind(b"\0", 0, at) + 1, at):
-                return at, at + len(entry)
-            at = body.find(entry, at + 1)
+    end = b" " + name + b"\0"
+    at = body.find(end)
+    while at >= 0:
+        mode = next((mode for mode in _MODES if body.endswith(mode, 0, at)), None)
+        if mode is not None:
+            start = at - len(mode)
+            if not _MODE_AND_BLANK.search(body, body.rfind(b"\0", 0, start) + 1, start):
+                return start, at + len(end)
+        at = body.find(end, at + 1)
     return None
-
-
-def _with_entry(body: bytes, name: bytes, entry: TreeEntry | None) -> bytes:
-    """A tree's body with the entry of that name set, in git's order, or removed."""
-    at = _locate(body, name)
-    if at is not None:
-        start, id_at = at
-        body_without = body[:start] + body[id_at + 20 :]
-        if entry is None:
-            return body_without
-        if body[start : id_at - len(name) - 2] == entry.mode:
-            return body[:id_at] + bytes.fromhex(entry.id) + body[id_at + 20 :]
-        body = body_without
-    if entry is None:
-        return body
-    key = _sort_key(entry.mode, name)
-    position = 0
-    while position < len(body):
-        blank = body.index(b" ", position)
-        end = body.index(b"\0", blank)
-        if _sort_key(body[position:blank], body[blank + 1 : end]) > key:
-            break
-        position = end + 21
-    return body[:position] + entry.mode + b" " + name + b"\0" + bytes.fromhex(entry.id) + body[position:]
 
 
 def _sort_key(mode: bytes, name: bytes) -> bytes:

@@ -352,11 +352,7 @@ class History:
                 continue
             except PermissionError:  # git could not read it either; the search index reports it
                 continue
-            if (
-                on_disk != before
-                and not (before is None and paths is not None and (self._problem() or self.ignored(path)))
-                and not files.is_being_written(self.root / path)
-            ):
+            if on_disk != before and not files.is_being_written(self.root / path):
                 edits.append(FileChange(path, before, on_disk))
                 room -= len(before or b"") + len(on_disk or b"")
             if room < 0:
@@ -366,13 +362,16 @@ class History:
             yield self._without_left_out(edits, is_named=paths is not None)
 
     def _without_left_out(self, edits: Sequence[FileChange], *, is_named: bool) -> list[FileChange]:
-        """Without files whose filter is refused, and without those whose changes git does not see,
-        which it does not list itself."""
-        paths = [edit.path for edit in edits]
-        left_out = self._with_refused_filter(paths).keys()
-        full = [self._repository.prefix / path for path in paths] if is_named else []
-        unseen = GitIndexUpdate(self._repository).unseen(full) if full else set()
-        return [e for e in edits if e.path not in left_out and self._repository.prefix / e.path not in unseen]
+        """Without files whose filter is refused. Named ones git has not listed itself: without new ones that it
+        ignores, and without those whose changes it does not see."""
+        left_out = set(self._with_refused_filter([edit.path for edit in edits]))
+        if is_named:
+            new = [edit.path for edit in edits if edit.before is None]
+            left_out |= self._ignored(new) if new and not self._problem() else set(new)
+            prefix = self._repository.prefix
+            unseen = GitIndexUpdate(self._repository).unseen([prefix / edit.path for edit in edits])
+            left_out |= {path.relative_to(prefix) for path in unseen}
+        return [edit for edit in edits if edit.path not in left_out]
 
     def left_alone(self) -> dict[PurePosixPath, int | None]:
         """Files that differ from HEAD and that no commit of ours takes, for the person to commit or move.
@@ -501,10 +500,15 @@ class History:
 
     def ignored(self, path: PurePosixPath) -> bool:
         """Whether git ignores an untracked file of that name."""
+        return bool(self._ignored([path]))
+
+    def _ignored(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
+        """Those of the paths of untracked files that git ignores: one process looks at all."""
         # `check-ignore` refuses literal path specs; ./ keeps a leading colon from being read as one that is not.
         plain = {"GIT_LITERAL_PATHSPECS": "0"}
-        name = b"./" + os.fsencode(path) + b"\0"
-        return bool(git.run(self.root, "check-ignore", "-z", "--stdin", stdin=name, extra=plain, ok=(0, 1)))
+        names = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
+        out = git.run(self.root, "check-ignore", "-z", "--stdin", stdin=names, extra=plain, ok=(0, 1))
+        return {PurePosixPath(name) for name in os.fsdecode(out).split("\0") if name}
 
     def ignoring(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         """Those of the names that git's patterns ignore, tracked or not, and the line that does: `.gitignore:3:*`."""

@@ -173,6 +173,8 @@ class GitIndexUpdate:
     def unseen(self, paths: list[PurePosixPath]) -> set[PurePosixPath]:
         """Those of the paths whose changes on the disk git does not see: `left_out` ones, and with assume-unchanged."""
         left_out = self.left_out(paths)  # all, if the index cannot be read
+        if self.problem:
+            return left_out
         if self._parsed is None:
             rows = self._listed([path for path in paths if path not in left_out], "-v")
             return left_out | {PurePosixPath(os.fsdecode(row[2:])) for row in rows if row[:1].islower()}

@@ -35,8 +35,10 @@ from vault_memory.services.write import locked
 
 COMMIT_CAP_S = 300.0
 """A file that is written all the time is committed this often."""
-COMMITTED_AT_ONCE = 1000
-"""Files in one commit; turns of that user wait for it, some three seconds."""
+COMMITTED_AT_ONCE = 500
+"""Files in one commit; turns of that user wait for it, some 0.7 s."""
+PAUSE_S = 0.1
+"""Between two such commits: who has waited for the user's lock looks for it every few ms, and takes it."""
 STOP_TIMEOUT_S = 0.5
 """How long a stop waits for the workers. The next start does what they have not finished by then."""
 
@@ -182,6 +184,8 @@ class Daemon:
             on_waiting = partial(self._events.publish, "waiting", layout.label(scope))
             count = 0
             for at in range(0, len(paths[scope]), COMMITTED_AT_ONCE):
+                if at and self._stop.wait(PAUSE_S):
+                    return
                 self.vault.memories.let_go_first()
                 with locked(self.vault, scope):
                     some = paths[scope][at : at + COMMITTED_AT_ONCE]

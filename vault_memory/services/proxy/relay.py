@@ -31,11 +31,12 @@ from vault_memory.core.chat import (
     shorten,
 )
 from vault_memory.core.layout import without_folders
+from vault_memory.errors import VaultMemoryError
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.proxy.relayed import NOT_KEPT, Prepared, RelayedResponse, for_provider, refuse_token
 from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, RecordedTurn, TurnRecorder, UserRequest
 from vault_memory.services.retrieval import Memory, build_memory
-from vault_memory.services.turns import second_look
+from vault_memory.services.turns import WAIT_S, Recorded, learn_waiting, second_look
 from vault_memory.services.vault import Vault
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class Relay:
         self._memory_threads = ThreadPoolExecutor(MEMORY_THREADS, "memory")
         self._record_thread = ThreadPoolExecutor(1, "record")  # one at a time: a person's turns stay in order
         self._to_record: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
+        self._learn_thread = ThreadPoolExecutor(1, "learn")  # it may wait for another writer; a turn is kept at once
+        self._to_learn: OrderedDict[str, list[Recorded]] = OrderedDict()
         self._second_look_thread = ThreadPoolExecutor(1, "second-look")
         self._lock = threading.Lock()
         self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
@@ -331,11 +334,36 @@ class Relay:
         self._after_turns(turns)
 
     def _after_turns(self, turns: list[RecordedTurn]) -> None:
-        """Have the language model look at the turns, and index their files once no other response is waiting."""
-        for turn in turns:
-            self._sources_to_index.setdefault(turn.user_id, set()).update(turn.recorded.sources)
-            if turn.recorded.source and self.vault.config.llm_enabled:
-                self._second_look_thread.submit(second_look, self.vault, turn.user_id, turn.recorded.source)
+        """Have the turns learned from in a thread of its own: another writer may hold a user's files for a while, and
+        what is said meanwhile must be kept at once."""
+        with self._lock:
+            for turn in turns:
+                self._to_learn.setdefault(turn.user_id, []).append(turn.recorded)
+        try:
+            self._learn_thread.submit(self._learn)
+        except RuntimeError:  # the server is stopping
+            self._learn()
+
+    def _learn(self) -> None:
+        """Learn from the turns, user by user, and have the language model look at them; index their files once no other
+        response is waiting."""
+        while True:
+            with self._lock:
+                if not self._to_learn:
+                    break
+                user_id, turns = self._to_learn.popitem(last=False)
+            self._sources_to_index.setdefault(user_id, set()).update(*(turn.sources for turn in turns))
+            try:
+                learn_waiting(self.vault, user_id, WAIT_S)
+            except VaultMemoryError:
+                pass  # `status` counts these turns: the next one, or the daemon, learns from them
+            except Exception as error:
+                self._report(
+                    user_id, "nothing was learned from an earlier turn yet", f"{type(error).__name__}: {error}"
+                )
+            for turn in turns:
+                if turn.source and self.vault.config.llm_enabled:
+                    self._second_look_thread.submit(second_look, self.vault, user_id, turn.source)
         while self._sources_to_index and not self._responses_to_record:
             user_id, sources = self._sources_to_index.popitem()
             try:
@@ -350,6 +378,7 @@ class Relay:
         self._response_threads.shutdown()
         self._record_thread.submit(lambda: self._after_turns(self._recorder.finish()))
         self._record_thread.shutdown()
+        self._learn_thread.shutdown()
         self._second_look_thread.shutdown(cancel_futures=True)
 
     def _report(self, user_id: str, problem: str, why: str) -> None:

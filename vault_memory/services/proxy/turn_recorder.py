@@ -63,7 +63,10 @@ class _OpenTurn:
 
 
 class TurnRecorder:
-    """Takes requests with their responses, one at a time: not thread-safe. `clock` counts seconds."""
+    """Takes requests with their responses, one at a time: not thread-safe. `clock` counts seconds.
+
+    Its turns are kept at once, whoever holds the user's files; the caller has them learned from.
+    """
 
     def __init__(self, vault: Vault, clock: Callable[[], float] = time.monotonic) -> None:
         self._vault = vault
@@ -132,6 +135,7 @@ class TurnRecorder:
             created_at=request.at,
             backend=request.model,
             exit_code=1 if problem else 0,
+            learn=False,
             index=False,
         )
         key = (request.user_id, request.conversation_id, request.chat.key)

@@ -78,7 +78,7 @@ def refusals(
     """
     history = vault.history
     private = [each for each in differences if layout.is_private(each.path)]
-    misplaced = [each for each in differences if each not in private and layout.is_misplaced(each.path)]
+    misplaced = [each for each in differences if each not in private and _is_misplaced(vault, each)]
     kept_out = {each.path for each in (*private, *misplaced)}
     others = [each for each in differences if each.path not in kept_out]
     replaced = _replaced([each.path for each in misplaced if each.new], [each.path for each in others])
@@ -118,6 +118,15 @@ def refusals(
         *_note(clashes, _LARGE_CLASH_NOTE),
     )
     return Refusals(entries, notes)
+
+
+def _is_misplaced(vault: Vault, difference: FileDifference) -> bool:
+    """Whether a file is in the place of another, or would make a vault of its own of a folder here, whose notes would
+    leave the search."""
+    if layout.is_misplaced(difference.path):
+        return True
+    is_inner = difference.path.name.casefold() == layout.SETTINGS_FILE and len(difference.path.parts) > 1
+    return is_inner and difference.new is not None and vault.history.entry(difference.path) is None
 
 
 def _is_followed(vault: Vault, path: PurePosixPath) -> bool:

@@ -10,6 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.turns import feedback
     from vault_memory.services.turns.record import (
+        WAIT_S,
         Recorded,
         check_time,
         learn_waiting,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from vault_memory.services.turns.second_look import Tally, second_look, tally
 
 __all__ = [
+    "WAIT_S",
     "Recorded",
     "Tally",
     "check_time",
@@ -40,6 +42,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "WAIT_S": "record",
         "Recorded": "record",
         "Tally": "second_look",
         "check_time": "record",

@@ -12,17 +12,20 @@ import contextlib
 import math
 import os
 import re
+import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from pathlib import PurePosixPath
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
+from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, reading, trailers
 from vault_memory.core.extraction import extract
 from vault_memory.core.notes import Turn, journal
@@ -33,7 +36,7 @@ from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, ForeignFile, HistoryError, TooLarge, Unwritable, UsageError
 from vault_memory.services.profiles import ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 from vault_memory.services.write import Plan, Written, index_problem, write
 
 _MAX_SEARCHED_CHARS = 20_000
@@ -41,8 +44,9 @@ _MAX_SEARCHED_CHARS = 20_000
 _MARKER = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.([0-9]{1,15})")
 _LATER = (Busy, HistoryError, ForeignFile, Unwritable, UsageError)
 """What is wrong for a while: a turn is learned from when it is over. `UsageError`: a folder is a link by now."""
-_MAX_EARLIER = 50
-"""Of the turns before it, a turn learns from as many; it takes about a second."""
+WAIT_S = 3.0
+"""How long a turn waits in all for another writer of its user's files, and for turns before it to be learned from; then
+it is only kept, since a person waits. A commit of many files holds them for a second or two on a busy machine."""
 _LEFT_OUT = "[redacted: password]"
 """In a log, in place of a message that would be a secret there."""
 
@@ -78,13 +82,15 @@ def record_turn(
     reflection: Mapping[str, Any] | None = None,
     backend: str | None = None,
     record: bool = True,
+    learn: bool = True,
     index: bool = True,
 ) -> Recorded:
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
 
-    The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. Raises
-    `InvalidId`, `Busy` when another writer holds the user's files too long, and `VaultMemoryError` when the turn cannot
-    be kept. What goes wrong after it is in the conversation record, with git, a disk or an index, is in the result.
+    The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. With
+    `learn=False` it is only kept, and the caller calls `learn_waiting`. Raises `InvalidId`, and `VaultMemoryError` when
+    the turn cannot be kept. What goes wrong after it is in the conversation record, with git, a disk or an index, or
+    because another writer holds the user's files, is in the result.
     """
     layout.check_user_id(user_id)
     if created_at is not None:
@@ -112,10 +118,15 @@ def record_turn(
     with contextlib.ExitStack() as held:
         source, marker = _append_to_record(vault, turn, at, held)
         try:
-            if _learn_earlier(vault, user_id, marker) or before is None:
-                before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
-            written = _learn(vault, turn, source, before, quote, cache)
-            _strike_off(vault, user_id, marker)
+            if learn:
+                until = time.monotonic() + WAIT_S
+                if _learn_earlier(vault, user_id, marker, until) or before is None:
+                    before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+                written = _learn(vault, turn, source, before, quote, cache, until)
+                _strike_off(vault, user_id, marker)
+            else:
+                written = Written([], (), None, ())
+                _set_untouched(vault, user_id, marker)
         except _LATER as error:  # raised, it would make the caller say the turn again
             written = Written([], (), f"nothing was learned from this turn yet, which is in the record: {error}", ())
     redactions = Counter(redact.counts) + Counter(private_counts)
@@ -175,42 +186,55 @@ def _degraded(index_problem: str | None) -> list[str]:
     return [f"index: {index_problem}"] if index_problem else []
 
 
-def learn_waiting(vault: Vault, user_id: str, limit: int | None = None) -> int:
-    """Learn from the turns of a user that nothing was learned from yet, oldest first; return how many were left over.
+def learn_waiting(vault: Vault, user_id: str, wait_s: float | None = None) -> int:
+    """Learn from the turns of a user that nothing was learned from yet, oldest first, and index what that changed;
+    return how many were left over.
 
-    Those that somebody learns from now are not counted. Raises one of `_LATER` when it cannot be done now.
+    With `wait_s` it waits no longer for another writer, and after that time leaves the rest. Turns that somebody learns
+    from now are not counted. Raises one of `_LATER` when it cannot be done now.
     """
-    waiting = _markers(vault, user_id)
-    left = max(0, len(waiting) - limit) if limit is not None else 0
-    for marker in waiting[:limit]:
-        with contextlib.ExitStack() as held:
-            try:
-                held.enter_context(_marked(vault, user_id, marker))
-            except Busy:
-                continue
-            if reason := vault.history.stopped():
-                raise HistoryError(reason)
-            found = _turn_of(vault, user_id, marker)
-            if found and not _is_learned(vault, *found):  # its writer may have been killed right after that
-                source, turn = found
-                cache = ReadCache()
-                state = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
-                quote, _ = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
-                written = _learn(vault, turn, source, state, quote, cache)
-                index_problem(vault, written.paths)
-            _strike_off(vault, user_id, marker)
-    return left
+    until = None if wait_s is None else time.monotonic() + wait_s
+    return _learn_from(vault, user_id, _markers(vault, user_id), until)
 
 
-def _learn_earlier(vault: Vault, user_id: str, marker: _Marker) -> bool:
+def _learn_from(vault: Vault, user_id: str, waiting: Sequence[_Marker], until: float | None) -> int:
+    """`learn_waiting` for these; `until` is of the monotonic clock."""
+    paths: dict[PurePosixPath, None] = {}
+    try:
+        for number, marker in enumerate(waiting):
+            if number and until is not None and time.monotonic() > until:
+                return len(waiting) - number
+            with contextlib.ExitStack() as held:
+                try:
+                    held.enter_context(_marked(vault, user_id, marker))
+                except Busy:
+                    continue
+                if reason := vault.history.stopped():
+                    raise HistoryError(reason)
+                found = _turn_of(vault, user_id, marker)
+                # Its writer, or who learned from it later, may have been killed right after that.
+                untouched = _untouched(vault, user_id, marker)
+                if found and (untouched.exists() or not _is_learned(vault, *found)):
+                    source, turn = found
+                    cache = ReadCache()
+                    state = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+                    quote, _ = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
+                    touch = partial(untouched.unlink, missing_ok=True)
+                    paths |= dict.fromkeys(_learn(vault, turn, source, state, quote, cache, until, touch).paths)
+                _strike_off(vault, user_id, marker)
+        return 0
+    finally:
+        index_problem(vault, paths)
+
+
+def _learn_earlier(vault: Vault, user_id: str, marker: _Marker, until: float) -> bool:
     """Learn from what waits before a turn, as order decides which of two preferences holds; whether there was any."""
     if reason := vault.history.stopped():
         raise HistoryError(reason)
-    if _markers(vault, user_id) == [marker]:
-        return False
-    if left := learn_waiting(vault, user_id, _MAX_EARLIER):
+    waiting = [other for other in _markers(vault, user_id) if other < marker]
+    if left := _learn_from(vault, user_id, waiting, until):
         raise HistoryError(f"{left} turns before it are learned from first: `vault-memory heartbeat --now commits`")
-    return True
+    return bool(waiting)
 
 
 def _is_learned(vault: Vault, source: str, turn: Turn) -> bool:
@@ -236,17 +260,26 @@ def _append_to_record(vault: Vault, turn: Turn, at: datetime, held: contextlib.E
 
 
 def _learn(
-    vault: Vault, turn: Turn, source: str, before: ProfileFiles, quote: str, cache: ReadCache
+    vault: Vault,
+    turn: Turn,
+    source: str,
+    before: ProfileFiles,
+    quote: str,
+    cache: ReadCache,
+    until: float | None,
+    begin: Callable[[], None] = lambda: None,
 ) -> Written[list[Change]]:
     """Write what the turn changes: the profile, its evidence, the daily log, MEMORY.md.
 
-    `source` is the line of the turn, `before` the profile before it, `quote` its message without private facts.
+    `source` is the line of the turn, `before` the profile before it, `quote` its message without private facts. It
+    waits `until` then for another writer of the user's files; `begin` is called before anything is written.
     """
     at = before.at
     signals = extract(turn.user_message or "", turn.assistant_message or "", before.profile.values(), vault.lexicon())
     folder = layout.user_dir(turn.user_id)
 
     def decide() -> Plan[list[Change]]:
+        begin()
         state = ProfileFiles.read(vault, turn.user_id, turn.created_at, cache.read)
         changes, evidence = state.merge(signals)
         logs = _log_entries(vault, turn, at, quote, changes, cache)
@@ -257,7 +290,9 @@ def _learn(
         return Plan(changes, [*state.drafts(changes, ASSISTANT, source), Draft(message, ASSISTANT, tuple(logs))])
 
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
-    return write(vault, turn.user_id, [folder / name for name in names], decide, cache=cache, index=False)
+    wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
+    edited = [folder / name for name in names]
+    return write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
 
 
 def _log_entries(
@@ -342,7 +377,19 @@ def _marked(vault: Vault, user_id: str, marker: _Marker) -> Iterator[None]:
 
 def _strike_off(vault: Vault, user_id: str, marker: _Marker) -> None:
     """The turn is learned from, or is not in the record. The caller holds the marker."""
+    _untouched(vault, user_id, marker).unlink(missing_ok=True)
     (vault.unlearned(user_id) / marker.name).unlink(missing_ok=True)
+
+
+def _untouched(vault: Vault, user_id: str, marker: _Marker) -> Path:
+    """A file beside a marker while nobody has begun to learn from the turn: it is not looked for in the history."""
+    return vault.unlearned(user_id) / f"{marker.name}.kept"
+
+
+def _set_untouched(vault: Vault, user_id: str, marker: _Marker) -> None:
+    path = _untouched(vault, user_id, marker)
+    with folder_of(path, vault.root, make=True) as folder:
+        os.close(folder.open(path.name, os.O_WRONLY | os.O_CREAT))
 
 
 def _markers(vault: Vault, user_id: str) -> list[_Marker]:

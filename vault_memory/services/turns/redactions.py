@@ -17,14 +17,14 @@ def redactions(vault: Vault, user_id: str) -> dict[str, int]:
 
 def add_redactions(vault: Vault, user_id: str, counts: Mapping[str, int]) -> None:
     """Add to the user's counts. Raises `Busy`."""
-    with vault.lock(user_id):  # not the file's own lock: `rename_redactions` is called under the user's
+    with vault.record_lock(user_id):  # not the file's own lock: `rename_redactions` is called under this one
         total = Counter(redactions(vault, user_id))
         total.update(counts)
         _state(vault, user_id).write(dict(sorted(total.items())))
 
 
 def rename_redactions(vault: Vault, old: str, new: str) -> None:
-    """Move a user's counts to the user's new id. The caller holds the locks of both ids."""
+    """Move a user's counts to the user's new id. The caller holds the locks of both ids, those of the records too."""
     if counts := _state(vault, old).read():
         _state(vault, new).write(counts)
         _state(vault, old).remove()
