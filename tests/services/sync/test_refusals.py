@@ -283,11 +283,12 @@ def test_what_stands_where_a_turn_will_write_is_not_taken_in(remote: Machine, on
 def test_settings_of_a_vault_inside_memory_hide_no_notes(remote: Machine, one: Machine) -> None:
     """Those notes left index, search and prompt, no edit of them was committed, and `status` was healthy."""
     names = [f"memory/alice/{folder}/vault-memory.toml" for folder in ("notes", "daily", "new")] + [
-        "skills/vault-memory.toml"
+        "skills/vault-memory.toml",
+        "projects/Vault-Memory.toml",
     ]
     push(remote, **dict.fromkeys(names, "format = 1\n"), **{"memory/alice/new/fresh.md": "a zebra\n"})
     (line,) = one.sync().notes
-    assert "4 files" in line and not any((one.root / name).exists() for name in names)
+    assert "5 files" in line and not any((one.root / name).exists() for name in names)
     git(one.root, "checkout", "HEAD^2", "--", names[0])  # as plain git may bring it
     assert any(names[0] in line and "`git mv`" in line for line in status(one.vault).unhealthy)
     one.write("memory/alice/notes/idea.md", "# 想法\n\nan edited note\n")
