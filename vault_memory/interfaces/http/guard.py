@@ -271,10 +271,13 @@ async def own_user(
 
 
 def acting_for(vault: Vault, caller: Caller, name: str) -> str:
-    """The user id of a user id or outside name, if the caller may act for it. Raises `Forbidden` or `InvalidId`.
+    """The user id of a user id or outside name, if the caller may act for it. Raises `Forbidden` or `InvalidId`, and
+    `Unauthenticated` when the caller's id has become another one since the token was checked.
 
     A user who exists is nobody's outside name: the table may come from a remote.
     """
+    if caller.user_id is not None and vault.id_now(caller.user_id, caller.as_of)[0] != caller.user_id:
+        raise Unauthenticated("this user has just got another id, which ends the token: `vault-memory token --user ID`")
     try:
         user_id = name if name in vault.user_ids() else resolve_user(vault.config.identities, name)
     except InvalidId:

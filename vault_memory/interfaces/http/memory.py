@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.interfaces.http.body import JsonRoute
-from vault_memory.interfaces.http.guard import TheUser, TheVault
+from vault_memory.interfaces.http.guard import TheCaller, TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
 from vault_memory.interfaces.http.response import in_page_thread, made_in_turn, page
 from vault_memory.services.notes import daily_log, daily_logs, newest_turns
@@ -220,7 +220,9 @@ async def daily(
 
 
 @router.post("/turns", status_code=201, responses=responses(409, 415))
-def record(vault: TheVault, user_id: TheUser, body: TurnIn, background: BackgroundTasks) -> RecordedOut:
+def record(
+    vault: TheVault, caller: TheCaller, user_id: TheUser, body: TurnIn, background: BackgroundTasks
+) -> RecordedOut:
     """Record a turn and learn from it; a new user's first turn makes the user. It can be searched at once."""
     recorded = record_turn(
         vault,
@@ -232,9 +234,10 @@ def record(vault: TheVault, user_id: TheUser, body: TurnIn, background: Backgrou
         conversation_id=body.conversation_id,
         backend=body.backend,
         record=body.record,
+        as_of=caller.as_of,
     )
     if vault.config.llm_enabled and recorded.source:
-        background.add_task(second_look, vault, user_id, recorded.source)
+        background.add_task(second_look, vault, recorded.user_id, recorded.source, as_of=recorded.as_of)
     return RecordedOut(
         source=recorded.source,
         changes=[change.summary() for change in recorded.changes],

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from vault_memory.core.chat import ChatRequest, ChatResponse, without_injected
+from vault_memory.errors import NotFound
 from vault_memory.services.turns import Recorded, record_turn
 from vault_memory.services.vault import Vault
 
@@ -31,21 +32,17 @@ TOOLS_NOT_ENDED = "the tools came to no end"
 
 @dataclass(frozen=True)
 class UserRequest:
-    """A chat request with its user, its conversation, the time it came and the model it asks for."""
+    """A chat request with its user, its conversation, the time it came and the model it asks for.
+
+    The user is whoever had `user_id` as of `as_of` (`Vault.renamings`): a chat may take an hour.
+    """
 
     chat: ChatRequest
     user_id: str
     conversation_id: str
     at: datetime
     model: str | None = None
-
-
-@dataclass(frozen=True)
-class RecordedTurn:
-    """A turn that was recorded, and its user."""
-
-    user_id: str
-    recorded: Recorded
+    as_of: int = 0
 
 
 @dataclass
@@ -71,17 +68,19 @@ class TurnRecorder:
         self._recorded_at_s: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self._partial: set[tuple[str, str, str]] = set()
         self._open: dict[tuple[str, str], _OpenTurn] = {}
+        self._as_of = vault.renamings()
 
-    def add(self, request: UserRequest, response: ChatResponse, problem: str = "") -> list[RecordedTurn]:
+    def add(self, request: UserRequest, response: ChatResponse, problem: str = "") -> list[Recorded]:
         """Record the turns that this response completes. `problem` says why it is incomplete, if something went wrong.
 
         A response that failed before its first word completes none: the client has seen the error and tries again.
         Raises what `record_turn` raises.
         """
         self._forget_old_requests()
-        key = (request.user_id, request.conversation_id)
+        turns = self._follow_renamings()
+        user_id, _ = self._vault.id_now(request.user_id, request.as_of, self._as_of)
+        key = (user_id, request.conversation_id)
         turn = self._open.get(key)
-        turns: list[RecordedTurn] = []
         if turn and turn.request.chat.key != request.chat.key:
             turns.append(self._record_unfinished(key))
             turn = None
@@ -100,13 +99,35 @@ class TurnRecorder:
             self._open[key] = turn
             return [*turns, *self._end_too_many()]
         self._open.pop(key, None)
-        return [*turns, self._record(turn, "" if response.is_complete else problem or BROKE_OFF)]
+        return [*turns, self._record(user_id, turn, "" if response.is_complete else problem or BROKE_OFF)]
 
-    def finish(self) -> list[RecordedTurn]:
+    def finish(self) -> list[Recorded]:
         """Record the turns whose tool loops have not ended."""
-        return [self._record_unfinished(key) for key in list(self._open)]
+        return self._follow_renamings() + [self._record_unfinished(key) for key in list(self._open)]
 
-    def _end_too_many(self) -> list[RecordedTurn]:
+    def _follow_renamings(self) -> list[Recorded]:
+        """Keep all that is known under the ids that its users have now: an id may be another person's.
+
+        Returns the open turns of those who have no id any longer: they were not recorded (`paused` says why).
+        """
+        before, self._as_of = self._as_of, self._vault.renamings()
+        if self._as_of == before:
+            return []
+        now, gone = {}, {}
+        for user_id in {key[0] for key in (*self._recorded_at_s, *self._open)}:
+            try:
+                now[user_id] = self._vault.id_now(user_id, before, self._as_of)[0]
+            except NotFound as error:
+                gone[user_id] = str(error)
+        self._partial = {(now[key[0]], *key[1:]) for key in self._partial if key[0] in now}
+        self._recorded_at_s = OrderedDict(
+            ((now[key[0]], *key[1:]), at_s) for key, at_s in self._recorded_at_s.items() if key[0] in now
+        )
+        lost = [Recorded("", user_id=key[0], as_of=before, paused=gone[key[0]]) for key in self._open if key[0] in gone]
+        self._open = {(now[key[0]], key[1]): turn for key, turn in self._open.items() if key[0] in now}
+        return lost
+
+    def _end_too_many(self) -> list[Recorded]:
         """Record the oldest open turn of the user whose turns take the most, as long as all take too much."""
         turns = []
         while sum(turn.size for turn in self._open.values()) > MAX_OPEN_BYTES:
@@ -117,15 +138,16 @@ class TurnRecorder:
             turns.append(self._record_unfinished(next(key for key in self._open if key[0] == most)))
         return turns
 
-    def _record_unfinished(self, key: tuple[str, str]) -> RecordedTurn:
-        return self._record(self._open.pop(key), TOOLS_NOT_ENDED)
+    def _record_unfinished(self, key: tuple[str, str]) -> Recorded:
+        return self._record(key[0], self._open.pop(key), TOOLS_NOT_ENDED)
 
-    def _record(self, turn: _OpenTurn, problem: str) -> RecordedTurn:
+    def _record(self, user_id: str, turn: _OpenTurn, problem: str) -> Recorded:
+        """Record a turn of the person who has this id as of `_as_of`."""
         request = turn.request
         text = without_injected("\n\n".join(turn.texts))
         recorded = record_turn(
             self._vault,
-            request.user_id,
+            user_id,
             request.chat.words,
             f"{text}\n[partial: {problem}]".lstrip() if problem else text,
             conversation_id=request.conversation_id,
@@ -133,12 +155,13 @@ class TurnRecorder:
             backend=request.model,
             exit_code=1 if problem else 0,
             index=False,
+            as_of=self._as_of,
         )
-        key = (request.user_id, request.conversation_id, request.chat.key)
+        key = (user_id, request.conversation_id, request.chat.key)
         self._recorded_at_s[key] = self._clock()
         self._recorded_at_s.move_to_end(key)
         (self._partial.add if problem else self._partial.discard)(key)
-        return RecordedTurn(request.user_id, recorded)
+        return recorded
 
     def _is_retry(self, key: tuple[str, str, str], response: ChatResponse) -> bool:
         """Whether a turn was recorded already that this response adds nothing to."""

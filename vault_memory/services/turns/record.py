@@ -54,6 +54,7 @@ class Recorded:
     `source` is the line of the conversation record, `conversations/2026-01-30.jsonl:12`; it is empty off the record.
     `sources` are the files that changed. `paused` says why the commits wait, if they do, or why nothing was learned.
     `redactions` counts what was kept out, by category. `degraded` says in words what could not be used.
+    `user_id` is the person's id as of `as_of` (`Vault.renamings`).
     """
 
     source: str
@@ -63,6 +64,8 @@ class Recorded:
     paused: str | None = None
     redactions: Mapping[str, int] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
+    user_id: str = ""
+    as_of: int = 0
 
 
 def record_turn(
@@ -79,18 +82,23 @@ def record_turn(
     backend: str | None = None,
     record: bool = True,
     index: bool = True,
+    as_of: int | None = None,
 ) -> Recorded:
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
 
-    The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. Raises
-    `InvalidId`, `Busy` when another writer holds the user's files too long, and `VaultMemoryError` when the turn cannot
-    be kept. What goes wrong after it is in the conversation record, with git, a disk or an index, is in the result.
+    The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. It is
+    that of the person who had `user_id` as of `as_of` (`Vault.renamings`; None: now), whatever the id is by now. Raises
+    `NotFound` when that person has none, `InvalidId`, `Busy` when another writer holds the user's files too long, and
+    `VaultMemoryError` when the turn cannot be kept. What goes wrong after it is in the conversation record, with git, a
+    disk or an index, is in the result.
     """
     layout.check_user_id(user_id)
     if created_at is not None:
         check_time(created_at)
-    if not record or user_id.casefold() in map(str.casefold, vault.config.off_record):
-        return Recorded("")
+    asked = user_id
+    user_id, as_of = vault.id_now(user_id, vault.renamings() if as_of is None else as_of)
+    if not record or {asked.casefold(), user_id.casefold()} & {*map(str.casefold, vault.config.off_record)}:
+        return Recorded("", user_id=user_id, as_of=as_of)
     redact = _Redactor()
     turn = Turn(
         conversation_id=redact(conversation_id) or f"conv_{uuid.uuid4().hex[:12]}",
@@ -104,14 +112,19 @@ def record_turn(
         exit_code=exit_code,
     )
     cache = ReadCache()
-    before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
     with contextlib.ExitStack() as held:
-        source, marker = _append_to_record(vault, turn, before.at, held)
+        while True:
+            before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+            if kept := _append_to_record(vault, turn, as_of, before.at, held):
+                source, marker = kept
+                break
+            user_id, as_of = vault.id_now(user_id, as_of)
+            turn = replace(turn, user_id=user_id)
         try:
             if _learn_earlier(vault, user_id, marker):
                 before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
-            written = _learn(vault, turn, source, before, quote, cache)
+            written = _learn(vault, turn, as_of, source, before, quote, cache)
             _strike_off(vault, user_id, marker)
         except _LATER as error:  # raised, it would make the caller say the turn again
             written = Written([], (), f"nothing was learned from this turn yet, which is in the record: {error}", ())
@@ -130,6 +143,8 @@ def record_turn(
         written.paused,
         dict(redactions),
         (*vault.config.waits(), *_degraded(problem)),
+        user_id,
+        as_of,
     )
 
 
@@ -156,7 +171,7 @@ def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[R
     try:
         while turn is not None:
             recorded = record_turn(vault, **turn, index=False)
-            folder = layout.user_dir(turn["user_id"])
+            folder = layout.user_dir(recorded.user_id)
             paths |= dict.fromkeys(folder / source for source in recorded.sources)
             turn = next(rest, None)
             if turn is None:
@@ -177,7 +192,7 @@ def learn_waiting(vault: Vault, user_id: str, limit: int | None = None) -> int:
 
     Those that somebody learns from now are not counted. Raises one of `_LATER` when it cannot be done now.
     """
-    waiting = _markers(vault, user_id)
+    as_of, waiting = vault.renamings(), _markers(vault, user_id)
     left = max(0, len(waiting) - limit) if limit is not None else 0
     for marker in waiting[:limit]:
         with contextlib.ExitStack() as held:
@@ -193,7 +208,7 @@ def learn_waiting(vault: Vault, user_id: str, limit: int | None = None) -> int:
                 cache = ReadCache()
                 state = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
                 quote, _ = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
-                written = _learn(vault, turn, source, state, quote, cache)
+                written = _learn(vault, turn, as_of, source, state, quote, cache)
                 index_problem(vault, written.paths)
             _strike_off(vault, user_id, marker)
     return left
@@ -215,11 +230,15 @@ def _is_learned(vault: Vault, source: str, turn: Turn) -> bool:
     return vault.history.holds({trailers.KEYS["user"]: turn.user_id, trailers.KEYS["source"]: source}, since)
 
 
-def _append_to_record(vault: Vault, turn: Turn, at: datetime, held: contextlib.ExitStack) -> tuple[str, _Marker]:
+def _append_to_record(
+    vault: Vault, turn: Turn, as_of: int, at: datetime, held: contextlib.ExitStack
+) -> tuple[str, _Marker] | None:
     """Append the turn to the conversation record of its day; return its line, `conversations/2026-01-30.jsonl:12`, and
-    its marker, which is then `held`."""
+    its marker, which is then `held`. None, and nothing is done, if the user got another id meanwhile."""
     conversation = layout.conversation_source(at.date())
     with vault.record_lock(turn.user_id):
+        if vault.id_now(turn.user_id, as_of)[0] != turn.user_id:
+            return None
         vault.new_user(turn.user_id)
         home = vault.path(turn.user_id, ".")
         marker = _next_marker(vault, turn.user_id, at.date())
@@ -233,17 +252,19 @@ def _append_to_record(vault: Vault, turn: Turn, at: datetime, held: contextlib.E
 
 
 def _learn(
-    vault: Vault, turn: Turn, source: str, before: ProfileFiles, quote: str, cache: ReadCache
+    vault: Vault, turn: Turn, as_of: int, source: str, before: ProfileFiles, quote: str, cache: ReadCache
 ) -> Written[list[Change]]:
     """Write what the turn changes: the profile, its evidence, the daily log, MEMORY.md.
 
-    `source` is the line of the turn, `before` the profile before it, `quote` its message without private facts.
+    `source` is the line of the turn, `before` the profile before it, `quote` its message without private facts. Raises
+    `Busy` too when the user got another id than as of `as_of`: the turn's marker has that id, too.
     """
     at = before.at
     signals = extract(turn.user_message or "", turn.assistant_message or "", before.profile.values(), vault.lexicon())
     folder = layout.user_dir(turn.user_id)
 
     def decide() -> Plan[list[Change]]:
+        vault.refuse_renamed(turn.user_id, as_of)
         state = ProfileFiles.read(vault, turn.user_id, turn.created_at, cache.read)
         changes, evidence = state.merge(signals)
         logs = _log_entries(vault, turn, at, quote, changes, cache)
