@@ -407,7 +407,7 @@ def test_a_new_user_with_an_old_id_finds_nothing_of_its_former_user(server: Serv
 
 
 def test_a_body_that_ends_after_a_renaming_serves_nobody(server: Server, alice: Caller) -> None:
-    """The token is checked with the head: the old id came back to life, or the next one with it was read and written."""
+    """The token is checked with the head: the old id came back to life, or the next one with it was read."""
     host, port = server.address.removeprefix("http://").split(":")
     body = json.dumps({"user_message": "hi"}).encode()
     with socket.create_connection((host, int(port)), timeout=20) as slow:
