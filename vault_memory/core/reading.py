@@ -68,7 +68,7 @@ def json_value(text: str | bytes) -> Any:
     except RecursionError:
         raise _too_deep(MAX_NESTING) from None
     if "\\ud" in text.lower() if isinstance(text, str) else b"\\ud" in text.lower():
-        value = _without_surrogates(value)
+        value = without_surrogates(value)
     openings = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
     if openings > MAX_NESTING and _is_deep(value):
         raise _too_deep(MAX_NESTING)
@@ -80,13 +80,13 @@ def _number(text: str) -> float | str:
     return value if math.isfinite(value) else text
 
 
-def _without_surrogates(value: Any) -> Any:
-    """The value with a replacement character for each half of a pair (`\\ud800`), which nothing can encode."""
+def without_surrogates(value: Any) -> Any:
+    """A value of JSON with a replacement character for each half of a pair (`\\ud800`), which nothing can encode."""
     if isinstance(value, str):
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(inner) for key, inner in value.items()}
-    return [_without_surrogates(inner) for inner in value] if isinstance(value, list) else value
+        return {without_surrogates(key): without_surrogates(inner) for key, inner in value.items()}
+    return [without_surrogates(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _is_deep(value: Any) -> bool:
@@ -150,6 +150,11 @@ _IN_JSON = {code: f"\\u{code:04x}" for code in _OBEYED if code >= 0x7F}
 def show_controls(text: str) -> str:
     """The text with control characters shown: `\\x1b` as `␛`, `\\x9b` as `\\x9b` in four letters. `\\n`, `\\t` stay."""
     return text.translate(_VISIBLE) if _OBEYED_CHAR.search(text) else text  # to look first takes a fifth of the time
+
+
+def show_in_line(text: str) -> str:
+    """`show_controls` for what is one line, such as a message with a file's name: a `\\n` in it begins no other."""
+    return show_controls(text).replace("\n", _visible(0x0A))
 
 
 def escape_controls_in_json(text: str) -> str:

@@ -34,6 +34,8 @@ LOCK_TIMEOUT_S = 30.0
 """How long a writer waits for another writer of the same user."""
 REFUSED_FOR_S, MAX_REFUSED = 86_400, 20
 """How long `status` names an id that was refused, and how many."""
+_RENAMINGS = "renamings"
+"""A line for each renaming, `OLD NEW`: what was begun for an id is finished for the same person."""
 MEMORY_WAIT_S = 0.5
 """How long the recording of a turn, and each piece of the daemon's work, waits while chats are getting their memory."""
 
@@ -230,12 +232,50 @@ class Vault:
             )
         return path
 
+    def renamings(self) -> int:
+        """How far the log of renamings goes, in bytes. A user id means a person as of that: `id_now` follows it."""
+        try:
+            return os.lstat(self.root / layout.STATE_DIR / _RENAMINGS).st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return 0
+
+    def id_now(self, user_id: str, as_of: int, until: int | None = None) -> tuple[str, int]:
+        """The id, and `renamings`, of the person who had `user_id` when the log of renamings went as far as `as_of`;
+        the id that they had as of `until`, if that is given.
+
+        Raises `NotFound` where another user has been given the id of somebody who had no folder yet.
+        """
+        end = self.renamings() if until is None else until
+        if end <= as_of:
+            return user_id, end
+        log = files.read_private(self.root / layout.STATE_DIR / _RENAMINGS, self.root) or b""
+        for line in log[as_of:end].decode("ascii", "replace").split("\n"):
+            old, _, new = line.partition(" ")
+            if old.casefold() == user_id.casefold() and layout.is_user_id(new):
+                user_id = new
+            elif new.casefold() == user_id.casefold():
+                raise NotFound(f"user {old!r} has got the id {user_id!r} meanwhile: this was said by somebody else")
+        return user_id, end
+
+    def log_renaming(self, old: str, new: str) -> None:
+        """Add to the log of renamings. The caller holds the locks of both ids, and has ended the tokens of both."""
+        files.append_line(self.root / layout.STATE_DIR / _RENAMINGS, f"{old} {new}".encode(), below=self.root)
+
     @contextmanager
     def lock(self, user_id: str, wait_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-        """Hold the user's write lock. A writer reads, changes and commits a user's files inside it. Raises `Busy`."""
-        name = layout.check_user_id(user_id).casefold()
+        """Hold the user's write lock. A writer reads, changes and commits a user's files inside it.
+
+        Raises `Busy`, also when the user got another id meanwhile."""
+        name, as_of = layout.check_user_id(user_id).casefold(), self.renamings()
         with files.lock(self.root / layout.STATE_DIR / "locks" / "users" / f"{name}.lock", wait_s, self.root):
+            self.refuse_renamed(user_id, as_of)
             yield
+
+    def refuse_renamed(self, user_id: str, as_of: int) -> None:
+        """Raise `Busy` when the person who had this id as of that has another one now."""
+        now, _ = self.id_now(user_id, as_of)
+        if now.casefold() != user_id.casefold():
+            raise Busy(f"user {user_id!r} has just got the id {now!r}: try again with that one")
 
     def unlearned(self, user_id: str) -> Path:
         """The folder with a file for each of the user's turns that nothing was learned from yet (`services.turns`)."""

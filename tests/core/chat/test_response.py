@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import tracemalloc
 from typing import Any
 
@@ -100,13 +101,28 @@ def test_a_response_with_an_error_after_some_words_is_not_complete() -> None:
 
 @given(st.sampled_from([b"\n", b"\r\n", b"\r"]), st.data())
 def test_a_stream_read_in_parts_is_the_same_as_the_whole(end: bytes, data: st.DataObject) -> None:
-    whole = b"".join([b": hi\n\n", *chunks("八十", "度", "。"), b"\n\n"]).replace(b"\n", end)
+    noise = b"id: 7\nevent\n: hi\n\n"
+    whole = b"\xef\xbb\xbf" + noise.join([b"", *chunks("八十", "度", "。"), b"\n\n"]).replace(b"\n", end)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=9)))
     reader = ResponseReader(SSE)
     for start, stop in zip([0, *cuts], [*cuts, len(whole)], strict=True):
         reader.add(whole[start:stop])
         reader.read_on()
     assert reader.response() == read_response(SSE, whole) == ChatResponse("八十度。", is_complete=True)
+
+
+@pytest.mark.parametrize("noise", [b"\xef\xbb\xbf", b": x\n" * 100_000, b"\r" * 3_000_000, b"x" * 3_000_000 + b"\n"])
+def test_what_is_no_data_counts_for_nothing_however_much_there_is(noise: bytes) -> None:
+    """Such a stream left no turn, and each blank line took 2.5 us."""
+    whole, reader, kept = noise + b"".join(chunks("八十", "度")[1:]), ResponseReader(SSE), 0
+    began = time.process_time()
+    for start in range(0, len(whole), 16 << 10):
+        reader.add(whole[start : start + (16 << 10)])
+        if reader.is_due:
+            reader.read_on()
+        kept = max(kept, reader.kept_bytes)
+    assert reader.response() == ChatResponse("八十度", is_complete=True) and not reader.is_cut
+    assert kept < 2 * READ_AT_BYTES and time.process_time() - began < 1
 
 
 def test_an_event_of_very_many_lines_is_left_out_in_little_memory() -> None:

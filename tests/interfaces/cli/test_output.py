@@ -6,14 +6,18 @@ import json
 import re
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import Cli
 from tests.vaults import write
 from vault_memory.core.reading import escape_controls_in_json, show_controls
+from vault_memory.interfaces.cli.daemon import print_event
+from vault_memory.services.daemon import Event
 from vault_memory.services.vault import open_vault
 
 COPY = "\x1b]52;c;ZXZpbA==\x07"
@@ -40,6 +44,23 @@ def test_a_traceback_is_shown_too(tmp_path: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert result.returncode == 1 and "Traceback" in result.stderr
     assert not OBEYED.search(result.stderr)
+
+
+def test_a_name_with_a_line_end_forges_no_line(cli: Cli) -> None:
+    """It made lines of its own in `status` and in the daemon's log: `unhealthy …`, or an event of somebody else."""
+    write(
+        open_vault(cli.folder), "alice", "notes/a\nunhealthy all is lost\n12:00:00  committed x.md", "---\n: [\n---\n"
+    )
+    cli("reindex")
+    for words in (("status",), ("doctor",), ("heartbeat", "--now", "full-check")):
+        ran = cli.run(*words)
+        assert not re.search("^(unhealthy all|12:00:00)", ran.stdout + ran.stderr, re.MULTILINE), (words, ran.stdout)
+    assert "a␊unhealthy all is lost␊" in cli.run("status").stdout
+
+
+def test_an_event_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    print_event(Event(datetime(2026, 1, 30), "indexed", "memory/alice", "a\n12:00:00  committed x.md"))
+    assert capsys.readouterr().out == "00:00:00  indexed   memory/alice: a␊12:00:00  committed x.md\n"
 
 
 def test_every_command_prints_through_one_place() -> None:

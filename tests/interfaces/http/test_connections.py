@@ -23,7 +23,13 @@ from tests.conftest import wait_until
 from tests.interfaces.http.test_bad_input import Crowded, exchange, listening, serving
 from tests.scripted_http import Reply, ScriptedServer, completion
 from vault_memory.interfaces.http.body import Share
-from vault_memory.interfaces.http.connections import AHEAD_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, BoundedHttpProtocol
+from vault_memory.interfaces.http.connections import (
+    AHEAD_BYTES,
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    BoundedHttpProtocol,
+    caller_at,
+)
 from vault_memory.interfaces.http.guard import BEGUN_AT_ONCE, CHATS_BEGUN, MAX_REQUESTS_PER_CALLER, Guard
 from vault_memory.interfaces.http.server import TAKEN_AT_ONCE, FewWarnings, listen
 from vault_memory.services.admin import new_user_token
@@ -81,6 +87,35 @@ def test_bodies_that_do_not_end_make_room_and_harm_only_their_own_caller(
         for _ in range(5):
             wait_until(lambda: exchange(address, chat(alice)).startswith("HTTP/1.1 200"), "alice gets her answer")
         assert not is_closed(slow), "one body that comes slowly is no crowd"
+
+
+@pytest.mark.parametrize(
+    ("ones", "others"),
+    [
+        (["127.0.0.1", "127.9.8.7", "::1", "::ffff:127.0.0.1", "::ffff:7f01:203"], ["192.0.2.1", "::2", "128.0.0.1"]),
+        (["192.0.2.1", "::ffff:192.0.2.1"], ["192.0.2.2", "::192.0.2.1"]),
+        (["2001:db8::1", "2001:db8:0:0:ffff::"], ["2001:db8:0:1::1"]),
+        (["fe80::1%eth0", "fe80::2%eth0"], ["fe80::1%eth1", "no address"]),
+    ],
+)
+def test_addresses_that_one_machine_may_take_are_one_caller(ones: list[str], others: list[str]) -> None:
+    [one] = {caller_at((address, 1)) for address in ones}
+    assert one not in {caller_at((address, 1)) for address in others} | {caller_at(None)}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere 127.0.0.1 is the only such address")
+def test_many_addresses_of_this_machine_are_one_crowd(proxied: Vault, chat_provider: ScriptedServer) -> None:
+    """Each was a caller of one connection, as was the one whose body came slowly: she was dropped as the oldest."""
+    alice = new_user_token(proxied, "alice")
+    with listening(proxied, Crowded) as address, contextlib.ExitStack() as open_ones:
+        slow = open_and_send(open_ones, address, chat(alice, announced=10_000))
+        assert exchange(address, HEALTHZ).startswith("HTTP/1.1 200"), "by now hers is known as hers"
+        for number in range(3 * Crowded.max_connections):
+            source = (f"127.1.2.{number + 1}", 0)
+            held = open_ones.enter_context(socket.create_connection(address, timeout=30, source_address=source))
+            held.sendall(b"GET /healthz HTTP/1.1\r\n")
+        wait_until(lambda: exchange(address, HEALTHZ).startswith("HTTP/1.1 200"), "another caller gets an answer")
+        assert not is_closed(slow)
 
 
 def test_requests_that_are_being_answered_are_not_cut_off(proxied: Vault, chat_provider: ScriptedServer) -> None:

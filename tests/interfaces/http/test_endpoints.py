@@ -273,6 +273,24 @@ def test_readyz_reports_commits_that_wait(server: Server, alice: Caller) -> None
     assert server.admin("GET", "/readyz")["ready"]
 
 
+def test_no_reason_names_the_folder_of_the_vault(server: Server, alice: Caller) -> None:
+    """`paused` did: alice's token told where on the disk bob's notes are."""
+    root = server.vault.root
+    head, index = root / ".git/HEAD", root / "memory/alice/index.db"
+    head.rename(root / "HEAD")
+    told = alice.raw("POST", f"{MEMORY}/turns", json={"user_message": "以後都用 Rust"})
+    assert told.json()["paused"].startswith(".git/HEAD is missing")
+    (root / "HEAD").rename(head)
+    index.unlink()
+    index.mkdir()
+    later = alice.raw("POST", f"{MEMORY}/turns", json={"user_message": "以後都用 Zig"})
+    assert later.json()["degraded"] == ["index: memory/alice/index.db is not a file: delete it, and it is made anew"]
+    others = [
+        alice.raw("POST", f"{MEMORY}/{what}", json={"query": "a", "request": "a"}) for what in ("search", "prompt")
+    ]
+    assert str(root) not in "".join(response.text for response in (told, later, *others))
+
+
 def test_readyz_reports_a_status_that_cannot_be_read(server: Server, alice: Caller) -> None:
     (server.vault.root / ".git").rename(server.vault.root / "moved")
     assert "git repository" in server.admin("GET", "/readyz", 503)["reasons"][0]

@@ -45,6 +45,17 @@ def test_a_server_indexes_edits_and_stops_cleanly(cli: Cli, served: tuple[subpro
     assert not cli.json("status")["daemon"]["running"]
 
 
+def test_a_terminal_that_closes_stops_the_server_as_ctrl_c_does(
+    cli: Cli, served: tuple[subprocess.Popen[str], str]
+) -> None:
+    """It ended like a kill: the turns in flight and the open tool loops were lost."""
+    process, address = served
+    assert httpx.get(f"{address}/healthz").status_code == 200
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=20)
+    assert process.returncode == 0 and not cli.json("status")["daemon"]["running"]
+
+
 def test_beside_a_running_watch_it_serves_without_a_daemon_of_its_own(
     cli: Cli, daemon: subprocess.Popen[str], served: tuple[subprocess.Popen[str], str]
 ) -> None:

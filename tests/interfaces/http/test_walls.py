@@ -406,6 +406,24 @@ def test_a_new_user_with_an_old_id_finds_nothing_of_its_former_user(server: Serv
     assert SECRET in json.dumps(server.admin("GET", "/api/v1/user/rob/preferences/history"))
 
 
+def test_a_body_that_ends_after_a_renaming_serves_nobody(server: Server, alice: Caller) -> None:
+    """The token is checked with the head: the old id came back to life, or the next one with it was read."""
+    host, port = server.address.removeprefix("http://").split(":")
+    body = json.dumps({"user_message": "hi"}).encode()
+    with socket.create_connection((host, int(port)), timeout=20) as slow:
+        head = (
+            f"POST /api/v1/memory/alice/turns HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {alice.token}\r\n"
+            f"Connection: close\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        slow.sendall(head.encode())
+        assert slow.recv(100).startswith(b"HTTP/1.1 100"), "the body is awaited"
+        rename_user(server.vault, "alice", "an")
+        slow.sendall(body)
+        answer = b"".join(iter(lambda: slow.recv(10_000), b""))
+    assert answer.startswith(b"HTTP/1.1 401") and "alice" not in server.vault.user_ids()
+
+
 def test_only_the_owner_of_the_files_can_read_tokens(server: Server, alice: Caller) -> None:
     state = server.vault.root / ".vault-memory"
     for path in (state / "token", state / "tokens" / "alice"):

@@ -87,6 +87,24 @@ def test_a_round_that_fails_and_is_tried_again_stays_one_turn(vault: Vault, reco
     assert turns(vault) == [("hi", "wait\n\nok")]
 
 
+def test_a_loop_goes_on_after_its_server_was_killed(vault: Vault) -> None:
+    """Its rounds were in no record, up to half an hour of them."""
+    state, key = vault.root / ".vault-memory/open-turns", "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ" * 2
+    killed = TurnRecorder(vault)
+    one = said(vault, f"one, my key is {key}")
+    assert killed.add(one, TOOL_CALLS) == killed.add(one, replace(TOOL_CALLS, text="more\ud83d")) == []
+    beside = TurnRecorder(vault)
+    assert beside.finish() == [], "a loop of a server that runs is its own"
+    [file] = state.glob("*.jsonl")
+    assert file.stat().st_mode & 0o777 == 0o600 and key not in file.read_text()
+    file.write_bytes(file.read_bytes() + b'"torn')
+    (state / "dead.1.jsonl").write_bytes(b"{}")
+    killed._lock.close()  # type: ignore[union-attr]  # as the system does for a process that is gone
+    again = TurnRecorder(vault)
+    assert len(again.add(one, COMPLETE)) == 1 and again.finish() == []
+    assert [reply for _, reply in turns(vault)] == ["wait\n\nmore\ufffd\n\nok"] and not [*state.iterdir()]
+
+
 def test_conversations_at_the_same_time_do_not_end_each_others_loops(vault: Vault, recorder: TurnRecorder) -> None:
     assert recorder.add(said(vault, "one", conversation="a"), TOOL_CALLS) == []
     assert len(recorder.add(said(vault, "two", conversation="b"), COMPLETE)) == 1

@@ -23,6 +23,10 @@ MAX_TEXT_BYTES = 4 << 20
 """The text of a stream is kept up to this size in memory; in some scripts a character takes four bytes."""
 _TOOL_FINISH_REASONS = ("tool_calls", "function_call", "tool_use", "pause_turn")
 _DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
+_NO_DATA_LINES = re.compile(rb"(?:\n(?!data:)[^\n]++(?=\n))++")
+_BLANK_LINES = re.compile(rb"\n\n\n+")
+_DATA = b"data:"
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class ResponseReader:
         self._unread = bytearray()
         self._read_at_bytes = READ_AT_BYTES
         self._stream = _Stream()
+        self._has_begun = False
         self.is_cut = False
 
     @property
@@ -84,22 +89,27 @@ class ResponseReader:
         self.is_cut = True
 
     def read_on(self) -> None:
-        """Read the events that are complete."""
-        lines = self._unread.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        """Read the events that are complete; of the rest only data is kept."""
+        held = b"\r" if self._unread.endswith(b"\r") else b""  # the \n of an \r\n may be still to come
+        lines = self._data_lines(len(self._unread) - len(held))
         end = lines.rfind(b"\n\n")
-        if end >= 0 and not self._unread.endswith(b"\r"):  # the \n of an \r\n may be still to come
-            self._stream.take(bytes(lines[:end]))
-            self._unread = lines[end:]
+        if end >= 0:
+            self._stream.take(lines[:end])
+            lines = lines[end:]
+        last = lines.rfind(b"\n") + 1
+        if len(lines) - last >= len(_DATA) and not lines.startswith(_DATA, last):
+            lines = lines[:last] + b":"  # the rest of that line may be long
+        self._unread = bytearray(lines + held)
         self._read_at_bytes = READ_AT_BYTES + len(self._unread) * 3 // 2  # it all is looked at each time
         if len(self._unread) > MAX_READ_BYTES or self._stream.text_bytes > MAX_TEXT_BYTES:
             self.cut()
 
     def response(self) -> ChatResponse:
         """The response as far as it came."""
-        data = bytes(self._unread)
         if self._is_stream:
-            self._stream.take(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+            self._stream.take(self._data_lines(len(self._unread)))
             return self._stream.response()
+        data = bytes(self._unread)
         if not is_readable(data):
             self.is_cut = True
             return ERROR_RESPONSE
@@ -108,6 +118,15 @@ class ResponseReader:
         except (ValueError, RecursionError):
             return ERROR_RESPONSE
         return _from_object(body) if isinstance(body, Mapping) else ERROR_RESPONSE
+
+    def _data_lines(self, size: int) -> bytes:
+        """The first bytes of what is unread: its lines of data, one blank line where there are several, and the last
+        line, which may break off. Comments, other fields and a byte order mark say nothing, however much there is."""
+        data = bytes(self._unread[:size])
+        if not self._has_begun and size >= len(_BOM):
+            self._has_begun, data = True, data.removeprefix(_BOM)
+        lines = b"\n" + data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return _BLANK_LINES.sub(b"\n\n", _NO_DATA_LINES.sub(b"", lines))[1:]
 
 
 class _Stream:
@@ -181,7 +200,11 @@ def _events(lines: bytes) -> Iterable[Mapping[str, Any]]:
         start += len(event) + 2
         if event.count(b"\n") > MAX_EVENT_LINES:
             continue
-        data = b"\n".join(line[5:].removeprefix(b" ") for line in event.split(b"\n") if line.startswith(b"data:"))
+        data = b"\n".join(
+            line.removeprefix(_DATA).removeprefix(b" ") for line in event.split(b"\n") if line.startswith(_DATA)
+        )
+        if not data.lstrip().startswith(b"{"):
+            continue
         try:
             body = json.loads(data.decode("utf-8", "replace")) if is_readable(data) else None
         except (ValueError, RecursionError):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from vault_memory import __version__
-from vault_memory.core.reading import escape_controls_in_json, show_controls
+from vault_memory.core.reading import escape_controls_in_json, show_controls, show_in_line
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.vault import Vault, open_vault
 
@@ -169,18 +169,21 @@ def _exit_with_traceback() -> NoReturn:
     """Print the error that is being handled, as Python does, but with its control characters shown."""
     import traceback
 
-    echo(traceback.format_exc(), err=True, nl=False)
+    echo_text(traceback.format_exc(), err=True, nl=False)
     sys.exit(1)
 
 
 # Printing -------------------------------------------------------------------------------------------------------------
 
 
-def echo(
-    text: object = "", *, err: bool = False, nl: bool = True, fg: str | None = None, bold: bool | None = None
-) -> None:
-    """Print a text, its control characters shown, to standard output or standard error."""
-    click.secho(show_controls(str(text)), err=err, nl=nl, fg=fg, bold=bold)
+def echo(text: object = "", *, err: bool = False, fg: str | None = None, bold: bool | None = None) -> None:
+    """Print one line, its control characters and line ends shown, to standard output or standard error."""
+    click.secho(show_in_line(str(text)), err=err, fg=fg, bold=bold)
+
+
+def echo_text(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print a text of several lines, as `echo` does otherwise."""
+    click.secho(show_controls(text), err=err, nl=nl)
 
 
 def one_line(text: str) -> str:
@@ -202,7 +205,7 @@ def print_usage_error(error: click.ClickException) -> None:
     """Print what was wrong with a call, which may repeat what was typed."""
     shown = io.StringIO()
     error.show(shown)
-    echo(shown.getvalue(), err=True, nl=False)
+    echo_text(shown.getvalue(), err=True, nl=False)
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -215,7 +218,7 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for number, heading in enumerate(headings):
         table.add_column(heading, overflow="fold", no_wrap=number == 0)
     for row in rows:
-        table.add_row(*(Text(show_controls(cell)) for cell in row))
+        table.add_row(*(Text(show_in_line(cell)) for cell in row))
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)  # a pipe has no width, and 80 columns would split what a person searches with grep

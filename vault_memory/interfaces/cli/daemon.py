@@ -13,7 +13,7 @@ import click
 
 from vault_memory.core import layout
 from vault_memory.errors import Unsupervised, UsageError, VaultMemoryError
-from vault_memory.interfaces.cli import Context, echo, pass_context, print_json_text, print_waits
+from vault_memory.interfaces.cli import Context, echo, echo_text, pass_context, print_json_text, print_waits
 from vault_memory.services.daemon import Daemon, Event, Service, install_service, service_status, uninstall_service
 from vault_memory.services.vault import Vault
 
@@ -73,7 +73,8 @@ def install(context: Context, only_print: bool) -> None:
     """Install the service and start it."""
     if only_print:
         planned = service_status(context.open())
-        echo(f"# {planned.path}\n{planned.text}", nl=False)
+        echo(f"# {planned.path}")
+        echo_text(planned.text, nl=False)
         return
     installed = install_service(context.open())
     echo(f"{installed.path} is written")

@@ -13,7 +13,16 @@ import click
 from vault_memory.core import layout, reading
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.errors import NotAVault
-from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_json, print_table, print_waits
+from vault_memory.interfaces.cli import (
+    Context,
+    echo,
+    echo_text,
+    pass_context,
+    plural,
+    print_json,
+    print_table,
+    print_waits,
+)
 
 if TYPE_CHECKING:
     from vault_memory.services.retrieval import Mode, Scope
@@ -96,7 +105,8 @@ def search(
         first, last = hit.line_range
         location = f"{hit.source}:{first}" + (f"-{last}" if last != first else "")
         echo(f"{location}  {hit.score:.3f}", bold=True)
-        echo("\n".join(f"  {line}" for line in reading.lines(hit.content)))
+        for line in reading.lines(hit.content):
+            echo(f"  {line}")
         if explain:
             parts = {key: value for key, value in hit.explain.items() if key != "collapsed"}
             echo("  " + "  ".join(f"{key}={value}" for key, value in parts.items()))
@@ -161,7 +171,7 @@ def prompt(
     if as_json:
         print_json(asdict(built))
         return
-    echo(built.text)
+    echo_text(built.text)
     if explain:
         for passage in built.passages:
             score = "" if passage.score is None else f"  {passage.score:.3f}"

@@ -98,7 +98,8 @@ def pre_commit() -> None:
     from vault_memory.services.sync import check_staged
 
     if reasons := check_staged(Path.cwd()):
-        echo("\n".join(reasons))
+        for reason in reasons:
+            echo(reason)
         raise SystemExit(1)
 
 
@@ -112,5 +113,6 @@ def merge_driver(base: Path, ours: Path, theirs: Path, name: str) -> None:
     from vault_memory.services.sync import merge_driver as merge
 
     if conflicts := merge(base, ours, theirs, PurePosixPath(name)):
-        echo("\n".join(conflicts), err=True)
+        for conflict in conflicts:
+            echo(conflict, err=True)
         raise SystemExit(1)

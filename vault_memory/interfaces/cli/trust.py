@@ -46,7 +46,8 @@ def trust(context: Context, yes: bool) -> None:
 
 
 def _show(value: Waiting) -> None:
-    echo(f"\n  {value.key}")
+    echo()
+    echo(f"  {value.key}")
     for line in _lines(value.value):
         look_alike = "" if line.isascii() else f"   (in ASCII: {ascii(line)[1:-1]})"  # а is not a
         echo(f"      {one_line(line)}{look_alike}")

@@ -64,27 +64,27 @@ def turn(
     if user_id is None or message is None:
         raise UsageError("give one turn with --user ID and --message TEXT, or a file of turns with --jsonl FILE")
     recorded = record_turn(vault, user_id, message, reply, skill=skill, exit_code=exit_code, record=not off_record)
-    _show(user_id, recorded)
+    _show(recorded)
     if vault.config.llm_enabled:
-        _look_again(vault, user_id, recorded.source)
+        _look_again(vault, recorded)
 
 
-def _look_again(vault: Vault, user_id: str, source: str) -> None:
+def _look_again(vault: Vault, recorded: Recorded) -> None:
     """Ask the language model for further preferences, after the turn is recorded and its changes are printed."""
     from vault_memory.services.turns import second_look
 
-    look = second_look(vault, user_id, source)
+    look = second_look(vault, recorded.user_id, recorded.source, as_of=recorded.as_of)
     for change in look.changes:
         echo(f"  {change.summary()}  「{change.quote}」 (second look)")
     for reason in look.degraded:
         echo(f"degraded: {reason}", err=True)
 
 
-def _show(user_id: str, recorded: Recorded) -> None:
+def _show(recorded: Recorded) -> None:
     if not recorded.source:
         echo("off the record: nothing was kept")
         return
-    echo(f"kept in memory/{user_id}/{recorded.source}")
+    echo(f"kept in memory/{recorded.user_id}/{recorded.source}")
     for change in recorded.changes:
         echo(f"  {change.summary()}" + (f"  「{change.quote}」" if change.quote else ""))
     for category, count in recorded.redactions.items():

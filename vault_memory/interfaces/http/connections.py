@@ -15,6 +15,7 @@ rest stays with the system and the caller.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import secrets
 from array import array
 from collections import Counter
@@ -55,6 +56,21 @@ MAX_CONNECTIONS = 400
 """Each may need a second connection to a provider, and a process often has no more than 1,024 open files."""
 
 _END = b"\r\n\r\n"
+
+
+def caller_at(client: tuple[str, int] | None) -> str:
+    """The caller without a token at the other end of a connection (None: it is unknown): whoever may take all these
+    addresses at will is one. That are those of this machine, and the 2**64 of an IPv6 network."""
+    text = client[0] if client else "?"
+    try:
+        address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.ip_address(text)
+    except ValueError:
+        return f"from {text}"
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is None and not address.is_loopback:
+            return f"from {ipaddress.IPv6Address(int(address) >> 64 << 64)}/64%{address.scope_id or ''}"
+        address = address.ipv4_mapped or address
+    return "from this machine" if address.is_loopback else f"from {address}"
 
 
 class _Parser(HttpRequestParser):
@@ -141,7 +157,7 @@ class BoundedHttpProtocol(AutoHTTPProtocol, asyncio.BufferedProtocol):  # type: 
         self.flow = _Flow(transport)
         transport.set_write_buffer_limits(WAITING_BYTES)
         self.app_state = {**self.app_state, "connection": self}
-        self.caller = f"from {(self.client or ['?'])[0]}"
+        self.caller = caller_at(self.client)
         self._waits_since = self.loop.time()
         if len(self.connections) > self.max_connections and not self._make_room():
             self._refuse(problem.response(503, "busy", "too many connections: try again", headers={"Retry-After": "1"}))

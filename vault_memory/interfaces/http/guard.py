@@ -27,6 +27,7 @@ from vault_memory.core.timing import TokenBucket
 from vault_memory.errors import Forbidden, InvalidId, Unauthenticated
 from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.body import MEMORY_PER_RELAYED_BYTE, Body, Budget, Share, busy
+from vault_memory.interfaces.http.connections import caller_at
 from vault_memory.interfaces.http.response import BoundedResponse, responses_budget
 from vault_memory.services.admin import Caller, caller_of
 from vault_memory.services.vault import Vault
@@ -201,12 +202,12 @@ class Guard:
                 return problem.response(
                     413, "body-too-large", "this address takes no body", headers={"Connection": "close"}
                 )
-            return self._refuse_too_many(f"open {_address(scope)}")
+            return self._refuse_too_many(f"open {_who(scope)}")
         try:
             # It reads two small files, which takes less time than handing the work to a thread.
             caller = caller_of(self._vault, _token(headers))
         except Unauthenticated as error:
-            return self._refuse_too_many(f"from {_address(scope)}") or problem.of(error, self._vault.root)
+            return self._refuse_too_many(_who(scope)) or problem.of(error, self._vault.root)
         scope["caller"] = caller
         return self._refuse_too_many(_who(scope))
 
@@ -271,10 +272,13 @@ async def own_user(
 
 
 def acting_for(vault: Vault, caller: Caller, name: str) -> str:
-    """The user id of a user id or outside name, if the caller may act for it. Raises `Forbidden` or `InvalidId`.
+    """The user id of a user id or outside name, if the caller may act for it. Raises `Forbidden` or `InvalidId`, and
+    `Unauthenticated` when the caller's id has become another one since the token was checked.
 
     A user who exists is nobody's outside name: the table may come from a remote.
     """
+    if caller.user_id is not None and vault.id_now(caller.user_id, caller.as_of)[0] != caller.user_id:
+        raise Unauthenticated("this user has just got another id, which ends the token: `vault-memory token --user ID`")
     try:
         user_id = name if name in vault.user_ids() else resolve_user(vault.config.identities, name)
     except InvalidId:
@@ -293,10 +297,11 @@ TheAdmin = Annotated[Caller, Depends(administrate)]
 
 
 def _who(scope: Scope) -> str:
-    """Whose request it is: a user's, the administrator's, or that of somebody without a token, by their address."""
+    """Whose request it is: a user's, the administrator's, or that of somebody without a token, by the address of the
+    connection: headers that name another one can be forged, and are not read."""
     caller = scope.get("caller")
     if caller is None:
-        return f"from {_address(scope)}"
+        return caller_at(scope.get("client"))
     return "admin" if caller.admin else f"user {caller.user_id}"
 
 
@@ -309,11 +314,6 @@ def _token(headers: Mapping[str, str]) -> str:
             "a token is needed: send `Authorization: Bearer …`; `vault-memory token` shows the vault's own"
         )
     return token
-
-
-def _address(scope: Scope) -> str:
-    """The address of the connection. Headers that name another one can be forged, and are not read."""
-    return str((scope.get("client") or ["?"])[0])
 
 
 def _refuse_ambiguous(scope: Scope) -> Response | None:

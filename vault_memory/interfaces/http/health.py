@@ -13,7 +13,8 @@ from pydantic import BaseModel, Field
 from vault_memory.core.layout import without_folders
 from vault_memory.errors import VaultMemoryError
 from vault_memory.interfaces.http.guard import TheAdmin, TheCaller, TheVault
-from vault_memory.interfaces.http.problem import responses
+from vault_memory.interfaces.http.problem import Reason, responses
+from vault_memory.interfaces.http.problem import reasons as shown
 from vault_memory.services.admin import status
 
 router = APIRouter(tags=["health"])
@@ -47,7 +48,7 @@ class Ready(BaseModel):
     """
 
     ready: bool = Field(examples=[True])
-    reasons: list[str] = Field([], examples=[["indexing the edits made before the start"]])
+    reasons: list[Reason] = Field([], examples=[["indexing the edits made before the start"]])
     pending: int | None = Field(None, examples=[0])
 
 
@@ -63,12 +64,12 @@ def readyz(vault: TheVault, caller: TheCaller, request: Request, response: Respo
     pending = None
     try:
         current = status(vault)
-        reasons = [without_folders(reason, vault.root) for reason in current.unhealthy]
+        reasons = shown(current.unhealthy, vault.root)
         pending = sum(len(scope.pending) for scope in current.scopes)
     except VaultMemoryError as error:  # the status itself cannot be read
-        reasons = [without_folders(str(error), vault.root)]
+        reasons = shown([str(error)], vault.root)
     if not request.app.state.is_ready():
-        reasons.append("indexing the edits made before the start")
+        reasons.append(Reason("indexing the edits made before the start"))
     response.status_code = 503 if reasons else 200
     if not caller.admin:
         return Ready(ready=not reasons, reasons=[], pending=None)

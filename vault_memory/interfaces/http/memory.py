@@ -6,6 +6,7 @@ import asyncio
 import datetime
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
@@ -14,8 +15,8 @@ from starlette.concurrency import run_in_threadpool
 
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.interfaces.http.body import JsonRoute
-from vault_memory.interfaces.http.guard import TheUser, TheVault
-from vault_memory.interfaces.http.problem import responses
+from vault_memory.interfaces.http.guard import TheCaller, TheUser, TheVault
+from vault_memory.interfaces.http.problem import Reason, reason, reasons, responses
 from vault_memory.interfaces.http.response import in_page_thread, made_in_turn, page
 from vault_memory.services.notes import daily_log, daily_logs, newest_turns
 from vault_memory.services.retrieval import SearchQuery, SearchResult, build_enhanced_prompt, search
@@ -71,7 +72,7 @@ class SearchOut(BaseModel):
     """Hits, best first; `degraded` says what could not be used."""
 
     hits: list[HitOut]
-    degraded: list[str] = Field(examples=[[]])
+    degraded: list[Reason] = Field(examples=[[]])
 
 
 class DayOut(BaseModel):
@@ -110,9 +111,9 @@ class RecordedOut(BaseModel):
     source: str = Field(examples=["conversations/2026-01-30.jsonl:12"], description="Empty when off the record.")
     changes: list[str] = Field(examples=[["theme = dark"]])
     commits: list[str] = Field(examples=[["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"]])
-    paused: str | None = Field(None, examples=[None])
+    paused: Reason | None = Field(None, examples=[None])
     redactions: dict[str, int] = Field(examples=[{}])
-    degraded: list[str] = Field([], examples=[[]])
+    degraded: list[Reason] = Field([], examples=[[]])
 
 
 class TurnOut(BaseModel):
@@ -167,7 +168,7 @@ class PromptOut(BaseModel):
     tokens: int = Field(examples=[1_200])
     passages: list[PassageOut]
     cut: list[CutOut]
-    degraded: list[str] = Field(examples=[[]])
+    degraded: list[Reason] = Field(examples=[[]])
 
 
 def in_threads(vault: Vault) -> Searching:
@@ -190,7 +191,7 @@ async def search_memory(request: Request, user_id: TheUser, body: SearchIn) -> R
     async def make() -> str:
         result: SearchResult = await request.app.state.searching(user_id, query)
         hits = [HitOut(**hit.as_dict() | {"scope": hit.scope or "shared"}) for hit in result.hits]
-        return SearchOut(hits=hits, degraded=result.degraded).model_dump_json()
+        return SearchOut(hits=hits, degraded=reasons(result.degraded, request.app.state.vault.root)).model_dump_json()
 
     return await made_in_turn(request, user_id, make)
 
@@ -220,7 +221,9 @@ async def daily(
 
 
 @router.post("/turns", status_code=201, responses=responses(409, 415))
-def record(vault: TheVault, user_id: TheUser, body: TurnIn, background: BackgroundTasks) -> RecordedOut:
+def record(
+    vault: TheVault, caller: TheCaller, user_id: TheUser, body: TurnIn, background: BackgroundTasks
+) -> RecordedOut:
     """Record a turn and learn from it; a new user's first turn makes the user. It can be searched at once."""
     recorded = record_turn(
         vault,
@@ -232,16 +235,17 @@ def record(vault: TheVault, user_id: TheUser, body: TurnIn, background: Backgrou
         conversation_id=body.conversation_id,
         backend=body.backend,
         record=body.record,
+        as_of=caller.as_of,
     )
     if vault.config.llm_enabled and recorded.source:
-        background.add_task(second_look, vault, user_id, recorded.source)
+        background.add_task(second_look, vault, recorded.user_id, recorded.source, as_of=recorded.as_of)
     return RecordedOut(
         source=recorded.source,
         changes=[change.summary() for change in recorded.changes],
         commits=list(recorded.commits),
-        paused=recorded.paused,
+        paused=reason(recorded.paused, vault.root) if recorded.paused else None,
         redactions=dict(recorded.redactions),
-        degraded=list(recorded.degraded),
+        degraded=reasons(recorded.degraded, vault.root),
     )
 
 
@@ -278,6 +282,7 @@ async def prompt(request: Request, vault: TheVault, user_id: TheUser, body: Prom
         built = build_enhanced_prompt(
             vault, user_id, body.request, body.skill, private=body.private, budget=body.budget
         )
+        built = replace(built, degraded=[*reasons(built.degraded, vault.root)])
         return PromptOut.model_validate(built, from_attributes=True).model_dump_json()
 
     return await made_in_turn(request, user_id, lambda: run_in_threadpool(build))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, NewType
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -23,6 +23,10 @@ from vault_memory.core.privacy import redact
 from vault_memory.errors import Busy, Unauthenticated, VaultMemoryError
 
 MEDIA_TYPE = "application/problem+json"
+
+Reason = NewType("Reason", str)
+"""Why something is not as it should be, without folders of this machine and secrets: every model of a response that
+tells of it has this type, so that mypy finds a text that did not pass `reason`."""
 
 
 class FieldProblem(BaseModel):
@@ -109,11 +113,21 @@ def response(
     return Response(content, status, headers, MEDIA_TYPE)
 
 
+def reason(text: str, root: Path) -> Reason:
+    """A text of ours, as a response to a request to the vault at `root` may hold it."""
+    return Reason(redact(without_folders(text, root)).text)
+
+
+def reasons(texts: Iterable[str], root: Path) -> list[Reason]:
+    """Each of them as `reason` shows it."""
+    return [reason(text, root) for text in texts]
+
+
 def of(error: VaultMemoryError, root: Path) -> Response:
     """An error of our tree as the response to a request to the vault at `root`."""
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthenticated) else {}
     headers |= {"Retry-After": "1"} if isinstance(error, Busy) else {}
-    return response(error.http_status, _kebab(type(error).__name__), without_folders(str(error), root), headers=headers)
+    return response(error.http_status, _kebab(type(error).__name__), reason(str(error), root), headers=headers)
 
 
 def install(app: FastAPI) -> None:

@@ -21,6 +21,7 @@ from vault_memory.errors import EndpointError, UsageError
 from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.guard import acting_for, identify
 from vault_memory.interfaces.http.response import CLIENT_CLOSED_REQUEST
+from vault_memory.services.admin import Caller
 from vault_memory.services.proxy import BROKE_OFF, Prepared, Provider, Relay, RelayedResponse
 from vault_memory.services.vault import Vault
 
@@ -83,11 +84,12 @@ async def _with_memory(request: Request, relay: Relay, provider: Provider) -> Re
 async def _prepared(request: Request, relay: Relay) -> Prepared:
     body = await _body(request)
     read = await relay.read(body)
-    user_id = await _user(request, relay.vault, read.user)
+    caller = await identify(request)
+    user_id = _user(request, caller, relay.vault, read.user)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
     record = _header(request, "X-Vault-Record").lower() not in _NO_RECORD
     waited_s = request.state.turn.waited_s
-    return await relay.prepare(body, read, user_id, conversation, record=record, waited_s=waited_s)
+    return await relay.prepare(body, read, user_id, conversation, record=record, waited_s=waited_s, as_of=caller.as_of)
 
 
 async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Response:
@@ -100,9 +102,8 @@ async def _body(request: Request) -> bytes:
     return b"".join([part async for part in request.stream() if part])
 
 
-async def _user(request: Request, vault: Vault, named: str | None) -> str:
+def _user(request: Request, caller: Caller, vault: Vault, named: str | None) -> str:
     """The token's user; with the vault's own token, the user named in X-Vault-User or in the body's `user`."""
-    caller = await identify(request)
     if caller.user_id is not None:
         return caller.user_id
     name = _header(request, "X-Vault-User") or named

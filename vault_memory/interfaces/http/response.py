@@ -77,7 +77,9 @@ async def made_in_turn(request: Request, user_id: str, make: Callable[[], Awaita
         await request.body()  # what comes after it tells whether the client has left
         if await request.is_disconnected():
             return Response(status_code=CLIENT_CLOSED_REQUEST)
-        return Response(await make(), media_type="application/json")
+        made = await make()
+        request.app.state.vault.refuse_renamed(user_id, request.scope["caller"].as_of)  # else it may be another's
+        return Response(made, media_type="application/json")
 
 
 async def in_page_thread(request: Request, user_id: str, read: Callable[[], BaseModel]) -> Response:

@@ -58,7 +58,8 @@ def serve(
     tell: Callable[[Event], None],
     started: Callable[[str], None],
 ) -> None:
-    """Serve the vault at `host` and the port of the settings until SIGINT or SIGTERM; `started` gets the address.
+    """Serve the vault at `host` and the port of the settings until SIGINT, SIGTERM or SIGHUP (the terminal closes);
+    `started` gets the address.
 
     Raises `UsageError` for an address that others can reach, unless `public` and `serve.hosts` allow it, and `Busy` for
     a port that is in use.
@@ -77,8 +78,10 @@ def serve(
         stop.set()
         server.should_exit = True
 
-    for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn replaces them while it runs, and calls these afterwards
-        signal.signal(number, end)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # uvicorn replaces the first two while it runs, and calls these then
+        number = getattr(signal, name, None)  # Windows has no SIGHUP; `nohup` has it ignored
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end)
     url_host = f"[{host}]" if ":" in host else host
     started(f"http://{url_host}:{listening.getsockname()[1]}")
     daemon.start()

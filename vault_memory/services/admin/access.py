@@ -17,7 +17,7 @@ import os
 import secrets
 import shutil
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_memory.adapters import files
@@ -34,10 +34,14 @@ _PREFIX = "vault"
 
 @dataclass(frozen=True)
 class Caller:
-    """Who calls: a user, or (with `admin`) the holder of the vault's own token; `user_id` is None then."""
+    """Who calls: a user, or (with `admin`) the holder of the vault's own token; `user_id` is None then.
+
+    `as_of` is how far the log of renamings went (`Vault.renamings`): by and by the id may be another person's.
+    """
 
     user_id: str | None
     admin: bool = False
+    as_of: int = field(default=0, compare=False)
 
 
 def own_token(root: Path) -> str:
@@ -93,16 +97,17 @@ def drop_tokens(root: Path) -> list[str]:
 
 def caller_of(vault: Vault, token: str) -> Caller:
     """The caller that a token belongs to. Raises `Unauthenticated`; a wrong token takes as long as a right one."""
+    as_of = vault.renamings()  # before the token is read: a renaming ends the token first
     with contextlib.suppress(ForeignFile):  # a file that came from elsewhere admits nobody; `doctor` names it
         if hmac.compare_digest(_digest(token), _digest(own_token(vault.root))):
-            return Caller(None, admin=True)
+            return Caller(None, admin=True, as_of=as_of)
     _, _, user_id = token.rpartition("_")[0].partition("_")
     if layout.is_user_id(user_id):
         with contextlib.suppress(ForeignFile):
             stored = _read(vault.root, _token_path(vault.root, user_id)) or b""
             # The digest covers the id: where the disk ignores case, ALICE cannot use the token of alice.
             if hmac.compare_digest(_digest(token).encode(), stored.strip()):
-                return Caller(user_id)
+                return Caller(user_id, as_of=as_of)
     raise Unauthenticated("this token is not valid here: `vault-memory token` shows the vault's own one")
 
 

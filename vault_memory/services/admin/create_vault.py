@@ -69,7 +69,7 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
     Repository(root).refuse_links()
     is_ours = MachineRecord(root).has_own_tokens()
     if not is_ours and (problems := foreign_tokens(root)):
-        raise ForeignFile("\n".join(problems))
+        raise ForeignFile("; ".join(problems))
     dropped = [] if is_ours else drop_waiting(root)
     if not is_ours:
         drop_indexes(root)

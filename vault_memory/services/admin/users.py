@@ -76,11 +76,12 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
                 content = vault.history.blob(old_dir / source)
                 if content is not None and not layout.is_private(old_dir / source):
                     moved += [FileChange(old_dir / source, content, None), FileChange(new_dir / source, None, content)]
-        os.rename(vault.root / old_dir, vault.root / new_dir)
-        rename_redactions(vault, old, new)
-        rename_markers(vault, old, new)
         for user_id in (old, new):  # a token of the new id belongs to another person
             drop_user_token(vault, user_id)
+        os.rename(vault.root / old_dir, vault.root / new_dir)
+        vault.log_renaming(old, new)  # after the tokens: whoever was let in by one was so before this
+        rename_redactions(vault, old, new)
+        rename_markers(vault, old, new)
         message = trailers.render(f"user({new}): renamed from {old}", "", Trailers(user=new, renamed_from=old))
         vault.history.commit([Draft(message, vault.history.person(), tuple(moved))])
     reconcile(vault, new)

@@ -7,6 +7,7 @@ turn that could not be recorded is reported with the same user's next response. 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import secrets
 import threading
@@ -31,10 +32,10 @@ from vault_memory.core.chat import (
     shorten,
 )
 from vault_memory.core.layout import without_folders
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import NotFound, VaultMemoryError
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.proxy.relayed import NOT_KEPT, Prepared, RelayedResponse, for_provider, refuse_token
-from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, RecordedTurn, TurnRecorder, UserRequest
+from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, TurnRecorder, UserRequest
 from vault_memory.services.retrieval import Memory, build_memory
 from vault_memory.services.turns import WAIT_S, Recorded, learn_waiting, second_look
 from vault_memory.services.vault import Vault
@@ -109,15 +110,15 @@ class Relay:
         self._record_thread = ThreadPoolExecutor(1, "record")  # one at a time: a person's turns stay in order
         self._to_record: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
         self._learn_thread = ThreadPoolExecutor(1, "learn")  # it may wait for another writer; a turn is kept at once
-        self._to_learn: OrderedDict[str, list[Recorded]] = OrderedDict()
+        self._to_learn: OrderedDict[tuple[str, int], list[Recorded]] = OrderedDict()
         self._second_look_thread = ThreadPoolExecutor(1, "second-look")
         self._lock = threading.Lock()
         self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._memories: OrderedDict[tuple[str, str, str], tuple[float, Memory]] = OrderedDict()
+        self._memories: OrderedDict[tuple[str, int, str, str], tuple[float, Memory]] = OrderedDict()
         self._responses_to_record = 0
-        self._sources_to_index: dict[str, set[str]] = {}
-        self._problems: dict[str, str] = {}
+        self._sources_to_index: dict[tuple[str, int], set[str]] = {}
+        self._problems: dict[tuple[str, int], str] = {}
 
     async def read(self, body: bytes) -> ReadRequest:
         """Read a request, one after the other: what is parsed takes many times the size of the body."""
@@ -133,14 +134,17 @@ class Relay:
         *,
         record: bool = True,
         waited_s: float = 0.0,
+        as_of: int | None = None,
     ) -> Prepared:
         """The request with the user's memory in it. `read` is what `read` has found in `body`.
 
+        The user is whoever had `user_id` as of `as_of` (`Vault.renamings`; None: now).
         `waited_s` is how long the request has waited already: that counts as time that its memory has taken.
         """
         if read.problem:
             return Prepared(body, self._degraded(read.problem))
-        user_request = self._user_request(read, user_id, conversation)
+        as_of = self.vault.renamings() if as_of is None else as_of
+        user_request = self._user_request(read, user_id, conversation, as_of)
         if user_request is None:
             return Prepared(body, "off; the request holds no words of a person")
         if user_request.chat.is_housekeeping:
@@ -156,7 +160,7 @@ class Relay:
             return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), to_record)
         except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
             return Prepared(body, self._degraded(f"{type(error).__name__}: {error}"), to_record)
-        return Prepared(changed, self._memory_status(memory, user_id), to_record)
+        return Prepared(changed, self._memory_status(memory, user_id, as_of), to_record)
 
     async def send(
         self,
@@ -208,7 +212,11 @@ class Relay:
             try:
                 self._record_response(request, read, problem)
             except Exception as error:
-                self._report(request.user_id, "an earlier turn was not recorded", f"{type(error).__name__}: {error}")
+                self._report(
+                    (request.user_id, request.as_of),
+                    "an earlier turn was not recorded",
+                    f"{type(error).__name__}: {error}",
+                )
             finally:
                 recorded()
 
@@ -251,12 +259,14 @@ class Relay:
         model, user = (value if isinstance(value := fields.get(name), str) else None for name in ("model", "user"))
         return ReadRequest(chat, place, shortened.position(len(text[: place.at].encode())), model, user)
 
-    def _user_request(self, read: ReadRequest, user_id: str, conversation: str | None) -> UserRequest | None:
+    def _user_request(
+        self, read: ReadRequest, user_id: str, conversation: str | None, as_of: int
+    ) -> UserRequest | None:
         chat = read.chat
         if chat is None:
             return None
         conversation = conversation or conversation_id(user_id, chat.opening)
-        return UserRequest(chat, user_id, conversation, self.vault.now(), read.model)
+        return UserRequest(chat, user_id, conversation, self.vault.now(), read.model, as_of)
 
     async def _memory_in_turn(self, body: bytes, read: ReadRequest, request: UserRequest) -> tuple[bytes, Memory]:
         """`_with_memory` in a thread, when the user has fewer than `MEMORIES_PER_USER` of them."""
@@ -281,15 +291,19 @@ class Relay:
         return body, memory
 
     def _memory(self, request: UserRequest) -> Memory:
-        """The memory for a request: the same for all its rounds and retries, for the provider's prompt cache."""
+        """The memory for a request: the same for all its rounds and retries, for the provider's prompt cache.
+
+        It is made anew after a renaming, whoever got another id. Raises `Busy` when this user did meanwhile.
+        """
         chat, now = request.chat, self._clock()
-        key = (request.user_id, request.conversation_id, chat.key)
+        key = (request.user_id, request.as_of, request.conversation_id, chat.key)
         with self._lock:
             used_at, memory = self._memories.get(key, (0.0, None))
         if memory is None or now - used_at > (TOOL_LOOP_IDLE_S if chat.is_tool_round else SAME_MEMORY_S):
             budget = self.vault.config.proxy_memory_tokens
             memory = build_memory(self.vault, request.user_id, chat.words, said=chat.text, budget=budget)
             used_at = now
+        self.vault.refuse_renamed(request.user_id, request.as_of)  # else it may be another person's
         with self._lock:
             self._memories[key] = (now if chat.is_tool_round else used_at, memory)
             self._memories.move_to_end(key)
@@ -297,13 +311,21 @@ class Relay:
                 self._memories.popitem(last=False)
         return memory
 
-    def _memory_status(self, memory: Memory, user_id: str) -> str:
+    def _memory_status(self, memory: Memory, user_id: str, as_of: int) -> str:
         """What became of a request's memory, and the problems of earlier turns that the user has not been told."""
-        with self._lock:
-            earlier = self._problems.pop(user_id, "")
-        if problems := [*memory.degraded, *([earlier] if earlier else [])]:
+        if problems := [*memory.degraded, *self._earlier_problems(user_id, as_of)]:
             return self._degraded("; ".join(problems))
         return f"injected; passages={len(memory.passages)}" if memory.text else "off; no memory bears on this request"
+
+    def _earlier_problems(self, user_id: str, as_of: int) -> list[str]:
+        """Take out what waits to be told to the person who has this id as of `as_of`, under whatever id it came up."""
+        with self._lock:
+            theirs = []
+            for key in self._problems:
+                with contextlib.suppress(NotFound):  # that person has no id any longer
+                    if self.vault.id_now(*key, as_of)[0] == user_id:
+                        theirs.append(key)
+            return [self._problems.pop(key) for key in theirs]
 
     def _degraded(self, why: str) -> str:
         """The reason as a header value, without folders of this machine."""
@@ -327,18 +349,21 @@ class Relay:
             response, is_whole = read()
             turns = self._recorder.add(request, response, problem or ("" if is_whole else NOT_KEPT))
             if not (is_whole or response.text):
-                self._report(request.user_id, "an earlier turn was not recorded", NOT_KEPT)
+                self._report((request.user_id, request.as_of), "an earlier turn was not recorded", NOT_KEPT)
         finally:
             with self._lock:
                 self._responses_to_record -= 1
         self._after_turns(turns)
 
-    def _after_turns(self, turns: list[RecordedTurn]) -> None:
+    def _after_turns(self, turns: list[Recorded]) -> None:
         """Have the turns learned from in a thread of its own: another writer may hold a user's files for a while, and
         what is said meanwhile must be kept at once."""
+        for turn in turns:
+            if turn.paused and not turn.source:
+                self._report((turn.user_id, turn.as_of), "an earlier turn was not recorded", turn.paused)
         with self._lock:
             for turn in turns:
-                self._to_learn.setdefault(turn.user_id, []).append(turn.recorded)
+                self._to_learn.setdefault((turn.user_id, turn.as_of), []).append(turn)
         try:
             self._learn_thread.submit(self._learn)
         except RuntimeError:  # the server is stopping
@@ -351,25 +376,24 @@ class Relay:
             with self._lock:
                 if not self._to_learn:
                     break
-                user_id, turns = self._to_learn.popitem(last=False)
-            self._sources_to_index.setdefault(user_id, set()).update(*(turn.sources for turn in turns))
+                whose, turns = self._to_learn.popitem(last=False)
+            self._sources_to_index.setdefault(whose, set()).update(*(turn.sources for turn in turns))
             try:
-                learn_waiting(self.vault, user_id, WAIT_S)
+                learn_waiting(self.vault, self.vault.id_now(*whose)[0], WAIT_S)
             except VaultMemoryError:
                 pass  # `status` counts these turns: the next one, or the daemon, learns from them
             except Exception as error:
-                self._report(
-                    user_id, "nothing was learned from an earlier turn yet", f"{type(error).__name__}: {error}"
-                )
+                self._report(whose, "nothing was learned from an earlier turn yet", f"{type(error).__name__}: {error}")
             for turn in turns:
                 if turn.source and self.vault.config.llm_enabled:
-                    self._second_look_thread.submit(second_look, self.vault, user_id, turn.source)
+                    look = partial(second_look, as_of=turn.as_of)
+                    self._second_look_thread.submit(look, self.vault, turn.user_id, turn.source)
         while self._sources_to_index and not self._responses_to_record:
-            user_id, sources = self._sources_to_index.popitem()
+            whose, sources = self._sources_to_index.popitem()
             try:
-                reconcile(self.vault, user_id, sources)
+                reconcile(self.vault, self.vault.id_now(*whose)[0], sources)
             except Exception as error:
-                self._report(user_id, "an earlier turn cannot be searched yet", f"{type(error).__name__}: {error}")
+                self._report(whose, "an earlier turn cannot be searched yet", f"{type(error).__name__}: {error}")
 
     def _finish_recording(self) -> None:
         self._read_thread.shutdown()
@@ -381,10 +405,10 @@ class Relay:
         self._learn_thread.shutdown()
         self._second_look_thread.shutdown(cancel_futures=True)
 
-    def _report(self, user_id: str, problem: str, why: str) -> None:
-        """Keep a problem for the user's next response."""
+    def _report(self, whose: tuple[str, int], problem: str, why: str) -> None:
+        """Keep a problem for the next response to a person, by id and `Vault.renamings`."""
         with self._lock:
-            self._problems[user_id] = f"{problem}: {why}"
+            self._problems[whose] = f"{problem}: {why}"
 
 
 _MARK_KEY = secrets.token_bytes(32)

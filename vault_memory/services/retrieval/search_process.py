@@ -58,7 +58,9 @@ async def _run(pool: ProcessPoolExecutor, user_id: str, query: SearchQuery) -> S
 
 
 def _begin(root: Path, flags: Mapping[str, Any]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the server ends this one
+    for name in ("SIGINT", "SIGHUP"):  # Ctrl-C and a terminal's end reach the whole group; the server ends this one
+        if number := getattr(signal, name, None):
+            signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _opened.append(open_vault(root, **flags))
 

@@ -58,6 +58,7 @@ class Recorded:
     `source` is the line of the conversation record, `conversations/2026-01-30.jsonl:12`; it is empty off the record.
     `sources` are the files that changed. `paused` says why the commits wait, if they do, or why nothing was learned.
     `redactions` counts what was kept out, by category. `degraded` says in words what could not be used.
+    `user_id` is the person's id as of `as_of` (`Vault.renamings`).
     """
 
     source: str
@@ -67,6 +68,8 @@ class Recorded:
     paused: str | None = None
     redactions: Mapping[str, int] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
+    user_id: str = ""
+    as_of: int = 0
 
 
 def record_turn(
@@ -84,19 +87,23 @@ def record_turn(
     record: bool = True,
     learn: bool = True,
     index: bool = True,
+    as_of: int | None = None,
 ) -> Recorded:
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
 
     The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. With
-    `learn=False` it is only kept, and the caller calls `learn_waiting`. Raises `InvalidId`, and `VaultMemoryError` when
-    the turn cannot be kept. What goes wrong after it is in the conversation record, with git, a disk or an index, or
-    because another writer holds the user's files, is in the result.
+    `learn=False` it is only kept, and the caller calls `learn_waiting`. It is that of the person who had `user_id` as
+    of `as_of` (`Vault.renamings`; None: now), whatever the id is by now. Raises `NotFound` when that person has none,
+    `InvalidId`, and `VaultMemoryError` when the turn cannot be kept. What goes wrong after it is in the conversation
+    record, with git, a disk or an index, or because another writer holds the user's files, is in the result.
     """
     layout.check_user_id(user_id)
     if created_at is not None:
         check_time(created_at)
-    if not record or user_id.casefold() in map(str.casefold, vault.config.off_record):
-        return Recorded("")
+    asked = user_id
+    user_id, as_of = vault.id_now(user_id, vault.renamings() if as_of is None else as_of)
+    if not record or {asked.casefold(), user_id.casefold()} & {*map(str.casefold, vault.config.off_record)}:
+        return Recorded("", user_id=user_id, as_of=as_of)
     redact = _Redactor()
     turn = Turn(
         conversation_id=redact(conversation_id) or f"conv_{uuid.uuid4().hex[:12]}",
@@ -110,19 +117,24 @@ def record_turn(
         exit_code=exit_code,
     )
     cache = ReadCache()
-    before, at = None, turn.created_at.astimezone(vault.config.zone())
-    with contextlib.suppress(TooLarge, ForeignFile):  # it is raised again below: the turn is kept first
-        before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
-        at = before.at
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
     with contextlib.ExitStack() as held:
-        source, marker = _append_to_record(vault, turn, at, held)
+        while True:
+            before, at = None, turn.created_at.astimezone(vault.config.zone())
+            with contextlib.suppress(TooLarge, ForeignFile):  # it is raised again below: the turn is kept first
+                before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+                at = before.at
+            if kept := _append_to_record(vault, turn, as_of, at, held):
+                source, marker = kept
+                break
+            user_id, as_of = vault.id_now(user_id, as_of)
+            turn = replace(turn, user_id=user_id)
         try:
             if learn:
                 until = time.monotonic() + WAIT_S
                 if _learn_earlier(vault, user_id, marker, until) or before is None:
                     before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
-                written = _learn(vault, turn, source, before, quote, cache, until)
+                written = _learn(vault, turn, as_of, source, before, quote, cache, until)
                 _strike_off(vault, user_id, marker)
             else:
                 written = Written([], (), None, ())
@@ -144,6 +156,8 @@ def record_turn(
         written.paused,
         dict(redactions),
         (*vault.config.waits(), *_degraded(problem)),
+        user_id,
+        as_of,
     )
 
 
@@ -170,7 +184,7 @@ def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[R
     try:
         while turn is not None:
             recorded = record_turn(vault, **turn, index=False)
-            folder = layout.user_dir(turn["user_id"])
+            folder = layout.user_dir(recorded.user_id)
             paths |= dict.fromkeys(folder / source for source in recorded.sources)
             turn = next(rest, None)
             if turn is None:
@@ -199,6 +213,7 @@ def learn_waiting(vault: Vault, user_id: str, wait_s: float | None = None) -> in
 
 def _learn_from(vault: Vault, user_id: str, waiting: Sequence[_Marker], until: float | None) -> int:
     """`learn_waiting` for these; `until` is of the monotonic clock."""
+    as_of = vault.renamings()
     paths: dict[PurePosixPath, None] = {}
     try:
         for number, marker in enumerate(waiting):
@@ -220,7 +235,7 @@ def _learn_from(vault: Vault, user_id: str, waiting: Sequence[_Marker], until: f
                     state = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
                     quote, _ = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
                     touch = partial(untouched.unlink, missing_ok=True)
-                    paths |= dict.fromkeys(_learn(vault, turn, source, state, quote, cache, until, touch).paths)
+                    paths |= dict.fromkeys(_learn(vault, turn, as_of, source, state, quote, cache, until, touch).paths)
                 _strike_off(vault, user_id, marker)
         return 0
     finally:
@@ -242,11 +257,15 @@ def _is_learned(vault: Vault, source: str, turn: Turn) -> bool:
     return vault.history.holds({trailers.KEYS["user"]: turn.user_id, trailers.KEYS["source"]: source}, since)
 
 
-def _append_to_record(vault: Vault, turn: Turn, at: datetime, held: contextlib.ExitStack) -> tuple[str, _Marker]:
+def _append_to_record(
+    vault: Vault, turn: Turn, as_of: int, at: datetime, held: contextlib.ExitStack
+) -> tuple[str, _Marker] | None:
     """Append the turn to the conversation record of its day; return its line, `conversations/2026-01-30.jsonl:12`, and
-    its marker, which is then `held`."""
+    its marker, which is then `held`. None, and nothing is done, if the user got another id meanwhile."""
     conversation = layout.conversation_source(at.date())
     with vault.record_lock(turn.user_id):
+        if vault.id_now(turn.user_id, as_of)[0] != turn.user_id:
+            return None
         vault.new_user(turn.user_id)
         home = vault.path(turn.user_id, ".")
         marker = _next_marker(vault, turn.user_id, at.date())
@@ -262,6 +281,7 @@ def _append_to_record(vault: Vault, turn: Turn, at: datetime, held: contextlib.E
 def _learn(
     vault: Vault,
     turn: Turn,
+    as_of: int,
     source: str,
     before: ProfileFiles,
     quote: str,
@@ -272,13 +292,15 @@ def _learn(
     """Write what the turn changes: the profile, its evidence, the daily log, MEMORY.md.
 
     `source` is the line of the turn, `before` the profile before it, `quote` its message without private facts. It
-    waits `until` then for another writer of the user's files; `begin` is called before anything is written.
+    waits `until` then for another writer of the user's files; `begin` is called before anything is written. Raises
+    `Busy` too when the user got another id than as of `as_of`: the turn's marker has that id, too.
     """
     at = before.at
     signals = extract(turn.user_message or "", turn.assistant_message or "", before.profile.values(), vault.lexicon())
     folder = layout.user_dir(turn.user_id)
 
     def decide() -> Plan[list[Change]]:
+        vault.refuse_renamed(turn.user_id, as_of)
         begin()
         state = ProfileFiles.read(vault, turn.user_id, turn.created_at, cache.read)
         changes, evidence = state.merge(signals)

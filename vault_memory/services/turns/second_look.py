@@ -45,14 +45,18 @@ class Tally:
     why: str = ""
 
 
-def second_look(vault: Vault, user_id: str, source: str, model: ChatModel | None = None) -> SecondLook:
+def second_look(
+    vault: Vault, user_id: str, source: str, model: ChatModel | None = None, *, as_of: int | None = None
+) -> SecondLook:
     """Look at the turn on the line `source` (`conversations/2026-01-30.jsonl:12`); doing it twice adds nothing.
 
-    `model` replaces the configured one. Does nothing if `llm.enabled` is off, or for a turn off the record (its source
-    is empty). Raises `NotFound` for a line that holds no turn, and `Busy`.
+    `model` replaces the configured one; `user_id` is the person's as of `as_of` (`Vault.renamings`; None: now). Does
+    nothing if `llm.enabled` is off, or for a turn off the record (its source is empty). Raises `NotFound` for a line
+    that holds no turn, and `Busy`.
     """
     if not vault.config.llm_enabled or not source:
         return SecondLook(degraded=tuple(vault.config.waits()) if vault.config.is_waiting("llm") else ())
+    user_id, as_of = vault.id_now(user_id, vault.renamings() if as_of is None else as_of)
     turn = turn_at(vault, user_id, source)
     if turn is None:
         raise NotFound(f"memory/{user_id}/{source} holds no turn")
@@ -72,7 +76,10 @@ def second_look(vault: Vault, user_id: str, source: str, model: ChatModel | None
     _count_request(vault, "")
     signals = llm.grounded(proposed, message, existing, vault.lexicon())
 
+    user_id, as_of = vault.id_now(user_id, as_of)  # the model may have taken a minute
+
     def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence]]:
+        vault.refuse_renamed(user_id, as_of)
         return state.merge(_not_recorded(signals, state.evidence_of(source)))
 
     try:

@@ -1,0 +1,142 @@
+"""What was begun for a person is finished for that person, though the id is another's by now."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.vaults import write
+from vault_memory.core.chat import ChatResponse, read_request
+from vault_memory.errors import Busy, NotFound
+from vault_memory.services.admin.users import rename_user
+from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.notes.conversations import newest_turns
+from vault_memory.services.profiles.preferences import set_preference
+from vault_memory.services.proxy.relay import Relay
+from vault_memory.services.proxy.turn_recorder import TurnRecorder, UserRequest
+from vault_memory.services.turns.record import record_turn
+from vault_memory.services.vault import Vault, open_vault
+
+COMPLETE = ChatResponse("ok", is_complete=True)
+TOOL_CALLS = ChatResponse("wait", is_complete=True, has_tool_calls=True)
+
+
+def said(vault: Vault, words: str, user_id: str = "erin") -> UserRequest:
+    chat = read_request({"messages": [{"role": "user", "content": words}]})
+    assert chat is not None
+    return UserRequest(chat, user_id, "c", vault.now(), as_of=vault.renamings())
+
+
+def words(vault: Vault, user_id: str) -> list[str]:
+    return [row["user_message"] for _, row in newest_turns(vault, user_id, 20)][::-1]
+
+
+def test_chats_in_flight_are_recorded_to_the_person_and_not_to_the_id(vault: Vault) -> None:
+    """An open tool loop and a response that comes late went to whoever had the id by then."""
+    other = open_vault(vault.root, now=vault.now)  # `user rename` is another process
+    recorder = TurnRecorder(vault)
+    recorder.add(said(vault, "hello"), COMPLETE)
+    assert recorder.add(said(vault, "my loop"), TOOL_CALLS) == []
+    late = said(vault, "my stream")
+    rename_user(other, "erin", "fred")
+    assert vault.user_ids() == ["fred"]
+    record_turn(other, "erin", "I am another one")
+    late_turns = recorder.add(late, COMPLETE)
+    assert [turn.user_id for turn in late_turns] == ["fred", "fred"], "her loop has ended, as she went on"
+    recorder.add(said(vault, "the new one speaks"), COMPLETE)
+    assert words(vault, "fred") == ["hello", "my loop", "my stream"]
+    assert words(vault, "erin") == ["I am another one", "the new one speaks"]
+    assert recorder.add(late, COMPLETE) == [], "a retry is still one"
+
+
+def test_a_loop_goes_on_under_the_new_id_and_one_of_nobody_is_named(vault: Vault) -> None:
+    record_turn(vault, "erin", "hello")
+    recorder = TurnRecorder(vault)
+    recorder.add(said(vault, "one"), TOOL_CALLS)
+    recorder.add(said(vault, "who had no folder", "fred"), TOOL_CALLS)
+    rename_user(vault, "erin", "fred")
+    [lost] = recorder.add(said(vault, "one", "fred"), TOOL_CALLS)
+    assert not lost.source and "has got the id 'fred'" in (lost.paused or "")
+    assert len(recorder.add(said(vault, "one", "fred"), COMPLETE)) == 1
+    assert words(vault, "fred") == ["hello", "one"] and vault.user_ids() == ["fred"]
+
+
+def test_a_turn_that_waits_for_a_renaming_follows_it(vault: Vault) -> None:
+    record_turn(vault, "erin", "hello")
+    before = vault.renamings()
+    with vault.record_lock("erin"):
+        said = {"user_message": "我喜歡暗色主題", "as_of": before}
+        waiting = threading.Thread(target=record_turn, args=(vault, "erin"), kwargs=said)
+        waiting.start()
+        waiting.join(0.3)
+        (vault.root / "memory/erin").rename(vault.root / "memory/fred")
+        vault.log_renaming("erin", "fred")
+    waiting.join(20)
+    assert vault.user_ids() == ["fred"] and words(vault, "fred") == ["hello", "我喜歡暗色主題"]
+    assert record_turn(vault, "erin", "later", as_of=before).user_id == "fred"
+    with pytest.raises(NotFound, match="has got the id 'fred'"):
+        record_turn(vault, "fred", "who had no folder", as_of=before)
+
+
+def test_a_change_that_waits_for_a_renaming_is_refused(vault: Vault) -> None:
+    """It would bring the old id back to life."""
+    record_turn(vault, "erin", "hello")
+    errors: list[Exception] = []
+    begun = threading.Event()
+
+    def change() -> None:
+        begun.set()
+        try:
+            set_preference(vault, "erin", "theme", "dark")
+        except Exception as error:
+            errors.append(error)
+
+    with vault.lock("erin"):
+        waiting = threading.Thread(target=change)
+        waiting.start()
+        assert begun.wait(20)
+        waiting.join(0.5)
+        (vault.root / "memory/erin").rename(vault.root / "memory/fred")
+        vault.log_renaming("erin", "fred")
+    waiting.join(20)
+    assert [type(error) for error in errors] == [Busy] and "'fred'" in str(errors[0])
+    assert vault.user_ids() == ["fred"]
+
+
+def test_the_memory_of_one_person_is_never_in_a_chat_of_another(vault: Vault) -> None:
+    """For a minute after, the next one with an id got the block of the one before."""
+    question = "What is the secret tea?"
+    write(vault, "carl", "notes/tea.md", "# Tea\n\nThe secret tea is heliotrope.\n")
+    reconcile(vault, "carl")
+    patient = open_vault(vault.root, now=vault.now, proxy_memory_timeout_ms=20_000)
+    relay, body = Relay(patient), json.dumps({"messages": [{"role": "user", "content": question}]}).encode()
+
+    def ask(as_of: int | None = None) -> tuple[bytes, str]:
+        async def prepare() -> tuple[bytes, str]:
+            prepared = await relay.prepare(body, await relay.read(body), "carl", "c", as_of=as_of)
+            return prepared.body, prepared.memory
+
+        return asyncio.run(prepare())
+
+    before = vault.renamings()
+    assert b"heliotrope" in ask()[0]
+    rename_user(vault, "carl", "dora")
+    record_turn(vault, "carl", "I am another one")
+    assert b"heliotrope" not in ask()[0]
+    theirs, status = ask(before)
+    assert theirs == body and "'dora'" in status, "the first carl, whose token was checked before it ended"
+    asyncio.run(relay.close())
+
+
+def test_the_log_of_renamings_is_private_and_may_be_deleted(vault: Vault) -> None:
+    record_turn(vault, "erin", "hello")
+    rename_user(vault, "erin", "fred")
+    log = Path(vault.root / ".vault-memory/renamings")
+    assert log.stat().st_mode & 0o777 == 0o600 and vault.id_now("erin", 0)[0] == "fred"
+    as_of = vault.renamings()
+    log.unlink()
+    assert vault.id_now("fred", as_of) == ("fred", 0)
