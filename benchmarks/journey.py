@@ -91,7 +91,7 @@ class _Provider(http.server.BaseHTTPRequestHandler):
 
 
 def chat() -> list[str]:
-    """Send one chat through the proxy, until its turn is recorded; the files that it passed through."""
+    """Send one chat through the proxy, until its turn is learned from; the files that it passed through."""
     trace = Trace()
     import httpx
     import uvicorn
@@ -119,8 +119,8 @@ def chat() -> list[str]:
     answer.raise_for_status()
     assert answer.headers["x-vault-memory"].startswith("injected"), answer.headers["x-vault-memory"]
     wait_until(lambda: size(turns) > before)
-    server.should_exit = True  # the relay ends when the turn is recorded and indexed
-    wait_until(lambda: not any("record" in thread.name for thread in threading.enumerate()))
+    server.should_exit = True  # the relay ends when the turn is recorded, learned from and indexed
+    wait_until(lambda: not any(thread.name.startswith(("record", "learn")) for thread in threading.enumerate()))
     trace.on = False
     return sorted(trace.files)
 
