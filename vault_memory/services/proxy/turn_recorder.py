@@ -37,8 +37,6 @@ TOOL_LOOP_IDLE_S = 1_800.0
 MAX_REMEMBERED_REQUESTS = 4_096
 MAX_OPEN_BYTES = 32 << 20
 """What the turns may take whose tool loops go on. Above that the user who has the most ends one."""
-OPEN_TURNS = "open-turns"
-"""The folder in the state: `SERVER.TURN.jsonl` for each open turn, and `SERVER.lock`, which its server holds."""
 BROKE_OFF = "the answer broke off"
 TOOLS_NOT_ENDED = "the tools came to no end"
 
@@ -85,7 +83,7 @@ class TurnRecorder:
         self._recorded_at_s: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self._partial: set[tuple[str, str, str]] = set()
         self._as_of = vault.renamings()
-        self._folder, self._server = vault.root / layout.STATE_DIR / OPEN_TURNS, secrets.token_hex(8)
+        self._folder, self._server = vault.root / layout.STATE_DIR / layout.OPEN_TURNS, secrets.token_hex(8)
         self._lock: ExitStack | None = None
         self._open: dict[tuple[str, str], _OpenTurn] = {}
         self._take_up()
