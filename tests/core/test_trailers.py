@@ -68,3 +68,11 @@ def test_the_keys_are_a_promise() -> None:
 def test_ours_are_read_back_from_any_commit(values: dict[str, str]) -> None:
     ours = Trailers(**values)
     assert Trailers.read(parse(render("s", "", ours)).trailers | {"Signed-off-by": "A <a@b>"}) == ours
+
+
+def test_a_secret_that_a_person_wrote_and_took_out_is_in_no_message() -> None:
+    secret = "ghp_bbDop7RtbEPApP5ocuAQmXTFm8tYonVs7Elnz"
+    message = render(
+        f"note -= my {secret}", f"it was {secret}", Trailers("alice", "note", "remove", f"my {secret}", "")
+    )
+    assert secret not in message and message.count("[redacted: token]") == 3

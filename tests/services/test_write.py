@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from tests.vaults import write as save
+from vault_memory.adapters import git
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
 from vault_memory.errors import Busy, Changed, UsageError
@@ -61,6 +62,15 @@ def test_a_result_with_its_commits_and_files(vault: Vault) -> None:
     (newest,) = vault.history.log(limit=1)
     assert (written.result, written.commits, written.paused, written.paths) == ("done", (newest.commit,), None, (NOTE,))
     assert (vault.root / NOTE).read_text() == "one\n"
+
+
+def test_what_another_user_waits_for_is_not_said(vault: Vault) -> None:
+    """It named that user, and the files, in the answer to a stranger's turn."""
+    record_turn(vault, "bob", "I prefer dark mode")
+    git.run(vault.root, "rm", "-q", "--cached", "memory/bob/USER.md")
+    assert "memory/bob/USER.md is staged" in (record_turn(vault, "bob", "I prefer light mode").paused or "")
+    recorded = record_turn(vault, "alice", "I prefer dark mode")
+    assert recorded.commits and recorded.paused is None
 
 
 def test_a_decision_may_change_nothing(vault: Vault) -> None:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
+from vault_memory.core.privacy import redact
 from vault_memory.core.profile import Change
 
 _REASON = "Reason"
@@ -84,14 +85,19 @@ def single_line(text: str) -> str:
     return _BREAKS.sub(" ", text).strip()
 
 
+def _shown(text: str) -> str:
+    return redact(single_line(text)).text
+
+
 def render(subject: str, reason: str = "", trailers: Trailers | None = None) -> str:
-    """The message of a commit, each value on one line."""
-    lines = [f"{_REASON}: 「{single_line(reason)}」"] if single_line(reason) else []
+    """The message of a commit, each value on one line. Secrets are redacted: a person may have written one by hand, and
+    taken it out again."""
+    lines = [f"{_REASON}: 「{_shown(reason)}」"] if single_line(reason) else []
     for name, key in KEYS.items() if trailers else ():
         value = getattr(trailers, name)
         if value is not None:
-            lines.append(f"{key}: {single_line(value)}".rstrip())
-    head = single_line(subject) + "\n"
+            lines.append(f"{key}: {_shown(value) if name in ('old', 'new') else single_line(value)}".rstrip())
+    head = _shown(subject) + "\n"
     return head + "\n" + "\n".join(lines) + "\n" if lines else head
 
 

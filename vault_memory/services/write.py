@@ -98,10 +98,17 @@ def write(
             changed = [change.path for draft in plan.drafts for change in draft.changes]
             written = tuple(dict.fromkeys([*edited, *changed]))
             problem = index_problem(vault, written) if index else None
-            return Written(plan.result, tuple(flushed.commits), flushed.paused, written, problem)
+            return Written(plan.result, tuple(flushed.commits), _why_waiting(flushed, changed), written, problem)
         cache.clear()
     where = "the vault" if scope is None else layout.label(scope)
     raise Busy(f"the files of {where} keep changing: try again when the editor has stopped saving")
+
+
+def _why_waiting(flushed: Flushed, paths: Iterable[PurePosixPath]) -> str | None:
+    """Why the commits of these files wait; None if they do not. What those of another user wait for is not said."""
+    waiting = [path for path in paths if path in flushed.waiting_paths]
+    said = (flushed.reasons[path] for path in waiting if path in flushed.reasons)
+    return next(said, None if flushed.reasons else flushed.paused) if waiting else None
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
@@ -13,6 +14,8 @@ from tests.conftest import Clock
 from tests.interfaces.http.conftest import Caller, Server
 from tests.vaults import write
 from vault_memory.core import layout
+from vault_memory.interfaces.http.health import Readiness
+from vault_memory.interfaces.http.problem import Reason
 from vault_memory.services.admin.status import Status
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
 from vault_memory.services.daemon.heartbeat import heartbeat
@@ -248,6 +251,27 @@ def test_health(server: Server, alice: Caller) -> None:
     told = server.admin("GET", "/readyz", 503)
     assert told["ready"] is False and "the daemon (process 1) died" in told["reasons"][0]
     assert alice("GET", "/readyz", 503) == {"ready": False, "reasons": [], "pending": None}
+
+
+def test_those_who_ask_at_once_share_a_look() -> None:
+    """One that goes away takes it from nobody; who asks later gets a new one."""
+    looks, may_end = [], threading.Event()
+
+    def look() -> tuple[list[Reason], int | None]:
+        looks.append(1)
+        assert may_end.wait(10)
+        return [], len(looks)
+
+    async def ask() -> None:
+        readiness = Readiness(look)
+        asking = [asyncio.create_task(readiness.look()) for _ in range(40)]
+        await asyncio.sleep(0)
+        asking.pop(0).cancel()
+        may_end.set()
+        assert {count for _, count in await asyncio.gather(*asking)} == {1}
+        assert await readiness.look() == ([], 2)
+
+    asyncio.run(ask())
 
 
 def test_readyz_reports_files_that_wait(server: Server, alice: Caller, clock: Clock) -> None:

@@ -261,6 +261,18 @@ class TestTogetherWithAHand:
         assert len(history(vault, "alice", "tools")) == 8
 
 
+def test_a_secret_in_a_preference_is_redacted_and_stops_nothing(vault: Vault) -> None:
+    secret = "ghp_bbDop7RtbEPApP5ocuAQmXTFm8tYonVs7Elnz"
+    (change,) = set_preference(vault, "alice", "note", f"n {secret}")
+    assert change.new == "n [redacted: token]"
+    path = vault.root / "memory/alice/USER.md"
+    path.write_text(f"{path.read_text()}- by hand {secret}\n")
+    unset_preference(vault, "alice", "note")
+    assert record_turn(vault, "alice", "I prefer dark mode").commits and vault.history.state().waiting == 0
+    for place in (vault.root / "memory").rglob("*"):
+        assert not place.is_file() or secret.encode() not in place.read_bytes()
+
+
 def test_undo_goes_past_a_commit_that_changed_nothing(vault: Vault) -> None:
     """A remote may send one that looks like the assistant's."""
     record_turn(vault, "alice", "我喜歡暗色主題")

@@ -852,7 +852,8 @@ class History:
         reason = next(iter(plan.blocked.values())) if waiting else None
         paths, prefix = frozenset(net_changes(waiting)), self._repository.prefix
         kept_back = frozenset(path for path in paths if prefix / path in plan.kept_back)
-        return Flushed(tuple(plan.commits), len(waiting), reason, paths, kept_back)
+        reasons = {path: plan.blocked[prefix / path] for path in paths if prefix / path in plan.blocked}
+        return Flushed(tuple(plan.commits), len(waiting), reason, paths, kept_back, reasons)
 
     def _publish(self, plan: Plan, git_index: GitIndexUpdate, stamps: Mapping[Path, FileStamp | None]) -> None:
         """Move branch and git index to the new commits, under both of git's locks, taken last and held for a moment.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,7 +69,8 @@ class Draft:
 class Flushed:
     """What a flush did: the new commits, oldest first; how many drafts still wait, why, and whose files they are.
 
-    `kept_back` are the files of those that wait because git leaves one of them out (skip-worktree).
+    `reasons` says of each file that keeps its commit waiting why, if not all wait for the same. `kept_back` are the
+    files of those that wait because git leaves one of them out (skip-worktree).
     """
 
     commits: tuple[str, ...] = ()
@@ -76,6 +78,7 @@ class Flushed:
     paused: str | None = None
     waiting_paths: frozenset[PurePosixPath] = frozenset()
     kept_back: frozenset[PurePosixPath] = frozenset()
+    reasons: Mapping[PurePosixPath, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

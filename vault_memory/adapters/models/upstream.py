@@ -233,6 +233,8 @@ def _errors_of_httpx() -> Iterator[None]:
 
 def _proxy_at(address: str) -> httpcore.Proxy:
     proxy = httpx.Proxy(address)
+    if proxy.url.scheme.startswith("socks"):
+        raise httpx.UnsupportedProtocol("a SOCKS proxy")  # it takes a package that is not here
     return httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth, ssl_context=proxy.ssl_context)
 
 

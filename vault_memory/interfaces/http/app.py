@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from fastapi import Depends, FastAPI
@@ -30,6 +31,7 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.vault, app.state.is_ready = vault, is_ready
+    app.state.readiness = health.Readiness(partial(health.look_at, vault))
     app.state.searching = searching or memory.in_threads(vault)
     app.state.page_threads = ThreadPoolExecutor(PAGE_THREADS, "page")
     app.state.places = UserPlaces(1 if vault.config.embedding_kind == "offline" else PLACES_PER_USER)

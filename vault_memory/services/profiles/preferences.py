@@ -14,7 +14,7 @@ from datetime import datetime
 
 from vault_memory.adapters import files
 from vault_memory.core import layout
-from vault_memory.core.privacy import PRIVATE
+from vault_memory.core.privacy import PRIVATE, redact
 from vault_memory.core.profile import (
     FIELDS,
     NOTE,
@@ -63,8 +63,11 @@ def list_preferences(vault: Vault, user_id: str) -> list[Preference]:
 
 
 def set_preference(vault: Vault, user_id: str, key: str, value: str) -> list[Change]:
-    """Set a scalar, or add to a list, as the person's edit. Raises `UsageError` for a wrong key or value."""
-    return _apply(vault, vault.new_user(user_id), _set_signal(key, value))
+    """Set a scalar, or add to a list, as the person's edit; secrets are redacted.
+
+    Raises `UsageError` for a wrong key or value.
+    """
+    return _apply(vault, vault.new_user(user_id), _set_signal(key, redact(value).text))
 
 
 def replace_preferences(

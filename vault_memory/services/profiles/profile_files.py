@@ -14,7 +14,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import Author, Draft, FileChange
 from vault_memory.core import layout, reading, trailers
-from vault_memory.core.privacy import without_private
+from vault_memory.core.privacy import redact, without_private
 from vault_memory.core.profile import Change, Evidence, Profile, Signal, counts_in, merge, new_profile
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import TooLarge
@@ -76,9 +76,11 @@ class ProfileFiles:
         return drafts
 
     def with_evidence(self, evidence: Iterable[Evidence], source: str) -> FileChange:
-        """feedback.jsonl with a new line for each signal."""
+        """feedback.jsonl with a new line for each signal. What the person has written by hand may hold a secret."""
         origin = {"source": source, "created_at": self.at.isoformat(timespec="seconds")}
-        evidence = [replace(item, quote=without_private(item.quote)[0]) for item in evidence]
+        evidence = [
+            replace(item, value=redact(item.value).text, quote=without_private(item.quote)[0]) for item in evidence
+        ]
         lines = [json.dumps(item.row() | origin, ensure_ascii=False).encode() + b"\n" for item in evidence]
         gap = b"" if self.feedback.endswith(b"\n") or not self.feedback else b"\n"
         path = layout.user_dir(self.user_id) / layout.FEEDBACK
