@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -73,6 +74,19 @@ def test_well_and_unwell(vault: Vault) -> None:
     assert status(vault).unhealthy == ()
     write(vault, "alice", "big.md", "x" * (LARGE_USER_BYTES + 1))
     assert any("8.0 MB" in line for line in status(vault).unhealthy)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can mount a folder for reading")
+def test_a_vault_that_cannot_be_written_is_not_well(vault: Vault) -> None:
+    for scope in vault.scopes():
+        reconcile(vault, scope)
+    if subprocess.run(["mount", "--bind", vault.root, vault.root], capture_output=True).returncode:
+        pytest.skip("this machine lets nobody mount")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", vault.root], check=True)
+        assert any("cannot be written" in line and "no turn is kept" in line for line in status(vault).unhealthy)
+    finally:
+        subprocess.run(["umount", "-l", vault.root], check=True)
 
 
 def test_the_archive_and_the_conversations_do_not_count(vault: Vault) -> None:

@@ -20,7 +20,7 @@ from vault_memory.services import starter
 from vault_memory.services.admin.access import close_to_others, foreign_tokens, readable_by_others
 from vault_memory.services.admin.create_vault import complete_vault
 from vault_memory.services.admin.foreign import close_files, foreign_files, open_files
-from vault_memory.services.admin.status import LARGE_USER_BYTES, ignored_notes, status, vectors_by
+from vault_memory.services.admin.status import LARGE_USER_BYTES, closed_folders, ignored_notes, status, vectors_by
 from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.indexing import embed, rebuild, reconcile
 from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git, waiting_addresses
@@ -190,10 +190,7 @@ def _sizes(vault: Vault) -> CheckResult:
 
 
 def _permissions(vault: Vault) -> CheckResult:
-    folders = [vault.root, vault.root / layout.STATE_DIR, vault.root / layout.MEMORY_DIR, vault.history.git_dir]
-    folders += [vault.root / layout.user_dir(user_id) for user_id in vault.user_ids()]
-    closed = [str(path) for path in folders if path.is_dir() and not os.access(path, os.R_OK | os.W_OK | os.X_OK)]
-    if closed:
+    if closed := closed_folders(vault):
         return f"cannot be written: {', '.join(closed)}", "give yourself access (chown, chmod u+rwx)"
     return "every folder can be written", ""
 

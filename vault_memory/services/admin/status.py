@@ -148,7 +148,8 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         withheld=held_back,
         degraded=(*degraded, *refused, *(told(vault.refused_users) if user_id is None else ())),
         unhealthy=(
-            *dict.fromkeys([*_unhealthy(scope_statuses, daemon, history, jobs), *untold, *notes]),
+            *dict.fromkeys([*told(lambda: _closed(vault)), *_unhealthy(scope_statuses, daemon, history, jobs)]),
+            *dict.fromkeys([*untold, *notes]),
             *(f"conflict: {line}" for line in conflicts),
             *(f"withheld from commits: {w.path}: {w.why}: {w.next_step}" for w in held_back),
         ),
@@ -161,6 +162,20 @@ def _history(vault: Vault) -> HistoryState:
         return vault.history.state()
     except (HistoryError, ForeignFile) as error:
         return HistoryState(None, None, str(error), 0, problem=str(error))
+
+
+def closed_folders(vault: Vault) -> list[str]:
+    """The folders that nothing can be written to, without permission or on a disk that is mounted for reading."""
+    folders = [vault.root, vault.root / layout.STATE_DIR, vault.root / layout.MEMORY_DIR, vault.history.git_dir]
+    folders += [vault.root / layout.user_dir(user_id) for user_id in vault.user_ids()]
+    return [str(path) for path in folders if path.is_dir() and not os.access(path, os.R_OK | os.W_OK | os.X_OK)]
+
+
+def _closed(vault: Vault) -> list[str]:
+    if closed := closed_folders(vault):
+        more = f" (and {len(closed) - 1} more)" if len(closed) > 1 else ""
+        return [f"{closed[0]} cannot be written{more}, so no turn is kept there: give yourself access (chown, chmod)"]
+    return []
 
 
 def ignored_notes(vault: Vault) -> str:
