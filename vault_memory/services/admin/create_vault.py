@@ -18,7 +18,7 @@ from vault_memory.services import starter
 from vault_memory.services.admin.access import drop_tokens, foreign_tokens, own_token
 from vault_memory.services.admin.adopt import plan_adoption
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.sync import install_merge_driver
+from vault_memory.services.sync import claims_line, install_merge_driver
 from vault_memory.services.vault import Vault, open_vault, refuse_linked_users, vault_around
 
 _LOCK_FILE = "lock"
@@ -156,4 +156,5 @@ def _complete(root: Path, action: str, ignored: Sequence[str] = ()) -> Created:
     indexed = sum(len(reconcile(vault, scope).indexed) for scope in vault.scopes())
     paused = vault.history.state().paused
     notes = [*vault.config.waits(), *([f"no commit can be made here now: {paused}"] if paused else [])]
+    notes += filter(None, [] if paused else [claims_line(vault, vault.history.tracked())])
     return Created(root, tuple(written), tuple(hooks), commit, indexed, tuple(notes))
