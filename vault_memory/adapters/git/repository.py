@@ -21,7 +21,7 @@ from vault_memory.adapters.git.index_file import MAX_INDEX_BYTES, DamagedIndex, 
 from vault_memory.adapters.git.objects import Content, Objects, Stored, bytes_of, object_id
 from vault_memory.adapters.git.settings import ALTERNATES, Place, locate, settings_at
 from vault_memory.core import layout
-from vault_memory.errors import ForeignFile, HistoryError, TooLarge
+from vault_memory.errors import ForeignFile, HistoryError, TooLarge, in_command
 
 _BRANCH = re.compile(
     r"refs/heads(?:/(?!\.)(?:(?!\.\.|@\{)[^\x00-\x20\x7f/~^:?*\[\\])+(?<!\.)(?<!\.lock))+"  # as `git check-ref-format`
@@ -141,8 +141,9 @@ class Repository:
         is_folder = commit is None and (self.common_dir / ref).is_dir()  # `planted` names that
         if commit is None and not is_folder and (was := self._last_in_log(ref)):
             raise HistoryError(
-                f"{self.common_dir / ref} is gone, and its log says that it was at {was}: `git update-ref {ref} {was}` "
-                f"puts it back; if the branch shall begin anew, delete {self.common_dir / 'logs' / ref}"
+                f"{self.common_dir / ref} is gone, and its log says that it was at {was}: "
+                f"`git update-ref {in_command(ref)} {was}` puts it back; if the branch shall begin anew, "
+                f"delete {self.common_dir / 'logs' / ref}"
             )
         return Head(ref, commit)
 
@@ -324,7 +325,7 @@ class Repository:
         except HistoryError:
             return (
                 f"{self.top} belongs to another user: run vault-memory as that user, or trust it with "
-                f"`git config --global --add safe.directory {self.top}`"
+                f"`git config --global --add safe.directory {in_command(self.top)}`"
             )
         return None
 
@@ -650,8 +651,8 @@ def refuse_tracked(root: Path, path: Path) -> None:
     for part in (name, *name.parents) if tracked else ():  # a folder is tracked as a submodule
         if _folded(part) in tracked:
             raise ForeignFile(
-                f"git tracks {part}, so it may be another person's: run `git rm -f {part}` in {root} and commit that; "
-                "it is made anew"
+                f"git tracks {part}, so it may be another person's: run `git rm -f {in_command(part)}` in {root} and "
+                "commit that; it is made anew"
             )
 
 

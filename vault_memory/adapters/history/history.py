@@ -68,6 +68,7 @@ from vault_memory.errors import (
     TooLarge,
     Unwritable,
     UsageError,
+    in_command,
 )
 
 LOCK_TIMEOUT_S = 30.0
@@ -745,7 +746,7 @@ class History:
         for path in self.left_out([path for path in paths if bases.get(path)]):
             raise HistoryError(
                 f"{path} is in git and not on this disk, because git leaves it out (skip-worktree): `git update-index "
-                f"--no-skip-worktree {path}`, then `git checkout HEAD -- {path}` puts it here"
+                f"--no-skip-worktree {in_command(path)}`, then `git checkout HEAD -- {in_command(path)}` puts it here"
             )
 
     def _read_again(self, path: Path) -> bytes | None:

@@ -13,7 +13,7 @@ from vault_memory.adapters.git import Repository
 from vault_memory.adapters.history import ASSISTANT, WAITING_DIR, Draft, FileChange, History
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.core import layout
-from vault_memory.errors import Busy, ForeignFile, Unwritable, UsageError
+from vault_memory.errors import Busy, ForeignFile, Unwritable, UsageError, in_command
 from vault_memory.services import starter
 from vault_memory.services.admin.access import drop_tokens, foreign_tokens, own_token
 from vault_memory.services.admin.adopt import plan_adoption
@@ -61,8 +61,8 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
     is_foreign = not is_vault and root.is_dir() and any(root.iterdir())
     if is_foreign and not adopt:
         raise UsageError(
-            f"{root} is neither empty nor a vault: `vault-memory init --adopt {folder}` makes it one, and keeps "
-            "its notes"
+            f"{root} is neither empty nor a vault: `vault-memory init --adopt {in_command(folder)}` makes it one, "
+            "and keeps its notes"
         )
     root.mkdir(parents=True, exist_ok=True)
     refuse_linked_users(root)

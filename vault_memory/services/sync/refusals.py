@@ -14,7 +14,7 @@ from vault_memory.adapters.git import CommitLog, FileDifference, TreeEntry, enco
 from vault_memory.config import Config
 from vault_memory.core import layout, reading
 from vault_memory.core.profile import MAX_PROFILE_CHARS
-from vault_memory.errors import ConfigError, ForeignFile, HistoryError, LargeObject, TooLarge
+from vault_memory.errors import ConfigError, ForeignFile, HistoryError, LargeObject, TooLarge, in_command
 from vault_memory.services.vault import Vault
 
 MAX_ATTRIBUTES_BYTES = 100_000
@@ -189,8 +189,8 @@ def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
     back = f"git reset --soft {theirs[:10]}" if theirs else "git update-ref -d HEAD"
     raise HistoryError(
         f"{path} is private and never leaves this machine, and a commit that the remote does not have yet holds it: "
-        f"nothing was sent. Take it out of git, the file itself stays: `{back}`, then `git rm -r --cached '{path}'`, "
-        "then `git commit`; then sync again"
+        f"nothing was sent. Take it out of git, the file itself stays: `{back}`, then "
+        f"`git rm -r --cached {in_command(path)}`, then `git commit`; then sync again"
     )
 
 
@@ -258,7 +258,7 @@ def _misplaced_line(misplaced: Sequence[PurePosixPath]) -> str:
 
 
 def _quoted(paths: Sequence[PurePosixPath]) -> str:
-    return ", ".join(f"'{path}'" for path in paths[:_MAX_NAMED])
+    return ", ".join(in_command(path) for path in paths[:_MAX_NAMED])
 
 
 def _untracked(vault: Vault, differences: Iterable[FileDifference]) -> list[PurePosixPath]:
