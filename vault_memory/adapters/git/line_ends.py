@@ -13,38 +13,38 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters.git import process as git
-from vault_memory.adapters.git.repository import LINE_END_ATTRIBUTES, Repository
+from vault_memory.adapters.git.settings import Place, settings_at
 
 _PREFIX = {"set": "", "unset": "-", "unspecified": "!"}
 
 
-def in_git(repository: Repository, path: PurePosixPath, attributes: Mapping[str, str], content: bytes) -> bytes:
-    """A text's bytes as git would hold them. `attributes` as `git check-attr` prints them: name → value."""
-    return _converted(repository, attributes, content, [f"--path={path}"], ["blob"])
+def in_git(place: Place, path: PurePosixPath, attributes: Mapping[str, str], content: bytes) -> bytes:
+    """A text's bytes as git would hold them. `attributes` are those for line ends, as `git check-attr`
+    prints them: name → value."""
+    return _converted(place, attributes, content, [f"--path={path}"], ["blob"])
 
 
-def on_disk(repository: Repository, path: PurePosixPath, attributes: Mapping[str, str], content: bytes) -> bytes:
+def on_disk(place: Place, path: PurePosixPath, attributes: Mapping[str, str], content: bytes) -> bytes:
     """The bytes that git would write for a text that it holds."""
-    return _converted(repository, attributes, content, ["--no-filters"], ["--filters", f"--path={path}"])
+    return _converted(place, attributes, content, ["--no-filters"], ["--filters", f"--path={path}"])
 
 
 def _converted(
-    repository: Repository,
+    place: Place,
     attributes: Mapping[str, str],
     content: bytes,
     to_store: Sequence[str],
     to_show: Sequence[str],
 ) -> bytes:
-    values = {name: attributes[name] for name in LINE_END_ATTRIBUTES}
-    rules = [_PREFIX[value] + name if value in _PREFIX else f"{name}={value}" for name, value in values.items()]
-    settings = repository.settings()
+    rules = [_PREFIX[value] + name if value in _PREFIX else f"{name}={value}" for name, value in attributes.items()]
+    settings = settings_at(place).values
     named = [f"{key}={settings[key]}" for key in ("core.autocrlf", "core.eol") if key in settings]
     named += ["core.safecrlf=false", f"core.attributesFile={os.devnull}"]
     options = [option for setting in named for option in ("-c", setting)]
     extra = {
         "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_INDEX_FILE": str(repository.git_dir / "index"),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(repository.common_dir / "objects"),
+        "GIT_INDEX_FILE": str(place.git_dir / "index"),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(place.common_dir / "objects"),
     }
     with tempfile.TemporaryDirectory(prefix="vault-memory-") as name:
         folder = Path(name)

@@ -57,7 +57,7 @@ _CLAIMS = ("working-tree-encoding", "ident")
 _CLAIMED = re.compile(rb"^(?![ \t\r]*#).*\s-?(?:working-tree-encoding|ident)\b", re.MULTILINE)
 _CLAIMING = frozenset(map(str.encode, (*_CLAIMS, "-working-tree-encoding")))  # without the encoding, git gives up
 _MACRO = b"[attr]"
-LINE_END_ATTRIBUTES = ("text", "eol", "crlf")
+_LINE_END_ATTRIBUTES = ("text", "eol", "crlf")
 _FAILED = re.compile(r"clean filter '.+' failed")
 """How git names a filter without which it makes no blob, and whose program ended with an error or is not there."""
 _LINE_ENDS = re.compile(rb"^(?![ \t\r]*#).*\s(?:text\b|eol=|crlf\b)", re.MULTILINE)
@@ -106,8 +106,8 @@ class Repository:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self._place = locate(self.root) or Place(self.root, self.root / ".git", self.root / ".git")
-        self.top, self.git_dir, self.common_dir = self._place
+        self.place = locate(self.root) or Place(self.root, self.root / ".git", self.root / ".git")
+        self.top, self.git_dir, self.common_dir = self.place
         self.prefix = PurePosixPath(self.root.relative_to(self.top).as_posix())
 
     def exists(self) -> bool:
@@ -210,7 +210,7 @@ class Repository:
             return stopped
         if planted := self.planted(self.head().ref or ""):
             return in_its_place(*planted[0])
-        if others := next((each for each in settings_at(self._place).refused if each.key == ALTERNATES), None):
+        if others := next((each for each in settings_at(self.place).refused if each.key == ALTERNATES), None):
             return (
                 f"{self.common_dir / ALTERNATES} leads git to {others.value!r}, the objects of another repository: say "
                 "yes to it with `vault-memory trust`, or delete it"
@@ -237,7 +237,7 @@ class Repository:
                 if name == "objects" and self.head().commit:
                     step = "put .git back from a backup"
                 return f"{folder} is missing, and git takes what is left for no repository: {step}"
-        if problem := settings_at(self._place).problem:
+        if problem := settings_at(self.place).problem:
             return problem
         settings = self.settings()
         if settings.get("extensions.objectformat", "sha1") != "sha1" or "extensions.refstorage" in settings:
@@ -331,7 +331,7 @@ class Repository:
 
     def settings(self) -> dict[str, str]:
         """Git's settings for this repository, global ones too; read again when a config file has changed."""
-        return settings_at(self._place).values
+        return settings_at(self.place).values
 
     def filters(self) -> frozenset[str]:
         """The filters that git's settings define, the person's too."""
@@ -339,7 +339,7 @@ class Repository:
 
     def refused_filters(self) -> frozenset[str]:
         """The filters that the repository's own config defines and that are not run (`settings`)."""
-        return settings_at(self._place).filters
+        return settings_at(self.place).filters
 
 
 def is_failed_filter(error: HistoryError) -> bool:
@@ -442,7 +442,7 @@ class Filters:
             return {}
         names = b"".join(os.fsencode(path) + b"\0" for path in paths)
         plain = {"GIT_LITERAL_PATHSPECS": "0"}
-        asked = ("filter", *LINE_END_ATTRIBUTES, *_CLAIMS)
+        asked = ("filter", *_LINE_END_ATTRIBUTES, *_CLAIMS)
         out = git.run(self._repository.top, "check-attr", "-z", "--stdin", *asked, stdin=names, extra=plain)
         fields = os.fsdecode(out).split("\0")
         found: dict[PurePosixPath, dict[str, str]] = {}
@@ -480,7 +480,8 @@ class Filters:
         from vault_memory.adapters.git import line_ends  # only where somebody claims an encoding
 
         convert = line_ends.in_git if where == "in_git" else line_ends.on_disk
-        return convert(self._repository, path, attributes, content)
+        about = {name: attributes[name] for name in _LINE_END_ATTRIBUTES}
+        return convert(self._repository.place, path, about, content)
 
     def refused(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         """Those of the paths whose filter is switched off (`settings`), and its name: they must not be committed."""
