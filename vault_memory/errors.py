@@ -22,10 +22,21 @@
         └── EndpointSlow        exit 1, HTTP 504    it sent nothing for too long
 
 Exit code and HTTP status are on the class, so each interface maps errors in one place. A message names the thing
-and the next step; it never holds a secret.
+and the next step; it never holds a secret. A name in a command that it proposes goes through `in_command`.
 """
 
 from __future__ import annotations
+
+from pathlib import PurePath
+
+
+def in_command(name: str | PurePath) -> str:
+    """A name or path as a command in a message has it, to be copied into a shell: others may have chosen it, and of
+    `$(x).md` it runs nothing, of `-x.md` no program takes an option."""
+    import shlex  # few calls of the program propose a command
+
+    text = str(name)
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
 class VaultMemoryError(Exception):

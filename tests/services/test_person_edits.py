@@ -257,6 +257,17 @@ def test_a_file_with_a_secret_is_withheld_alone_and_named(vault: Vault) -> None:
     assert [w.path for w in status(vault, "alice").withheld] == [str(NOTE)]
 
 
+@pytest.mark.parametrize("name", ["memory/alice/it's $(touch pwn) `touch pwn`.md", "-n; touch pwn.md"])
+def test_a_proposed_command_runs_nothing_that_a_name_holds(vault: Vault, name: str) -> None:
+    save(vault, PurePosixPath(name), f"password: {SECRET}\n")
+    commit_person_edits(vault, None)
+    (held,) = withheld(vault)
+    command = held.next_step.partition("on purpose: `")[2].partition("`, `git commit")[0]
+    subprocess.run(["sh", "-c", command], cwd=vault.root, check=True, timeout=30)
+    assert git(vault, "diff", "--cached", "--name-only", "-z").split("\0")[:-1] == [name]
+    assert not (vault.root / "pwn").exists() and not (vault.root / "pwn.md").exists()
+
+
 def test_a_withheld_file_is_searched_again_only_when_it_has_changed(vault: Vault) -> None:
     """A withheld log of some megabytes was searched at every commit of every user, and at every status."""
     save(vault, NOTE, f"{SECRET}\n")

@@ -137,6 +137,11 @@ def is_written_by_turns(path: PurePosixPath) -> bool:
     return any(len(parts) - 3 == glob.count("/") and path.match(glob) for glob, _ in KIND_OF_PATH)
 
 
+def is_own_kind(path: PurePosixPath) -> bool:
+    """Whether a file is of a kind that the vault writes, and always in UTF-8: Markdown, logs and records, settings."""
+    return path.suffix.casefold() in (".md", ".jsonl", ".toml")
+
+
 def is_instruction(path: PurePosixPath) -> bool:
     """Whether a prompt shows this file to a model as what it is to do: who it is, how it works, its skills."""
     return path in (SOUL, AGENTS) or path.parts[0] == SKILLS_DIR

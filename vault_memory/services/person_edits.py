@@ -29,7 +29,7 @@ from vault_memory.core.notes import note
 from vault_memory.core.privacy import Finding, Moved, redact, secrets_added, shown_path
 from vault_memory.core.profile import Change, Profile, changes_between
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import Busy, Changed, ForeignFile, HistoryError, LargeObject, TooLarge, Unwritable
+from vault_memory.errors import Busy, Changed, ForeignFile, HistoryError, LargeObject, TooLarge, Unwritable, in_command
 from vault_memory.services.vault import Vault
 
 MAX_ATTEMPTS = 20
@@ -155,7 +155,7 @@ def _large(path: PurePosixPath, size: int) -> Withheld:
     why = f"it has {size:,} bytes" if size > files.MAX_FILE_BYTES else "the one in git is large"
     next_step = (
         f"files of more than {files.MAX_FILE_BYTES // 10**6} MB are not committed by themselves: commit it on purpose "
-        f"(`git add {shown_path(path)}`, `git commit`), move it out of the vault, or name it in .gitignore"
+        f"(`git add {in_command(shown_path(path))}`, `git commit`), move it out of the vault, or name it in .gitignore"
     )
     return Withheld(shown_path(path), 0, "large", why, next_step)
 
@@ -167,34 +167,36 @@ def _misplaced(path: PurePosixPath) -> Withheld:
 
 def _unfiltered(path: PurePosixPath, name: str) -> Withheld:
     next_step = (
-        f"`git add {shown_path(path)}` shows what it says: install its program, correct `filter.{name}` in git's "
-        "config, or take it out of .gitattributes"
+        f"`git add {in_command(shown_path(path))}` shows what it says: install its program, correct `filter.{name}` "
+        "in git's config, or take it out of .gitattributes"
     )
     return Withheld(shown_path(path), 0, "filter", f"its git filter {name} fails", next_step)
 
 
 def _left_out(path: PurePosixPath) -> Withheld:
     shown = shown_path(path)
-    next_step = f"`git update-index --no-skip-worktree {shown}` lets your edits and what was learned since be committed"
+    command = f"git update-index --no-skip-worktree {in_command(shown)}"
+    next_step = f"`{command}` lets your edits and what was learned since be committed"
     return Withheld(shown, 0, "skip-worktree", "git leaves it out, and it held edits that are in no commit", next_step)
 
 
 def _of_branch(vault: Vault, path: PurePosixPath, branch: str) -> Withheld:
     shown = shown_path(path)
+    named = in_command(shown)
     why = f"it is as the branch {branch} has it, as a git checkout that was killed leaves it"
     is_new = vault.history.entry(path) is None
-    undo = f"delete {shown}" if is_new else f"`git restore {shown}`"
+    undo = f"delete {shown}" if is_new else f"`git restore {named}`"
     next_step = (
-        f"{undo} takes it back, `git reset --hard` all that is not committed; `git add {shown}` and `git commit`"
+        f"{undo} takes it back, `git reset --hard` all that is not committed; `git add {named}` and `git commit`"
     )
     return Withheld(shown, 0, "checkout", why, f"{next_step} keep it on this branch")
 
 
 def _next_step(name: str, finding: Finding) -> str:
     if finding.kind == CONFLICT:
-        mend, added = "keep what is right of both texts, delete the marks", shown_path(_path(name))
+        mend, added = "keep what is right of both texts, delete the marks", in_command(shown_path(_path(name)))
     elif finding.line:
-        mend, added = "take it out and save the file", shown_path(_path(name))
+        mend, added = "take it out and save the file", in_command(shown_path(_path(name)))
     else:
         mend, added = "rename the file", "FILE"
     return f"{mend}; or commit it on purpose: `git add {added}`, `git commit --no-verify`"

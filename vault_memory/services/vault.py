@@ -17,7 +17,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Config
 from vault_memory.core import layout
-from vault_memory.errors import Busy, ForeignFile, InvalidId, NotAVault, NotFound, Unwritable, UsageError
+from vault_memory.errors import Busy, ForeignFile, InvalidId, NotAVault, NotFound, Unwritable, UsageError, in_command
 
 if TYPE_CHECKING:
     from vault_memory.adapters.embedding import Embedder
@@ -361,7 +361,7 @@ class Vault:
 def _refusal(user_id: str, twin: str) -> str:
     return (
         f"user id {user_id!r} differs from the existing {twin!r} only in case: use {twin!r}, or, if nobody has it, "
-        f"`vault-memory user rename {twin} NEW`"
+        f"`vault-memory user rename {in_command(twin)} NEW`"
     )
 
 
@@ -451,6 +451,6 @@ def _checked(path: Path, named_by: str) -> Path:
     if not (root / layout.SETTINGS_FILE).is_file():
         raise NotAVault(
             f"{named_by} names {root}, which is not a vault (it holds no {layout.SETTINGS_FILE}): "
-            f"`vault-memory init {root}` makes it one"
+            f"`vault-memory init {in_command(root)}` makes it one"
         )
     return root

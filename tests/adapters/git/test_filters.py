@@ -21,7 +21,8 @@ NOTE = PurePosixPath("notes/tea.md")
         ("*.md text\n", {}, b"converted\r\n"),
         ("*.md text\n", {}, b"nothing to convert\n"),
         ("*.md filter=rot\n", {"filter.rot.clean": "tr a-z b-za", "filter.rot.smudge": "tr b-za a-z"}, b"secret\n"),
-        ("*.md ident\n", {}, b"$Id: 0123$\n"),
+        ("*.md ident\n", {}, b"no text: \xff $Id: 0123$\n"),
+        ("*.md working-tree-encoding=ISO-8859-1\n", {}, b"caf\xe9\n"),
         ("*.md working-tree-encoding=UTF-16\n", {}, "笔记\n".encode()),
         ("*.md working-tree-encoding=UTF-16LE\n", {}, "笔记\n".encode("utf-16-le")),
         ("# *.md filter=rot\n", {"filter.rot.clean": "tr a-z b-za"}, b"a comment\n"),
@@ -65,3 +66,44 @@ def test_a_file_whose_filter_fails_waits_alone_until_it_works(vault: Vault, kind
     assert vault.history.uncommitted([NOTE])[0].after == b"by hand\nassistant's\n"
     assert "by hand" not in vault.git("log", "-p", "--no-textconv", "--all")
     assert vault.history.failing_filters() == {}
+
+
+ENCODED = "\u6211\u559c\u6b61 $Id: Bob, 3rd floor$\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "content", "held"),
+    [
+        ("*.md working-tree-encoding=ISO-8859-1\n", ENCODED, ENCODED),
+        ("*.md ident\n", ENCODED, ENCODED),
+        ("[attr]old working-tree-encoding=ISO-8859-1\n*.md old\n", ENCODED, ENCODED),
+        ("*.md text eol=crlf ident working-tree-encoding=ISO-8859-1\n", b"a\xc3\xa9\r\nb\r\n", b"a\xc3\xa9\nb\n"),
+        ("*.md working-tree-encoding=UTF-16LE-BOM\n", b"even", b"even"),
+    ],
+)
+@pytest.mark.parametrize("place", [".gitattributes", ".git/info/attributes"])
+def test_a_claim_garbles_no_text_in_utf_8(
+    vault: Vault, place: str, attributes: str, content: bytes, held: bytes
+) -> None:
+    vault.write(attributes.encode(), PurePosixPath(place))
+    vault.history.commit([Draft("a note", ASSISTANT, (FileChange(NOTE, None, content),))])
+    assert vault.history.blob(NOTE) == held
+    assert vault.history.as_in_git(NOTE, content) == held and vault.history.as_on_disk(NOTE, held) == content
+    vault.write(content + content, NOTE)
+    edits = vault.history.uncommitted()
+    vault.history.commit_edits([Draft("mine", ASSISTANT, tuple(each for each in edits if each.path == NOTE))])
+    assert vault.history.blob(NOTE) == held + held
+    (vault.root / NOTE).touch()  # git looks again, and may list the file from now on
+    assert NOTE not in [each.path for each in vault.history.uncommitted()]
+    assert (vault.root / NOTE).read_bytes() == content + content
+
+
+def test_a_filter_with_a_claim_waits(vault: Vault) -> None:
+    vault.write(b"*.md filter=rot working-tree-encoding=ISO-8859-1\n", PurePosixPath(".gitattributes"))
+    vault.git("config", "--global", "filter.rot.clean", "tr a-z n-za-m")
+    vault.write(ENCODED, NOTE)
+    assert vault.history.uncommitted([NOTE]) == [] and vault.history.failing_filters() == {NOTE: "rot"}
+    flushed = vault.history.commit([vault.draft(b"more", NOTE)])
+    assert flushed.waiting == 1
+    vault.write(b"*.md filter=rot\n", PurePosixPath(".gitattributes"))
+    assert vault.history.flush().waiting == 0

@@ -368,6 +368,27 @@ def test_an_encoding_that_the_remote_names_holds_up_no_turn(remote: Machine, one
     assert one.vault.history.state().waiting == 0 and not one.vault.history.uncommitted()
 
 
+@pytest.mark.parametrize("name", [".gitattributes", "memory/alice/.gitattributes"])
+def test_an_encoding_that_the_remote_newly_claims_is_not_taken_in(remote: Machine, one: Machine, name: str) -> None:
+    one.write(".gitattributes", one.read(".gitattributes") + "[attr]old ident\n*.txt old\n")
+    one.sync()
+    git(remote.root, "pull", "-q")
+    ours = (one.root / name).read_bytes() if (one.root / name).exists() else None
+    for claim in ("*.md working-tree-encoding=ISO-8859-1", "*.md old"):
+        git(remote.root, "pull", "-q", "--no-rebase")
+        push(remote, **{name: f"{(ours or b'').decode()}\n{claim}\n", "note.md": f"# {claim}\n"})
+        (line,) = one.sync().notes
+        assert name in line and "conflict" in line and claim.split()[1] in line
+        assert one.read("note.md") == f"# {claim}\n"
+        assert ((one.root / name).read_bytes() if (one.root / name).exists() else None) == ours
+        assert one.vault.history.blob(PurePosixPath(name)) == ours
+        assert git(one.root, "check-attr", "working-tree-encoding", "ident", USER).count("unspecified") == 2
+        one.assert_clean()
+    git(remote.root, "pull", "-q", "--no-rebase")
+    push(remote, **{name: (ours or b"") + b"*.sh text\n"})
+    assert one.sync().notes == () and "*.sh text" in one.read(name)
+
+
 def test_attributes_that_would_slow_every_write_stay_in_git(remote: Machine, one: Machine) -> None:
     attributes = "memory/alice/.gitattributes"
     push(remote, **{attributes: "*/[a-z]*x*y merge=z\n" * 6000})

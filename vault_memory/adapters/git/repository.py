@@ -10,18 +10,18 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from vault_memory.adapters import files, private
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.index_file import MAX_INDEX_BYTES, DamagedIndex, GitIndexFile, UnknownIndex
-from vault_memory.adapters.git.objects import Content, Objects, Stored, object_id
+from vault_memory.adapters.git.objects import Content, Objects, Stored, bytes_of, object_id
 from vault_memory.adapters.git.settings import ALTERNATES, Place, locate, settings_at
 from vault_memory.core import layout
-from vault_memory.errors import ForeignFile, HistoryError, TooLarge
+from vault_memory.errors import ForeignFile, HistoryError, TooLarge, in_command
 
 _BRANCH = re.compile(
     r"refs/heads(?:/(?!\.)(?:(?!\.\.|@\{)[^\x00-\x20\x7f/~^:?*\[\\])+(?<!\.)(?<!\.lock))+"  # as `git check-ref-format`
@@ -51,7 +51,13 @@ _STOPPED_NS = 3 * 10**9
 _SETTLED_NS = 2 * 10**8
 _BEGUN_NS = 10**9
 """ORIG_HEAD this young means that a merge or reset has just begun."""
-_FILTERED = re.compile(rb"^(?![ \t\r]*#).*\s(?:filter=|ident\b|working-tree-encoding=)", re.MULTILINE)
+_FILTERED = re.compile(rb"^(?![ \t\r]*#).*\sfilter=", re.MULTILINE)
+_CLAIMS = ("working-tree-encoding", "ident")
+"""The attributes by which git makes other text of a text in UTF-8: as if it were in another encoding, and `$Id$`."""
+_CLAIMED = re.compile(rb"^(?![ \t\r]*#).*\s-?(?:working-tree-encoding|ident)\b", re.MULTILINE)
+_CLAIMING = frozenset(map(str.encode, (*_CLAIMS, "-working-tree-encoding")))  # without the encoding, git gives up
+_MACRO = b"[attr]"
+_LINE_END_ATTRIBUTES = ("text", "eol", "crlf")
 _FAILED = re.compile(r"clean filter '.+' failed")
 """How git names a filter without which it makes no blob, and whose program ended with an error or is not there."""
 _LINE_ENDS = re.compile(rb"^(?![ \t\r]*#).*\s(?:text\b|eol=|crlf\b)", re.MULTILINE)
@@ -100,8 +106,8 @@ class Repository:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self._place = locate(self.root) or Place(self.root, self.root / ".git", self.root / ".git")
-        self.top, self.git_dir, self.common_dir = self._place
+        self.place = locate(self.root) or Place(self.root, self.root / ".git", self.root / ".git")
+        self.top, self.git_dir, self.common_dir = self.place
         self.prefix = PurePosixPath(self.root.relative_to(self.top).as_posix())
 
     def exists(self) -> bool:
@@ -135,8 +141,9 @@ class Repository:
         is_folder = commit is None and (self.common_dir / ref).is_dir()  # `planted` names that
         if commit is None and not is_folder and (was := self._last_in_log(ref)):
             raise HistoryError(
-                f"{self.common_dir / ref} is gone, and its log says that it was at {was}: `git update-ref {ref} {was}` "
-                f"puts it back; if the branch shall begin anew, delete {self.common_dir / 'logs' / ref}"
+                f"{self.common_dir / ref} is gone, and its log says that it was at {was}: "
+                f"`git update-ref {in_command(ref)} {was}` puts it back; if the branch shall begin anew, "
+                f"delete {self.common_dir / 'logs' / ref}"
             )
         return Head(ref, commit)
 
@@ -203,7 +210,7 @@ class Repository:
             return stopped
         if planted := self.planted(self.head().ref or ""):
             return in_its_place(*planted[0])
-        if others := next((each for each in settings_at(self._place).refused if each.key == ALTERNATES), None):
+        if others := next((each for each in settings_at(self.place).refused if each.key == ALTERNATES), None):
             return (
                 f"{self.common_dir / ALTERNATES} leads git to {others.value!r}, the objects of another repository: say "
                 "yes to it with `vault-memory trust`, or delete it"
@@ -230,7 +237,7 @@ class Repository:
                 if name == "objects" and self.head().commit:
                     step = "put .git back from a backup"
                 return f"{folder} is missing, and git takes what is left for no repository: {step}"
-        if problem := settings_at(self._place).problem:
+        if problem := settings_at(self.place).problem:
             return problem
         settings = self.settings()
         if settings.get("extensions.objectformat", "sha1") != "sha1" or "extensions.refstorage" in settings:
@@ -318,13 +325,13 @@ class Repository:
         except HistoryError:
             return (
                 f"{self.top} belongs to another user: run vault-memory as that user, or trust it with "
-                f"`git config --global --add safe.directory {self.top}`"
+                f"`git config --global --add safe.directory {in_command(self.top)}`"
             )
         return None
 
     def settings(self) -> dict[str, str]:
         """Git's settings for this repository, global ones too; read again when a config file has changed."""
-        return settings_at(self._place).values
+        return settings_at(self.place).values
 
     def filters(self) -> frozenset[str]:
         """The filters that git's settings define, the person's too."""
@@ -332,7 +339,7 @@ class Repository:
 
     def refused_filters(self) -> frozenset[str]:
         """The filters that the repository's own config defines and that are not run (`settings`)."""
-        return settings_at(self._place).filters
+        return settings_at(self.place).filters
 
 
 def is_failed_filter(error: HistoryError) -> bool:
@@ -345,10 +352,14 @@ class Filters:
 
     A vault's own `.gitattributes` says `* -text`: nothing is converted. In a larger repository, or where a person
     encrypts notes with a filter, git is asked: the plain bytes would show every line changed, or store plain text
-    that must be encrypted. The attributes are read once: make a new one for each task. `problem` names attributes that
-    cannot be read: they count as none, and no commit may be made of what came of it. `failed` has git's words about
-    each file whose filter fails: its bytes count as they are, and it must not be committed. Paths are from the
-    repository's top.
+    that must be encrypted. Of one thing git is not asked: attributes may claim that a text in UTF-8 is in another
+    encoding (`working-tree-encoding`), or expand `$Id$` in it, and git would make garbage of it, since a single-byte
+    encoding fits any bytes. Such a text keeps its bytes but for its line ends; with a filter it counts as one whose
+    filter fails. The vault's own kinds of file are written to the disk in UTF-8 only.
+
+    The attributes are read once: make a new one for each task. `problem` names attributes that cannot be read: they
+    count as none, and no commit may be made of what came of it. `failed` has the words about each file whose filter
+    fails: its bytes count as they are, and it must not be committed. Paths are from the repository's top.
     """
 
     problem: str = ""
@@ -368,14 +379,16 @@ class Filters:
             if not self._may_convert(path):
                 return content.id
             content = content.read()
-        if self._converts(path, content):
-            try:
+        try:
+            text = self._without_claims(path, content)
+            if text is None and self._converts(path, content):
                 return self._ask(path, content, "--stdin")
-            except HistoryError as error:
-                if not is_failed_filter(error):
-                    raise
-                self.failed[path] = str(error)
-        return object_id("blob", content)
+        except HistoryError as error:
+            if not is_failed_filter(error):
+                raise
+            self.failed[path] = str(error)
+            text = None
+        return object_id("blob", content if text is None else text)
 
     def add(self, path: PurePosixPath, content: Content) -> str | None:
         """The same, and the blob is added to the new objects.
@@ -389,12 +402,16 @@ class Filters:
             if self.blob(path, content) == content.id:
                 return content.id
             content = content.read()
+        if (text := self._without_claims(path, content)) is not None:
+            return self._objects.add("blob", text)
         if self.blob(path, content) != object_id("blob", content):
             return self._ask(path, content, "-w", "--stdin")
         return self._objects.add("blob", content)
 
     def cleaned(self, path: PurePosixPath, content: bytes) -> bytes:
         """A file's bytes as git holds them."""
+        if (text := self._without_claims(path, content)) is not None:
+            return text
         if not self._converts(path, content):
             return content
         return self._objects.read(self._ask(path, content, "-w", "--stdin"))[1]
@@ -405,11 +422,66 @@ class Filters:
             return content
         if driver := self.refused([path]):
             raise HistoryError(f"{path} goes through the git filter {driver[path]}, which is not run: see `trust`")
+        claimed = self.claimed([path])
+        if claimed and layout.is_own_kind(path):
+            return self._line_ends(path, bytes_of(content) or b"", claimed[path], "on_disk")
         if isinstance(content, Stored):
             blob = content.id
         else:
             blob = git.run(self._repository.top, "hash-object", "-w", "--stdin", stdin=content).decode().strip()
-        return git.run(self._repository.top, "cat-file", "--filters", f"--path={path}", blob)
+        written = git.run(self._repository.top, "cat-file", "--filters", f"--path={path}", blob)
+        if claimed and _is_utf_8(written):  # else its next commit would hold other bytes
+            return self._line_ends(path, bytes_of(content) or b"", claimed[path], "on_disk")
+        return written
+
+    def claimed(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, dict[str, str]]:
+        """Those of the paths that attributes claim to be in another encoding, or to hold `$Id$`; and what they say of
+        them, as `git check-attr` prints it: attribute → value."""
+        paths = [path for path in paths if self._rules_for(path).claims]
+        if not paths:
+            return {}
+        names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        plain = {"GIT_LITERAL_PATHSPECS": "0"}
+        asked = ("filter", *_LINE_END_ATTRIBUTES, *_CLAIMS)
+        out = git.run(self._repository.top, "check-attr", "-z", "--stdin", *asked, stdin=names, extra=plain)
+        fields = os.fsdecode(out).split("\0")
+        found: dict[PurePosixPath, dict[str, str]] = {}
+        for name, attribute, value in zip(fields[0:-1:3], fields[1::3], fields[2::3], strict=True):
+            found.setdefault(PurePosixPath(name), {})[attribute] = value
+        return {path: said for path, said in found.items() if _is_claim(said)}
+
+    def claimants(self) -> list[Path]:
+        """The attributes files that were read for any path so far and claim such a thing of some path."""
+        return [source for source, rules in self._rules.items() if rules.claims]
+
+    def _without_claims(self, path: PurePosixPath, content: bytes) -> bytes | None:
+        """What git would hold of a text in UTF-8 of which attributes claim something else; None where git is asked.
+
+        Raises `HistoryError` as a failing filter does for one that goes through a filter, too: git would hand what
+        comes out of that to the other encoding, and an encrypted text could be decrypted no more.
+        """
+        rules = self._rules_for(path)
+        if not rules.claims or not _is_utf_8(content):
+            return None
+        if not rules.filter and not self._converts(path, content):
+            return content
+        claimed = self.claimed([path])
+        if not claimed:
+            return None
+        if (driver := claimed[path]["filter"]) in self._repository.filters():
+            raise HistoryError(f"clean filter '{driver}' failed: attributes claim another encoding of {path}, too")
+        return self._line_ends(path, content, claimed[path], "in_git")
+
+    def _line_ends(
+        self, path: PurePosixPath, content: bytes, attributes: Mapping[str, str], where: Literal["in_git", "on_disk"]
+    ) -> bytes:
+        if not self._converts_line_ends(path):
+            return content
+        from vault_memory.adapters.git import line_ends  # only where somebody claims an encoding
+
+        convert = line_ends.in_git if where == "in_git" else line_ends.on_disk
+        about = {name: attributes[name] for name in _LINE_END_ATTRIBUTES}
+        return convert(self._repository.place, path, about, content)
 
     def refused(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
         """Those of the paths whose filter is switched off (`settings`), and its name: they must not be committed."""
@@ -441,12 +513,17 @@ class Filters:
 
     def _converts(self, path: PurePosixPath, content: bytes) -> bool:
         # Only these two bytes are ever converted on the way into git, unless there is a filter.
-        return (self._rules_for(path).filter or b"\r\n" in content) and self._may_convert(path)
+        rules = self._rules_for(path)
+        is_claimed = rules.claims and not _is_utf_8(content)
+        return rules.filter or is_claimed or (b"\r\n" in content and self._converts_line_ends(path))
 
     def _may_convert(self, path: PurePosixPath) -> bool:
         rules = self._rules_for(path)
+        return rules.filter or rules.claims or self._converts_line_ends(path)
+
+    def _converts_line_ends(self, path: PurePosixPath) -> bool:
         setting = self._repository.settings().get("core.autocrlf", "false").lower()
-        return rules.filter or rules.convert_line_ends or setting in ("true", "yes", "on", "1", "input")
+        return self._rules_for(path).convert_line_ends or setting in ("true", "yes", "on", "1", "input")
 
     def _rules_for(self, path: PurePosixPath) -> _Rules:
         """What any attributes file that may apply to a path does."""
@@ -461,7 +538,7 @@ class Filters:
             if source not in self._rules:
                 self._rules[source] = self._rules_in(source)
         found = [self._rules[source] for source in sources]
-        rules = _Rules(any(each.filter for each in found), any(each.convert_line_ends for each in found))
+        rules = _Rules(*map(any, zip(*found, strict=True)))
         self._by_folder[path.parent] = rules
         return rules
 
@@ -476,16 +553,60 @@ class Filters:
 
 
 class _Rules(NamedTuple):
-    """Whether some attributes set a filter, and whether some convert the ends of lines."""
+    """Whether some attributes set a filter, convert the ends of lines, or claim another encoding or `$Id$`."""
 
     filter: bool = False
     convert_line_ends: bool = False
+    claims: bool = False
 
 
 @functools.lru_cache(maxsize=8)
 def _searched(attributes: bytes) -> _Rules:
     """What a text of attributes does; a megabyte takes some milliseconds, and every write asks several times."""
-    return _Rules(_FILTERED.search(attributes) is not None, _LINE_ENDS.search(attributes) is not None)
+    return _Rules(
+        _FILTERED.search(attributes) is not None,
+        _LINE_ENDS.search(attributes) is not None,
+        _CLAIMED.search(attributes) is not None,
+    )
+
+
+def encoding_claims(attributes: bytes, *others: bytes) -> frozenset[bytes]:
+    """The lines of a text of attributes that claim another encoding than UTF-8 or expand `$Id$`, also by a macro.
+
+    Where one macro does, of this text or of `others`, each counts as one that does: they may name each other.
+    """
+    names = set(_CLAIMING)
+    texts = (attributes, *others)
+    if any(_macro(line) for text in texts for line in _claiming(text, _CLAIMING)):
+        names.update(filter(None, (_macro(line) for text in texts for line in text.split(b"\n"))))
+    return frozenset(_claiming(attributes, names))
+
+
+def _macro(line: bytes) -> bytes:
+    """The name of the macro that a line of attributes defines, or b""."""
+    pattern = (line.split() or [b""])[0].strip(b'"')
+    return pattern.removeprefix(_MACRO) if pattern.startswith(_MACRO) else b""
+
+
+def _claiming(attributes: bytes, names: Collection[bytes]) -> Iterator[bytes]:
+    for line in attributes.split(b"\n"):
+        _, *said = line.split() or [b"#"]
+        if any(each.partition(b"=")[0] in names for each in said) and not line.lstrip().startswith(b"#"):
+            yield line.strip()
+
+
+def _is_claim(attributes: Mapping[str, str]) -> bool:
+    encoding = attributes["working-tree-encoding"].casefold()
+    return encoding not in ("unspecified", "", "utf-8", "utf8") or attributes["ident"] == "set"
+
+
+def _is_utf_8(content: bytes) -> bool:
+    """Whether bytes are a text in UTF-8; one in UTF-16 may be valid UTF-8, too, and then has NUL bytes."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in content
 
 
 def _expanded(path: str) -> str:
@@ -531,8 +652,8 @@ def refuse_tracked(root: Path, path: Path) -> None:
     for part in (name, *name.parents) if tracked else ():  # a folder is tracked as a submodule
         if _folded(part) in tracked:
             raise ForeignFile(
-                f"git tracks {part}, so it may be another person's: run `git rm -f {part}` in {root} and commit that; "
-                "it is made anew"
+                f"git tracks {part}, so it may be another person's: run `git rm -f {in_command(part)}` in {root} and "
+                "commit that; it is made anew"
             )
 
 

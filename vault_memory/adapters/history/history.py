@@ -68,6 +68,7 @@ from vault_memory.errors import (
     TooLarge,
     Unwritable,
     UsageError,
+    in_command,
 )
 
 LOCK_TIMEOUT_S = 30.0
@@ -443,6 +444,13 @@ class History:
         """What a file that git holds is on the disk. Raises `HistoryError` when its filter may not be run."""
         return Filters(self._repository, self._objects).smudged(self._repository.prefix / path, content)
 
+    def claimed(self, paths: Iterable[PurePosixPath]) -> tuple[list[PurePosixPath], list[Path]]:
+        """Those of the files of which attributes claim that they are in another encoding than UTF-8, or hold `$Id$`;
+        and the attributes files that claim such a thing."""
+        prefix, filters = self._repository.prefix, Filters(self._repository, self._objects)
+        claimed = filters.claimed([prefix / path for path in paths])
+        return [path.relative_to(prefix) for path in claimed], filters.claimants()
+
     def waiting_for_filter(self) -> dict[PurePosixPath, str]:
         """Files that differ from HEAD and are not committed because their filter is refused; and the filter's name."""
         return self._with_refused_filter(self._status()) if settings_of(self.root).filters else {}
@@ -738,7 +746,7 @@ class History:
         for path in self.left_out([path for path in paths if bases.get(path)]):
             raise HistoryError(
                 f"{path} is in git and not on this disk, because git leaves it out (skip-worktree): `git update-index "
-                f"--no-skip-worktree {path}`, then `git checkout HEAD -- {path}` puts it here"
+                f"--no-skip-worktree {in_command(path)}`, then `git checkout HEAD -- {in_command(path)}` puts it here"
             )
 
     def _read_again(self, path: Path) -> bytes | None:

@@ -30,7 +30,7 @@ from vault_memory.adapters.history.intents import Intent, check_path
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.core.privacy import Finding, Moved, places, secrets_added, shown_path
-from vault_memory.errors import HistoryError, LargeObject, TooLarge
+from vault_memory.errors import HistoryError, LargeObject, TooLarge, in_command
 
 _FORBIDDEN_IN_NAMES = str.maketrans("\n\r\0", "   ", "<>")
 _SIGN_TIMEOUT_S = 120.0
@@ -401,7 +401,7 @@ def _staged(path: PurePosixPath) -> str:
 def _left_out(path: PurePosixPath) -> str:
     return (
         f"git leaves {path} out (skip-worktree), and it held edits that are in no commit: its commits wait for "
-        f"`git update-index --no-skip-worktree {path}`, which lets your edits be committed too"
+        f"`git update-index --no-skip-worktree {in_command(path)}`, which lets your edits be committed too"
     )
 
 

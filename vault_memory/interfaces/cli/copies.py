@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.errors import UsageError, VaultMemoryError, in_command
 from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_waits, show_programs
 
 
@@ -72,7 +72,7 @@ def _restore_file(context: Context, text: str, when: str) -> None:
     if not restore_file(vault, path, when):
         echo(f"{path} is the same already; nothing is changed")
         return
-    echo(f"{path} is restored to {when}; `vault-memory log {path}` lists its other versions")
+    echo(f"{path} is restored to {when}; `vault-memory log {in_command(path)}` lists its other versions")
 
 
 @click.command()

@@ -13,12 +13,12 @@ from vault_memory.adapters.git import Repository
 from vault_memory.adapters.history import ASSISTANT, WAITING_DIR, Draft, FileChange, History
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.core import layout
-from vault_memory.errors import Busy, ForeignFile, Unwritable, UsageError
+from vault_memory.errors import Busy, ForeignFile, Unwritable, UsageError, in_command
 from vault_memory.services import starter
 from vault_memory.services.admin.access import drop_tokens, foreign_tokens, own_token
 from vault_memory.services.admin.adopt import plan_adoption
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.sync import install_merge_driver
+from vault_memory.services.sync import claims_line, install_merge_driver
 from vault_memory.services.vault import Vault, open_vault, refuse_linked_users, vault_around
 
 _LOCK_FILE = "lock"
@@ -61,8 +61,8 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
     is_foreign = not is_vault and root.is_dir() and any(root.iterdir())
     if is_foreign and not adopt:
         raise UsageError(
-            f"{root} is neither empty nor a vault: `vault-memory init --adopt {folder}` makes it one, and keeps "
-            "its notes"
+            f"{root} is neither empty nor a vault: `vault-memory init --adopt {in_command(folder)}` makes it one, "
+            "and keeps its notes"
         )
     root.mkdir(parents=True, exist_ok=True)
     refuse_linked_users(root)
@@ -156,4 +156,5 @@ def _complete(root: Path, action: str, ignored: Sequence[str] = ()) -> Created:
     indexed = sum(len(reconcile(vault, scope).indexed) for scope in vault.scopes())
     paused = vault.history.state().paused
     notes = [*vault.config.waits(), *([f"no commit can be made here now: {paused}"] if paused else [])]
+    notes += filter(None, [] if paused else [claims_line(vault, vault.history.tracked())])
     return Created(root, tuple(written), tuple(hooks), commit, indexed, tuple(notes))

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from vault_memory.adapters.git import CommitLog, LogEntry, blame, diff
-from vault_memory.errors import NotFound, UsageError
+from vault_memory.errors import NotFound, UsageError, in_command
 from vault_memory.services.vault import Vault
 
 
@@ -36,7 +36,7 @@ def file_log(vault: Vault, path: PurePosixPath | None = None, *, limit: int = 20
 def file_blame(vault: Vault, path: PurePosixPath) -> list[BlamedLine]:
     """Each line of a file with the commit that wrote it. Raises `NotFound`."""
     if not (vault.root / path).is_file():
-        raise NotFound(f"there is no file {path}: `vault-memory log {path}` shows whether there ever was")
+        raise NotFound(f"there is no file {path}: `vault-memory log {in_command(path)}` shows whether there ever was")
     if vault.history.blob(path) is None:
         raise NotFound(f"{path} is in no commit: it is new, or git ignores it")
     rows = blame(vault.history.root, path)

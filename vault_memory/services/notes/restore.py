@@ -8,7 +8,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.git import bytes_of
 from vault_memory.core import trailers
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import NotFound
+from vault_memory.errors import NotFound, in_command
 from vault_memory.services.notes.file_history import resolve
 from vault_memory.services.notes.save import save_note
 from vault_memory.services.vault import Vault
@@ -23,7 +23,7 @@ def restore_file(vault: Vault, path: PurePosixPath, when: str) -> bool:
     commit = resolve(vault, when)
     held = vault.history.blob(path, commit)
     if held is None:
-        raise NotFound(f"{path} was not there at {when}: `vault-memory log {path}` shows when it was")
+        raise NotFound(f"{path} was not there at {when}: `vault-memory log {in_command(path)}` shows when it was")
     then = bytes_of(vault.history.as_on_disk(path, held)) or b""
     now = files.read(files.contained(vault.root, path))
     if now == then:

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
         merge_driver,
         merge_driver_installed,
     )
-    from vault_memory.services.sync.refusals import private_in_git, wrong_in_git
+    from vault_memory.services.sync.refusals import claims_line, private_in_git, wrong_in_git
     from vault_memory.services.sync.sync import sync
 
 __all__ = [
     "addresses_to_trust",
     "agreed_setting",
     "check_staged",
+    "claims_line",
     "decided_conflicts",
     "install_merge_driver",
     "is_our_setting",
@@ -40,6 +41,7 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "check_staged": "check_staged",
+        "claims_line": "refusals",
         "decided_conflicts": "conflicts",
         "install_merge_driver": "merge_driver",
         "is_our_setting": "merge_driver",

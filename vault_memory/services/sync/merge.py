@@ -37,8 +37,8 @@ from vault_memory.core import layout, reading, trailers
 from vault_memory.core.notes import Clash, Side, merge, note
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import Changed, HistoryError, TooLarge, UsageError
-from vault_memory.services.sync.refusals import refusals, settings_problem
+from vault_memory.errors import Changed, HistoryError, TooLarge, UsageError, in_command
+from vault_memory.services.sync.refusals import attributes_problem, is_attributes, refusals, settings_problem
 from vault_memory.services.vault import Vault
 
 CONFLICT_COPY = " (conflict "
@@ -155,7 +155,7 @@ class RemoteMerge:
         if staged and (staged := sorted({*staged} - history.left_out(staged))):
             raise HistoryError(
                 f"{staged[0]} is staged, and the remote changed it, too: `git commit` it, or `git restore --staged "
-                f"{staged[0]}`, which leaves your text on the disk; then sync again. Nothing was changed"
+                f"{in_command(staged[0])}`, which leaves your text on the disk; then sync again. Nothing was changed"
             )
 
     def _merge_below_edits(
@@ -212,6 +212,8 @@ class RemoteMerge:
             return [], []
         if other and layout.is_written_by_turns(path) and (problem := reading.not_utf_8(other.read())):
             return self._keep_ours(path, other, f"it {problem}"), []
+        if other and is_attributes(path) and (problem := attributes_problem(self.vault, other.read(), mine)):
+            return self._keep_ours(path, other, problem), []
         if is_content(mine, base):
             return [FileChange(path, base if on_disk == mine else on_disk, to_disk(other))], []
         if mine is None or other is None:

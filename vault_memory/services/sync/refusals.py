@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters import files
-from vault_memory.adapters.git import CommitLog, FileDifference, TreeEntry
+from vault_memory.adapters import files, git
+from vault_memory.adapters.git import CommitLog, FileDifference, TreeEntry, encoding_claims
 from vault_memory.config import Config
 from vault_memory.core import layout, reading
 from vault_memory.core.profile import MAX_PROFILE_CHARS
-from vault_memory.errors import ConfigError, ForeignFile, HistoryError, LargeObject, TooLarge
+from vault_memory.errors import ConfigError, ForeignFile, HistoryError, LargeObject, TooLarge, in_command
 from vault_memory.services.vault import Vault
 
 MAX_ATTRIBUTES_BYTES = 100_000
@@ -45,6 +45,7 @@ _LARGE_CLASH_NOTE = (
 )
 _COVERED_NOTE = "ignored here or left out by git, so your own files stay as they are"
 _MAX_NAMED = 3
+_MAX_SHOWN_CHARS = 100
 _MAX_SETTINGS_BYTES = 1_000_000
 _MAX_WRITTEN_BYTES = {"profile": MAX_PROFILE_CHARS, "daily": 4_000_000}
 _MAX_LOG_BYTES = 15_000_000
@@ -113,8 +114,8 @@ def refusals(
         *_note([each.path for each in open_to_all if each.path in run and each.new], _PROGRAM_NOTE),
         *_note([each.path for each in open_to_all if each.path in unfit and each.new], _NAME_NOTE),
         *_note(sorted((covered | left_out) - unfit - run - large), _COVERED_NOTE),
-        *_note([path for path in taken_out if not _is_attributes(path)], _LARGE_NOTE),
-        *_note([path for path in taken_out if _is_attributes(path)], _ATTRIBUTES_NOTE),
+        *_note([path for path in taken_out if not is_attributes(path)], _LARGE_NOTE),
+        *_note([path for path in taken_out if is_attributes(path)], _ATTRIBUTES_NOTE),
         *_note(clashes, _LARGE_CLASH_NOTE),
     )
     return Refusals(entries, notes)
@@ -137,7 +138,8 @@ def _is_followed(vault: Vault, path: PurePosixPath) -> bool:
     return False
 
 
-def _is_attributes(path: PurePosixPath) -> bool:
+def is_attributes(path: PurePosixPath) -> bool:
+    """Whether git reads this file for attributes, on a disk that ignores case, too."""
     return path.name.casefold() == ".gitattributes"
 
 
@@ -145,7 +147,7 @@ def _max_bytes(path: PurePosixPath) -> int:
     if layout.is_written_by_turns(path):
         place = layout.place_of(path)
         return _MAX_WRITTEN_BYTES.get(layout.kind_of(place) if place else "", _MAX_LOG_BYTES)
-    return MAX_ATTRIBUTES_BYTES if _is_attributes(path) else files.MAX_FILE_BYTES
+    return MAX_ATTRIBUTES_BYTES if is_attributes(path) else files.MAX_FILE_BYTES
 
 
 def _replaced(misplaced: Sequence[PurePosixPath], others: Iterable[PurePosixPath]) -> set[PurePosixPath]:
@@ -165,6 +167,19 @@ def settings_problem(content: bytes) -> str:
     return ""
 
 
+def attributes_problem(vault: Vault, theirs: bytes, ours: bytes | None) -> str:
+    """Why a remote's `.gitattributes` is not taken in; "" if it is: every git that heeds a false claim garbles text."""
+    top = vault.history.root
+    in_force = (top / ".gitattributes", git.common_dir(vault.history.git_dir) / "info" / "attributes")
+    texts = [text for path in in_force if (text := files.read(path))]  # their macros count in each folder
+    new = sorted(encoding_claims(theirs, *texts) - encoding_claims(ours or b"", *texts))
+    if not new:
+        return ""
+    shown = new[0].decode("utf-8", "replace")
+    more = "…" if len(shown) > _MAX_SHOWN_CHARS or len(new) > 1 else ""
+    return f"it newly sets an encoding or `ident`, by which git would garble notes: {shown[:_MAX_SHOWN_CHARS]}{more}"
+
+
 def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
     """Raise `HistoryError` if a push of `head` would send a private file that the remote, at `theirs`, lacks."""
     commits = CommitLog(vault.history.root)
@@ -174,8 +189,8 @@ def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
     back = f"git reset --soft {theirs[:10]}" if theirs else "git update-ref -d HEAD"
     raise HistoryError(
         f"{path} is private and never leaves this machine, and a commit that the remote does not have yet holds it: "
-        f"nothing was sent. Take it out of git, the file itself stays: `{back}`, then `git rm -r --cached '{path}'`, "
-        "then `git commit`; then sync again"
+        f"nothing was sent. Take it out of git, the file itself stays: `{back}`, then "
+        f"`git rm -r --cached {in_command(path)}`, then `git commit`; then sync again"
     )
 
 
@@ -198,14 +213,29 @@ def wrong_in_git(vault: Vault) -> list[str]:
         for folder in above
         if os.path.lexists(folder / ".git")
     ]
-    for path in filter(_is_attributes, tracked):
+    for path in filter(is_attributes, tracked):
         with contextlib.suppress(OSError):
             size = (root / path).lstat().st_size
             if size > _MAX_SWIFT_BYTES:
                 lines.append(
                     f"{path} has {size:,} bytes, and every write searches them: take out the lines that you do not need"
                 )
-    return [line for line in lines if line]
+    return [line for line in (*lines, claims_line(vault, tracked)) if line]
+
+
+def claims_line(vault: Vault, tracked: Iterable[PurePosixPath]) -> str:
+    """A line if attributes claim that tracked files of the vault's own kinds, or its profiles, are in another encoding
+    than UTF-8, or hold `$Id$`; with the next step. Else ""."""
+    known = [path for path in tracked if layout.is_own_kind(path)]
+    profiles = [layout.user_dir(user_id) / layout.PROFILE for user_id in vault.user_ids()]
+    claimed, sources = vault.history.claimed(dict.fromkeys([*known, *profiles]))
+    if not claimed:
+        return ""
+    return (
+        f"{' and '.join(map(str, sources))} set working-tree-encoding or ident for {_count(claimed)} of the vault "
+        f"({_quoted(claimed)}): text in UTF-8 is committed as it is, but plain git would garble it: take those lines "
+        "out"
+    )
 
 
 def _private_line(tracked: Iterable[PurePosixPath]) -> str:
@@ -228,7 +258,7 @@ def _misplaced_line(misplaced: Sequence[PurePosixPath]) -> str:
 
 
 def _quoted(paths: Sequence[PurePosixPath]) -> str:
-    return ", ".join(f"'{path}'" for path in paths[:_MAX_NAMED])
+    return ", ".join(in_command(path) for path in paths[:_MAX_NAMED])
 
 
 def _untracked(vault: Vault, differences: Iterable[FileDifference]) -> list[PurePosixPath]:
