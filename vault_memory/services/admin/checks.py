@@ -215,8 +215,8 @@ def _token_files(vault: Vault) -> CheckResult:
 def _state(vault: Vault) -> CheckResult:
     if planted := foreign_files(vault):
         message = f"somebody else's files are where ours should be: {'; '.join(planted[:5])}"
-        return message, "delete each (`git rm --cached` it first if git tracks it); it is made anew"
-    return "no link and no file of git is in the place of a private file", ""
+        return message, "delete or move away each (`git rm --cached` it first if git tracks it); it is made anew"
+    return "no link, and no file of git or of another user, is in the place of a private file", ""
 
 
 def _privacy(vault: Vault) -> CheckResult:
