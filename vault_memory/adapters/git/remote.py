@@ -18,6 +18,7 @@ from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.repository import Repository
 from vault_memory.adapters.git.settings import NETWORK, NEXT_STEP, TimedOut, settings_of
 from vault_memory.core import reading
+from vault_memory.core.privacy import shown_address, without_credentials
 from vault_memory.errors import HistoryError
 
 TIMEOUT_S = 120.0
@@ -73,6 +74,7 @@ class Remote:
     def __init__(self, root: Path, name: str, *, timeout_s: float = TIMEOUT_S) -> None:
         self._root = root
         self._name = name
+        self._shown = shown_address(name)
         self._timeout_s = timeout_s
 
     def addresses(self) -> list[str]:
@@ -121,7 +123,7 @@ class Remote:
         for address in self.addresses():
             if self._is_inside(address):
                 raise HistoryError(
-                    f"the remote {self._name} is {address}, a repository inside the vault or of a process, whose hooks "
+                    f"the remote {self._shown} is {shown_address(address)}, a repository inside the vault or of a process, whose hooks "
                     "git would run: put it elsewhere"
                 )
         ssh = settings.values.get("core.sshcommand") or "ssh"
@@ -134,11 +136,11 @@ class Remote:
             return git.run(self._root, *args, extra=extra, timeout_s=self._timeout_s, asks_remote=True)
         except TimedOut as error:
             raise HistoryError(
-                f"the remote {self._name} did not finish `git {command}` within {self._timeout_s:g} s: check that it "
+                f"the remote {self._shown} did not finish `git {command}` within {self._timeout_s:g} s: check that it "
                 "answers, and try again"
             ) from error
         except HistoryError as error:
-            said = str(error).replace(stand_in, self._name)
+            said = without_credentials(str(error).replace(stand_in, self._shown), self.addresses())
             if _NAMES_OF_NO_FILE.search(said):
                 said += "; this remote sends names that git refuses: they must be taken out of its history"
             elif "fsck error" in said or "unpack-objects" in said:
