@@ -143,8 +143,9 @@ class OpenFolder:
 
 
 def give_to_owner(number: int, folder: os.stat_result) -> None:
-    """Give an open file or folder that root has just made to the owner of its folder (what is private: of the trusted
-    folder above it): a daemon that runs as root must not lock the person out. By its number, because the name may stand for another file by now."""
+    """Give an open file or folder that root has just made to the owner of `folder`, the one that it is in (what is
+    private: the trusted one above it): a daemon that runs as root must not lock the person out. By its number, because
+    the name may stand for another file by now."""
     if os.name != "nt" and os.geteuid() == 0 and folder.st_uid != 0:
         os.fchown(number, folder.st_uid, folder.st_gid)
 

@@ -326,6 +326,10 @@ def test_a_password_in_an_address_is_not_shown_and_the_yes_is_for_it(vault: Vaul
     git.run(vault.root, "remote", "add", "origin", address.format("Sup3r-One", "Sup3r-Two"))
     with pytest.raises(UsageError, match=r"is https://alice:\*\*\*@127.0.0.1:1/x.git\?private_token=\*\*\*, to which"):
         sync(vault)
+    shown = set_to(vault, '[git]\nremote = "origin"\n')
+    say_yes(shown.root)
+    said = [*status(open_vault(shown.root)).degraded, *(str(check) for check in doctor(open_vault(shown.root)))]
+    assert any("no sync with https://alice:***@" in line for line in said) and "Sup3r" not in "".join(said)
     trust(vault, waiting_for_remote(vault))
     for name in ("", address.format("Sup3r-One", "Sup3r-Two")):
         with pytest.raises(HistoryError, match="unable to access") as error:

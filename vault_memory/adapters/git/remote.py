@@ -123,8 +123,8 @@ class Remote:
         for address in self.addresses():
             if self._is_inside(address):
                 raise HistoryError(
-                    f"the remote {self._shown} is {shown_address(address)}, a repository inside the vault or of a process, whose hooks "
-                    "git would run: put it elsewhere"
+                    f"the remote {self._shown} is {shown_address(address)}, a repository inside the vault or of a "
+                    "process, whose hooks git would run: put it elsewhere"
                 )
         ssh = settings.values.get("core.sshcommand") or "ssh"
         ssh = os.environ.get("GIT_SSH_COMMAND") or f"{ssh} -o BatchMode=yes -o ConnectTimeout=20"
