@@ -30,6 +30,9 @@ WAYS: dict[str, Callable[[Path, Path], object]] = {
     "state": lambda root, path: StateFile(root, "private/here").write({"x": 1}),
 }
 
+REPLACING = ("write", "state")
+"""These put a new file of ours in the place of the old one, whosever that was."""
+
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
@@ -202,3 +205,45 @@ def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
 def take_lock(path: Path) -> None:
     with files.lock(path, below=path.parent.parent.parent):
         pass
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize(
+    ("way", "planted"),
+    [(way, planted) for way in WAYS for planted in ("file", "folder") if planted == "folder" or way not in REPLACING],
+)
+def test_what_belongs_to_another_user_is_refused(tmp_path: Path, way: str, planted: str) -> None:
+    """Whoever may write the folder above can put an open one of their own in the place of a private one."""
+    path = tmp_path / "private" / "here"
+    WAYS["state" if way == "state" else "index" if way == "index" else "append"](tmp_path, path)
+    folder = path.parent if way != "state" else tmp_path / ".vault-memory" / "private"
+    taken = folder if planted == "folder" else path
+    taken.chmod(0o777)
+    os.chown(taken, 12345, 12345)
+    with pytest.raises(IndexUnusable if way == "index" else ForeignFile, match=f"{taken} belongs to the user 12345"):
+        WAYS[way](tmp_path, path)
+    assert taken.stat().st_mode & 0o777 == 0o777
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
+def test_what_another_user_puts_beside_an_index_is_refused(tmp_path: Path, suffix: str) -> None:
+    (tmp_path / f"index.db{suffix}").touch()
+    os.chown(tmp_path / f"index.db{suffix}", 12345, 12345)
+    with pytest.raises(IndexUnusable, match=f"index.db{suffix} belongs to the user 12345"):
+        SqliteIndex(tmp_path / "index.db").files()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can give a folder away")
+def test_root_works_for_the_owner_of_the_vault_and_for_nobody_else(tmp_path: Path) -> None:
+    """A user's folder that somebody else made in another's vault: what root puts there is the vault owner's."""
+    os.chown(tmp_path, 12345, 12345)
+    home = tmp_path / "memory" / "carol"
+    home.mkdir(parents=True)
+    os.chown(home, 23456, 23456)
+    record = home / "conversations" / "2026-01-30.jsonl"
+    for _ in range(2):
+        files.append_line(record, b"x", below=home, within=tmp_path)
+        SqliteIndex(home / "index.db", home, within=tmp_path).mark({})
+    made = (record.parent, record, home / "index.db")
+    assert [path.stat().st_uid for path in made] == [12345, 12345, 12345]

@@ -405,8 +405,23 @@ def _give_back(number: int) -> None:
     os.close(number)
 
 
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Hold a lock on a folder itself, which nobody else has yet; a no-op where folders cannot be opened (Windows)."""
+    if os.name == "nt":
+        yield
+        return
+    number = os.open(folder, _READ_FLAGS)
+    try:
+        _lock_file(number)
+        yield
+    finally:
+        _give_back(number)
+
+
 def is_locked(path: Path) -> bool:
-    """Whether a process holds the lock file `path`. It takes 10 us; an attempt at `lock` takes 130."""
+    """Whether a process holds the lock file `path`, or a folder (`locked_folder`). It takes 10 us; an attempt at `lock`
+    takes 130."""
     try:
         import fcntl
     except ImportError:  # Windows

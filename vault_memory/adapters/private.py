@@ -5,6 +5,9 @@ A vault's folder may be written by others: a `git pull`, a sync program, an arch
 write would turn our bytes into a change of any file of the person. So each name below a trusted folder (the vault's
 root, a user's folder, git's) is opened from the folder above it, and none may be a link. A folder that is swapped for
 a link while we are at work is not followed either: its open descriptor is used, not its name.
+
+Nor may what is private be another user's: where a folder of the vault is shared with a group, one of them can put their
+own in its place, and its owner can always read it. By its open descriptor too, so nothing is asked twice.
 """
 
 from __future__ import annotations
@@ -36,16 +39,19 @@ for _name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
 class OpenFolder:
     """An open folder; its files are private unless `is_private` is false. Its methods take the names of files in it.
 
-    `number` is its descriptor, None where the system has none for folders: then `at` gives whole paths.
+    `number` is its descriptor, None where the system has none for folders: then `at` gives whole paths. `home`: what
+    the system says of the trusted folder from which it was reached.
     """
 
-    def __init__(self, path: Path, number: int | None, is_private: bool = True) -> None:
+    def __init__(self, path: Path, number: int | None, home: os.stat_result, is_private: bool = True) -> None:
         self.path = path
         self.number = number
+        self._home = home
         self._is_private = is_private
 
     def open(self, name: str, flags: int) -> int:
-        """Open a file, which is made private if it is not. Raises `ForeignFile` for a link, or what is no file."""
+        """Open a file, which is made private if it is not. Raises `ForeignFile` for a link, what is no file, and a
+        private file of another user."""
         if self.number is None:
             _refuse_link(self.path / name)
         try:
@@ -62,9 +68,10 @@ class OpenFolder:
             if not stat.S_ISREG(status.st_mode):
                 raise _no_file(self.path / name)
             if self._is_private:
+                _refuse_other_user(self.path / name, status, self._home)
                 _keep_to_owner(number, status, FILE_MODE)
             if flags & os.O_CREAT and status.st_size == 0 and self.number is not None:
-                give_to_owner(number, os.fstat(self.number))
+                give_to_owner(number, self._home if self._is_private else os.fstat(self.number))
         except BaseException:
             os.close(number)
             raise
@@ -100,7 +107,8 @@ class OpenFolder:
             self.remove(temp)
 
     def close_to_others(self, name: str) -> bool:
-        """Make a file private without opening it; whether it exists. Raises `ForeignFile` for what is no file."""
+        """Make a file private without opening it; whether it exists. Raises `ForeignFile` for what is no file, and for
+        another user's."""
         self.refuse_link(name)
         try:
             status = os.stat(self.at(name), dir_fd=self.number, follow_symlinks=False)
@@ -108,8 +116,9 @@ class OpenFolder:
             return False
         if not stat.S_ISREG(status.st_mode):
             raise _no_file(self.path / name)
+        _refuse_other_user(self.path / name, status, self._home)
         if os.name != "nt" and status.st_mode & 0o077:
-            with contextlib.suppress(PermissionError):  # it is another user's
+            with contextlib.suppress(PermissionError):  # it is the vault's owner's
                 os.chmod(self.at(name), FILE_MODE, dir_fd=self.number)
         return True
 
@@ -134,8 +143,9 @@ class OpenFolder:
 
 
 def give_to_owner(number: int, folder: os.stat_result) -> None:
-    """Give an open file or folder that root has just made to the owner of its folder: a daemon that runs as root must
-    not lock the person out. By its number, because the name may stand for another file by now."""
+    """Give an open file or folder that root has just made to the owner of `folder`, the one that it is in (what is
+    private: the trusted one above it): a daemon that runs as root must not lock the person out. By its number, because
+    the name may stand for another file by now."""
     if os.name != "nt" and os.geteuid() == 0 and folder.st_uid != 0:
         os.fchown(number, folder.st_uid, folder.st_gid)
 
@@ -148,7 +158,7 @@ def make_folder(folder: Path) -> None:
         return
     above = os.open(folder.parent, _FOLDER_FLAGS)
     try:
-        os.close(_open_folder(folder, above, make=True, is_private=False))
+        os.close(_open_folder(folder, above, make=True))
     finally:
         os.close(above)
 
@@ -165,9 +175,9 @@ def folder_of(
     """The folder of a private file, reached from the folder `below` (None: that folder itself), which is trusted or is
     reached without a link from the trusted folder `within`.
 
-    With `make`, missing folders are made. Raises `ForeignFile` when one on the way is a link, `FileNotFoundError` when
-    one is missing. The modes of what is below `below` become private. Without `is_private` they stay as they are, and
-    the umask gives those of what is new.
+    With `make`, missing folders are made. Raises `ForeignFile` when one on the way is a link, or a private one another
+    user's (`belongs_to_other`), `FileNotFoundError` when one is missing. The modes of what is below `below` become
+    private. Without `is_private` they stay as they are, and the umask gives those of what is new.
     """
     public = below or path.parent
     trusted = within or public
@@ -175,7 +185,7 @@ def folder_of(
         with contextlib.suppress(FileExistsError):  # pathlib says so of a folder that is deleted at this moment
             trusted.mkdir(parents=True, exist_ok=True)
     if not _HAS_DESCRIPTORS:
-        yield OpenFolder(_checked_by_name(trusted, path.parent, make=make), None, is_private)
+        yield OpenFolder(_checked_by_name(trusted, path.parent, make=make), None, os.stat(trusted), is_private)
         return
     try:
         number = os.open(trusted, _FOLDER_FLAGS)
@@ -185,26 +195,28 @@ def folder_of(
         raise
     here = trusted
     try:
+        home = os.fstat(number)
         for depth, name in enumerate(path.parent.parts[len(trusted.parts) :], len(trusted.parts)):
             here = here / name
             is_below = depth >= len(public.parts)
-            inner = _open_folder(here, number, make=make, is_private=is_private and is_below)
+            inner = _open_folder(here, number, make=make, home=home if is_private and is_below else None)
             os.close(number)
             number = inner
-        yield OpenFolder(path.parent, number, is_private)
+        yield OpenFolder(path.parent, number, home, is_private)
     finally:
         os.close(number)
 
 
-def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None) -> None:
+def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None, within: Path | None = None) -> None:
     """Make a missing file, and an existing one private, for SQLite, which opens files by their names.
 
     An existing file is not opened: to close it again would give up the locks that this process holds on it.
 
-    Files of the names `beside` are made private if they exist. Raises `ForeignFile` for a link, folder or pipe. Other
-    errors are left to the library, which will meet them too.
+    Files of the names `beside` are made private if they exist. `below`, `within`: see `folder_of`. Raises `ForeignFile`
+    for a link, folder or pipe, and for another user's file. Other errors are left to the library, which will meet them
+    too.
     """
-    with contextlib.suppress(OSError), folder_of(path, below, make=True) as folder:
+    with contextlib.suppress(OSError), folder_of(path, below, within=within, make=True) as folder:
         if not folder.close_to_others(path.name):
             folder.make(path.name)
         for name in beside:
@@ -223,11 +235,30 @@ def refuse_links(path: Path, below: Path) -> None:
         _refuse_link(here)
 
 
-def _open_folder(path: Path, above: int, *, make: bool, is_private: bool) -> int:
-    """Open a folder by its last name in the open folder `above`."""
+def refuse_foreign(path: Path, below: Path) -> None:
+    """As `refuse_links`, and raise `ForeignFile` if one of them is another user's. All of them are private."""
+    refuse_links(path, below)
+    home, here = os.stat(below), below
+    for name in path.relative_to(below).parts:
+        here = here / name
+        with contextlib.suppress(FileNotFoundError):
+            _refuse_other_user(here, os.lstat(here), home)
+
+
+def belongs_to_other(status: os.stat_result, home: os.stat_result) -> bool:
+    """Whether a private file or folder is another user's, who can read it whatever its mode is now.
+
+    Ours is what belongs to the user of this process, or to the owner of the trusted folder `home`: root works in the
+    vaults of others, and some disks (a share, a folder that a container is given) know one owner for everything.
+    """
+    return os.name != "nt" and status.st_uid not in (os.geteuid(), home.st_uid)
+
+
+def _open_folder(path: Path, above: int, *, make: bool, home: os.stat_result | None = None) -> int:
+    """Open a folder by its last name in the open folder `above`; a private one if `home` is given."""
     if make:
         with contextlib.suppress(FileExistsError):
-            os.mkdir(path.name, FOLDER_MODE if is_private else _OPEN_FOLDER_MODE, dir_fd=above)
+            os.mkdir(path.name, FOLDER_MODE if home else _OPEN_FOLDER_MODE, dir_fd=above)
             os.fsync(above)
     try:
         number = os.open(path.name, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=above)
@@ -238,12 +269,17 @@ def _open_folder(path: Path, above: int, *, make: bool, is_private: bool) -> int
             if make:
                 raise _no_folder(path) from error
             raise
-        raise _link(path, is_private) from error  # or it was one just now
-    status = os.fstat(number)
-    if is_private:
-        _keep_to_owner(number, status, FOLDER_MODE)
-    if status.st_uid == 0:
-        give_to_owner(number, os.fstat(above))
+        raise _link(path, home is not None) from error  # or it was one just now
+    try:
+        status = os.fstat(number)
+        if home:
+            _refuse_other_user(path, status, home)
+            _keep_to_owner(number, status, FOLDER_MODE)
+        if status.st_uid == 0:
+            give_to_owner(number, home or os.fstat(above))
+    except BaseException:
+        os.close(number)
+        raise
     return number
 
 
@@ -259,8 +295,26 @@ def _is_file(name: str, above: int) -> bool:
 def _keep_to_owner(number: int, status: os.stat_result, mode: int) -> None:
     """Take away what others may do with an open file or folder of an older version, a copy or a sync program."""
     if os.name != "nt" and status.st_mode & 0o077:
-        with contextlib.suppress(PermissionError):  # it is another user's
+        with contextlib.suppress(PermissionError):  # it is the vault's owner's
             os.fchmod(number, mode)
+
+
+def _refuse_other_user(path: Path, status: os.stat_result, home: os.stat_result) -> None:
+    if belongs_to_other(status, home):
+        raise ForeignFile(
+            f"{path} belongs to the user {user_name(status.st_uid)}, who could read what is private: move it away, and "
+            f"it is made anew; or, if you know that it is yours, `sudo chown -R {user_name(home.st_uid)} {path}`"
+        )
+
+
+def user_name(number: int) -> str:
+    """The name of a user of this machine, or the number where there is none."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
 
 
 def _checked_by_name(trusted: Path, folder: Path, *, make: bool) -> Path:

@@ -318,7 +318,10 @@ class Vault:
             path = self.index_path(
                 scope
             )  # also checked for an open index, which opens its file again when that was replaced
-            index = self._indexes.pop(scope, None) or SqliteIndex(path, self._trusted_above(path), self._refuse_tracked)
+            within = None if self.config.index_dir else self.root
+            index = self._indexes.pop(scope, None) or SqliteIndex(
+                path, self._trusted_above(path), self._refuse_tracked, within
+            )
             self._indexes[scope] = index
             if len(self._indexes) > MAX_OPEN_INDEXES:
                 # Not closed here, since another thread may be reading it: it closes when nobody uses it any more.

@@ -70,3 +70,16 @@ def test_a_config_that_asks_for_the_remotes_is_read(vault: Vault) -> None:
     vault.git("remote", "add", "mine", "/somewhere")
     vault.git("config", "includeIf.hasconfig:remote.*.url:https://x/**.path", "x.inc")
     assert followed_remote(vault.root, "main") == "mine"
+
+
+def test_a_bundle_and_an_address_without_a_host_are_named_as_what_they_are(vault: Vault, tmp_path: Path) -> None:
+    vault.add(b"one")
+    vault.git("bundle", "create", "-q", str(tmp_path / "x.bundle"), "main")
+    remote = Remote(vault.root, "../x.bundle")
+    tip = remote.tip("main")
+    assert tip
+    vault.add(b"two")
+    with pytest.raises(HistoryError, match=r"x\.bundle is a bundle, which takes no push"):
+        remote.push("main", vault.git("rev-parse", "main").strip())
+    with pytest.raises(HistoryError, match=r"u:\*\*\*@host:x, which names no host .* ssh://NAME@HOST/PATH"):
+        Remote(vault.root, "u:Sup3r@host:x").tip("main")

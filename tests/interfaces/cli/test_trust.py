@@ -50,6 +50,13 @@ def test_the_journey_of_a_downloaded_vault(cli: Cli, chat: ScriptedServer) -> No
     assert "evil.example" in again.stdout and "      AWS_SECRET_ACCESS_KEY" not in again.stdout, "only what changed"
 
 
+def test_a_password_in_an_address_is_not_shown(cli: Cli) -> None:
+    set_to(cli, learning("https://alice:Sup3r-One@example.org/v1"))
+    subprocess.run(["git", "remote", "add", "origin", "https://u:Sup3r-Two@h/x"], cwd=cli.folder, check=True)
+    shown = cli.run("trust").stdout
+    assert "https://alice:***@example.org/v1" in shown and "https://u:***@h/x" in shown and "Sup3r" not in shown
+
+
 def test_what_a_terminal_would_obey_or_hide_is_shown(cli: Cli) -> None:
     set_to(cli, 'index_dir = "/tmp/\\u001b]52;c;ZXZpbA==\\u0007\\u202E/\\u200Bа"\n')
     shown = cli.run("trust").stdout

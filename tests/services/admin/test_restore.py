@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from vault_memory.adapters import files
 from vault_memory.adapters.archive import Limits
 from vault_memory.errors import UsageError
 from vault_memory.services.admin import backup, restore
@@ -340,3 +341,18 @@ def test_an_archive_that_is_a_pipe_or_has_headers_without_end_is_named(tmp_path:
     (tmp_path / "b.tar.gz").write_bytes(gzip.compress(chain))
     with pytest.raises(UsageError, match="more headers than"):
         restore(tmp_path / "b.tar.gz", place)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_a_killed_restore_left_is_taken_away_by_the_next(tmp_path: Path, place: Path, is_there: bool) -> None:
+    target = place / "new"
+    beside = target if is_there else place
+    left, at_work = beside / ".vault-memory-restore-a", place / ".vault-memory-restore-b"
+    for each in (left, at_work):
+        each.mkdir(parents=True)
+        (each / "note.md").write_text("half")
+    with files.locked_folder(at_work):
+        restore(archive(tmp_path, lambda add: None), target)
+    assert not left.exists() and (at_work / "note.md").exists()
+    assert sorted(path.name for path in place.iterdir()) == [at_work.name, "new"]
+    assert not list(target.glob(".vault-memory-restore-*"))

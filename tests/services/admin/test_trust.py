@@ -319,3 +319,24 @@ def test_a_file_without_sensitive_values_costs_nothing(bare_vault: Vault, chat: 
     for _ in range(100):
         open_vault(bare_vault.root)
     assert with_yes / 100 - (time.process_time() - began) / 100 < 0.005
+
+
+def test_a_password_in_an_address_is_not_shown_and_the_yes_is_for_it(vault: Vault) -> None:
+    address = "https://alice:{}@127.0.0.1:1/x.git?private_token={}"
+    git.run(vault.root, "remote", "add", "origin", address.format("Sup3r-One", "Sup3r-Two"))
+    with pytest.raises(UsageError, match=r"is https://alice:\*\*\*@127.0.0.1:1/x.git\?private_token=\*\*\*, to which"):
+        sync(vault)
+    shown = set_to(vault, '[git]\nremote = "origin"\n')
+    say_yes(shown.root)
+    said = [*status(open_vault(shown.root)).degraded, *(str(check) for check in doctor(open_vault(shown.root)))]
+    assert any("no sync with https://alice:***@" in line for line in said) and "Sup3r" not in "".join(said)
+    trust(vault, waiting_for_remote(vault))
+    for name in ("", address.format("Sup3r-One", "Sup3r-Two")):
+        with pytest.raises(HistoryError, match="unable to access") as error:
+            sync(vault, name)
+        assert "Sup3r" not in str(error.value)
+    git.run(vault.root, "remote", "set-url", "origin", address.format("Sup3r-One", "Sup3r-Three"))
+    assert waiting_for_remote(vault), "the yes is for the address, not for what is shown of it"
+    git.run(vault.root, "config", "http.proxy", "http://alice:Sup3r-One@127.0.0.1:1")
+    with pytest.raises(HistoryError, match=r"http.proxy = http://alice:\*\*\*@127.0.0.1:1"):
+        sync(vault, "https://127.0.0.1:1/x.git")

@@ -18,6 +18,7 @@ from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.repository import Repository
 from vault_memory.adapters.git.settings import NETWORK, NEXT_STEP, TimedOut, settings_of
 from vault_memory.core import reading
+from vault_memory.core.privacy import shown_address, without_credentials
 from vault_memory.errors import HistoryError
 
 TIMEOUT_S = 120.0
@@ -26,6 +27,8 @@ _FETCHED = "refs/vault-memory/fetched"
 """This ref names the last fetched commit, so `git gc` does not delete it."""
 _ELSEWHERE = re.compile(r"(?:ssh|git|https?|ftps?|git\+ssh|ssh\+git)://|[^/:\\]{2,}:(?!:|//)", re.IGNORECASE)
 """How an address begins that is not on this machine: a protocol, or a host as in `me@host:notes.git`."""
+_NO_HOST = re.compile(r"[^/:\\]:[^/\\]*@")
+"""As in `u:password@host:notes.git`: for git the host is `u`, or a drive of Windows."""
 _OF_A_PROCESS = re.compile(r"/+(?:proc|dev)/")
 _REJECTED = re.compile(r"\[(remote )?rejected\]|non-fast-forward|fetch first|stale info|cannot lock ref", re.IGNORECASE)
 _NAMES_OF_NO_FILE = re.compile(r": (?:hasDot(?:dot|git)?|fullPathname|emptyName):")
@@ -73,6 +76,7 @@ class Remote:
     def __init__(self, root: Path, name: str, *, timeout_s: float = TIMEOUT_S) -> None:
         self._root = root
         self._name = name
+        self._shown = shown_address(name)
         self._timeout_s = timeout_s
 
     def addresses(self) -> list[str]:
@@ -107,6 +111,11 @@ class Remote:
         except HistoryError as error:
             if _REJECTED.search(str(error)) and "hook declined" not in str(error):
                 return False
+            if any(is_on_this_machine(address) and self._place(address).is_file() for address in self.addresses()):
+                raise HistoryError(
+                    f"the remote {self._shown} is a bundle, which takes no push: what it holds is merged here; "
+                    "`git bundle create` makes one of what is here"
+                ) from error
             raise
         return True
 
@@ -119,10 +128,15 @@ class Remote:
             )
         self._refuse_planted()
         for address in self.addresses():
+            if _NO_HOST.match(address):
+                raise HistoryError(
+                    f"{self._shown} is {shown_address(address)}, which names no host as git reads it: write "
+                    "ssh://NAME@HOST/PATH"
+                )
             if self._is_inside(address):
                 raise HistoryError(
-                    f"the remote {self._name} is {address}, a repository inside the vault or of a process, whose hooks "
-                    "git would run: put it elsewhere"
+                    f"the remote {self._shown} is {shown_address(address)}, a repository inside the vault or of a "
+                    "process, whose hooks git would run: put it elsewhere"
                 )
         ssh = settings.values.get("core.sshcommand") or "ssh"
         ssh = os.environ.get("GIT_SSH_COMMAND") or f"{ssh} -o BatchMode=yes -o ConnectTimeout=20"
@@ -134,11 +148,11 @@ class Remote:
             return git.run(self._root, *args, extra=extra, timeout_s=self._timeout_s, asks_remote=True)
         except TimedOut as error:
             raise HistoryError(
-                f"the remote {self._name} did not finish `git {command}` within {self._timeout_s:g} s: check that it "
+                f"the remote {self._shown} did not finish `git {command}` within {self._timeout_s:g} s: check that it "
                 "answers, and try again"
             ) from error
         except HistoryError as error:
-            said = str(error).replace(stand_in, self._name)
+            said = without_credentials(str(error).replace(stand_in, self._shown), self.addresses())
             if _NAMES_OF_NO_FILE.search(said):
                 said += "; this remote sends names that git refuses: they must be taken out of its history"
             elif "fsck error" in said or "unpack-objects" in said:
@@ -186,10 +200,14 @@ class Remote:
         """Whether an address is a folder in the vault: it may have come with the vault's own."""
         if not is_on_this_machine(address):
             return False
-        path = unquote(address.partition("://")[2]) if "://" in address else address
-        root = self._root.resolve()
+        path = self._place(address)
         # What a place such as /proc/self/cwd stands for is another one for git's process.
-        return (root / path).resolve().is_relative_to(root) or bool(_OF_A_PROCESS.match(os.path.normpath(root / path)))
+        is_inside = path.resolve().is_relative_to(self._root.resolve())
+        return is_inside or bool(_OF_A_PROCESS.match(os.path.normpath(path)))
+
+    def _place(self, address: str) -> Path:
+        """The file or folder that an address on this machine stands for."""
+        return self._root.resolve() / (unquote(address.partition("://")[2]) if "://" in address else address)
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -81,9 +81,12 @@ class Setting(NamedTuple):
     value: str
 
     def in_words(self) -> str:
-        """The setting in one line, whatever is in its value."""
+        """The setting in one line, whatever is in its value, without the password of an address."""
+        from vault_memory.core.privacy import without_credentials
+
         shown = repr(self.value)[1:-1] if set(self.value) & set("\n\r") else self.value
-        return f"{self.key!r} = {shown}" if "\n" in self.key else f"{self.key} = {shown}"
+        line = f"{self.key!r} = {shown}" if "\n" in self.key else f"{self.key} = {shown}"
+        return without_credentials(line, [shown])
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,8 @@ def launch(
     memory_bytes: int | None = MAX_MEMORY_BYTES,
     output_bytes: int = MAX_OUTPUT_BYTES,
 ) -> bytes:
-    """Run `git <options> <args>` in `folder` and return its output; `HistoryError` with git's own words if it fails.
+    """Run `git <options> <args>` in `folder` and return its output; `HistoryError` with git's own words if it fails,
+    without the passwords of addresses.
 
     A git that prints more is stopped (`EndlessOutput`); one that wants more memory (None: any) fails.
     """
@@ -202,8 +206,10 @@ def launch(
     if len(out) > output_bytes:
         raise EndlessOutput(f"`{command}` printed more than {output_bytes:,} bytes, and was stopped")
     if process.returncode not in ok:
+        from vault_memory.core.privacy import without_credentials
+
         message = err[-_MAX_MESSAGE_BYTES:].decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
-        raise HistoryError(f"`{command}` failed: {message}")
+        raise HistoryError(without_credentials(f"`{command}` failed: {message}"))
     return out
 
 

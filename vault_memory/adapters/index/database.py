@@ -31,19 +31,22 @@ Refuse = Callable[[Path], None]
 """Raises `ForeignFile` for a file that came from elsewhere."""
 
 
-def connect(path: Path, below: Path | None = None, refuse: Refuse | None = None) -> apsw.Connection:
+def connect(
+    path: Path, below: Path | None = None, refuse: Refuse | None = None, within: Path | None = None
+) -> apsw.Connection:
     """A connection to the index at `path`, for the calling thread alone; an empty index is made where none is usable.
 
     On a disk that cannot be written the index is opened for reading. `refuse` is asked about a file that does not say
     that it was made, or asked about before, at this place of this disk. Raises `Busy` when it stays locked for longer
-    than `BUSY_TIMEOUT_MS`, `IndexUnusable` when it can be neither opened nor made, is a link, or is refused.
+    than `BUSY_TIMEOUT_MS`, `IndexUnusable` when it can be neither opened nor made, is a link, another user's, or is
+    refused. `below`, `within`: see `private.folder_of`.
     """
     try:
         try:
-            return _ready(path, below, refuse)
+            return _ready(path, below, refuse, within)
         except (apsw.NotADBError, apsw.CorruptError):
             remove(path)
-            return _ready(path, below, refuse)
+            return _ready(path, below, refuse, within)
     except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
         connection = _read_only(path, refuse)
         if connection is None:
@@ -85,22 +88,22 @@ def remove(path: Path) -> None:
         Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
-def _ready(path: Path, below: Path | None, refuse: Refuse | None) -> apsw.Connection:
+def _ready(path: Path, below: Path | None, refuse: Refuse | None, within: Path | None) -> apsw.Connection:
     """A usable connection. Switching a new file to WAL needs it exclusively; SQLite does not wait for that, so we
     do."""
     deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     while True:
         try:
-            return _opened(path, below, refuse)
+            return _opened(path, below, refuse, within)
         except (apsw.BusyError, apsw.LockedError):
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
 
 
-def _opened(path: Path, below: Path | None, refuse: Refuse | None) -> apsw.Connection:
+def _opened(path: Path, below: Path | None, refuse: Refuse | None, within: Path | None) -> apsw.Connection:
     # SQLite gives the files that it makes beside this one the same mode, and does not follow links there.
-    private.secure(path, [f"{path.name}{suffix}" for suffix in _BESIDE], below)
+    private.secure(path, [f"{path.name}{suffix}" for suffix in _BESIDE], below, within)
     connection = apsw.Connection(_real(path), flags=_FLAGS)
     try:
         # Not set_busy_timeout: it would sleep with the GIL held, and another thread of ours may hold the very lock.

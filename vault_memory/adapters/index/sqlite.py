@@ -32,11 +32,13 @@ _STATE = "content_hash, size, mtime_ns, ctime_ns, inode, problem, resume"
 class SqliteIndex:
     """`Index` at `path`; the file is made at the first use, and again when it is damaged or of another version.
 
-    Only its owner may read it. `below`: see `private.folder_of`; `refuse`: see `database.connect`.
+    Only its owner may read it. `below`, `within`: see `private.folder_of`; `refuse`: see `database.connect`.
     """
 
-    def __init__(self, path: Path, below: Path | None = None, refuse: Refuse | None = None) -> None:
-        self.path, self._below, self._refuse = path, below, refuse
+    def __init__(
+        self, path: Path, below: Path | None = None, refuse: Refuse | None = None, within: Path | None = None
+    ) -> None:
+        self.path, self._below, self._refuse, self._within = path, below, refuse, within
         self._local = threading.local()
 
     # -- files ---------------------------------------------------------------------------------------------------------
@@ -253,7 +255,7 @@ class SqliteIndex:
         """This thread's connection. apsw's errors are raised as ours; a damaged database is emptied first."""
         if getattr(self._local, "connection", None) is None or self._local.file != _file_id(self.path):
             self.close()
-            self._local.connection = database.connect(self.path, self._below, self._refuse)
+            self._local.connection = database.connect(self.path, self._below, self._refuse, self._within)
             self._local.file = _file_id(self.path)
         try:
             yield self._local.connection

@@ -11,6 +11,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.privacy import private, secrets
+    from vault_memory.core.privacy.addresses import shown_address, without_credentials
     from vault_memory.core.privacy.private import PRIVATE, is_private, names_a_contact, without_private
     from vault_memory.core.privacy.secrets import Finding, Moved, places, redact, secrets_added, shown_path
 
@@ -25,7 +26,9 @@ __all__ = [
     "redact",
     "secrets",
     "secrets_added",
+    "shown_address",
     "shown_path",
+    "without_credentials",
     "without_private",
 ]
 
@@ -40,7 +43,9 @@ __getattr__ = lazy_exports(
         "places": "secrets",
         "redact": "secrets",
         "secrets_added": "secrets",
+        "shown_address": "addresses",
         "shown_path": "secrets",
+        "without_credentials": "addresses",
         "without_private": "private",
     },
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,22 +46,25 @@ def trust(context: Context, yes: bool) -> None:
 
 
 def _show(value: Waiting) -> None:
+    """The yes is for the whole value, of which no password or key is shown: it may stand on a screen or in a log."""
+    from vault_memory.core.privacy import shown_address, without_credentials
+
     echo()
-    echo(f"  {value.key}")
-    for line in _lines(value.value):
+    echo(f"  {one_line(shown_address(value.key))}")
+    for line in _lines(value.value, shown_address):
         look_alike = "" if line.isascii() else f"   (in ASCII: {ascii(line)[1:-1]})"  # а is not a
         echo(f"      {one_line(line)}{look_alike}")
-    echo(f"      {one_line(value.effect)}")
+    echo(f"      {one_line(without_credentials(value.effect))}")
     echo(f"      why it waits: {one_line(value.why)}")
 
 
-def _lines(value: Any) -> list[str]:
-    """A value for people: a list has a line for each member."""
+def _lines(value: Any, shown: Callable[[str], str]) -> list[str]:
+    """A value for people, each text as it is `shown`: a list has a line for each member."""
     if isinstance(value, list):
-        return [line for member in value for line in _lines(member)]
+        return [line for member in value for line in _lines(member, shown)]
     if isinstance(value, Mapping):
-        return [", ".join(f"{name} = {inner}" for name, inner in value.items())]
-    return [str(value)]
+        return [", ".join(f"{name} = {shown(str(inner))}" for name, inner in value.items())]
+    return [shown(str(value))]
 
 
 def _is_agreed() -> bool:

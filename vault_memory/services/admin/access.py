@@ -23,7 +23,7 @@ from pathlib import Path
 from vault_memory.adapters import files
 from vault_memory.adapters.git import refuse_tracked
 from vault_memory.adapters.machine import MachineRecord
-from vault_memory.adapters.private import refuse_links
+from vault_memory.adapters.private import belongs_to_other, refuse_foreign
 from vault_memory.core import layout
 from vault_memory.errors import Busy, ForeignFile, NotFound, Unauthenticated, Unwritable
 from vault_memory.services.vault import Vault
@@ -152,8 +152,9 @@ def close_to_others(root: Path) -> list[str]:
 
 
 def readable_by_others(root: Path) -> list[Path]:
-    """Token files that other users of this machine can read: a copy or a sync program may have changed their mode."""
-    return [path for path in _token_files(root) if os.name != "nt" and _mode(path) & 0o077]
+    """Our token files that other users of this machine can read: a copy or a sync program may have changed their
+    mode."""
+    return [path for path in _token_files(root) if os.name != "nt" and _mode(path, root) & 0o077]
 
 
 def _present(root: Path) -> list[str]:
@@ -174,13 +175,14 @@ def _token_files(root: Path) -> list[Path]:
     ]
 
 
-def _mode(path: Path) -> int:
-    """The rights of a regular file; 0 for anything else."""
+def _mode(path: Path, root: Path) -> int:
+    """The rights of a regular file that is ours; 0 for anything else."""
     try:
-        mode = os.lstat(path).st_mode
+        status = os.lstat(path)
     except OSError:
         return 0
-    return stat.S_IMODE(mode) if stat.S_ISREG(mode) else 0
+    is_ours = stat.S_ISREG(status.st_mode) and not belongs_to_other(status, os.stat(root))
+    return stat.S_IMODE(status.st_mode) if is_ours else 0
 
 
 def _read(root: Path, path: Path) -> bytes | None:
@@ -192,8 +194,8 @@ def _read(root: Path, path: Path) -> bytes | None:
 
 
 def _refuse_foreign(root: Path, path: Path) -> None:
-    """Raise `ForeignFile` for a token file that is a link, lies behind one, or is tracked by git."""
-    refuse_links(path, root)
+    """Raise `ForeignFile` for a token file that is a link, lies behind one, is another user's, or tracked by git."""
+    refuse_foreign(path, root)
     refuse_tracked(root, path)
 
 

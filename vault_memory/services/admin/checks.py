@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from vault_memory.adapters import files, git
 from vault_memory.adapters.watcher import Watcher
 from vault_memory.core import layout
+from vault_memory.core.privacy import shown_address
 from vault_memory.core.profile import Profile
 from vault_memory.errors import ForeignFile, IndexUnusable, TooLarge
 from vault_memory.services import starter
@@ -72,7 +73,8 @@ def _settings(vault: Vault) -> CheckResult:
 def _trust(vault: Vault) -> CheckResult:
     waits = vault.config.waits()
     if addresses := waiting_addresses(vault):
-        waits.append(f"no sync with {', '.join(addresses.value)}: this machine has not said yes to the address")
+        shown = ", ".join(map(shown_address, addresses.value))
+        waits.append(f"no sync with {shown}: this machine has not said yes to the address")
     if waits:
         return "; ".join(waits), "`vault-memory trust` shows these values and asks; `--yes` says yes to them"
     return "every setting in the file is in force", ""
@@ -212,8 +214,8 @@ def _token_files(vault: Vault) -> CheckResult:
 def _state(vault: Vault) -> CheckResult:
     if planted := foreign_files(vault):
         message = f"somebody else's files are where ours should be: {'; '.join(planted[:5])}"
-        return message, "delete each (`git rm --cached` it first if git tracks it); it is made anew"
-    return "no link and no file of git is in the place of a private file", ""
+        return message, "delete or move away each (`git rm --cached` it first if git tracks it); it is made anew"
+    return "no link, and no file of git or of another user, is in the place of a private file", ""
 
 
 def _privacy(vault: Vault) -> CheckResult:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import Repository, settings_of, tracked_state
+from vault_memory.adapters.private import belongs_to_other, user_name
 from vault_memory.core import layout
 from vault_memory.services import starter
 from vault_memory.services.sync import is_our_setting
@@ -37,19 +38,26 @@ def repository_programs(root: Path) -> list[str]:
 
 
 def foreign_files(vault: Vault) -> list[str]:
-    """What somebody may have planted: links where private files should be, and state that git tracks; each in words."""
-    links = [path for path, status in _private(vault) if stat.S_ISLNK(status.st_mode)]
-    lines = [f"{path.relative_to(vault.root)} is a link to {os.readlink(path)}" for path in links]
+    """What somebody may have planted: links where private files should be, what is another user's, and state that git
+    tracks; each in words."""
+    lines, home = [], vault.root.stat()
+    for path, status in _private(vault):
+        if stat.S_ISLNK(status.st_mode):
+            lines.append(f"{path.relative_to(vault.root)} is a link to {os.readlink(path)}")
+        elif belongs_to_other(status, home):
+            lines.append(f"{path.relative_to(vault.root)} belongs to the user {user_name(status.st_uid)}")
     if (vault.root / layout.STATE_DIR).is_file():
         lines.append(f"{layout.STATE_DIR} is a file, not a folder")
     return lines + [f"{name} is tracked by git" for name in sorted(tracked_state(vault.root))]
 
 
 def open_files(vault: Vault) -> list[Path]:
-    """Private files and folders that other users of this machine can read."""
+    """Our private files and folders that other users of this machine can read."""
     if os.name == "nt":
         return []
-    return [path for path, status in _private(vault) if status.st_mode & 0o077 and not stat.S_ISLNK(status.st_mode)]
+    ours = ((path, status) for path, status in _private(vault) if not stat.S_ISLNK(status.st_mode))
+    home = vault.root.stat()
+    return [path for path, status in ours if status.st_mode & 0o077 and not belongs_to_other(status, home)]
 
 
 def close_files(vault: Vault) -> None:

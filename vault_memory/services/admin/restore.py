@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
+from vault_memory.adapters import files
 from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, check, unpack
 from vault_memory.adapters.history import WAITING_DIR
 from vault_memory.core import layout
@@ -18,6 +19,7 @@ from vault_memory.services.admin.status import status
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.vault import Vault, open_vault
 
+_STAGING = ".vault-memory-restore-"
 _POINTERS = ((".git",), (".git", "commondir"))
 """As files these name a repository elsewhere on the disk."""
 
@@ -32,17 +34,21 @@ def restore(
 ) -> Path:
     """Unpack a backup into a folder that is empty or does not exist; return the vault's root.
 
-    All of it is unpacked into a folder beside its place, checked, and then moved there. Git would run the hooks of the
-    archive: the vault gets those that `init` installs in their place. State, such as tokens, is left out too, and
-    commits that waited: their text is in the notes. `on_left_out` gets a line for each such file. The index is made
-    from the notes. `on_unhealthy` gets a line for each thing that a person should repair in the vault.
+    All of it is unpacked into a folder beside its place, checked, and then moved there; what a restore that was killed
+    left there goes first. Git would run the hooks of the archive: the vault gets those that `init` installs in their
+    place. State, such as tokens, is left out too, and commits that waited: their text is in the notes. `on_left_out`
+    gets a line for each such file. The index is made from the notes. `on_unhealthy` gets a line for each thing that a
+    person should repair in the vault.
 
     Raises `UsageError` when the folder is not empty, the file is no backup, or what it holds cannot be used; nothing is
     left behind then.
     """
     folder = folder.expanduser().absolute()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    abandoned = _abandoned(folder)
+    if folder.exists() and (not folder.is_dir() or any(path not in abandoned for path in folder.iterdir())):
         raise UsageError(f"{folder} is not empty: name a new folder, because nothing is overwritten")
+    for path in (*abandoned, *_abandoned(folder.parent)):
+        shutil.rmtree(path, ignore_errors=True)
     with _staging(folder) as staging:
         try:
             left_out = unpack(archive, staging, leave_out=is_left_out, is_private=layout.is_private, limits=limits)
@@ -87,18 +93,28 @@ def check_backup(archive: Path, limits: Limits = DEFAULT_LIMITS) -> None:
 
 @contextlib.contextmanager
 def _staging(folder: Path) -> Iterator[Path]:
-    """An empty folder on the disk of `folder`, closed to others; after an error all that was made goes."""
+    """An empty folder on the disk of `folder`, closed to others; after an error all that was made goes. It is locked,
+    so that the next restore knows whether this one was killed."""
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     folder.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=".restore-", dir=folder if folder.exists() else folder.parent))
+    staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=folder if folder.exists() else folder.parent))
     try:
-        yield staging
+        with files.locked_folder(staging):
+            yield staging
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         for parent in made:
             with contextlib.suppress(OSError):
                 parent.rmdir()
         raise
+
+
+def _abandoned(folder: Path) -> list[Path]:
+    """What restores that were killed have left in a folder; nothing where folders cannot be locked."""
+    if os.name == "nt":
+        return []
+    ours = (path for path in folder.glob(f"{_STAGING}*") if path.is_dir() and path.lstat().st_uid == os.geteuid())
+    return [path for path in ours if not path.is_symlink() and not files.is_locked(path)]
 
 
 def _move(staging: Path, folder: Path) -> None:

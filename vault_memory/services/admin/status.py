@@ -15,6 +15,7 @@ from vault_memory.adapters.history import HistoryState
 from vault_memory.adapters.index import Stats
 from vault_memory.core import layout
 from vault_memory.core.notes import note
+from vault_memory.core.privacy import shown_address
 from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
@@ -281,7 +282,8 @@ def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, second_look
 def _refused_settings(vault: Vault) -> list[str]:
     """What of the repository's own git config does not take effect, and the files that wait for it."""
     lines = [
-        f"no sync with {', '.join(waiting.value)}: this machine has not said yes to it: `vault-memory trust` asks"
+        f"no sync with {', '.join(map(shown_address, waiting.value))}: this machine has not said yes to it: "
+        "`vault-memory trust` asks"
         for waiting in filter(None, [waiting_addresses(vault)])
     ]
     lines += [

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from vault_memory.adapters.git import Remote, followed_remote, is_on_this_machine
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Waiting
+from vault_memory.core.privacy import shown_address
 from vault_memory.errors import UsageError
 from vault_memory.services.vault import Vault
 
@@ -31,7 +32,7 @@ def agreed_remote(vault: Vault, name: str = "") -> str:
         raise UsageError("; ".join([*vault.config.waits(), "or name the remote: `vault-memory sync REMOTE`"]))
     if _ADDRESS.search(name) and (other := _without_yes(vault, name, _SENT)):
         raise UsageError(
-            f"git's config makes {name} into {', '.join(other.value)}: take that out, or type that address"
+            f"git's config makes {shown_address(name)} into {_shown(other)}: take that out, or type that address"
         )
     if name:
         waiting = _on_this_machine(vault, name)
@@ -41,7 +42,7 @@ def agreed_remote(vault: Vault, name: str = "") -> str:
         raise UsageError("this vault has no remote: name one with `git remote add origin ADDRESS`")
     if waiting:
         raise UsageError(
-            f"the remote {name} is {', '.join(waiting.value)}, to which this machine has not said yes: "
+            f"the remote {shown_address(name)} is {_shown(waiting)}, to which this machine has not said yes: "
             "`vault-memory trust` shows it and asks; or give an address: `vault-memory sync ADDRESS`"
         )
     return name
@@ -91,6 +92,10 @@ def _without_yes(vault: Vault, name: str, effect: str, *, is_agreed: bool = True
     if (is_agreed and addresses == [name]) or addresses == MachineRecord(vault.root).agreed(_ADDRESSES).get(name):
         return None
     return Waiting(_ADDRESSES + name, addresses, effect, "git's config says where the remote is, and may change")
+
+
+def _shown(waiting: Waiting) -> str:
+    return ", ".join(map(shown_address, waiting.value))
 
 
 def _followed(vault: Vault) -> str:

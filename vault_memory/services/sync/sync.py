@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from vault_memory.adapters.git import CommitLog, Remote
 from vault_memory.adapters.history import Flushed
 from vault_memory.core import layout
+from vault_memory.core.privacy import shown_address
 from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.indexing import is_mass_deletion
 from vault_memory.services.sync.agreed_remote import agreed_remote
@@ -63,8 +64,9 @@ def sync(vault: Vault, name: str = "", *, plugins: bool = False) -> Synced:
         if head and head != theirs:
             refuse_private_commits(vault, head, theirs)
         if head is None or head == theirs or remote.push(branch, head):
-            return Synced(name, received, sent, tuple(notes))
-    raise HistoryError(f"others keep pushing to {name}: what they sent is merged here; sync again to push yours")
+            return Synced(shown_address(name), received, sent, tuple(notes))
+    shown = shown_address(name)
+    raise HistoryError(f"others keep pushing to {shown}: what they sent is merged here; sync again to push yours")
 
 
 def _branch(vault: Vault) -> str:
