@@ -396,6 +396,12 @@ def test_attributes_that_would_slow_every_write_stay_in_git(remote: Machine, one
     assert attributes in line and "100 KB" in line and "every write" in line
     assert not (one.root / attributes).exists() and git(one.root, "ls-files", attributes)
     one.assert_clean()
+    git(remote.root, "pull", "-q", "--no-rebase")
+    push(remote, **{attributes: "*/[a-z]*x*y merge=z\n" * 6000 + "*.md working-tree-encoding=ISO-8859-1\n"})
+    (line,) = one.sync().notes
+    assert attributes in line and "newly set an encoding" in line
+    assert git(one.root, "check-attr", "working-tree-encoding", USER).endswith("unspecified\n")
+    git(remote.root, "pull", "-q", "--no-rebase")
     push(remote, **{attributes: "*.md text\n"})
     one.sync()
     one.write(".gitattributes", "*/[a-z]*x*y merge=z\n" * 60_000)

@@ -41,7 +41,8 @@ _ATTRIBUTES_NOTE = (
     "not put on disk: divide them where they were written"
 )
 _LARGE_CLASH_NOTE = (
-    "too large, and changed on both sides or a file that turns write: yours stays, theirs is in git's history"
+    "too large, and changed on both sides, a file that turns write, or attributes that newly set an encoding: yours "
+    "stays, theirs is in git's history"
 )
 _COVERED_NOTE = "ignored here or left out by git, so your own files stay as they are"
 _MAX_NAMED = 3
@@ -76,6 +77,7 @@ def refusals(
     Private and misplaced ones leave the tree, in which what they would replace stays as it is here. The others keep the
     remote's entry in the tree, so that no push deletes them there, and are marked as not on this disk (git's skip-
     worktree). An entry that this vault has changed too stays ours, and so does a file that turns write: they could not.
+    Large attributes that claim an encoding stay out of the tree: git heeds those that its index alone has.
     """
     history = vault.history
     private = [each for each in differences if layout.is_private(each.path)]
@@ -103,7 +105,8 @@ def refusals(
         if each.path in left_out | covered | unfit | run | large:
             ours = history.entry(each.path)
             is_ours_changed = (ours.id if ours else None) not in (each.old, each.new) and each.path not in left_out
-            is_kept = is_ours_changed or (each.path in large and layout.is_written_by_turns(each.path))
+            is_needed = layout.is_written_by_turns(each.path) or _is_claiming(vault, each)
+            is_kept = is_ours_changed or (each.path in large and is_needed)
             entries[each.path] = ours if is_kept else history.entry(each.path, theirs)
             if is_kept and each.path in large:
                 clashes.append(each.path)
@@ -178,6 +181,18 @@ def attributes_problem(vault: Vault, theirs: bytes, ours: bytes | None) -> str:
     shown = new[0].decode("utf-8", "replace")
     more = "…" if len(shown) > _MAX_SHOWN_CHARS or len(new) > 1 else ""
     return f"it newly sets an encoding or `ident`, by which git would garble notes: {shown[:_MAX_SHOWN_CHARS]}{more}"
+
+
+def _is_claiming(vault: Vault, difference: FileDifference) -> bool:
+    """Whether a `.gitattributes` of the remote newly claims an encoding (`attributes_problem`), or is too large to be
+    read."""
+    if not is_attributes(difference.path) or difference.new is None:
+        return False
+    try:
+        theirs = vault.history.stored(difference.new).read()
+        return bool(attributes_problem(vault, theirs, vault.history.blob(difference.path)))
+    except LargeObject:
+        return True
 
 
 def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
