@@ -158,11 +158,11 @@ def test_the_demo_shows_the_promise_and_never_replays_twice(tmp_path: Path) -> N
     for expected in ("vault-memory init my-vault", "8 turns replayed", "主題偏好：dark", "memory(alice): theme = dark"):
         assert expected in output
     assert shell("git log --format=%s", tmp_path) == "clone\n", "the demo's vault is a repository of its own"
-    lines = sum(1 for file in (tmp_path / "my-vault/memory/alice/conversations").iterdir() for _ in file.open())
+    lines = sum(1 for file in (tmp_path / "my-vault/memory/alice/conversations").glob("*.jsonl") for _ in file.open())
     assert lines == 8
     again = shell(make, tmp_path)
     assert "my-vault is there already" in again
-    assert lines == sum(1 for f in (tmp_path / "my-vault/memory/alice/conversations").iterdir() for _ in f.open())
+    assert lines == sum(1 for f in (tmp_path / "my-vault/memory/alice/conversations").glob("*.jsonl") for _ in f.open())
     profile = (tmp_path / "my-vault/memory/alice/USER.md").read_text(encoding="utf-8")
     for value in ("dark", "TypeScript", "concise", "feat/票号-简述"):
         assert value in profile

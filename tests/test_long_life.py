@@ -76,7 +76,9 @@ def test_after_a_long_life_the_profile_is_the_truth(vault: Vault, turns: int) ->
     assert git(vault.root, "show", f"HEAD:{path}") == text
     assert git(vault.root, "status", "--porcelain") == ""
     assert not git(vault.root, "fsck", "--no-dangling", "--no-progress").strip()
-    records = [line for day in vault.path("alice", "conversations").iterdir() for line in day.read_bytes().splitlines()]
+    records = [
+        line for day in vault.path("alice", "conversations").glob("*.jsonl") for line in day.read_bytes().splitlines()
+    ]
     assert len(records) == turns
 
 

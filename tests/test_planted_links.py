@@ -28,14 +28,15 @@ FILES = [
         "daemon.json", "embedding.json", "embedding.lock", "second-look.json", "second-look.lock",
         "redactions/alice.json", "jobs/commits.json", "jobs/commits.lock",
         "locks/users/alice.lock", "locks/records/alice.lock", "locks/daemon.lock",
-        "unlearned/alice/2026-01-30.0", "logs/daemon.jsonl", "logs/daemon.jsonl.1", "rescan",
+        "logs/daemon.jsonl", "logs/daemon.jsonl.1", "rescan",
     )),
     "memory/alice/index.db", "memory/alice/index.db-wal", "memory/alice/conversations/2026-01-30.jsonl",
+    "memory/alice/conversations/.unlearned/2026-01-30.0",
 ]  # fmt: skip
 FOLDERS = [
     STATE,
-    *(f"{STATE}/{name}" for name in ("tokens", "redactions", "jobs", "locks", "locks/users", "unlearned", "logs")),
-    "memory/alice/conversations", "memory/alice",
+    *(f"{STATE}/{name}" for name in ("tokens", "redactions", "jobs", "locks", "locks/users", "logs")),
+    "memory/alice/conversations/.unlearned", "memory/alice/conversations", "memory/alice",
 ]  # fmt: skip
 
 

@@ -260,7 +260,7 @@ def test_a_backup_brings_everything_back(cli: Cli, tmp_path: Path) -> None:
     assert [(hit["source"], hit["content"]) for hit in found] == [(hit["source"], hit["content"]) for hit in before]
     assert again.git("status", "--porcelain") == ""
     assert again.git("rev-parse", "HEAD") == cli.git("rev-parse", "HEAD")
-    (day,) = (cli.folder / ALICE / "conversations").iterdir()
+    (day,) = (cli.folder / ALICE / "conversations").glob("*.jsonl")
     assert (again.folder / ALICE / "conversations" / day.name).read_bytes() == day.read_bytes()
     again("turn", "--user", "alice", "--message", "我改用亮色主題，以後都用亮色")
     assert again.json("history", "--user", "alice", "theme")[0]["old"] == "dark"

@@ -113,7 +113,7 @@ def test_no_secret_is_anywhere_and_no_private_fact_outside_the_own_record(told: 
     # The index is made from the record: git does not track it, and deleting it is safe.
     own = ("memory/alice/conversations/", "memory/alice/index.db")
     assert {hit for hit in found(PRIVATE, iter(everything)) if not hit[1].startswith(own)} == set()
-    (record,) = (told.folder / "memory/alice/conversations").iterdir()
+    (record,) = (told.folder / "memory/alice/conversations").glob("*.jsonl")
     text = record.read_text()
     assert text.count("[redacted: ") >= len(SECRETS)
     assert all(value in text for value in PRIVATE.values()), "the person's own record keeps what was said"

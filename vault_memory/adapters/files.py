@@ -340,14 +340,14 @@ def append_line(path: Path, line: bytes, below: Path | None = None, within: Path
 
 
 @contextlib.contextmanager
-def lock(path: Path, timeout_s: float = 10.0, below: Path | None = None) -> Iterator[None]:
+def lock(path: Path, timeout_s: float = 10.0, below: Path | None = None, within: Path | None = None) -> Iterator[None]:
     """Hold the lock file `path` against other processes and threads; `Busy` when it is not free within `timeout_s`.
 
-    `below` and `ForeignFile`: see `private.folder_of`.
+    `below`, `within` and `ForeignFile`: see `private.folder_of`.
     """
     give_up = time.monotonic() + timeout_s
     with _unwritable(path):
-        while (held := _try_lock(path, below)) is None:
+        while (held := _try_lock(path, below, within)) is None:
             if time.monotonic() >= give_up:
                 raise Busy(f"{path} has been held by another process for {timeout_s:g} s: try again")
             time.sleep(_LOCK_POLL_S)
@@ -357,10 +357,10 @@ def lock(path: Path, timeout_s: float = 10.0, below: Path | None = None) -> Iter
         _give_back(held)  # each holder has opened the file, so threads exclude each other too
 
 
-def _try_lock(path: Path, below: Path | None) -> int | None:
+def _try_lock(path: Path, below: Path | None, within: Path | None = None) -> int | None:
     """The open lock file, locked; None when somebody else holds it, or it was deleted just now, which is allowed."""
     try:
-        with private.folder_of(path, below, make=True) as folder:
+        with private.folder_of(path, below, within=within, make=True) as folder:
             number = folder.open(path.name, os.O_RDWR | os.O_CREAT)
     except FileNotFoundError:
         return None

@@ -278,8 +278,11 @@ class Vault:
             raise Busy(f"user {user_id!r} has just got the id {now!r}: try again with that one")
 
     def unlearned(self, user_id: str) -> Path:
-        """The folder with a file for each of the user's turns that nothing was learned from yet (`services.turns`)."""
-        return self.root / layout.STATE_DIR / "unlearned" / layout.check_user_id(user_id).casefold()
+        """The folder with a file for each of the user's turns that nothing was learned from yet (`services.turns`).
+
+        It lies with the records of these turns: unlike `.vault-memory/`, nobody may delete it.
+        """
+        return self.root / layout.user_dir(user_id) / layout.CONVERSATIONS_DIR / ".unlearned"
 
     @contextmanager
     def record_lock(self, user_id: str) -> Iterator[None]:

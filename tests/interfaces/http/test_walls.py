@@ -256,7 +256,7 @@ def test_links_lead_nowhere(server: Server, alice: Caller, bob: Caller, behind: 
     day = next((theirs / "daily").iterdir()).name
     (mine / "daily" / "2001-01-01.md").symlink_to(theirs / "daily" / day)
     (mine / "daily" / "2001-01-02.md").symlink_to("/etc/passwd")
-    (mine / "conversations" / "2001-01-01.jsonl").symlink_to(next((theirs / "conversations").iterdir()))
+    (mine / "conversations" / "2001-01-01.jsonl").symlink_to(next((theirs / "conversations").glob("*.jsonl")))
     (mine / "notes").symlink_to(theirs / "notes")
     (root / "memory" / "eve").symlink_to(theirs)
     reconcile(server.vault, "alice")

@@ -140,7 +140,7 @@ def test_conversations_and_what_holds_them_are_private_from_the_start(vault: Vau
     try:
         record_turn(vault, "alice", "我喜歡暗色主題")
         home = vault.root / "memory" / "alice"
-        private = [home / "conversations", *(home / "conversations").iterdir(), *home.glob("index.db*")]
+        private = [home / "conversations", *(home / "conversations").glob("*.jsonl"), *home.glob("index.db*")]
         private += [vault.root / ".vault-memory", *(vault.root / ".vault-memory" / "locks").rglob("*")]
         assert len(private) >= 4 and not [path for path in private if path.stat().st_mode & 0o077]
         assert (home / "USER.md").stat().st_mode & 0o777 == 0o666 & ~umask, "a note has the mode that the umask gives"

@@ -66,7 +66,7 @@ def removed(path: Path) -> None:
 
 
 def lines_of(root: Path, user_id: str) -> list[str]:
-    files = (root / f"memory/{user_id}/conversations").iterdir()
+    files = (root / f"memory/{user_id}/conversations").glob("*.jsonl")
     return [line for file in files for line in file.read_text().splitlines()]
 
 

@@ -274,7 +274,7 @@ def test_what_an_honest_backup_holds_comes_back(tmp_path: Path, place: Path, vau
     assert not [name for name in os.listdir(place) if name.startswith(".restore")]
     conversations = root / "memory" / "alice" / "conversations"
     assert conversations.stat().st_mode & 0o077 == 0
-    assert all(path.stat().st_mode & 0o177 == 0 for path in conversations.iterdir())
+    assert all(path.stat().st_mode & 0o177 == 0 for path in conversations.glob("*.jsonl"))
     assert (home / "USER.md").stat().st_mode == (root / "memory" / "alice" / "USER.md").stat().st_mode
 
 

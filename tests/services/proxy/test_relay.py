@@ -214,7 +214,7 @@ def test_a_turn_is_kept_while_another_writer_holds_the_users_files(relay: Relay)
         for words in ("I like dark themes", "I use Python every day"):
             second.record(ask(relay, user(words)), lambda: (ChatResponse("ok", is_complete=True), True))
         second._record_thread.submit(lambda: None).result(30)
-        (record,) = vault.path("alice", "conversations").iterdir()
+        (record,) = vault.path("alice", "conversations").glob("*.jsonl")
         assert "dark" in record.read_text() and "Python" in record.read_text()
         assert not vault.path("alice", "USER.md").exists()
     learn_waiting(vault, "alice")  # if the relay has given up on a slow machine

@@ -49,7 +49,7 @@ def push(machine: Machine, **contents: str | bytes) -> None:
 
 
 def test_private_files_of_the_remote_are_not_taken_in_and_leave_it(remote: Machine, one: Machine) -> None:
-    conversation = next((one.root / "memory/alice/conversations").iterdir())
+    conversation = next((one.root / "memory/alice/conversations").glob("*.jsonl"))
     mine = {path: path.read_bytes() for path in (one.root / ".vault-memory/token", conversation)}
     force_added = {**dict.fromkeys(PRIVATE, "theirs\n"), conversation.relative_to(one.root).as_posix(): "theirs\n"}
     push(remote, **force_added, **{"note.md": "# a note\n"})
@@ -94,7 +94,7 @@ def test_an_emptied_gitignore_sends_nothing_private(one: Machine, hub: Path, rul
 
 
 def test_what_a_person_committed_by_force_is_not_sent_and_the_next_step_works(one: Machine, hub: Path) -> None:
-    conversation = next((one.root / "memory/alice/conversations").iterdir()).relative_to(one.root).as_posix()
+    conversation = next((one.root / "memory/alice/conversations").glob("*.jsonl")).relative_to(one.root).as_posix()
     git(one.root, "add", "-f", conversation)
     assert "must stay on this machine" in check_staged(one.root)[0]
     git(one.root, "commit", "-q", "--no-verify", "-m", "by hand")

@@ -121,7 +121,7 @@ def test_turns_of_many_threads_are_each_kept_once(vault: Vault) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    (day,) = (alice(vault) / "conversations").iterdir()
+    (day,) = (alice(vault) / "conversations").glob("*.jsonl")
     said = sorted(json.loads(line)["user_message"] for line in day.read_text().splitlines())
     assert said == sorted(f"turn {number}-{turn}" for number in range(4) for turn in range(5))
     (daily,) = (alice(vault) / "daily").iterdir()

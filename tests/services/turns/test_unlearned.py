@@ -83,7 +83,7 @@ def test_turns_are_kept_at_once_while_another_writer_holds_the_users_files(begun
     assert turns_waiting(vault, "alice") == 3 and redactions(vault, "alice")
     assert learn_waiting(vault, "alice", 60) == 0 == turns_waiting(vault, "alice")
     assert "light" in read(vault, USER) and "Python" in read(vault, USER)
-    assert not list((vault.root / ".vault-memory/unlearned/alice").iterdir())
+    assert not list((vault.root / "memory/alice/conversations/.unlearned").iterdir())
 
 
 @pytest.mark.slow
@@ -106,6 +106,14 @@ def test_within_a_time_one_turn_is_learned_from_at_least_and_in_order(begun: Vau
     assert "dark" in read(vault, USER) and "light" not in read(vault, USER)
 
 
+def test_turns_wait_although_what_is_derived_was_deleted(begun: Vault) -> None:
+    """`.vault-memory/` may be deleted whenever one likes; a backup has no part of it."""
+    paused(begun, "I prefer light mode")
+    shutil.rmtree(begun.root / ".vault-memory")
+    record_turn(begun, "alice", "thanks", "Noted.")
+    assert "light" in read(begun, USER)
+
+
 def test_a_renamed_users_turns_wait_under_the_new_name(begun: Vault) -> None:
     vault = begun
     paused(vault, "I use Python every day")
@@ -116,15 +124,15 @@ def test_a_renamed_users_turns_wait_under_the_new_name(begun: Vault) -> None:
 
 
 def marker(vault: Vault, offset: int) -> Path:
-    (record,) = (vault.root / "memory/alice/conversations").iterdir()
-    path = vault.root / ".vault-memory/unlearned/alice" / f"{record.stem}.{offset}"
+    (record,) = (vault.root / "memory/alice/conversations").glob("*.jsonl")
+    path = vault.root / "memory/alice/conversations/.unlearned" / f"{record.stem}.{offset}"
     path.touch()
     return path
 
 
 def test_a_turn_whose_writer_was_killed_after_its_line_is_learned_from(begun: Vault) -> None:
     vault = begun
-    (record,) = (vault.root / "memory/alice/conversations").iterdir()
+    (record,) = (vault.root / "memory/alice/conversations").glob("*.jsonl")
     first = record.read_bytes()
     record.write_bytes(first + first.replace(b"dark mode", b"light mode"))
     marker(vault, len(first))
@@ -135,7 +143,7 @@ def test_a_turn_whose_writer_was_killed_after_its_line_is_learned_from(begun: Va
 @pytest.mark.parametrize("line", [b"", b'{"user_message": "I prefer li'])
 def test_a_turn_whose_writer_was_killed_before_its_line_is_forgotten(begun: Vault, line: bytes) -> None:
     vault = begun
-    (record,) = (vault.root / "memory/alice/conversations").iterdir()
+    (record,) = (vault.root / "memory/alice/conversations").glob("*.jsonl")
     size = record.stat().st_size
     record.write_bytes(record.read_bytes() + line)
     marker(vault, size)

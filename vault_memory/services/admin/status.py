@@ -136,6 +136,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     decided = told(lambda: decided_conflicts(vault)) if is_judged else ()
     notes = told(lambda: [*wrong_in_git(vault), *filter(None, [ignored_notes(vault)])])
     size = told(lambda: [growth(vault.history.git_dir)])
+    closed = told(lambda: _closed(vault))
     return Status(
         str(vault.root),
         scopes=scope_statuses,
@@ -149,8 +150,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         withheld=held_back,
         degraded=(*degraded, *refused, *(told(vault.refused_users) if user_id is None else ())),
         unhealthy=(
-            *dict.fromkeys([*told(lambda: _closed(vault)), *_unhealthy(scope_statuses, daemon, history, jobs)]),
-            *dict.fromkeys([*untold, *notes]),
+            *dict.fromkeys([*closed, *_unhealthy(scope_statuses, daemon, history, jobs), *untold, *notes]),
             *(f"conflict: {line}" for line in conflicts),
             *(f"withheld from commits: {w.path}: {w.why}: {w.next_step}" for w in held_back),
         ),

@@ -16,7 +16,7 @@ from vault_memory.errors import ForeignFile, TooLarge, UsageError
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_person_edits, withheld
-from vault_memory.services.turns import rename_markers, rename_redactions
+from vault_memory.services.turns import rename_redactions
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import refuse_while_waiting
 
@@ -81,7 +81,6 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
         os.rename(vault.root / old_dir, vault.root / new_dir)
         vault.log_renaming(old, new)  # after the tokens: whoever was let in by one was so before this
         rename_redactions(vault, old, new)
-        rename_markers(vault, old, new)
         message = trailers.render(f"user({new}): renamed from {old}", "", Trailers(user=new, renamed_from=old))
         vault.history.commit([Draft(message, vault.history.person(), tuple(moved))])
     reconcile(vault, new)

@@ -145,7 +145,7 @@ def undo(vault: Vault, user_id: str) -> list[Change]:
     """
     profile = layout.user_dir(user_id) / layout.PROFILE
     refuse_while_waiting(vault, lambda path: path == profile, f"{profile} cannot be put back now")
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, NotADirectoryError):
         if os.listdir(vault.unlearned(user_id)):
             raise HistoryError(
                 "nothing is undone before the last turns are learned from: `vault-memory heartbeat --now commits`, or "

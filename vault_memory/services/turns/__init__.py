@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         learn_waiting,
         record_turn,
         record_turns,
-        rename_markers,
         turns_waiting,
     )
     from vault_memory.services.turns.redactions import redactions, rename_redactions
@@ -32,7 +31,6 @@ __all__ = [
     "record_turn",
     "record_turns",
     "redactions",
-    "rename_markers",
     "rename_redactions",
     "second_look",
     "tally",
@@ -50,7 +48,6 @@ __getattr__ = lazy_exports(
         "record_turn": "record",
         "record_turns": "record",
         "redactions": "redactions",
-        "rename_markers": "record",
         "rename_redactions": "redactions",
         "second_look": "second_look",
         "tally": "second_look",

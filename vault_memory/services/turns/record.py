@@ -377,7 +377,7 @@ def _utf8(text: str) -> str:
 class _Marker:
     """A turn by the day of its record and the byte at which its line begins.
 
-    The empty file `.vault-memory/unlearned/USER/DAY.OFFSET` stands for it until it is learned from. It is made before
+    The empty file `conversations/.unlearned/DAY.OFFSET` stands for it until it is learned from. It is made before
     the line, so no kill comes between. Who learns from the turn holds its lock; a marker that nobody holds is of a turn
     that could not be learned from at that time.
     """
@@ -393,7 +393,7 @@ class _Marker:
 @contextlib.contextmanager
 def _marked(vault: Vault, user_id: str, marker: _Marker) -> Iterator[None]:
     """Hold a marker, which is made if it is not there. Raises `Busy` when somebody learns from that turn now."""
-    with files.lock(vault.unlearned(user_id) / marker.name, 0, vault.root):
+    with files.lock(vault.unlearned(user_id) / marker.name, 0, vault.root / layout.user_dir(user_id), vault.root):
         yield
 
 
@@ -418,7 +418,7 @@ def _markers(vault: Vault, user_id: str) -> list[_Marker]:
     """The user's markers, in the order of their turns."""
     try:
         names = os.listdir(vault.unlearned(user_id))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     found = []
     for match in filter(None, map(_MARKER.fullmatch, names)):
@@ -453,9 +453,3 @@ def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[str, Turn] | 
     except (ValueError, KeyError, TypeError):
         return None
     return (f"{source}:{number}", turn) if ended else None
-
-
-def rename_markers(vault: Vault, old: str, new: str) -> None:
-    """Move a user's markers to the user's new id. The caller holds the locks of both ids."""
-    with contextlib.suppress(FileNotFoundError):
-        os.rename(vault.unlearned(old), vault.unlearned(new))
