@@ -83,7 +83,7 @@ def test_a_foreign_folder_is_adopted_and_nothing_of_it_runs(tmp_path: Path, mark
 def test_init_and_restore_say_what_they_found(cli: Cli, mark: Path, tmp_path: Path) -> None:
     config(cli.folder, "core.fsmonitor", str(mark))
     (cli.folder / ".git" / "info" / "attributes").write_text("AGENTS.md working-tree-encoding=ISO-8859-1\n")
-    claim = ".git/info/attributes set working-tree-encoding or ident for 1 file of the vault ('context/AGENTS.md')"
+    claim = ".git/info/attributes set working-tree-encoding or ident for 1 file of the vault (context/AGENTS.md)"
     said = cli("init", ".")
     assert f"git setting core.fsmonitor = {mark}" in said and f"{cli.folder}/{claim}" in said
     cli("backup", str(tmp_path / "b.tar.gz"))
