@@ -7,6 +7,8 @@ A server in a process of its own with a provider behind its chat proxy, and one 
 - bodies: one user sends four bodies of 31 MB at once, again and again: prose, emoji, JSON of empty lists, a picture
 - chats: the same with chats of 1.9 MB and 11.9 MB, of plain text, emoji, many messages and many values
 - responses: the provider answers every chat with 32 MB of empty objects or events, which it sends in 32 KB of gzip
+- profiles: one user's profile is 199,000 characters of lines with one label; sixteen connections read it, and one puts
+  190 values into it, again and again
 - silent bodies: two users announce bodies, as many as their memory allows, and send nothing
 - slow heads: so many connections without a token, each of which sends one header every two seconds
 - slow bodies: so many connections with one user's token, each of which sends some bytes of a large body in two seconds
@@ -90,6 +92,8 @@ ENDLESS = {
 }
 """By the name of the model: how a response begins that has no end, and what comes again and again."""
 ENDLESS_CHATS = 6
+READERS = 16
+LONG_PROFILE = "## 技術背景\n" + "".join(f"- 程式語言：{n:05}a、{n:05}b\n" for n in range(9_000))
 LONG_TURNS, LONG_TURN_CHARS = 200, 140_000
 """The record of the user whose pages are not read."""
 PIPELINED = 8
@@ -207,6 +211,32 @@ async def bodies(target: Target, _: int, outcome: Outcome) -> None:
 async def chats(target: Target, _: int, outcome: Outcome) -> None:
     """Chats that are read, or just too large for that, at once, again and again, each of another kind."""
     await asyncio.gather(*(again(target, outcome, content) for content in PLAIN))
+
+
+def of_profile(token: str, method: str, path: str = "", body: bytes = b"") -> bytes:
+    """A request about the attacker's profile."""
+    head = (
+        f"{method} /api/v1/user/mallory{path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+async def profiles(target: Target, _: int, outcome: Outcome) -> None:
+    """Read a long profile on many connections, and put values into it."""
+
+    async def ask(*requests: bytes) -> None:
+        while True:
+            for request in requests:
+                with contextlib.suppress(OSError, TimeoutError):
+                    await exchange(target.port, request)
+                outcome.requests += 1
+                outcome.sent_mb += len(request) / 1e6
+
+    values = (json.dumps({"preferences": {"note": [f"{name}{n} {'z' * 900}" for n in range(95)]}}) for name in "ab")
+    puts = [of_profile(target.attacker, "PUT", "", value.encode()) for value in values]
+    reads = [of_profile(target.attacker, "GET", path) for path in ("", "/preferences")]
+    await asyncio.gather(ask(*puts), *(ask(*reads) for _ in range(READERS)))
 
 
 async def responses(target: Target, _: int, outcome: Outcome) -> None:
@@ -385,6 +415,8 @@ async def run(names: list[str], seconds: float, connections: int) -> dict[str, O
             record.writelines(json.dumps(said, ensure_ascii=False) + "\n" for _ in range(LONG_TURNS))
         async with provider() as address:
             for name in names:
+                if name == "profiles":
+                    vault.path("mallory", "USER.md").write_text(LONG_PROFILE, "utf-8")
                 with served(vault.root, {"VAULT_MEMORY_UPSTREAM_BASE_URL": address}) as (pid, port):
                     target = Target(pid, port, *tokens)
                     length = min(5.0, seconds) if name == "none" else seconds
@@ -398,6 +430,7 @@ ATTACKS: dict[str, Attack | None] = {
     "bodies": bodies,
     "chats": chats,
     "responses": responses,
+    "profiles": profiles,
     "silent bodies": silent_bodies,
     "slow heads": slow_heads,
     "slow bodies": slow_bodies,

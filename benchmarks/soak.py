@@ -109,8 +109,12 @@ class Soak:
         for process in self.writers.values():
             process.wait(60)
         # A merge that met a commit of ours may leave old texts in git's index: what is staged is the
-        # person's to unstage.
-        subprocess.run(["git", "reset", "-q"], cwd=self.root, check=True)
+        # person's to unstage. The daemon, which commits what waits, holds git's lock now and then.
+        deadline = time.monotonic() + CALM_S
+        while subprocess.run(["git", "reset", "-q"], cwd=self.root, stderr=subprocess.DEVNULL).returncode:
+            if time.monotonic() > deadline:
+                raise SystemExit(f"git cannot unstage anything in {self.root} within {CALM_S:g} s")
+            time.sleep(0.5)
         for scope in self.vault.scopes():
             reconcile(self.vault, scope, confirm_deletions=True)
         deadline = time.monotonic() + CALM_S

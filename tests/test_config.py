@@ -122,6 +122,7 @@ def test_a_list_of_endpoints_may_come_from_the_environment(tmp_path: Path) -> No
         ('timezone = "Mars/Base"', r"timezone must be an IANA time zone .* not 'Mars/Base'"),
         ('[schedule]\nsync = "25:00"', r"schedule of sync: a schedule is a time .* not '25:00'"),
         ('[identities]\n"telegram:1" = "a b"', r"identities of 'telegram:1': user id 'a b' is not valid"),
+        ('[git]\nperson_email = "Vault-Memory@localhost"', r"person_email must not be the assistant's own"),
         ('[identities]\n" " = "alice"', r"identities must not map an empty name"),
         ('[serve]\nhosts = ["a.example:80"]', r"serve\.hosts must be host names .* not 'a\.example:80'"),
         ('[upstream]\nbase_url = "ftp://a.example"', r"upstream\.base_url needs a url that begins with http"),

@@ -112,4 +112,4 @@ def _vault_of(memory_dir: str | Path) -> Vault:
 
 
 def _knows(vault: Vault, user_id: str) -> bool:
-    return layout.check_user_id(user_id) in vault.user_ids()
+    return vault.is_user(layout.check_user_id(user_id))

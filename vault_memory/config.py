@@ -103,8 +103,10 @@ class Config:
         sensitive="files with the text of every note are written there, and replaced there",
     )
 
-    git_person_name: str = _field("", "author of the person's commits where git has no user.name")
-    git_person_email: str = _field("", "e-mail address to go with git.person_name")
+    git_person_name: str = _field(
+        "", "author of the person's commits where git has no user.name", check=setting_checks.person
+    )
+    git_person_email: str = _field("", "e-mail address to go with git.person_name", check=setting_checks.person)
     git_sign: bool = _field(
         False,
         "sign the assistant's commits with the signing key set in git",
@@ -116,7 +118,7 @@ class Config:
         sensitive="every note in git and its history is sent there, and merged from there",
     )
 
-    off_record: list[str] = _field([], "ids of users whose turns are never recorded")
+    off_record: list[str] = _field([], "users whose turns are never recorded, by id or by a name from identities")
 
     lexicon: dict[str, Any] = _field(
         {}, "your own technologies and style words; see docs/extraction.md", check=setting_checks.lexicon
@@ -309,6 +311,11 @@ class Config:
             f"{', '.join(keys)} in {SETTINGS_FILE} not in force: {why}; `vault-memory trust` shows and asks"
             for why, keys in by_reason.items()
         ]
+
+    def is_off_record(self, *user_ids: str) -> bool:
+        """Whether one of these users is off the record, by any name that the settings have for them."""
+        named = (*self.off_record, *(self.identities.get(name, name) for name in self.off_record))
+        return not {*map(str.casefold, user_ids)}.isdisjoint(map(str.casefold, named))
 
     def is_waiting(self, table: str) -> bool:
         """Whether a value of a table of the file (`llm`) waits."""

@@ -113,10 +113,17 @@ def preference_commits(vault: Vault) -> Iterator[tuple[str, str, str]]:
 
 
 def bullets_added(vault: Vault) -> Iterator[str]:
-    """Every bullet of a profile, once for each commit that added it."""
-    for line in _git(vault, "log", "--first-parent", "-p", "-U0", "--format=", "--", "memory/*/USER.md").splitlines():
-        if line.startswith("+- "):
-            yield line.removeprefix("+- ")
+    """Every bullet of a profile, once for each commit that added it.
+
+    One that a commit removes and adds was moved: of an edit with several new values each gets a commit, with the value
+    at the end of its list, and only the last commit has the lines in the order of the file.
+    """
+    log = _git(vault, "log", "--first-parent", "-p", "-U0", "--format=%x01", "--", "memory/*/USER.md")
+    for commit in log.split("\x01"):
+        lines = Counter(line[:1] + line[3:] for line in commit.splitlines() if line[:3] in ("+- ", "-- "))
+        for line in lines:
+            if line.startswith("+"):
+                yield from [line[1:]] * (lines[line] - lines["-" + line[1:]])
 
 
 def index_differs(vault: Vault, scratch: Path) -> list[str]:

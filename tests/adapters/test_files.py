@@ -334,3 +334,21 @@ def test_a_name_that_no_file_can_have_is_no_traceback(tmp_path: Path) -> None:
         with pytest.raises(UsageError):
             files.contained(tmp_path, "loop/x.md")
     assert [path.name for path in tmp_path.iterdir()] == ["loop"]
+
+
+def test_a_private_file_is_written_while_somebody_deletes_its_folder(tmp_path: Path) -> None:
+    """All of `.vault-memory/` may be deleted at any time; the daemon ended by itself at such a moment."""
+    folder, done = tmp_path / "state" / "inner", threading.Event()
+
+    def delete() -> None:
+        while not done.wait(0.001):
+            shutil.rmtree(tmp_path / "state", ignore_errors=True)
+
+    deleting = threading.Thread(target=delete)
+    deleting.start()
+    try:
+        for number in range(100):
+            files.write_private(folder / "x.json", str(number).encode(), tmp_path)
+    finally:
+        done.set()
+        deleting.join()

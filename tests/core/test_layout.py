@@ -20,6 +20,7 @@ from vault_memory.core.layout import (
     resolve_user,
 )
 from vault_memory.errors import InvalidId
+from vault_memory.services.starter import shipped
 
 IDENTITIES = {"telegram:12345": "alice", "12345": "bob"}
 
@@ -31,12 +32,21 @@ def test_valid_ids(user_id: str) -> None:
 
 @pytest.mark.parametrize(
     "user_id",
-    ["", ".", "..", ".hidden", "../x", "a/b", "a\\b", "a b", "a\0", "a\n", "a" * 65, "名字", "con", "NUL.txt", "a."],
+    ["", ".", "..", ".hidden", "../x", "a/b", "a\\b", "a b", "a\0", "a\n", "a" * 65, "名字", "con", "NUL.txt", "a."]
+    + ["4913", "index.db", "Index.DB-wal", "index.db2", "photo.icloud", "a.swp", "x.tmp"],
 )
 def test_invalid_ids(user_id: str) -> None:
     assert not is_user_id(user_id)
     with pytest.raises(InvalidId, match="user id"):
         check_user_id(user_id)
+
+
+def test_no_user_id_is_a_name_that_a_vault_ignores() -> None:
+    """Such a user could never learn, or `status` would say that git ignores their notes."""
+    rules = [line for line in (shipped("vault") / ".gitignore").read_text().split("\n") if line and line[0] not in "#/"]
+    assert "4913" in rules
+    for rule in rules:
+        assert not is_user_id(rule.strip("/").replace("*", "x").replace("?", "p")), rule
 
 
 @pytest.mark.parametrize(

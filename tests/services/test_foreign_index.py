@@ -54,7 +54,7 @@ def forged(vault: Vault, scope: str, at: Path | None = None) -> Path:
 @pytest.fixture
 def known(bare_vault: Vault) -> Vault:
     create_vault(bare_vault.root)
-    (bare_vault.root / "memory/alice").mkdir(parents=True, exist_ok=True)
+    write(bare_vault, "alice", "note.md", "mine\n")
     return open_vault(bare_vault.root)
 
 

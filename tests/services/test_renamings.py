@@ -5,20 +5,26 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.vaults import write
+from vault_memory.adapters.index import SqliteIndex
 from vault_memory.core.chat import ChatResponse, read_request
-from vault_memory.errors import Busy, NotFound
+from vault_memory.errors import Busy, IndexUnusable, NotFound
+from vault_memory.services.admin.checks import CHECKS
+from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.users import rename_user
-from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.notes.conversations import newest_turns
 from vault_memory.services.profiles.preferences import set_preference
 from vault_memory.services.proxy.relay import Relay
 from vault_memory.services.proxy.turn_recorder import TurnRecorder, UserRequest
-from vault_memory.services.turns.record import record_turn
+from vault_memory.services.retrieval.search import SearchQuery, find_passages, search
+from vault_memory.services.turns.record import _learn_from, _markers, _set_untouched, record_turn, record_turns
+from vault_memory.services.turns.redactions import add_redactions, redactions
 from vault_memory.services.vault import Vault, open_vault
 
 COMPLETE = ChatResponse("ok", is_complete=True)
@@ -140,3 +146,57 @@ def test_the_log_of_renamings_is_private_and_may_be_deleted(vault: Vault) -> Non
     as_of = vault.renamings()
     log.unlink()
     assert vault.id_now("fred", as_of) == ("fred", 0)
+
+
+def test_no_reader_brings_an_id_back(vault: Vault) -> None:
+    """Whatever was in flight with an id whose user has another one by now finds nobody, and makes no folder."""
+    record_turn(vault, "erin", "the codename is quokka", learn=False)
+    index, as_of, [marker] = vault.index("erin"), vault.renamings(), _markers(vault, "erin")
+    (vault.root / "memory/erin").rename(vault.root / "memory/fred")  # as `rename_user` does; the log comes next
+    for read in (index.stats, lambda: vault.index("erin").stats(), lambda: _set_untouched(vault, "erin", marker)):
+        with pytest.raises((IndexUnusable, FileNotFoundError)):
+            read()
+    assert not reconcile(vault, "erin").indexed and embed(vault, "erin") == 0 == _learn_from(vault, "erin", [marker], 0)
+    assert not list(newest_turns(vault, "erin", 5)) and vault.user_ids() == ["fred"]
+    vault.log_renaming("erin", "fred")
+    add_redactions(vault, "erin", {"api-key": 1}, as_of)
+    assert redactions(vault, "erin") == {} and redactions(vault, "fred") == {"api-key": 1}
+
+
+def test_who_reads_while_a_user_is_renamed_is_told_that_nobody_has_the_id(vault: Vault) -> None:
+    record_turn(vault, "erin", "hello")
+    with pytest.raises(NotFound, match="'erin'"), vault.reading("erin"):
+        (vault.root / "memory/erin").rename(vault.root / "memory/fred")
+        find_passages(vault, "erin", SearchQuery("hello"))
+    with pytest.raises(NotFound, match="'fred'"), vault.reading("fred"):
+        (vault.root / "memory/fred").rename(vault.root / "memory/erin")
+    assert vault.user_ids() == ["erin"]
+
+
+def test_an_index_alone_is_no_user(vault: Vault) -> None:
+    record_turn(vault, "erin", "hello")
+    for name in ("ghost", "other"):
+        (vault.root / "memory" / name).mkdir()
+        SqliteIndex(vault.root / "memory" / name / "index.db").stats()
+    assert vault.user_ids() == ["erin"] and not vault.is_user("ghost")
+    with pytest.raises(NotFound):
+        vault.known_user("ghost")
+    rename_user(vault, "erin", "ghost")
+    assert words(vault, "ghost") == ["hello"]
+    [found] = doctor(vault, checks=[check for check in CHECKS if check.name == "leftovers"])
+    assert "memory/other" in found.message and found.fixable
+    [found] = doctor(vault, checks=[check for check in CHECKS if check.name == "leftovers"], fix=True)
+    assert found.ok and not (vault.root / "memory/other").exists()
+
+
+def test_the_next_user_of_an_id_gets_no_index_of_the_last(vault: Vault, tmp_path: Path) -> None:
+    """With `index_dir` the index does not move with the folder."""
+    apart = open_vault(vault.root, now=vault.now, index_dir=str(tmp_path / "indexes"))
+    turns = ({"created_at": vault.now() - timedelta(number), "learn": False} for number in range(6))  # as many records
+    for _ in record_turns(apart, ({"user_id": "erin", "user_message": "quokka"} | turn for turn in turns)):
+        pass
+    assert search(apart, "erin", SearchQuery("quokka")).hits
+    rename_user(apart, "erin", "fred")
+    record_turn(apart, "erin", "hello")
+    assert not search(apart, "erin", SearchQuery("quokka")).hits
+    assert search(apart, "fred", SearchQuery("quokka")).hits

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import threading
 from pathlib import Path
 
@@ -135,3 +137,24 @@ def test_in_the_folders_of_a_vault_there_is_no_other(bare_vault: Vault) -> None:
         with pytest.raises(UsageError, match="no other vault can be in it"):
             create_vault(folder)
     assert MemorySearchEngine(bare_vault.root / "memory").vault.root == bare_vault.root
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_vault_of_another_user_is_only_found_by_its_name() -> None:
+    """They would read what is said in it. Plain git refuses such a repository too."""
+    with tempfile.TemporaryDirectory() as folder:  # `tmp_path` is in a folder that only root can enter
+        root = Path(folder).resolve()
+        (root / layout.SETTINGS_FILE).write_text("format = 1\n")
+        inner = root / "notes"
+        inner.mkdir()
+        root.chmod(0o711)
+        os.seteuid(12345)
+        try:
+            with pytest.raises(ForeignFile, match=f"{root} is a vault of the user root, .* name it with --vault"):
+                find_vault(inner, environ={"VAULT_MEMORY_VAULT": "/somewhere"})
+            with pytest.raises(ForeignFile):
+                find_vault(root, environ={})
+            assert find_vault(inner, environ={"VAULT_MEMORY_VAULT": folder}) == root
+            assert find_vault(inner, given=folder) == root
+        finally:
+            os.seteuid(0)

@@ -31,6 +31,8 @@ _NAME_BYTES = 255  # the longest name Linux, macOS and Windows file systems take
 _TEMP_TAIL_BYTES = 50
 _NOT_A_NAME = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
 """What a disk says of a name that no file on it can have: too long, or with signs that it does not take."""
+_DELETED_WITHIN_S = 2.0
+"""Whoever deletes a folder of state is done with it by then."""
 _LOCK_POLL_S = 0.005
 _FILLED_WITHIN_S = 5.0
 """An editor that empties a file fills it again within this time."""
@@ -102,6 +104,14 @@ def can_hold(root: Path, path: PurePosixPath) -> bool:
 def can_write(root: Path, path: PurePosixPath) -> bool:
     """Whether the disk takes that path, and the longer one of the temporary file through which it is written."""
     return can_hold(root, path) and can_hold(root, path.with_name(_temp_path(root / path).name))
+
+
+def names(folder: Path) -> list[str]:
+    """The names in a folder; none where there is no such folder, or no longer."""
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def read(path: Path, max_bytes: int | None = MAX_FILE_BYTES, *, folder: OpenFolder | None = None) -> bytes | None:
@@ -259,7 +269,18 @@ def write_private(path: Path, content: bytes, below: Path | None = None, *, sync
 
     `below` and what this raises: see `private.folder_of`. With `sync=False` the bytes are fsynced, the name is not.
     """
-    with _unwritable(path), private.folder_of(path, below, make=True) as folder:
+    with _unwritable(path):
+        give_up = time.monotonic() + _DELETED_WITHIN_S
+        while True:
+            try:
+                return _write_private(path, content, below, sync=sync)
+            except FileNotFoundError:  # somebody deletes its folder at this moment, which is allowed
+                if time.monotonic() > give_up:
+                    raise
+
+
+def _write_private(path: Path, content: bytes, below: Path | None, *, sync: bool) -> None:
+    with private.folder_of(path, below, make=True) as folder:
         folder.refuse_link(path.name)
         temp = _temp_path(path).name
         try:
@@ -340,14 +361,18 @@ def append_line(path: Path, line: bytes, below: Path | None = None, within: Path
 
 
 @contextlib.contextmanager
-def lock(path: Path, timeout_s: float = 10.0, below: Path | None = None, within: Path | None = None) -> Iterator[None]:
+def lock(
+    path: Path, timeout_s: float = 10.0, below: Path | None = None, within: Path | None = None, *, make: bool = True
+) -> Iterator[None]:
     """Hold the lock file `path` against other processes and threads; `Busy` when it is not free within `timeout_s`.
+
+    Missing folders are made, unless `make` is false: then this raises `Busy`, too.
 
     `below`, `within` and `ForeignFile`: see `private.folder_of`.
     """
     give_up = time.monotonic() + timeout_s
     with _unwritable(path):
-        while (held := _try_lock(path, below, within)) is None:
+        while (held := _try_lock(path, below, within, make=make)) is None:
             if time.monotonic() >= give_up:
                 raise Busy(f"{path} has been held by another process for {timeout_s:g} s: try again")
             time.sleep(_LOCK_POLL_S)
@@ -357,10 +382,10 @@ def lock(path: Path, timeout_s: float = 10.0, below: Path | None = None, within:
         _give_back(held)  # each holder has opened the file, so threads exclude each other too
 
 
-def _try_lock(path: Path, below: Path | None, within: Path | None = None) -> int | None:
+def _try_lock(path: Path, below: Path | None, within: Path | None, *, make: bool) -> int | None:
     """The open lock file, locked; None when somebody else holds it, or it was deleted just now, which is allowed."""
     try:
-        with private.folder_of(path, below, within=within, make=True) as folder:
+        with private.folder_of(path, below, within=within, make=make) as folder:
             number = folder.open(path.name, os.O_RDWR | os.O_CREAT)
     except FileNotFoundError:
         return None

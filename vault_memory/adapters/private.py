@@ -210,13 +210,16 @@ def folder_of(
 def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None, within: Path | None = None) -> None:
     """Make a missing file, and an existing one private, for SQLite, which opens files by their names.
 
+    Missing folders are made, too, but not below `within`: a user's folder that is gone, or was renamed just now, must
+    not come back because somebody reads. The library, which makes no folders, then finds none either.
+
     An existing file is not opened: to close it again would give up the locks that this process holds on it.
 
     Files of the names `beside` are made private if they exist. `below`, `within`: see `folder_of`. Raises `ForeignFile`
     for a link, folder or pipe, and for another user's file. Other errors are left to the library, which will meet them
     too.
     """
-    with contextlib.suppress(OSError), folder_of(path, below, within=within, make=True) as folder:
+    with contextlib.suppress(OSError), folder_of(path, below, within=within, make=within is None) as folder:
         if not folder.close_to_others(path.name):
             folder.make(path.name)
         for name in beside:

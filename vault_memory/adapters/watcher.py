@@ -43,7 +43,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver, ObservedWatch
 
-from vault_memory.core import reading
+from vault_memory.core import layout, reading
 
 
 class Hint(NamedTuple):
@@ -66,11 +66,6 @@ _EVENTS: list[type[FileSystemEvent]] = [
     DirDeletedEvent,
 ]
 """Not the events of opening and reading: a `grep` over the vault must not wake the daemon."""
-
-_TEMPORARY_NAME = re.compile(
-    r"\..*|.*~|~.*|4913|index\.db.*|.*\.(sw[a-p]|tmp|temp|bak|part|icloud|crdownload|lock)", re.IGNORECASE
-)
-"""Hidden and temporary files: of vim, Emacs, VS Code, Office, Syncthing, iCloud, browsers and SQLite."""
 
 _REMOTE_FILE_SYSTEM = re.compile(
     r"nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|vboxsf|prl_fs|drvfs|fuse\.(sshfs|rclone|s3fs|gvfsd-fuse)"
@@ -183,7 +178,7 @@ class _Events(FileSystemEventHandler):
                 if path:
                     # Not by pathlib, which takes five times as long: `git checkout` makes tens of thousands of events.
                     parts = os.fsdecode(path)[len(self.root) + 1 :].split(os.sep)
-                    if not any(map(_TEMPORARY_NAME.fullmatch, parts)):
+                    if not any(map(layout.is_temporary, parts)):
                         self.hints.put(Hint(PurePosixPath(*parts), event.is_directory))
         except Exception:  # whatever it was, a scan finds what changed
             self.hints.put(EVERYTHING)

@@ -32,6 +32,8 @@ PROFILE = "USER.md"
 MEMORY_LOG = "MEMORY.md"
 FEEDBACK = "feedback.jsonl"
 
+OWN_SUFFIXES = (".md", ".jsonl", ".toml")
+
 SHARED = ""
 """The scope of the Markdown outside `memory/`; every other scope is a user id."""
 
@@ -55,6 +57,9 @@ _INDEX = _or_short(r"index\.db", "index") + "[^/]*"
 _CONVERSATIONS = r"memory/[^/]+/(?:archive/)?" + _or_short("conversations", "conver")
 _PRIVATE = _compiled_later(rf"(?:^|/)(?:{_GIT}|{_STATE}|{_INDEX}|{_CONVERSATIONS})(?:/|$)")
 _STATE_OR_INDEX = _compiled_later(rf"(?:^|/)(?:{_STATE}(?:/|$)|{_INDEX}$)")
+_TEMPORARY = _compiled_later(
+    r"(?i:\..*|.*~|~.*|4913|index\.db.*|.*\.(?:sw[a-p]|tmp|temp|bak|part|icloud|crdownload|lock))"
+)
 _MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|\.\.|~|[^\x00-\x7f]", re.IGNORECASE)
 _PROGRAM = _compiled_later(
     rf"(?:^|/){_or_short(r'[.][^/]+', 'obsidi')}/"
@@ -80,6 +85,7 @@ _UPWARDS = re.compile(r"(?:^|/)\.\.[. ]*(?:/|$)")
 # What a disk may ignore in a name: case; on macOS some invisible characters; on Windows dots and blanks at the end, and
 # what follows a colon. Windows also takes a backslash for a slash, and knows a file by a short name with a `~`.
 _IGNORED_IN_NAMES = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|:[^/]*|[. ]+(?=/|$)")
+_TEXT_SUFFIX = re.compile(r"\.(?:base|canvas|cfg|conf|csv|env|html?|ini|json|log|te?xt|tsv|xml|ya?ml)", re.IGNORECASE)
 _FOLDERS = re.compile(r"(?<![\w./:])/(?:[^\s/'\"`:]+/)+")
 _DAY_FILE = re.compile(r"(?:daily|conversations)/(\d{4}-\d{2}-\d{2})\.(?:md|jsonl)")
 
@@ -132,14 +138,26 @@ def may_be_vault(folder: PurePath) -> bool:
 def is_written_by_turns(path: PurePosixPath) -> bool:
     """Whether turns of a user may write to this file: their profile, logs and records."""
     parts = path.parts
-    if len(parts) < 3 or parts[0] != MEMORY_DIR or not _USER_ID.fullmatch(parts[1]):
+    if len(parts) < 3 or parts[0] != MEMORY_DIR or not is_user_id(parts[1]):
         return False
     return any(len(parts) - 3 == glob.count("/") and path.match(glob) for glob, _ in KIND_OF_PATH)
 
 
 def is_own_kind(path: PurePosixPath) -> bool:
     """Whether a file is of a kind that the vault writes, and always in UTF-8: Markdown, logs and records, settings."""
-    return path.suffix.casefold() in (".md", ".jsonl", ".toml")
+    return path.suffix.casefold() in OWN_SUFFIXES
+
+
+def is_text_kind(path: PurePosixPath) -> bool:
+    """Whether a file is text by its name, whatever bytes it holds: of the vault's own kinds, or of Obsidian's and other
+    programs' that a person writes by hand."""
+    return is_own_kind(path) or _TEXT_SUFFIX.fullmatch(path.suffix) is not None
+
+
+def is_of_no_user(path: PurePosixPath) -> bool:
+    """Whether a file is below a folder of `memory/` that can be no user's, such as `memory/con`: it is not indexed."""
+    parts = path.parts
+    return len(parts) > 2 and parts[0] == MEMORY_DIR and parts[1][0] != "." and not is_user_id(parts[1])
 
 
 def is_instruction(path: PurePosixPath) -> bool:
@@ -152,6 +170,18 @@ def _as_stored(path: PurePosixPath) -> str:
     return _IGNORED_IN_NAMES.sub("", path.as_posix().replace("\\", "/").casefold())
 
 
+def is_temporary(name: str) -> bool:
+    """Whether files of that name come and go while others are saved: hidden and temporary ones of vim, Emacs, VS Code,
+    Office, Syncthing, iCloud, browsers and SQLite. Nothing of that name, or in such a folder, is watched; of these
+    names are those that a vault's `.gitignore` hides."""
+    return _TEMPORARY().fullmatch(name) is not None
+
+
+def is_index(name: str) -> bool:
+    """Whether a file of that name in a user's folder is the index, or what SQLite keeps beside it."""
+    return name.startswith(INDEX_FILE)
+
+
 def check_user_id(user_id: str) -> str:
     """Return `user_id` unchanged if it can name a user's folder, else raise `InvalidId`."""
     if not isinstance(user_id, str) or not _USER_ID.fullmatch(user_id):
@@ -160,6 +190,10 @@ def check_user_id(user_id: str) -> str:
         )
     if user_id.split(".")[0].lower() in _WINDOWS_DEVICES or user_id.endswith("."):
         raise InvalidId(f"user id {user_id!r} cannot be a folder name on Windows: choose another")
+    if is_temporary(user_id) or is_private(PurePosixPath(MEMORY_DIR, user_id, PROFILE)):
+        raise InvalidId(
+            f"user id {user_id!r} is a name of temporary or private files, which no commit keeps: choose another"
+        )
     return user_id
 
 
@@ -228,7 +262,7 @@ def place_of(path: PurePosixPath) -> Place | None:
         return None
     if parts[0] != MEMORY_DIR:
         return Place(SHARED, path.as_posix()) if path.suffix == ".md" else None
-    if len(parts) < 3 or not _USER_ID.fullmatch(parts[1]):
+    if len(parts) < 3 or not is_user_id(parts[1]):
         return None
     source = "/".join(parts[2:])
     is_conversation = parts[2] == CONVERSATIONS_DIR and path.suffix == ".jsonl"

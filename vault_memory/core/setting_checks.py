@@ -20,6 +20,12 @@ def locale(name: str) -> str | None:
     return None if name in LOCALES else f"must be one of {', '.join(LOCALES)}, not {name!r}"
 
 
+def person(name: str) -> str | None:
+    """A person's name or e-mail address: the assistant's would credit their edits to it."""
+    is_ours = name.strip().casefold().partition("@")[0] == "vault-memory"
+    return "must not be the assistant's own, vault-memory" if is_ours else None
+
+
 def schedule(table: Mapping[str, str]) -> str | None:
     from vault_memory.core.timing import parse_schedule
 

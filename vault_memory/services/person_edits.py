@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -27,7 +27,7 @@ from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout, reading, trailers
 from vault_memory.core.notes import note
 from vault_memory.core.privacy import Finding, Moved, redact, secrets_added, shown_path
-from vault_memory.core.profile import Change, Profile, changes_between
+from vault_memory.core.profile import Change, Profile, changes_between, versions
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, Changed, ForeignFile, HistoryError, LargeObject, TooLarge, Unwritable, in_command
 from vault_memory.services.vault import Vault
@@ -63,14 +63,18 @@ def commit_person_edits(
     """
     count = 0
     for attempt in range(MAX_ATTEMPTS):
+        edited: set[PurePosixPath] = set()
         try:
             for part in vault.history.uncommitted_in_parts(paths):
-                cleared = _cleared(vault, [edit for edit in part if scope in (None, layout.scope_of(edit.path))])
+                edits = [edit for edit in part if scope in (None, layout.scope_of(edit.path))]
+                edited |= {edit.path for edit in edits}
+                cleared = _cleared(vault, edits)
                 flushed = _commit(vault, cleared)
                 waiting = {edit.path for edit in cleared} & flushed.waiting_paths
                 if waiting and flushed.paused:
                     on_waiting(flushed.paused)
                 count += len(cleared) - len(waiting)
+            _forget(vault, scope, paths, edited)
             return count
         except Changed:
             if attempt == MAX_ATTEMPTS - 1:
@@ -225,6 +229,32 @@ def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
     return cleared
 
 
+def _forget(
+    vault: Vault, scope: str | None, paths: Sequence[PurePosixPath] | None, edited: Collection[PurePosixPath]
+) -> None:
+    """Drop from the record what was looked at and is as HEAD has it: another edit of that file is a new one."""
+    record = _record(vault)
+    known = record.read() if os.path.lexists(record.path) else {}
+    looked_at = set(map(_path, known) if paths is None else paths) - set(edited)
+    gone = {
+        name
+        for name, path in ((name, _path(name)) for name in known)
+        if path in looked_at and scope in (None, layout.scope_of(path)) and not _is_edited(vault, path)
+    }
+    if gone:
+        record.update(lambda state: {name: noted for name, noted in state.items() if name not in gone})
+
+
+def _is_edited(vault: Vault, path: PurePosixPath) -> bool:
+    """Whether a file differs from HEAD; True as long as that cannot be told."""
+    try:
+        text = files.read(files.contained(vault.root, path))
+        is_kept = vault.history.entry(path) is None if text is None else vault.history.is_kept(path, text)
+    except (TooLarge, LargeObject, ForeignFile, HistoryError):
+        return True
+    return not is_kept
+
+
 def _written(path: PurePosixPath) -> str:
     """A path as the record has it: `%FF` for a byte that is not UTF-8, which JSON cannot hold."""
     return _UNWRITABLE.sub(lambda found: f"%{os.fsencode(found[0])[0]:02X}", str(path))
@@ -260,7 +290,8 @@ def _noted(
     def has_folder(folder: PurePosixPath) -> bool:
         return vault.history.entry(folder) is not None
 
-    findings = secrets_added(path, [before], after, moved or Moved(), has_folder)
+    was_held = isinstance(noted, dict) and any(found.line and found.kind != CONFLICT for found in _findings(noted))
+    findings = secrets_added(path, [before], after, moved or Moved(), has_folder, was_held=was_held)
     if line := note.git_conflict_added(before, after):
         findings.append(Finding(line, CONFLICT))
     return {"texts": texts, "findings": [list(found) for found in findings]}
@@ -295,8 +326,9 @@ def edit_drafts(
 ) -> list[Draft]:
     """One draft per preference that differs in an edited USER.md, the last with exactly `after`; else none.
 
-    None either for more than `_MAX_PREFERENCES`, for a text that is too long, or one that is not in UTF-8 and so holds
-    no preference that can be read: that is a new profile, and a commit like that of any other file.
+    None either for more than `_MAX_PREFERENCES`, for more `versions` than are kept, for a text that is too long, or one
+    that is not in UTF-8 and so holds no preference that can be read: that is a new profile, and a commit like that of
+    any other file.
     """
     user_id = layout.scope_of(path)
     if not before or not after or len(before) + len(after) > _MAX_PROFILE_BYTES:
@@ -307,9 +339,11 @@ def edit_drafts(
         return []
     old, new = (Profile.decode(data, vault.config.locale) for data in (before, after))
     changes = changes_between(old, new, _MAX_PREFERENCES)
+    contents = [*versions(old, changes[:-1]), after]
+    if len(contents) < len(changes):
+        return []
     drafts, previous = [], before
-    for number, change in enumerate(changes, 1):
-        content = after if number == len(changes) else change.profile.encode()
+    for change, content in zip(changes, contents, strict=False):  # without a change there is no draft
         message = trailers.render(_subject(change), "", Trailers.of_change(user_id, change))
         drafts.append(Draft(message, author, (FileChange(path, previous, content),)))
         previous = content

@@ -13,11 +13,21 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from vault_memory.adapters import files
+from vault_memory.adapters import files, private
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Config
 from vault_memory.core import layout
-from vault_memory.errors import Busy, ForeignFile, InvalidId, NotAVault, NotFound, Unwritable, UsageError, in_command
+from vault_memory.errors import (
+    Busy,
+    ForeignFile,
+    InvalidId,
+    NotAVault,
+    NotFound,
+    Unwritable,
+    UsageError,
+    VaultMemoryError,
+    in_command,
+)
 
 if TYPE_CHECKING:
     from vault_memory.adapters.embedding import Embedder
@@ -32,6 +42,7 @@ ENV_VAULT = "VAULT_MEMORY_VAULT"
 MAX_OPEN_INDEXES = 64
 LOCK_TIMEOUT_S = 30.0
 """How long a writer waits for another writer of the same user."""
+_MAX_NAMED = 3
 REFUSED_FOR_S, MAX_REFUSED = 86_400, 20
 """How long `status` names an id that was refused, and how many."""
 _RENAMINGS = "renamings"
@@ -166,24 +177,73 @@ class Vault:
         return (self.root / layout.SETTINGS_FILE).is_file()
 
     def user_ids(self) -> list[str]:
-        """Ids of the users who have a folder, sorted."""
+        """Ids of the users, sorted: those who have a folder with something of theirs in it."""
+        return [name for name in self._folders_of_users() if self._is_home(name)]
+
+    def left_overs(self) -> list[str]:
+        """Names of folders in the place of a user's that hold nothing, or only an index of nothing; sorted."""
+        return [name for name in self._folders_of_users() if not self._is_home(name)]
+
+    def is_user(self, user_id: str) -> bool:
+        """Whether a user has exactly this id: the listing decides, because some systems find `Alice` under `alice`."""
+        if not layout.is_user_id(user_id) or self._user_root(user_id).is_symlink():
+            return False
+        return user_id in files.names(self.root / layout.MEMORY_DIR) and self._is_home(user_id)
+
+    def _folders_of_users(self) -> list[str]:
         try:
             with os.scandir(self.root / layout.MEMORY_DIR) as entries:
                 return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and layout.is_user_id(e.name))
         except FileNotFoundError:
             return []
 
+    def no_users(self) -> list[str]:
+        """A line about the folders of `memory/` that are no user's, if there are any: others may have sent them."""
+        names = [
+            path.name
+            for path in (self.root / layout.MEMORY_DIR).glob("*/")
+            if layout.is_of_no_user(PurePosixPath(layout.MEMORY_DIR, path.name, "x"))
+        ]
+        if not names:
+            return []
+        shown = ", ".join(sorted(names)[:_MAX_NAMED]) + (", …" if len(names) > _MAX_NAMED else "")
+        return [
+            f"{layout.MEMORY_DIR}/ has {len(names)} folder{'s' * (len(names) > 1)} whose name is no user id ({shown}): "
+            "what is there is no user's and is not searched: give it another name, or move it out of there"
+        ]
+
+    def _is_home(self, name: str) -> bool:
+        """Whether a folder is a user's: it holds more than an index, or did when that was made (all files of a user
+        that are gone at once are no user who is gone)."""
+        try:
+            if not all(map(layout.is_index, files.names(self._user_root(name)))):
+                return True
+            return self.index_path(name).exists() and bool(self.index(name).stamps())
+        except (VaultMemoryError, OSError):  # it cannot be read, which `status` says of a user
+            return True
+
     def scopes(self) -> list[str]:
         """Every scope of the vault: the shared one first, then the users."""
         return [layout.SHARED, *self.user_ids()]
 
     def known_user(self, user_id: str) -> str:
-        """The id, if that user has a folder. Raises `InvalidId` or `NotFound`."""
-        folder = self._user_root(layout.check_user_id(user_id))
-        # The name in the listing decides, because some systems find `Alice` under `alice`.
-        if not folder.exists() or folder.is_symlink() or user_id not in os.listdir(folder.parent):
+        """The id, if that is a user's. Raises `InvalidId` or `NotFound`."""
+        if not self.is_user(layout.check_user_id(user_id)):
             raise NotFound(f"user {user_id!r} is not in this vault: `vault-memory user list` shows who is")
         return user_id
+
+    @contextmanager
+    def reading(self, user_id: str) -> Iterator[None]:
+        """Read the files of a known user, who may be given another id meanwhile: then some of them were not found.
+
+        Raises `InvalidId`, and `NotFound` also where the user is gone at the end, whatever went wrong because of that.
+        """
+        self.known_user(user_id)
+        try:
+            yield
+        finally:
+            if not self._user_root(user_id).exists():
+                self.known_user(user_id)
 
     def new_user(self, user_id: str) -> str:
         """The id of a known or new user. Raises `InvalidId`, also for an id that differs from a user's only in case."""
@@ -207,11 +267,7 @@ class Vault:
 
     def _twin(self, user_id: str) -> str | None:
         """What stands in the folder of the users under a name that differs from this one only in case."""
-        try:
-            names = os.listdir(self.root / layout.MEMORY_DIR)
-        except FileNotFoundError:
-            return None
-        same = [name for name in names if name.casefold() == user_id.casefold()]
+        same = [name for name in files.names(self.root / layout.MEMORY_DIR) if name.casefold() == user_id.casefold()]
         return same[0] if same and user_id not in same else None
 
     def path(self, scope: str, source: str) -> Path:
@@ -321,7 +377,7 @@ class Vault:
             path = self.index_path(
                 scope
             )  # also checked for an open index, which opens its file again when that was replaced
-            within = None if self.config.index_dir else self.root
+            within = self.root if scope and not self.config.index_dir else None  # no reader makes a user's folder
             index = self._indexes.pop(scope, None) or SqliteIndex(
                 path, self._trusted_above(path), self._refuse_tracked, within
             )
@@ -381,19 +437,33 @@ def find_vault(start: Path | None = None, *, given: str | None = None, environ: 
     """The vault's root: `given` (from `--vault`) if there is one; else the folder `start` or the nearest parent that is
     a vault, as git finds a repository; else the one in the environment. Raises `NotAVault`.
 
-    In the folders of a vault's own (`memory/`) there is no other, whatever lies there (`layout.may_be_vault`).
+    In the folders of a vault's own (`memory/`) there is no other, whatever lies there (`layout.may_be_vault`). Raises
+    `ForeignFile` for such a folder that is another user's and that nobody has named: they read what is said in it.
     """
     if given:
         return _checked(Path(given), "--vault")
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
         if (folder / layout.SETTINGS_FILE).is_file() and vault_around(folder) is None:
+            named = environ.get(ENV_VAULT)
+            if not named or Path(named).expanduser().resolve() != folder:
+                _refuse_other_owner(folder)
             return folder
     if environ.get(ENV_VAULT):
         return _checked(Path(environ[ENV_VAULT]), ENV_VAULT)
     raise NotAVault(
         f"no vault here: {here} and its parents hold no {layout.SETTINGS_FILE}. Run `vault-memory init DIR` "
         f"to make one, or name one with --vault or {ENV_VAULT}"
+    )
+
+
+def _refuse_other_owner(folder: Path) -> None:
+    """Raise `ForeignFile` for another user's folder, as git does (`safe.directory`). Root works in those of others."""
+    if os.name == "nt" or os.geteuid() in (0, owner := folder.stat().st_uid):
+        return
+    raise ForeignFile(
+        f"{folder} is a vault of the user {private.user_name(owner)}, who can read what is kept in it: if you mean "
+        f"that one, name it with --vault or {ENV_VAULT}"
     )
 
 

@@ -130,6 +130,15 @@ def refuse_while_waiting(vault: Vault, paths: Callable[[PurePosixPath], bool], w
         )
 
 
+def refuse_uncommitted(vault: Vault, path: PurePosixPath, text: bytes | None) -> None:
+    """Raise `HistoryError` when a file's text could not be committed: what replaces it would destroy it."""
+    if text is not None and not vault.history.is_kept(path, text):
+        raise HistoryError(
+            f"{path} holds text that is in no commit and would be lost, so nothing is changed: `vault-memory status` "
+            "says why it waits; commit that text or move it to another file, then try again"
+        )
+
+
 def index_problem(vault: Vault, paths: Iterable[PurePosixPath]) -> str | None:
     """Update the indexes for files that are written; return why that could not be done, if so. The files stand."""
     try:

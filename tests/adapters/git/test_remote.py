@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from pathlib import Path
 
@@ -83,3 +84,21 @@ def test_a_bundle_and_an_address_without_a_host_are_named_as_what_they_are(vault
         remote.push("main", vault.git("rev-parse", "main").strip())
     with pytest.raises(HistoryError, match=r"u:\*\*\*@host:x, which names no host .* ssh://NAME@HOST/PATH"):
         Remote(vault.root, "u:Sup3r@host:x").tip("main")
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can give a folder away")
+def test_what_root_fetches_is_the_owners(vault: Vault, tmp_path: Path) -> None:
+    """The owner could fetch nothing more, or read none of it."""
+    vault.add(b"one")
+    vault.git("clone", "-q", "--bare", ".", str(tmp_path / "remote"))
+    vault.add(b"two")
+    vault.git("push", "-q", str(tmp_path / "remote"), "main")
+    vault.git("reset", "-q", "--hard", "HEAD~1")
+    vault.git("reflog", "expire", "--all", "--expire=now")
+    vault.git("prune")
+    vault.git("config", "--global", "--add", "safe.directory", "*")
+    for path in (vault.root, *vault.root.rglob("*")):
+        os.chown(path, 12345, 12345)
+    fetched = Remote(vault.root, str(tmp_path / "remote")).fetch("main")
+    assert (vault.root / ".git/refs/vault-memory/fetched").read_text().strip() == fetched
+    assert {path.lstat().st_uid for path in (vault.root / ".git").rglob("*")} == {12345}

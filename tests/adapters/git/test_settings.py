@@ -232,7 +232,8 @@ def test_ordinary_settings_are_not_asked_about(vault: Vault, key: str, value: st
 def test_a_driver_whose_name_git_cannot_be_told_is_refused_in_words(vault: Vault) -> None:
     vault.git("config", "filter.a=b.clean", evil(vault, "x"))
     assert vault.history.uncommitted() == []
-    assert "cannot be switched off" in (vault.history.state().problem or "")
+    problem = vault.history.state().problem or ""
+    assert "cannot be switched off" in problem and problem.endswith("`git config --remove-section filter.a=b`")
 
 
 def test_hooks_in_a_config_are_named_and_off_for_every_git_of_ours(vault: Vault) -> None:
@@ -246,7 +247,7 @@ def test_hooks_in_a_config_are_named_and_off_for_every_git_of_ours(vault: Vault)
     for name in ("Evil one", "mine"):
         assert git.run(vault.root, "config", "--get", f"hook.{name}.enabled") == b"false\n"
     vault.git("config", "hook.a=b.command", "touch ran")
-    with pytest.raises(HistoryError, match=r"hook\.a=b.*cannot be switched off"):
+    with pytest.raises(HistoryError, match=r"hook\.a=b.*cannot be switched off.*--remove-section hook\.a=b`"):
         git.run(vault.root, "status")
 
 

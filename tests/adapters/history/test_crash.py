@@ -161,12 +161,16 @@ def test_a_merge_that_takes_files_from_git_is_killed_at_each_step(forked: Vault,
     assert {name: forked.read(PurePosixPath(name)) for name in MERGED} == MERGED
 
 
-def test_a_file_that_is_saved_while_a_merge_is_dead_stays_as_it_is_saved(forked: Vault) -> None:
+def test_a_file_that_is_saved_while_a_merge_is_dead_keeps_both_texts(forked: Vault) -> None:
+    """What the merge had not written yet was committed as the person's deletion, and pushed."""
     start(forked, 0, "file written#1").wait(30)
-    forked.write(b"by hand\n", PurePosixPath("changed.md"))
+    forked.write(b"by hand\none\n", PurePosixPath("changed.md"))
+    forked.write(b"\0 by hand", PurePosixPath("large.bin"))
     recover(forked, 1)
-    assert forked.read(PurePosixPath("changed.md")) == b"by hand\n"
-    assert forked.read(PurePosixPath("large.bin")) == MERGED["large.bin"]
+    assert forked.read(PurePosixPath("changed.md")) == b"by hand\ntwo\n"
+    assert forked.read(PurePosixPath("large.bin")) == b"\0 by hand", "what is not text cannot be merged"
+    diff = forked.git("log", f"--author={PERSON.name}", "-p", "-1", "--format=", "--", "changed.md")
+    assert "\n+by hand\n" in diff and "\n-" not in diff.partition("@@")[2]
 
 
 def test_killed_twice_in_a_row(edited: Vault) -> None:
@@ -176,17 +180,19 @@ def test_killed_twice_in_a_row(edited: Vault) -> None:
     assert_nothing_lost(edited, range(1, 3))
 
 
-def test_a_save_that_was_displaced_at_the_moment_of_the_kill_is_put_back(vault: Vault) -> None:
+@pytest.mark.parametrize("after", [[], ["typed after"]])
+def test_a_save_that_was_displaced_at_the_moment_of_the_kill_is_put_back(vault: Vault, after: list[str]) -> None:
     vault.add(b"begin")
     start(vault, 1, "intent written#1").wait(30)
     # As if the kill had come right after the exchange, and the exchange had displaced a save of the person's.
-    vault.write(b"begin\nfirst 1\nsecond 1\n")
+    vault.write("".join(f"{line}\n" for line in ["begin", "first 1", "second 1", *after]).encode())
     dead = subprocess.Popen(["true"])
     dead.wait()
     vault.write(b"begin\nby hand\n", USER.with_name(f".USER.md.{dead.pid}-0.vault-memory.tmp"))
     recover(vault, 1)
-    assert vault.read() == b"begin\nby hand\n"
-    assert vault.git("log", f"--author={PERSON.name}", "-p", "-1", "--format=").endswith("\n+by hand\n")
+    assert (vault.read() or b"").decode().splitlines() == ["begin", "first 1", "second 1", *after, "by hand"]
+    diff = vault.git("log", f"--author={PERSON.name}", "-p", "-1", "--format=")
+    assert "\n+by hand\n" in diff and "\n-" not in diff.partition("@@")[2]
     assert "first 1" in vault.subjects()
 
 

@@ -67,6 +67,28 @@ def test_a_disk_that_fills_up_at_any_point(small: Vault, leave_kib: int) -> None
     small.assert_clean()
 
 
+def test_a_disk_that_another_program_fills_while_files_are_written(small: Vault) -> None:
+    """What is half-written and cannot be taken back is finished later: it was committed whole, and then the files that
+    had not been written as the person's deletions."""
+    small.add(b"one")
+    small.add(b"day", DAILY)
+    big = os.urandom(6000).hex().encode()
+    changes = tuple(FileChange(p, b, b + big + b"\n") for p, b in ((USER, b"one\n"), (DAILY, b"day\n")))
+
+    def fill_up(step: str) -> None:
+        if step == "file written":
+            fill(small, 0)
+
+    with pytest.raises(Unwritable):
+        History(small.root, step=fill_up).commit([Draft("big", ASSISTANT, changes)])
+    assert (small.read(), small.read(DAILY)) == (changes[0].after, b"day\n"), "otherwise it shows nothing"
+    (small.root / ".git" / "ballast").unlink()
+    small.history.flush()
+    small.assert_clean()
+    assert (small.read(), small.read(DAILY)) == tuple(change.after for change in changes)
+    assert small.git("log", "-1", "--format=%s").strip() == "big" and not small.history.uncommitted()
+
+
 def test_a_read_only_vault(small: Vault) -> None:
     small.add(b"one")
     subprocess.run(["mount", "-o", "remount,ro", str(small.root)], check=True)

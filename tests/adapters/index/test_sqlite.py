@@ -279,7 +279,7 @@ def test_vectors_made_while_the_index_was_deleted_are_not_given_to_other_chunks(
 
     def interrupted(text: str) -> Sequence[float]:
         if index.path.exists() and "old" in text:
-            database.remove(index.path)
+            database.remove_index(index.path)
             SqliteIndex(index.path).replace([entry("new.md", "new words\n"), entry("more.md", "more words\n")])
         return drawn(text)
 
@@ -293,7 +293,7 @@ def test_vectors_made_while_the_index_was_deleted_are_not_given_to_other_chunks(
 def test_a_deleted_index_is_made_anew_under_an_open_process(index: SqliteIndex) -> None:
     """Law 1: anybody may delete every index.db at any time."""
     index.replace([entry("a.md", "words\n")])
-    database.remove(index.path)
+    database.remove_index(index.path)
     assert index.files() == {}
     index.replace([entry("a.md", "words\n")])
     assert find(index, "words") == ["a.md"] and index.path.exists()

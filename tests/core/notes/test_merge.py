@@ -167,7 +167,7 @@ def test_no_word_of_a_profile_is_lost(states: tuple[str | None, str, str], ages:
     fields = set()
     for side in (base or "", ours, theirs):
         lines, profile = side.split("\n"), Profile.parse(side)
-        fields |= {lines[rows[0].index] for key in FIELDS if (rows := profile.lines_of(key))}
+        fields |= {lines[line.index] for key in FIELDS if (line := profile.line_of(key))}
     lines = set(merged.text.split("\n"))
     for side in (ours, theirs):
         added = set(side.split("\n")) - set((base or "").split("\n"))

@@ -31,12 +31,37 @@ def test_a_key_of_several_lines_is_one_finding() -> None:
 
 
 def test_what_is_deleted_or_binary_brings_nothing_in() -> None:
+    picture = NOTE.with_suffix(".png")
     assert (
         secrets_added(NOTE, [KEY], None)
         == secrets_added(NOTE, [None], b"")
-        == secrets_added(NOTE, [None], b"\0" + KEY)
+        == secrets_added(picture, [None, b"\x89PNG\0"], b"\0" + KEY)
         == []
     )
+
+
+def test_a_nul_makes_no_binary_file_of_what_is_text() -> None:
+    """A remote adds one to a note that is withheld here: it was committed and pushed."""
+    found = [Finding(2, "token")]
+    assert secrets_added(NOTE, [b"a\0\n"], b"a\0\n" + KEY + b"\0b\n") == found
+    assert secrets_added(NOTE, [None], ("a\n" + KEY.decode()).encode("utf-16")) == found
+    assert secrets_added(NOTE.with_name("Board.Canvas"), [None], b"\0\n" + KEY) == found
+    other = NOTE.with_name("Makefile")
+    assert secrets_added(other, [b"all:\n"], b"all:\n" + KEY + b"\0")[0].kind == "token"
+    assert secrets_added(other, [b"\0"], b"\0\n" + KEY, was_held=True) == found
+    assert secrets_added(other, [b"\0"], b"\0\n" + KEY) == []
+
+
+def test_what_was_withheld_stays_so_when_somebody_else_commits_the_name_above_it() -> None:
+    text = b"a\n## password\n\nTr0ub4dor&3xyz\nb\n"
+    assert secrets_added(NOTE, [b"a\nb\n"], text) == [Finding(4, "password")]
+    assert secrets_added(NOTE, [b"a\n## password\n\nb\n"], text, was_held=True) == [Finding(4, "password")]
+    assert secrets_added(NOTE, [text], text + b"b\n", was_held=True) == [], "nothing new is one"
+
+
+def test_lines_that_history_has_use_up_nothing_of_the_limit() -> None:
+    long = b"word " * 900_000 + b"\n"
+    assert secrets_added(NOTE, [long + b"b\n"], b"x\n" + long + KEY + b"\nb\n") == [Finding(3, "token")]
 
 
 def test_many_findings_are_told_briefly() -> None:

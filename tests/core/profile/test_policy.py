@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.profile.policy import Change, Evidence, Op, Signal, Strength, counts_in, merge
+from vault_memory.core.profile.policy import Change, Evidence, Op, Signal, Strength, counts_in, merge, versions
 from vault_memory.core.profile.profile import Profile, new_profile
+
+
+def after(profile: Profile, changes: Sequence[Change]) -> Profile:
+    return Profile.decode(versions(profile, changes)[-1]) if changes else profile
 
 
 class Person:
@@ -23,7 +27,7 @@ class Person:
     def hears(self, key: str, value: str, strength: Strength = "adjustment", op: Op | None = None) -> list[str]:
         kind: Op = op or ("set" if key in ("theme", "response_style") else "add")
         changes, evidence = merge(self.profile, [Signal(key, kind, value, strength)], counts_in(reversed(self.rows)))
-        self.profile = changes[-1].profile if changes else self.profile
+        self.profile = after(self.profile, changes)
         self.rows += [e.row() for e in evidence]
         self.changes += changes
         return [change.summary() for change in changes]
@@ -139,10 +143,10 @@ def test_one_batch_is_the_same_as_one_by_one(signals: list[Signal]) -> None:
     for signal in signals:
         made, told = merge(profile, [signal], counts_in(reversed(rows)))
         assert len(made) <= 1
-        profile = made[-1].profile if made else profile
+        profile = after(profile, made)
         rows += [e.row() for e in told]
         single += told
-    assert profile.text == (changes[-1].profile.text if changes else start.text)
+    assert profile.text == after(start, changes).text
     assert single == evidence
 
 

@@ -143,10 +143,17 @@ def test_turns_are_replayed_from_a_file_or_not_at_all(cli: Cli) -> None:
             "assistant_message": "好",
             "created_at": "2026-01-05T09:00:00+08:00",
         },
-        {"timestamp": "2026-01-06T09:00:00+08:00", "user": "I use Docker at work", "assistant": "ok", "backend": "x"},
+        {
+            "user_id": "bob",
+            "timestamp": "2026-01-06T09:00:00+08:00",
+            "user": "I use Docker at work",
+            "assistant": "ok",
+            "backend": "x",
+        },
     ]
     (cli.folder.parent / "turns.jsonl").write_text("\n".join(json.dumps(row) for row in rows) + "\n\n")
-    assert "2 turns replayed" in cli("turn", "--user", "bob", "--jsonl", "../turns.jsonl")
+    assert "turns.jsonl:1 has the user_id 'alice'" in cli("turn", "--user", "bob", "--jsonl", "../turns.jsonl", code=2)
+    assert "2 turns replayed" in cli("turn", "--jsonl", "../turns.jsonl")
     assert (cli.folder / ALICE / "daily/2026-01-05.md").exists()
     assert (cli.folder / "memory/bob/conversations/2026-01-06.jsonl").exists()
     assert "1 turn replayed" in cli("turn", "--user", "bob", "--jsonl", "-", stdin="\ufeff" + json.dumps(rows[1]))

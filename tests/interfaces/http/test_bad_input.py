@@ -48,6 +48,12 @@ def test_a_problem_does_not_repeat_a_secret_of_the_request(alice: Caller) -> Non
     assert all(key not in json.dumps(told) for told in refused) and "[redacted: token]" in refused[0]["detail"]
 
 
+def test_a_profile_with_a_nul_is_refused(alice: Caller) -> None:
+    """It got 200, and nothing was learned for that user from then on."""
+    told = alice("PUT", USER, 422, json={"content": "# a\n\0\n"})
+    assert "NUL" in told["errors"][0]["message"]
+
+
 def test_a_body_that_is_not_json_is_refused(server: Server, alice: Caller) -> None:
     """Also JSON that is nested too deeply, and numbers that are too long."""
     for body in NO_JSON:

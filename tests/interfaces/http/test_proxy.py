@@ -56,9 +56,25 @@ def test_a_clients_housekeeping_makes_no_turn_and_gets_no_memory(proxy: Proxy) -
 
 def test_off_the_record_nothing_is_kept(proxy: Proxy) -> None:
     proxy.provider.will_say(completion("ok"))
-    for words, record in (("a secret", "off"), ("another", "False"), ("open", "on")):
-        body = {"model": "m", "messages": [{"role": "user", "content": words}]}
-        proxy.post("/v1/chat/completions", body, X_Vault_Record=record)
+    wishes = {"off": "", "False": "", "off, off": "nor off", '"off"': "nor off", "": "nor off", "on": None}
+    for wish, why in wishes.items():
+        body = {"model": "m", "messages": [{"role": "user", "content": f"said with {wish!r}"}]}
+        status = proxy.post("/v1/chat/completions", body, X_Vault_Record=wish).headers["X-Vault-Memory"]
+        assert ("; not recorded" in status and status.endswith(why)) if why is not None else "record" not in status
+    assert proxy.turn()["user_message"] == "said with 'on'"
+
+
+@pytest.mark.parametrize("wishes", [("off", None), (None, "off")])
+def test_a_turn_of_which_one_round_is_off_the_record_is_not_kept(proxy: Proxy, wishes: tuple[str | None, ...]) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "a loop"}]
+    proxy.provider.will_say(completion("wait", tool_calls=[call]))
+    for wish in wishes:
+        headers = {"X_Vault_Record": wish} if wish else {}
+        proxy.post("/v1/chat/completions", {"model": "m", "messages": messages}, **headers)
+        messages += [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": "x"}]
+        proxy.provider.will_say(completion("done"))
+    proxy.post("/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "open"}]})
     assert proxy.turn()["user_message"] == "open"
 
 
@@ -260,10 +276,17 @@ def test_other_endpoints_are_passed_through(proxy: Proxy) -> None:
     ]  # fmt: skip
     assert proxy.provider.received[1].body == body
     seen = len(proxy.provider.received)
+    headers = {"Authorization": f"Bearer {proxy.token}"}
     for path, status in (("/v1/models/..%2f..%2fadmin", 400), ("/v1/models/%2e%2e/x", 400), ("/v1/other", 404)):
-        assert httpx.get(proxy.url + path, headers={"Authorization": f"Bearer {proxy.token}"}).status_code == status
+        assert httpx.get(proxy.url + path, headers=headers).status_code == status
+    for path in ("resp_1", "resp_1/input_items"):  # another user's stored response: all users share the key
+        for method in ("GET", "DELETE"):
+            response = httpx.request(method, f"{proxy.url}/v1/responses/{path}", headers=headers)
+            assert response.status_code in (404, 405) and response.json()["type"].startswith("urn:vault-memory:")
+    assert proxy.post("/v1/responses/resp_1/cancel", b"").status_code == 404
     assert httpx.get(proxy.url + "/v1/models").status_code == 401
     assert len(proxy.provider.received) == seen
+    assert proxy.post("/v1/responses/input_tokens", body).status_code == 200
 
 
 def test_no_path_leads_to_another_host_than_the_providers(proxy: Proxy, proxied: Vault, chat: ScriptedServer) -> None:
@@ -277,15 +300,15 @@ def test_no_path_leads_to_another_host_than_the_providers(proxy: Proxy, proxied:
         )  # fmt: skip
         with proxying(bare) as url:
             for path in (
-                f"/v1%2Fresponses%2F@127.0.0.1:{port}/x", f"/v1/responses/@127.0.0.1:{port}/x", "/v1/responses//x",
-                f"/v1%2Fmodels%2F.127.0.0.1.nip.io:{port}/x", f"/v1/responses/%40127.0.0.1:{port}",
-                "/v1/responses/a%2Fb",
-                "/v1/responses/a%5cb", "/v1/responses/a%09b", "/v1/responses/%252e%252e/x", "/v1/models/%c0%af",
-                f"/v1%2Fresponses%2F:{port}/x", "/v1/models/%E2%80%AE",
+                f"/v1%2Fmodels%2F@127.0.0.1:{port}/x", f"/v1/models/@127.0.0.1:{port}/x", "/v1/models//x",
+                f"/v1%2Fmodels%2F.127.0.0.1.nip.io:{port}/x", f"/v1/models/%40127.0.0.1:{port}",
+                "/v1/models/a%5cb", "/v1/models/a%09b", "/v1/models/%252e%252e/x", "/v1/models/%c0%af",
+                f"/v1%2Fmodels%2F:{port}/x", "/v1/models/%E2%80%AE",
             ):  # fmt: skip
                 answer = _raw_get(url, path, proxy.token)
                 assert answer.startswith("HTTP/1.1 400") and "application/problem+json" in answer, (path, answer)
-            assert _raw_get(url, "/v1/responses/a%0d%0aHost:x", proxy.token).startswith("HTTP/1.1 404")
+            for path in ("/v1/models/a%0d%0aHost:x", "/v1/responses/a%2Fb", "/v1/responses/a%0d%0aHost:x"):
+                assert _raw_get(url, path, proxy.token).startswith("HTTP/1.1 40"), path
             assert _raw_get(url, "/v1/models/ft:gpt-4o:acme::x1%20y?limit=2", proxy.token).startswith("HTTP/1.1 200")
         assert not victim.received and [r.path for r in chat.received] == ["/models/ft:gpt-4o:acme::x1%20y?limit=2"]
 
@@ -414,6 +437,35 @@ def test_a_growing_conversation_keeps_its_beginning(proxy: Proxy) -> None:
         assert later.startswith(before) and later.count(b"<vault-memory>") == 1
     proxy.turn(6)
     assert len({turn["conversation_id"] for turn in proxy.turns()[1:]}) == 1
+
+
+def test_a_response_that_cannot_be_read_is_named_with_the_next(proxy: Proxy) -> None:
+    """Its turn was lost without a word."""
+    whole = completion("hi").parts[0]
+    packed = gzip.compress(gzip.compress(whole))
+    said = [{"role": "user", "content": "hello"}]
+    for headers, part in (
+        ({"Content-Encoding": "br"}, b"\x0b\x02\x80hi\x03"),
+        ({"Content-Encoding": "gzip, gzip"}, packed),
+        (SSE, whole),
+    ):
+        proxy.provider.will_say(Reply([part], headers=headers))
+        first = proxy.post("/v1/chat/completions", {"messages": said})
+        assert "degraded" not in first.headers["X-Vault-Memory"]
+        proxy.provider.will_say(Reply([b'{"error": "no"}']))
+
+        def is_told() -> bool:
+            status = proxy.post("/v1/chat/completions", {"messages": said}).headers["X-Vault-Memory"]
+            return "an earlier turn was not recorded: the response is not in the format" in status
+
+        wait_until(is_told, f"the next response tells of {headers}")
+
+
+def test_a_request_with_a_byte_order_mark_is_told_what_is_wrong(proxy: Proxy) -> None:
+    proxy.provider.will_say(completion("ok"))
+    body = b"\xef\xbb\xbf" + json.dumps({"messages": [{"role": "user", "content": "hello"}]}).encode()
+    told = proxy.post("/v1/chat/completions", body).headers["X-Vault-Memory"]
+    assert "byte order mark" in told and proxy.provider.received[-1].body == body
 
 
 def test_long_requests_and_responses_pass(proxy: Proxy) -> None:

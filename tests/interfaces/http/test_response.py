@@ -216,12 +216,15 @@ class Counted(ThreadPoolExecutor):
 def test_users_take_turns_in_reading_pages(vault: Vault) -> None:
     for user_id in ("alice", "bob"):
         write(vault, user_id, "daily/2026-01-30.md", "# today\n")
-    request = "GET /api/v1/memory/{0}/daily HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {1}\r\n\r\n"
+        write(vault, user_id, "USER.md", "- Theme: dark\n")
+    request = "GET /api/v1/{0} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {1}\r\n\r\n"
     app, released = create_app(vault), threading.Event()
     with Counted(1) as app.state.page_threads, serving(app) as address, contextlib.ExitStack() as open_ones:
         app.state.page_threads.submit(released.wait, 30)
-        asked = [request.format(name, new_user_token(vault, name)).encode() for name in ("alice", "bob")]
-        held = [open_and_send(open_ones, address, each) for each in (*asked[:1] * 4, *asked[1:])]
+        alice, bob = new_user_token(vault, "alice"), new_user_token(vault, "bob")
+        paths = ["user/alice", "user/alice/preferences", "memory/alice/turns", "memory/alice/daily"]
+        asked = [request.format(path, alice) for path in paths] + [request.format("memory/bob/daily", bob)]
+        held = [open_and_send(open_ones, address, each.encode()) for each in asked]
         wait_until(lambda: app.state.page_threads.given > 2, "a page of each is begun")
         held.pop(2).close()
         assert exchange(address, HEALTHZ).startswith("HTTP/1.1 200"), "by now it is known to have left"

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.vaults import write
+from vault_memory.adapters import git
 from vault_memory.adapters.archive import Limits
 from vault_memory.core import layout
 from vault_memory.errors import NotFound, UsageError, VaultMemoryError
@@ -43,6 +44,13 @@ def test_notes_conversations_and_history_come_back_and_derived_files_do_not(kept
         derived = (layout.STATE_DIR, layout.INDEX_FILE)
         assert not any(part in name for name in tar.getnames() for part in derived), "no index, no lock, no token"
     assert (tmp_path / "a.tar.gz").stat().st_mode & 0o077 == 0
+
+
+def test_a_worktree_whose_history_would_be_missing_is_refused(kept: Vault, tmp_path: Path) -> None:
+    git.run(kept.root, "worktree", "add", "-q", "-b", "linked", str(tmp_path / "linked"))
+    with pytest.raises(UsageError, match="its history is in another folder.*`git clone "):
+        backup(open_vault(tmp_path / "linked"), tmp_path / "a.tar.gz")
+    assert not (tmp_path / "a.tar.gz").exists()
 
 
 def test_a_link_that_leads_out_is_left_out_and_named(kept: Vault, tmp_path: Path) -> None:

@@ -99,6 +99,8 @@ def test_notes_that_cannot_be_read(vault: Vault) -> None:
 
 def test_a_job_that_is_not_there(vault: Vault) -> None:
     settings = vault.root / layout.SETTINGS_FILE
+    settings.write_text('format = 1\noff_record = ["telegram:1", "alice"]\n')
+    assert "off_record names nobody by 'telegram:1'," in found(open_vault(vault.root), "settings").message
     settings.write_text('format = 1\n[schedule]\nfull-chekc = "04:00"\n')
     finding = found(open_vault(vault.root), "settings")
     assert "full-chekc" in finding.message

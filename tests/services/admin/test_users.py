@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 import pytest
 
 from vault_memory.adapters import git
@@ -9,6 +11,7 @@ from vault_memory.core import layout
 from vault_memory.errors import HistoryError, NotFound, Unauthenticated, UsageError
 from vault_memory.services.admin.access import caller_of, new_user_token
 from vault_memory.services.admin.users import User, rename_user, users
+from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.profiles.history import history
 from vault_memory.services.profiles.preferences import list_preferences, restore_preference, set_preference, undo
 from vault_memory.services.turns.record import learn_waiting, record_turn
@@ -101,6 +104,24 @@ def test_a_user_with_a_withheld_file_keeps_the_id_and_the_file_is_named(vault: V
     note.write_text("key: gone\n")
     rename_user(vault, "alice", "an")
     assert (vault.root / "memory/an/a.md").read_text() == "key: gone\n"
+
+
+def test_files_that_go_through_a_filter_move_or_stop_the_renaming_before_it_begins(vault: Vault) -> None:
+    """The folder had moved, and no commit was made: the check came with the write."""
+    set_preference(vault, "alice", "theme", "dark")
+    (vault.root / "memory/alice/a.md").write_text("tea\n")
+    commit_person_edits(vault, "alice")
+    (vault.root / ".git/info/attributes").write_text("memory/alice/a.md filter=upper\nmemory/an/a.md filter=gone\n")
+    for name, path in (("upper", "memory/alice/a.md"), ("gone", "memory/an/a.md")):
+        clean = (f"filter.{name}.clean", "tr a-z A-Z")
+        git.run(vault.root, "config", *clean)
+        with pytest.raises(HistoryError, match=f"{path} goes through the filter {name}.*trust"):
+            rename_user(vault, "alice", "an")
+        assert vault.user_ids() == ["alice"]
+        git.run(vault.root, "config", "--global", *clean)
+    rename_user(vault, "alice", "an")
+    assert vault.history.blob(PurePosixPath("memory/an/a.md")) == b"TEA\n"
+    assert (vault.root / "memory/an/a.md").read_text() == "tea\n"
 
 
 def test_while_commits_wait_nothing_is_undone_and_nobody_renamed(vault: Vault) -> None:

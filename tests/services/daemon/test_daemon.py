@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
@@ -92,6 +95,12 @@ def test_catches_up_with_what_happened_while_it_was_off(vault: Vault) -> None:
         assert set(indexed(vault)) == {"USER.md", "new.md"}
         assert "Home.md" in indexed(vault, "")
         wait_until(lambda: log(vault, "--", "memory/alice/new.md"), "the commit")
+
+
+def test_an_event_in_the_log_holds_nothing_that_a_terminal_obeys() -> None:
+    event = Event(datetime(2026, 1, 30), "held", "\x9b31m\u202e中", "\x7f\n")
+    assert json.loads(event.json())["where"] == event.where and "中" in event.json()
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u202e]", event.json())
 
 
 def test_no_event_shows_a_secret_in_the_name_of_a_file(vault: Vault) -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from tests.conftest import Clock
 from tests.vaults import write
+from vault_memory.adapters import git
 from vault_memory.core import layout
-from vault_memory.errors import Changed, NotFound, UsageError
+from vault_memory.errors import Changed, HistoryError, NotFound, UsageError
 from vault_memory.services.notes.conversations import newest_turns, turn_at
 from vault_memory.services.notes.daily_logs import daily_log, daily_logs
 from vault_memory.services.notes.file_history import file_blame, file_diff, file_log
@@ -91,6 +92,27 @@ class TestRestore:
         with pytest.raises(NotFound):
             restore_file(vault, NOTE, "0123456789")
         assert (vault.root / NOTE).read_text() == "one\n"
+
+    @pytest.mark.parametrize(
+        ("text", "command"),
+        [
+            ("mine\nkey: sk-proj-aB3dE5gH7jK9mN1pQ3sT5vW7yZaB3dE5gH7jK9mN1pQ3\n", ()),
+            ("mine\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other\n", ()),
+            ("mine\n", ("checkout", "--quiet", "--detach")),
+            ("mine\n", ("update-index", "--skip-worktree", str(NOTE))),
+            ("mine\n", ("add", str(NOTE))),
+        ],
+        ids=["secret", "conflict marks", "detached", "skip-worktree", "staged"],
+    )
+    def test_text_that_is_in_no_commit_is_not_replaced(self, vault: Vault, text: str, command: tuple[str, ...]) -> None:
+        first = commit(vault, "one\n")
+        commit(vault, "two\n")
+        write(vault, "alice", "note.md", text)
+        if command:
+            git.run(vault.root, *command)
+        with pytest.raises(HistoryError, match=rf"{NOTE} holds text that is in no commit.*status"):
+            restore_file(vault, NOTE, first)
+        assert (vault.root / NOTE).read_text() == text
 
 
 class TestFileHistory:

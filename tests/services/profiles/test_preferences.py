@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from vault_memory.adapters import git
 from vault_memory.core.notes.journal import parse_line
-from vault_memory.errors import InvalidId, NotFound, UsageError
+from vault_memory.errors import HistoryError, InvalidId, NotFound, UsageError
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.profiles.history import history
 from vault_memory.services.profiles.preferences import (
@@ -168,6 +168,44 @@ class TestUndo:
         set_preference(vault, "alice", "tools", "Git")
         assert [change.key for change in undo(vault, "alice")] == ["theme"]
         assert values(vault, "tools") == ["Git"]
+
+    def test_what_the_person_wrote_since_stays(self, vault: Vault) -> None:
+        record_turn(vault, "alice", "我用 Neovim 當編輯器")
+        record_turn(vault, "alice", "請記住：我的狗叫 Rex")
+        record_turn(vault, "alice", "我喜歡暗色主題")
+        record_turn(vault, "alice", "請記住：我的貓叫 Tom")
+        edit(vault, "- 工具：Neovim", "- 工具：Neovim、Emacs")
+        edit(vault, "主題偏好：dark", "主題偏好：light")
+        edit(vault, "我的狗叫 Rex", "我的狗叫 Rex，怕打雷")
+        edit(vault, "- 我的貓叫 Tom", "- 我的貓叫 Tom\n- 手寫")
+        assert [undo(vault, "alice")[0].key for _ in range(2)] == ["note", "tools"]
+        assert values(vault, "tools", "theme", "note") == ["Emacs", "light", "我的狗叫 Rex，怕打雷", "手寫"]
+        with pytest.raises(NotFound, match="left to undo"):
+            undo(vault, "alice")
+
+    def test_a_value_that_the_person_has_set_again_is_theirs(self, vault: Vault) -> None:
+        record_turn(vault, "alice", "我喜歡暗色主題")
+        for value in ("light", "dark"):
+            set_preference(vault, "alice", "theme", value)
+        with pytest.raises(NotFound, match="left to undo"):
+            undo(vault, "alice")
+        assert values(vault, "theme") == ["dark"]
+
+    def test_a_value_that_was_removed_comes_back_to_its_place(self, vault: Vault) -> None:
+        for tool in ("Git", "Docker", "Vim"):
+            set_preference(vault, "alice", "tools", tool)
+        record_turn(vault, "alice", "我不再用 Docker 了")
+        assert values(vault, "tools") == ["Git", "Vim"]
+        undo(vault, "alice")
+        assert values(vault, "tools") == ["Git", "Docker", "Vim"]
+
+    def test_a_preference_is_not_restored_over_text_that_is_in_no_commit(self, vault: Vault) -> None:
+        (change,) = record_turn(vault, "alice", "我喜歡暗色主題").changes
+        first = history(vault, "alice", change.key)[0].commit
+        edit(vault, "主題偏好：dark", "主題偏好：light\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other")
+        with pytest.raises(HistoryError, match=r"USER\.md holds text that is in no commit"):
+            restore_preference(vault, "alice", "theme", first)
+        assert values(vault, "theme") == ["light"]
 
 
 class TestBlame:
@@ -403,3 +441,20 @@ def test_more_values_than_a_person_has_are_refused_at_once(vault: Vault) -> None
     with pytest.raises(UsageError, match="300 changes, more than 200"):
         replace_preferences(vault, "alice", {"tools": [f"tool {n}" for n in range(300)]})
     assert not vault.path("alice", "USER.md").exists()
+
+
+def test_many_values_in_a_long_profile_are_one_commit(vault: Vault) -> None:
+    """Each of 190 commits would hold all of the profile: 100 MB and more, in memory several times."""
+    set_preference(vault, "alice", "theme", "dark")
+    path = vault.path("alice", "USER.md")
+    path.write_text(path.read_text("utf-8") + "my own words\n" * 4_000, "utf-8")
+    first = replace_preferences(vault, "alice", {"tools": ["Docker"]})
+    before = len(history(vault, "alice", limit=300))
+    changes = replace_preferences(vault, "alice", {"note": [f"note {n}" for n in range(190)]})
+    assert [change.summary() for change in first] == ["tools += Docker"] and len(changes) == 190
+    commits = vault.history.log([path.relative_to(vault.root)], limit=300)
+    assert len(commits) < 10 and commits[0].subject == "memory(alice): 190 changes of preferences"
+    assert len(history(vault, "alice", limit=300)) == before, "that commit is no change of one preference"
+    assert values(vault, "note") == [f"note {n}" for n in range(190)] and values(vault, "theme") == ["dark"]
+    assert path.read_text("utf-8").count("my own words\n") == 4_000
+    assert vault.path("alice", "feedback.jsonl").read_text().count('"key": "note"') == 190

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.services.proxy.conftest import Seconds
 from tests.vaults import write
 from vault_memory.adapters.embedding.base import Kind, Vector
 from vault_memory.core import layout
@@ -27,18 +28,6 @@ from vault_memory.services.vault import Vault, open_vault
 
 QUESTION = "How hot is the water for green tea?"
 NOTE = "Green tea wants water of 80 degrees."
-
-
-class Seconds:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def seconds() -> Seconds:
-    return Seconds()
 
 
 @contextmanager
@@ -206,6 +195,20 @@ def test_a_turn_that_was_recorded_but_cannot_be_indexed_is_reported_as_that(rela
         statuses = [ask(second, user(words)).memory for words in ("one", "two")]
     assert statuses[0].startswith("degraded; an earlier turn cannot be searched yet: ")
     assert not statuses[1].startswith("degraded"), "it is reported once"
+
+
+def test_a_turn_that_nothing_was_learned_from_is_reported_once(relay: Relay) -> None:
+    vault = relay.vault
+    in_a_merge = vault.root / ".git" / "MERGE_HEAD"
+    in_a_merge.write_text("0" * 40 + "\n")
+    with relay_of(open_vault(vault.root, now=vault.now, proxy_memory_timeout_ms=20_000), Seconds()) as second:
+        second.record(ask(second, user("I like dark themes")), lambda: (ChatResponse("ok", is_complete=True), True))
+        for thread in (second._record_thread, second._learn_thread):
+            thread.submit(lambda: None).result(30)  # what was submitted before has been done then
+        assert turns_waiting(vault, "alice") == 1
+        statuses = [ask(second, user(words)).memory for words in ("one", "two")]
+    assert statuses[0].startswith("degraded; nothing was learned from an earlier turn yet: ") and "merge" in statuses[0]
+    assert not statuses[1].startswith("degraded")
 
 
 def test_a_turn_is_kept_while_another_writer_holds_the_users_files(relay: Relay) -> None:

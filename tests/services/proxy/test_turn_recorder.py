@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.services.proxy.conftest import Seconds
 from vault_memory.core.chat.request import read_request
 from vault_memory.core.chat.response import ERROR_RESPONSE, ChatResponse
 from vault_memory.services.notes.conversations import newest_turns
@@ -14,18 +15,6 @@ from vault_memory.services.vault import Vault
 
 COMPLETE = ChatResponse("ok", is_complete=True)
 TOOL_CALLS = ChatResponse("wait", is_complete=True, has_tool_calls=True)
-
-
-class Seconds:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def seconds() -> Seconds:
-    return Seconds()
 
 
 @pytest.fixture
@@ -67,6 +56,19 @@ def test_a_retry_after_half_a_response_is_recorded_when_it_is_whole(vault: Vault
     one, half = said(vault, "hi"), ChatResponse("o")
     assert [len(recorder.add(one, response)) for response in (half, half, COMPLETE, half, COMPLETE)] == [1, 0, 1, 0, 0]
     assert turns(vault) == [("hi", "o\n[partial: the answer broke off]"), ("hi", "ok")]
+
+
+def test_a_turn_off_the_record_is_forgotten_with_its_rounds(
+    vault: Vault, recorder: TurnRecorder, seconds: Seconds
+) -> None:
+    one = said(vault, "one")
+    recorder.add(one, TOOL_CALLS)
+    assert recorder.leave_out(one) == recorder.add(one, TOOL_CALLS) == recorder.finish() == []
+    assert not list((vault.root / ".vault-memory/open-turns").iterdir())
+    seconds.now = TOOL_LOOP_IDLE_S
+    assert recorder.add(one, COMPLETE) == [] and turns(vault) == []
+    seconds.now = 2 * TOOL_LOOP_IDLE_S + 1
+    assert len(recorder.add(one, COMPLETE)) == 1
 
 
 def test_a_loop_without_an_end_is_recorded_after_half_an_hour_for_its_own_user(

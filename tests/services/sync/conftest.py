@@ -90,3 +90,18 @@ def two(tmp_path: Path, one: Machine, clock: Clock) -> Machine:
     """The second one, a clone."""
     git(tmp_path, "clone", "-q", "hub.git", "two")
     return Machine(open_vault(create_vault(tmp_path / "two").root, now=clock))
+
+
+@pytest.fixture
+def remote(tmp_path: Path, one: Machine) -> Machine:
+    """A clone that only plain git works in: what a hostile or careless machine pushes."""
+    git(tmp_path, "clone", "-q", "hub.git", "remote")
+    return Machine(open_vault(tmp_path / "remote"))
+
+
+def push(machine: Machine, **contents: str | bytes) -> None:
+    for name, text in contents.items():
+        machine.write(name, text)
+    git(machine.root, "add", "-f", *contents)
+    git(machine.root, "commit", "-qm", "sent")
+    git(machine.root, "push", "-q")

@@ -65,9 +65,14 @@ def test_a_link_to_a_secret_is_refused(vault: Vault) -> None:
 
 
 def test_only_what_the_commit_brings_in_is_searched_for_credentials(vault: Vault) -> None:
+    long = "x" * 4_100_000
+    (vault.root / "long.md").write_text(long)
+    git(vault.root, "add", "long.md")
+    git(vault.root, "commit", "--no-verify", "-m", "a long file")
     stage(vault, "notes/tea.md", f"old {KEY}\n")
     git(vault.root, "commit", "--no-verify", "-m", "it is in there")
     assert stage(vault, "notes/tea.md", f"old {KEY}\nand a new line\n") == []
+    assert "holds a secret" in stage(vault, "long.md", f"{KEY}\n{long}")[0], "many words of a commit hide nothing"
 
 
 def test_files_outside_of_a_vault_and_binary_files_are_left_alone(tmp_path: Path) -> None:
@@ -78,10 +83,10 @@ def test_files_outside_of_a_vault_and_binary_files_are_left_alone(tmp_path: Path
     inside = tmp_path / "vault"
     inside.mkdir()
     (inside / "vault-memory.toml").write_text("format = 1\n")
-    (inside / "picture.md").write_bytes(b"\0" + KEY.encode())
+    (inside / "picture.png").write_bytes(b"\0" + KEY.encode())
     git(tmp_path, "add", "vault")
     assert check_staged(inside) == []
-    (inside / "note.md").write_text(f"{KEY}\n")
+    (inside / "note.md").write_bytes(b"\0" + KEY.encode() + b"\n")
     git(tmp_path, "add", "vault")
     assert check_staged(inside)[0].startswith("vault/note.md: holds a secret (")
 

@@ -49,6 +49,19 @@ def test_syncs_go_on_around_a_file_that_is_withheld(one: Machine, two: Machine) 
     two.assert_clean()
 
 
+def test_what_the_remote_adds_to_a_withheld_note_does_not_let_it_out(one: Machine, two: Machine) -> None:
+    """With a NUL the note counted as binary, and a name in a commit was no new line: the secret was pushed."""
+    secret = "Tr0ub4dor&3xyz"
+    one.write(IDEA, one.read(IDEA) + "## password\n\nxy\0z")
+    one.sync()
+    two.edit(IDEA, "one", f"## password\n\n{secret}")
+    two.sync()
+    two.sync()
+    assert "xy\0z" in two.read(IDEA) and "xy\0z" in in_commits(two, IDEA)
+    assert secret not in git(two.root, "log", "-p", "--text", "--all")
+    assert [held.path for held in status(two.vault).withheld] == [IDEA]
+
+
 def test_both_sides_have_commits_of_the_withheld_file_and_values_of_one_key(one: Machine, two: Machine) -> None:
     set_preference(one.vault, "alice", "theme", "light")
     one.sync()

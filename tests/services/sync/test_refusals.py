@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.services.sync.conftest import USER, Machine, git
+from tests.services.sync.conftest import USER, Machine, git, push
 from vault_memory.core import layout
 from vault_memory.errors import HistoryError, InvalidId, UsageError
 from vault_memory.services.admin.doctor import doctor
@@ -33,19 +33,16 @@ PRIVATE = (
 )
 
 
-@pytest.fixture
-def remote(tmp_path: Path, one: Machine) -> Machine:
-    """A clone that only plain git works in: what a hostile or careless machine pushes."""
-    git(tmp_path, "clone", "-q", "hub.git", "remote")
-    return Machine(open_vault(tmp_path / "remote"))
-
-
-def push(machine: Machine, **contents: str | bytes) -> None:
-    for name, text in contents.items():
-        machine.write(name, text)
-    git(machine.root, "add", "-f", *contents)
-    git(machine.root, "commit", "-qm", "sent")
-    git(machine.root, "push", "-q")
+def test_a_folder_that_can_be_no_users_stops_no_sync_and_is_named(remote: Machine, one: Machine) -> None:
+    """The sync that merged `memory/con/USER.md` ended with an error after the merge, and did not push."""
+    one.write("mine.md", "mine\n")
+    push(remote, **{"memory/con/USER.md": "# x\n", "memory/alice./a.md": "x\n"})
+    done = one.sync()
+    assert done.sent > 0 and any("memory/con/USER.md" in line and "no user" in line for line in done.notes)
+    assert one.read("memory/con/USER.md") and one.vault.user_ids() == ["alice"]
+    assert any("(alice., con)" in line for line in status(one.vault).degraded)
+    one.edit("memory/con/USER.md", "x", "y")
+    assert commit_person_edits(one.vault, None) == 1
 
 
 def test_private_files_of_the_remote_are_not_taken_in_and_leave_it(remote: Machine, one: Machine) -> None:

@@ -75,5 +75,7 @@ def test_a_bare_word_counts_once(vault: Vault) -> None:
 
 def test_an_adjustment_off_the_record_is_none(vault: Vault) -> None:
     silent = open_vault(vault.root, off_record=["alice"])
-    assert record_adjustment(silent, "alice", "改暗色主題") == []
+    named = open_vault(vault.root, off_record=["telegram:1"], identities={"telegram:1": "alice"})
+    for each in (silent, named):
+        assert record_adjustment(each, "alice", "改暗色主題") == []
     assert not (vault.root / "memory/alice").exists()

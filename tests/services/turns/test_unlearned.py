@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.services.test_person_edits import git, read, subjects
+from tests.services.test_person_edits import git, read, save, subjects
 from vault_memory.adapters.history.intents import MAX_INTENTS
 from vault_memory.errors import Busy
 from vault_memory.services.admin import rename_user, status
@@ -42,8 +42,11 @@ def begun(vault: Vault) -> Vault:
 
 def test_turns_on_an_old_commit_write_nothing_there_and_are_learned_from_by_the_next(begun: Vault) -> None:
     vault = begun
+    for folder in ("memory", "memory/alice"):
+        (vault.root / folder).chmod(0o750)
     paused(vault, "I prefer light mode", "I use Python every day")
     assert git(vault, "status", "--porcelain") == "" and turns_waiting(vault, "alice") == 2
+    assert {path.stat().st_mode & 0o777 for path in (vault.root / "memory", vault.root / "memory/alice")} == {0o750}
     assert any("2 turns are kept" in line for line in status(vault).unhealthy)
     record_turn(vault, "alice", "I prefer short answers", "Noted.")
     text = read(vault, USER)
@@ -52,6 +55,16 @@ def test_turns_on_an_old_commit_write_nothing_there_and_are_learned_from_by_the_
     log = git(vault, "log", "--reverse", "--format=%(trailers:key=Vault-Source,valueonly)", "--grep", "^log(alice)")
     numbers = [line.rpartition(":")[2] for line in log.split()]
     assert numbers == ["1", "2", "3", "4"]
+
+
+def test_a_turn_is_learned_from_though_a_commit_of_another_machine_names_its_line(begun: Vault) -> None:
+    """Lines of records are counted on each machine, and the records are not synced."""
+    vault = begun
+    save(vault, PurePosixPath("Home.md"), "from elsewhere\n")
+    message = "x\n\nVault-User: alice\nVault-Source: conversations/2026-01-30.jsonl:2\n"
+    git(vault, "commit", "-qam", message)
+    paused(vault, "I use Python every day")
+    assert learn_waiting(vault, "alice") == 0 and "Python" in read(vault, USER)
 
 
 def test_an_earlier_turn_does_not_overwrite_a_later_one(begun: Vault) -> None:
@@ -91,8 +104,10 @@ def test_a_turn_waits_a_few_seconds_for_another_writer(begun: Vault) -> None:
     vault = begun
     with vault.lock("alice"):
         began = time.monotonic()
-        paused = record_turn(vault, "alice", "I prefer light mode", "Noted.").paused or ""
-        assert paused.startswith("nothing was learned from this turn yet") and time.monotonic() - began < 20
+        kept = record_turn(vault, "alice", "I prefer light mode", "Noted.")
+        assert (kept.paused or "").startswith("nothing was learned from this turn yet")
+        assert time.monotonic() - began < 20
+        assert list(vault.unlearned("alice").glob("*.kept"))  # so it is not looked for in the history, which takes long
     record_turn(vault, "alice", "thanks", "Noted.")
     assert "light" in read(vault, USER) and turns_waiting(vault, "alice") == 0
 

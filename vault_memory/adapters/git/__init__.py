@@ -1,5 +1,5 @@
-"""Git's own formats and commands: objects, git's index, refs, settings, filters, the log, diffs, remotes, upkeep.
-It knows nothing of intents, and nothing of who writes or why."""
+"""Git's own formats and commands: objects, git's index, refs, settings, filters and rules, the log, diffs, remotes,
+upkeep. It knows nothing of intents, and nothing of who writes or why."""
 
 from __future__ import annotations
 
@@ -48,12 +48,15 @@ if TYPE_CHECKING:
         Head,
         Repository,
         encoding_claims,
+        filter_claims,
         in_its_place,
         is_failed_filter,
         refuse_tracked,
+        shared_attributes,
         tracked_state,
         wrong_kinds,
     )
+    from vault_memory.adapters.git.rules import ATTRIBUTES, IGNORE, changed_rules, ignored_files, is_rules
     from vault_memory.adapters.git.settings import (
         NEXT_STEP,
         SIGNING,
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.git.upkeep import Growth, commits_outside_graph, growth, pack_objects, write_commit_graph
 
 __all__ = [
+    "ATTRIBUTES",
     "Allowed",
     "CONFLICT",
     "CommitLog",
@@ -82,6 +86,7 @@ __all__ = [
     "GitIndexFile",
     "Growth",
     "Head",
+    "IGNORE",
     "IndexEntry",
     "LogEntry",
     "Moment",
@@ -99,17 +104,21 @@ __all__ = [
     "blob_sizes",
     "bytes_of",
     "changed_files",
+    "changed_rules",
     "commit_body",
     "common_dir",
     "commits_outside_graph",
     "diff",
     "encoding_claims",
+    "filter_claims",
     "followed_remote",
     "growth",
+    "ignored_files",
     "in_its_place",
     "is_content",
     "is_failed_filter",
     "is_on_this_machine",
+    "is_rules",
     "object_id",
     "pack_objects",
     "refuse_tracked",
@@ -117,6 +126,7 @@ __all__ = [
     "refuse_vast_files",
     "run",
     "settings_of",
+    "shared_attributes",
     "tracked_state",
     "write_commit_graph",
     "wrong_kinds",
@@ -125,6 +135,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "ATTRIBUTES": "rules",
         "Allowed": "settings",
         "CONFLICT": "index_file",
         "CommitLog": "log",
@@ -141,6 +152,7 @@ __getattr__ = lazy_exports(
         "GitIndexFile": "index_file",
         "Growth": "upkeep",
         "Head": "repository",
+        "IGNORE": "rules",
         "IndexEntry": "index_file",
         "LogEntry": "log",
         "Moment": "log",
@@ -158,17 +170,21 @@ __getattr__ = lazy_exports(
         "blob_sizes": "diff",
         "bytes_of": "objects",
         "changed_files": "diff",
+        "changed_rules": "rules",
         "commit_body": "objects",
         "common_dir": "settings",
         "commits_outside_graph": "upkeep",
         "diff": "diff",
         "encoding_claims": "repository",
+        "filter_claims": "repository",
         "followed_remote": "remote",
         "growth": "upkeep",
+        "ignored_files": "rules",
         "in_its_place": "repository",
         "is_content": "objects",
         "is_failed_filter": "repository",
         "is_on_this_machine": "remote",
+        "is_rules": "rules",
         "object_id": "objects",
         "pack_objects": "upkeep",
         "refuse_tracked": "repository",
@@ -176,6 +192,7 @@ __getattr__ = lazy_exports(
         "refuse_vast_files": "diff",
         "run": "process",
         "settings_of": "settings",
+        "shared_attributes": "repository",
         "tracked_state": "repository",
         "write_commit_graph": "upkeep",
         "wrong_kinds": "repository",

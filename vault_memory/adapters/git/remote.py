@@ -17,6 +17,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.repository import Repository
 from vault_memory.adapters.git.settings import NETWORK, NEXT_STEP, TimedOut, settings_of
+from vault_memory.adapters.git.upkeep import give_to_owner
 from vault_memory.core import reading
 from vault_memory.core.privacy import shown_address, without_credentials
 from vault_memory.errors import HistoryError
@@ -101,7 +102,10 @@ class Remote:
 
     def fetch(self, branch: str) -> str:
         """Fetch the remote's branch and return its commit."""
-        self._run("fetch", _FETCH_ONLY, f"+refs/heads/{branch}:{_FETCHED}")
+        try:
+            self._run("fetch", _FETCH_ONLY, f"+refs/heads/{branch}:{_FETCHED}")
+        finally:
+            give_to_owner(Repository(self._root).common_dir)
         return git.run(self._root, "rev-parse", _FETCHED).decode().strip()
 
     def push(self, branch: str, commit: str) -> bool:

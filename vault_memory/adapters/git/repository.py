@@ -4,6 +4,7 @@ have written them."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import functools
 import os
@@ -529,10 +530,7 @@ class Filters:
         """What any attributes file that may apply to a path does."""
         if path.parent in self._by_folder:
             return self._by_folder[path.parent]
-        home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-        named = _expanded(self._repository.settings().get("core.attributesfile") or "")
-        sources = [self._repository.common_dir / "info" / "attributes"]
-        sources += [self._repository.top / named if named else Path(home, "git", "attributes")]
+        sources = shared_attributes(self._repository)
         sources += [self._repository.top / folder / ".gitattributes" for folder in path.parents]
         for source in sources:
             if source not in self._rules:
@@ -575,11 +573,28 @@ def encoding_claims(attributes: bytes, *others: bytes) -> frozenset[bytes]:
 
     Where one macro does, of this text or of `others`, each counts as one that does: they may name each other.
     """
-    names = set(_CLAIMING)
-    texts = (attributes, *others)
-    if any(_macro(line) for text in texts for line in _claiming(text, _CLAIMING)):
-        names.update(filter(None, (_macro(line) for text in texts for line in text.split(b"\n"))))
-    return frozenset(_claiming(attributes, names))
+    return _claims(_CLAIMING, attributes, *others)
+
+
+def filter_claims(attributes: bytes, *others: bytes) -> frozenset[bytes]:
+    """The lines of a text of attributes that put files through a filter, likewise."""
+    return _claims(frozenset([b"filter"]), attributes, *others)
+
+
+def shared_attributes(repository: Repository) -> list[Path]:
+    """The attributes files that count for all of a repository and are not in it: its own and the person's."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    named = _expanded(repository.settings().get("core.attributesfile") or "")
+    own = repository.common_dir / "info" / "attributes"
+    return [own, repository.top / named if named else Path(home, "git", "attributes")]
+
+
+def _claims(names: frozenset[bytes], *texts: bytes) -> frozenset[bytes]:
+    """The lines of the first text that set one of these attributes, also by a macro of any of the texts."""
+    texts = tuple(text.removeprefix(codecs.BOM_UTF8) for text in texts)
+    if any(_macro(line) for text in texts for line in _claiming(text, names)):
+        names |= set(filter(None, (_macro(line) for text in texts for line in text.split(b"\n"))))
+    return frozenset(_claiming(texts[0], names))
 
 
 def _macro(line: bytes) -> bytes:

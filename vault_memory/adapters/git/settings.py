@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from vault_memory.adapters import files
-from vault_memory.errors import ForeignFile, HistoryError, TooLarge
+from vault_memory.errors import ForeignFile, HistoryError, TooLarge, in_command
 
 # Of the variables that steer git only these are kept. Obsidian's Git plugin, for example, runs its hooks, and so us,
 # with GIT_DIR and GIT_INDEX_FILE set: every command here would then work on another git index.
@@ -539,8 +539,10 @@ def _without_hooks(rows: Iterable[tuple[str, Setting]]) -> tuple[str, ...]:
 
 def _without_sign(key: str) -> str:
     if "=" in key:  # git would take what stands before it as the key
+        section = key if _HOOK.fullmatch(f"{key}.enabled") else key.rpartition(".")[0]
         raise HistoryError(
-            f"the git setting {key!r} of this repository cannot be switched off: take it out of its config"
+            f"the git setting {key!r} of this repository cannot be switched off, for its name has a `=`, and no git is "
+            f"run before it is gone: `git config --remove-section {in_command(section)}`"
         )
     return key
 

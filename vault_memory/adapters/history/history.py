@@ -18,6 +18,7 @@ from vault_memory.adapters import files, git, private
 from vault_memory.adapters.files import FileStamp, ReadCache
 from vault_memory.adapters.git import (
     FILE_MODES,
+    NEXT_STEP,
     SUBMODULE_MODE,
     Allowed,
     CommitLog,
@@ -264,6 +265,17 @@ class History:
                 f"{path} has more than {files.MAX_FILE_BYTES:,} bytes in {rev}, so it is not read: use plain git for it"
             ) from error
 
+    def is_kept(self, path: PurePosixPath, content: bytes) -> bool:
+        """Whether HEAD, or a commit that waits, holds these bytes of a file."""
+        waiting = self._waiting()
+        if path in waiting:
+            return is_content(content, waiting[path].new)
+        tree = self._known_tree()
+        blob = self._blob_at(tree, path) if tree else None
+        return blob is not None and blob == Filters(self._repository, self._objects).blob(
+            self._repository.prefix / path, content
+        )
+
     def stored(self, blob: str) -> Stored:
         """The content of a file that the repository holds, by its id."""
         return Stored(blob, self._objects)
@@ -369,9 +381,7 @@ class History:
         if is_named:
             new = [edit.path for edit in edits if edit.before is None]
             left_out |= self._ignored(new) if new and not self._problem() else set(new)
-            prefix = self._repository.prefix
-            unseen = GitIndexUpdate(self._repository).unseen([prefix / edit.path for edit in edits])
-            left_out |= {path.relative_to(prefix) for path in unseen}
+            left_out |= self.unseen([edit.path for edit in edits])
         return [edit for edit in edits if edit.path not in left_out]
 
     def left_alone(self) -> dict[PurePosixPath, int | None]:
@@ -440,6 +450,26 @@ class History:
         """A file's bytes as git holds them: with its line ends, after its filter."""
         return Filters(self._repository, self._objects).cleaned(self._repository.prefix / path, content)
 
+    def blob_ids(self, contents: Mapping[PurePosixPath, bytes]) -> dict[PurePosixPath, str]:
+        """The blob that git would make of each of these files. Raises `HistoryError` for one that could not be
+        committed, since its filter fails or may not be run."""
+        filters = Filters(self._repository, self._objects)
+        full = {path: self._repository.prefix / path for path in contents}
+        refused = filters.refused(list(full.values()))
+        found: dict[PurePosixPath, str] = {}
+        for path, content in contents.items():
+            if name := refused.get(full[path]):
+                raise HistoryError(
+                    f"{path} goes through the filter {name} of this repository's own config, which is not run: "
+                    f"{NEXT_STEP}"
+                )
+            found[path] = filters.blob(full[path], content) or ""
+            if words := filters.failed.get(full[path]):
+                raise HistoryError(
+                    f"the git filter of {path} fails ({words}): install its program, or correct it in git's config"
+                )
+        return found
+
     def as_on_disk(self, path: PurePosixPath, content: Content) -> Content:
         """What a file that git holds is on the disk. Raises `HistoryError` when its filter may not be run."""
         return Filters(self._repository, self._objects).smudged(self._repository.prefix / path, content)
@@ -488,6 +518,14 @@ class History:
             return set()
         prefix = self._repository.prefix
         flagged = GitIndexUpdate(self._repository).left_out([prefix / path for path in paths])
+        return {path.relative_to(prefix) for path in flagged}
+
+    def unseen(self, paths: Sequence[PurePosixPath]) -> set[PurePosixPath]:
+        """Those of the paths whose changes on the disk git does not see: `left_out` ones, and with assume-unchanged."""
+        if not paths:
+            return set()
+        prefix = self._repository.prefix
+        flagged = GitIndexUpdate(self._repository).unseen([prefix / path for path in paths])
         return {path.relative_to(prefix) for path in flagged}
 
     def kept_back(self) -> set[PurePosixPath]:

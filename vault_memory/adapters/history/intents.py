@@ -210,15 +210,14 @@ class IntentLog:
         return written
 
     def take_back(self, intent: Intent, written: Sequence[WrittenFile]) -> None:
-        """Undo `write_files`, and drop the intent."""
-        try:
-            for (path, old, new), _ in reversed(written):
-                with contextlib.suppress(Changed):  # the person saved on top of ours: theirs stays
-                    self._write(FileChange(path, new, old))
-        except VaultMemoryError:
-            # The undo failed. Our text stays on disk, so its intent must stay too.
-            self.mark_written(intent)
-            raise
+        """Undo `write_files`, and drop the intent.
+
+        When that fails, as on a full disk, the intent stays as it is, and the next holder of the lock writes the other
+        files: what they lack would count as the person's deletion.
+        """
+        for (path, old, new), _ in reversed(written):
+            with contextlib.suppress(Changed):  # the person saved on top of ours: theirs stays
+                self._write(FileChange(path, new, old))
         self.keep(intent, ())
 
     def _write(self, change: FileChange) -> FileStamp:
@@ -260,9 +259,23 @@ class IntentLog:
         for change in intent.net_changes().values():
             self._put_back_displaced(change, intent.path.stat().st_mtime_ns)
             with contextlib.suppress(TooLarge):  # the person has put a large file there: theirs stays
-                if is_content(files.read(self._root / change.path), change.old):
-                    self._write(change)
+                self._make(change)
         self.mark_written(intent)
+
+    def _make(self, change: FileChange) -> None:
+        """Make a change on what its file holds now: the person may have saved it since. What they have deleted, and
+        what is not text, stays as it is."""
+        path = self._root / change.path
+        while True:
+            content = files.read(path)
+            try:
+                if is_content(content, change.old):
+                    self._write(change)
+                elif merged := _merged(change, content):
+                    files.replace(path, merged, content, self._root)
+                return
+            except Changed:
+                continue
 
     def _put_back_displaced(self, change: FileChange, since_ns: int) -> None:
         """A kill after the exchange leaves the old file under a temporary name; it may be a person's save.
@@ -281,7 +294,9 @@ class IntentLog:
                 continue
             displaced = files.read(temp, None) or b""
             if not is_content(displaced, change.old) and not (bytes_of(change.new) or b"").startswith(displaced):
-                files.replace(path, displaced, files.read(path), self._root)
+                content = files.read(path)  # ours, on which the person may have saved something again
+                text = _merged(FileChange(change.path, change.old, displaced), content)
+                files.replace(path, displaced if text is None else text, content, self._root)
             temp.unlink()
 
     def _names(self, also_ending: str = "") -> list[str]:
@@ -296,6 +311,16 @@ class IntentLog:
             raise HistoryError(f"{wrong} is no folder, and commits wait in it: put the folder itself there") from error
         except OSError as error:
             raise HistoryError(f"{self._folder} cannot be listed ({error.strerror}): correct that") from error
+
+
+def _merged(change: FileChange, content: bytes | None) -> bytes | None:
+    """What a file holds, with a change; None for no file, and when one of them is not text."""
+    after = bytes_of(change.new)
+    if after is None or content is None or b"\0" in after or b"\0" in content:
+        return None
+    from vault_memory.core.notes import carry_over  # only after a kill
+
+    return carry_over(change.path, bytes_of(change.old), after, content)
 
 
 def _name(path: PurePosixPath) -> str:

@@ -8,7 +8,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.adapters.index.base import FileState, Index, Space, Stats
-    from vault_memory.adapters.index.database import vec_library
+    from vault_memory.adapters.index.database import remove_index, vec_library
     from vault_memory.adapters.index.sqlite import SqliteIndex
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Space",
     "SqliteIndex",
     "Stats",
+    "remove_index",
     "vec_library",
 ]
 
@@ -28,6 +29,7 @@ __getattr__ = lazy_exports(
         "Space": "base",
         "SqliteIndex": "sqlite",
         "Stats": "base",
+        "remove_index": "database",
         "vec_library": "database",
     },
 )

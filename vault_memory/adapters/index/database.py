@@ -45,7 +45,7 @@ def connect(
         try:
             return _ready(path, below, refuse, within)
         except (apsw.NotADBError, apsw.CorruptError):
-            remove(path)
+            remove_index(path)
             return _ready(path, below, refuse, within)
     except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
         connection = _read_only(path, refuse)
@@ -82,7 +82,7 @@ def at_once(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Any:
     return json.loads(value(db, sql, values))
 
 
-def remove(path: Path) -> None:
+def remove_index(path: Path) -> None:
     """Delete an index database and what SQLite keeps beside it."""
     for suffix in ("", *_BESIDE):
         Path(f"{path}{suffix}").unlink(missing_ok=True)

@@ -263,7 +263,7 @@ class SqliteIndex:
             raise Busy(f"{self.path} is being written by another process: try again") from error
         except (apsw.CorruptError, apsw.NotADBError) as error:
             self.close()
-            database.remove(self.path)
+            database.remove_index(self.path)
             raise IndexUnusable(
                 f"{self.path} was damaged and has been emptied: `vault-memory reindex` fills it again"
             ) from error
@@ -271,10 +271,12 @@ class SqliteIndex:
             if "no such table" not in str(error) and "no such column" not in str(error):
                 raise
             self.close()
-            database.remove(self.path)
+            database.remove_index(self.path)
             raise IndexUnusable(
                 f"{self.path} was changed by hand and has been emptied: `vault-memory reindex` fills it again"
             ) from error
+        except apsw.CantOpenError as error:
+            raise IndexUnusable(f"{self.path} was moved or deleted at this moment: try again") from error
         except apsw.ReadOnlyError as error:
             raise IndexUnusable(f"{self.path} cannot be written: check the disk and the file's permissions") from error
         except (apsw.FullError, apsw.IOError) as error:

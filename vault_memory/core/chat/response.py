@@ -34,15 +34,18 @@ class ChatResponse:
     """A response and its `text` (of the first choice, if there are several). `is_complete`: the model ended it.
 
     `has_tool_calls`: the model goes on when the client has run a tool. `is_error`: an error, or not a chat response.
+    `is_readable`: not if nothing in it is in the format that its headers name, such as one in an encoding of its own.
     """
 
     text: str = ""
     is_complete: bool = False
     has_tool_calls: bool = False
     is_error: bool = False
+    is_readable: bool = True
 
 
 ERROR_RESPONSE = ChatResponse(is_error=True)
+UNREADABLE_RESPONSE = ChatResponse(is_error=True, is_readable=False)
 
 
 def read_response(media_type: str, data: bytes) -> ChatResponse:
@@ -116,7 +119,7 @@ class ResponseReader:
         try:
             body = json.loads(data)
         except (ValueError, RecursionError):
-            return ERROR_RESPONSE
+            return UNREADABLE_RESPONSE
         return _from_object(body) if isinstance(body, Mapping) else ERROR_RESPONSE
 
     def _data_lines(self, size: int) -> bytes:
@@ -135,7 +138,7 @@ class _Stream:
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._finish_reason = ""
-        self._is_error = self._has_tool_calls = self._is_done = False
+        self._is_error = self._has_tool_calls = self._is_done = self._has_events = False
         self.text_bytes = 0
 
     def take(self, lines: bytes) -> None:
@@ -147,6 +150,7 @@ class _Stream:
 
     def _read(self, event: Mapping[str, Any]) -> Iterable[str]:
         """Keep what an event says of the response, and give its text."""
+        self._has_events = True
         self._is_error = self._is_error or bool(event.get("error")) or event.get("type") == "error"
         for choice in _first_choice(event):
             delta = choice.get("delta")
@@ -164,7 +168,8 @@ class _Stream:
         """Some servers end a stream with `[DONE]` and give no finish reason before it."""
         text = "".join(self._texts)
         if self._is_error or not (self._finish_reason or (self._is_done and (text or self._has_tool_calls))):
-            return ChatResponse(text, is_error=self._is_error or not text)
+            is_readable = self._has_events or self._is_done
+            return ChatResponse(text, is_error=self._is_error or not text, is_readable=is_readable)
         return _complete(text, self._finish_reason, self._has_tool_calls)
 
 

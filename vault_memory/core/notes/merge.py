@@ -212,8 +212,7 @@ class _State:
         return cls(lines, Profile.parse("".join(lines)))
 
     def field(self, key: str) -> FieldLine | None:
-        found = self.profile.lines_of(key)
-        return found[0] if found else None
+        return self.profile.line_of(key)
 
     def items(self, key: str) -> tuple[Item, ...]:
         field = self.field(key)

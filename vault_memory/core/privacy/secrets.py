@@ -22,6 +22,7 @@ from itertools import chain, groupby
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
+from vault_memory.core import layout
 from vault_memory.core.privacy import commands, formats, named, numbers, tables
 from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISE_CHAR, DISGUISED, views
 from vault_memory.core.text import fold, lazily, matches, stands_in, translated
@@ -36,6 +37,10 @@ MIN_AGAIN_CHARS = 50_000
 """So much is searched again at least, in all rounds together; of a longer text as much as it has."""
 MAX_SEARCHED_BYTES = 4_000_000
 """Of the new lines of a file; a longer text is no note, and searching it would delay the commit."""
+_BLOCK_BYTES = 1_000_000
+"""Of a text, so much is divided into lines at once."""
+_LINES_AROUND = 3
+"""Read with each new line of a file that was withheld: a name may stand so far above its secret."""
 _MAX_TOLD = 3
 _OURS, _MAX_OURS_CHARS = "[redacted: ", 16
 Span = tuple[int, int, str]
@@ -387,11 +392,18 @@ def secrets_added(
     text: bytes | None,
     moved: Moved = _NOTHING_MOVED,
     has_folder: Callable[[PurePosixPath], bool] = lambda folder: False,
+    *,
+    was_held: bool = False,
 ) -> list[Finding]:
     """The secrets that a file brings in: in its name, if history has no such file, and in its new lines.
 
     `known` are the texts that history has of it (None: none); lines of these and of what is `moved` are not new, nor is
-    the name of a folder that history has. A binary file (a NUL in it) is searched for its name only.
+    the name of a folder that history has. A binary file is searched for its name only: it has a NUL in its new lines,
+    is of no text kind, and history has no text of it.
+
+    `was_held`: secrets were found in it before, and it was kept out of history. What somebody else commits to it since,
+    such as a NUL, or the name that a secret has on the line above, hides none of them: it counts as text, and the lines
+    around the new ones are read with them.
     """
     if text is None or text in known:
         return []
@@ -408,30 +420,64 @@ def secrets_added(
         return found
     first, added = 0, text
     longest = max((old for old in known if old and text.startswith(old)), key=len, default=b"")
-    if longest.endswith(b"\n"):  # text was appended: a log of many entries is not read again for each
+    if longest.endswith(b"\n") and not was_held:  # text was appended: a log of many entries is not read again for each
         first, added = longest.count(b"\n"), text[len(longest) :]
-    if b"\0" in added:
+    is_text = was_held or layout.is_text_kind(path) or any(old and b"\0" not in old for old in known)
+    if b"\0" in added and not is_text:
         return found
-    added = added[:MAX_SEARCHED_BYTES]
     old = {line for known_text in known if known_text for line in known_text.split(b"\n")}
-    in_lines = list(_findings(old, added, first))
+    around = _LINES_AROUND if was_held else 0
+    in_lines = _findings(old, added, first, around)
     if in_lines and moved.texts:
-        in_lines = list(_findings(old | moved.lines, added, first))
+        in_lines = _findings(old | moved.lines, added, first, around)
     return [*found, *in_lines]
 
 
-def _findings(old: Collection[bytes], added: bytes, first: int) -> Iterator[Finding]:
-    """The secrets in those of the lines in `added` that are not `old`; `first` lines stand above it."""
-    lines = added.split(b"\n")
-    new = array("L", (at for at, line in enumerate(lines) if line not in old))  # there may be millions
-    searched = b"\n".join(lines[at] for at in new).decode("utf-8", "replace")
-    del lines
-    spans = secret_spans(searched)
+def _findings(old: Collection[bytes], added: bytes, first: int, around: int = 0) -> list[Finding]:
+    """The secrets in those of the lines in `added` that are not `old`; `first` lines stand above it. With them so many
+    lines `around` each are read, but no secret that stands in these alone counts.
+
+    The lines are divided in blocks, for there may be millions, until there are enough new ones to search.
+    """
+    read, new, blocks = array("L"), set[int](), list[bytes]()
+    above = at = size = 0
+    while at <= len(added) and size < MAX_SEARCHED_BYTES:
+        end = added.find(b"\n", at + _BLOCK_BYTES)
+        start, end = at, len(added) if end < 0 else end
+        stop, count = end, added.count(b"\n", at, end) + 1
+        for _ in range(around):
+            start = added.rfind(b"\n", 0, max(start - 1, 0)) + 1
+            stop = found if (found := added.find(b"\n", stop + 1)) >= 0 else len(added)
+        lines, before = added[start:stop].split(b"\n"), added.count(b"\n", start, at)
+        fresh = [number for number in range(before, before + count) if lines[number] not in old]
+        if around:
+            new.update(above - before + number for number in fresh)
+            near = {each for number in fresh for each in range(number - around, number + around + 1)}
+            fresh = sorted(near.intersection(range(len(lines))))
+        if fresh:
+            read.extend(above - before + number for number in fresh)
+            blocks.append(b"\n".join(lines[number] for number in fresh))
+            size += len(blocks[-1]) + 1
+        above, at = above + count, end + 1
+    searched = b"\n".join(blocks)[:MAX_SEARCHED_BYTES]
+    # A NUL may stand between two words, and in UTF-16 between two letters.
+    readings = [searched] if b"\0" not in searched else [searched.replace(b"\0", each) for each in (b" ", b"")]
+    spans = (span for reading in readings for span in _in_text(reading.decode("utf-8", "replace")))
+    counted = [
+        Finding(first + 1 + read[start], kind)
+        for start, end, kind in spans
+        if not around or not new.isdisjoint(read[start : end + 1])
+    ]
+    return sorted(set(counted)) if around or len(readings) > 1 else counted
+
+
+def _in_text(text: str) -> Iterator[tuple[int, int, str]]:
+    """(first line, last line, kind) of each secret in a text; lines count from 0."""
     line = place = 0
-    for start, _, kind in spans:
-        line += searched.count("\n", place, start)
+    for start, end, kind in secret_spans(text):
+        line += text.count("\n", place, start)
         place = start
-        yield Finding(first + 1 + new[line], kind)
+        yield line, line + text.count("\n", start, end), kind
 
 
 def _in_name(path: str) -> list[Span]:

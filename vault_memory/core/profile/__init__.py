@@ -22,8 +22,19 @@ if TYPE_CHECKING:
         changes_between,
         counts_in,
         merge,
+        taken_back,
+        versions,
     )
-    from vault_memory.core.profile.profile import MAX_PROFILE_CHARS, FieldLine, Item, Profile, clean, new_profile
+    from vault_memory.core.profile.profile import (
+        MAX_PROFILE_CHARS,
+        FieldLine,
+        Item,
+        Profile,
+        clean,
+        new_profile,
+        with_value,
+        without_value,
+    )
 
 __all__ = [
     "Change",
@@ -42,11 +53,15 @@ __all__ = [
     "Strength",
     "TopicMention",
     "changes_between",
+    "taken_back",
     "clean",
     "computed",
     "counts_in",
     "merge",
     "new_profile",
+    "versions",
+    "with_value",
+    "without_value",
 ]
 
 __getattr__ = lazy_exports(
@@ -68,9 +83,13 @@ __getattr__ = lazy_exports(
         "Strength": "policy",
         "TopicMention": "computed",
         "changes_between": "policy",
+        "taken_back": "policy",
         "clean": "profile",
         "counts_in": "policy",
         "merge": "policy",
         "new_profile": "profile",
+        "versions": "policy",
+        "with_value": "profile",
+        "without_value": "profile",
     },
 )

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from vault_memory.core.profile.fields import FIELDS, NOTE
-from vault_memory.core.profile.profile import Item, Profile, clean
+from vault_memory.core.profile.profile import Item, Profile, clean, with_value, without_value
 from vault_memory.core.text import comparable, same
 
 Op = Literal["set", "add", "remove"]
@@ -28,6 +28,8 @@ Strength = Literal["explicit", "adjustment", "observed", "manual"]
 
 STRONG_AFTER = 3
 """A value that has been named this often is strong."""
+MAX_VERSIONS_BYTES = 8_000_000
+"""Of a profile in the commits of one write, each of which holds all of it: 200 times 40 kB, or 13 times 600 kB."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Change:
-    """One change of one key, and the whole profile after it. `old` and `new` are empty where there is no value.
+    """One change of one key, and its values after it. `old` and `new` are empty where there is no value.
 
     `undoes` is the commit that a restoration takes back, if any.
     """
@@ -58,7 +60,7 @@ class Change:
     new: str
     strength: Strength
     quote: str
-    profile: Profile
+    items: tuple[Item, ...]
     undoes: str = ""
 
     def summary(self) -> str:
@@ -112,16 +114,19 @@ def merge(
     changes: list[Change] = []
     evidence: list[Evidence] = []
     known = dict(counts)
+    state: dict[str, tuple[Item, ...]] = {}
     for signal in signals:
         row = FIELDS.get(signal.key)
         value = clean(signal.value, "scalar" if signal.key == NOTE or row is None else row.form)
         if row is None or not value or (signal.op != "remove" and row.values and value not in row.values):
             continue
-        change, count = _apply_signal(profile, replace(signal, value=value), known)
+        if row.key not in state:
+            state[row.key] = profile.items(row.key)
+        change, count = _apply_signal(state[row.key], replace(signal, value=value), known)
         if change:
             changes.append(change)
-            profile = change.profile
-        current = _current_value(profile, signal.key, value)
+            state[row.key] = change.items
+        current = _current_value(state[row.key], signal.key, value)
         known[signal.key, comparable(current or value)] = count
         applied = change is not None and change.op in ("set", "add", "remove")
         evidence.append(Evidence(signal.key, signal.op, value, signal.strength, applied, current, count, signal.quote))
@@ -131,10 +136,9 @@ def merge(
 def changes_between(old: Profile, new: Profile, most: int | None = None) -> list[Change]:
     """A manual change for each preference that differs between two states of a profile, in the order of the fields.
 
-    Each holds a whole profile, so a caller may name how many there may be at `most`: if there are more, it gets none.
+    A caller may name how many there may be at `most`: if there are more, it gets none.
     """
     changes: list[Change] = []
-    state = old
     differences = {
         key: list(_value_changes(old.items(key), new.items(key), scalar=row.form == "scalar"))
         for key, row in FIELDS.items()
@@ -142,12 +146,48 @@ def changes_between(old: Profile, new: Profile, most: int | None = None) -> list
     if most is not None and sum(map(len, differences.values())) > most:
         return []
     for key, rows in differences.items():
+        state = old.items(key)
         for op, before, after in rows:
-            others = [item for item in state.items(key) if item != before]
-            state = state.with_items(key, [*others, after] if after else others)
+            others = [item for item in state if item != before]
+            state = (*others, after) if after else tuple(others)
             old_value, new_value = (item.value if item else "" for item in (before, after))
             changes.append(Change(key, op, old_value, new_value, "manual", "", state))
     return changes
+
+
+def versions(profile: Profile, changes: Sequence[Change]) -> list[bytes]:
+    """The profile after each of the changes, as its file holds it.
+
+    Only that after the last one, if together they have more than `MAX_VERSIONS_BYTES`.
+    """
+    found = [profile.encode()]
+    state, size = profile, len(found[0]) * len(changes)  # of a long profile not one is made in vain
+    for change in changes:
+        if size > MAX_VERSIONS_BYTES:
+            break
+        state = state.with_items(change.key, change.items)
+        found.append(state.encode())
+        size += len(found[-1]) - len(found[0])
+    else:
+        return found[1:]
+    for key, items in {change.key: change.items for change in changes}.items():
+        profile = profile.with_items(key, items)
+    return [profile.encode()]
+
+
+def taken_back(key: str, before: Profile, after: Profile, now: Profile) -> list[Item]:
+    """The values of a key without what the change from `before` to `after` did to them. A value that somebody has
+    changed or removed since stays as it is now."""
+    old, new, items = (list(profile.items(key)) for profile in (before, after, now))
+    if FIELDS[key].form == "scalar":
+        return old if items == new else items
+    for _, was, became in _value_changes(old, new, scalar=False):
+        if became in items:
+            at = items.index(became)
+            items[at : at + 1] = [was] if was else []
+        elif was and not became and was.value not in [item.value for item in items]:
+            items.insert(old.index(was), was)
+    return items
 
 
 def _value_changes(
@@ -185,47 +225,49 @@ def counts_in(rows_newest_first: Iterable[Mapping[str, Any]]) -> dict[tuple[str,
     return counts
 
 
-def _apply_signal(profile: Profile, signal: Signal, counts: Mapping[tuple[str, str], int]) -> tuple[Change | None, int]:
-    """The one change that a signal makes, if any, and the count of the current value after it."""
+def _apply_signal(
+    items: tuple[Item, ...], signal: Signal, counts: Mapping[tuple[str, str], int]
+) -> tuple[Change | None, int]:
+    """The one change that a signal makes to the values of its key, if any, and how often the value after it counts."""
     key, value, form = signal.key, signal.value, FIELDS[signal.key].form
-    current = _current_value(profile, key, value)
-    strong = bool(current) and profile.is_strong(key, current)
+    current = _current_value(items, key, value)
+    strong = bool(current) and any(item.strong and item.comparable == comparable(current) for item in items)
     count = _count(counts, key, current, strong)
     named = 1 if signal.strength != "observed" else 0
 
-    def change(op: ChangeOp, old: str, new: str, after: Profile) -> Change:
-        return Change(key, op, old, new, signal.strength, signal.quote, after)
+    def change(op: ChangeOp, old: str, new: str, after: Sequence[Item]) -> Change:
+        return Change(key, op, old, new, signal.strength, signal.quote, tuple(after))
 
     is_equal = bool(current) and same(current, value)
     if is_equal and signal.op != "remove":
         count += named
         if named and count >= STRONG_AFTER and not strong and form != "text":
-            return change("strengthen", current, current, profile.put(key, current, strong=True)), count
-        after = profile.put(key, current, strong=strong) if FIELDS[key].max_items else profile
-        return (None if after == profile else change("add", current, current, after)), count
+            return change("strengthen", current, current, with_value(key, items, current, strong=True)), count
+        after = with_value(key, items, current, strong=strong) if FIELDS[key].max_items else [*items]
+        return (None if after == [*items] else change("add", current, current, after)), count
     if current and signal.strength == "observed":
         return None, count
     if strong and signal.strength == "adjustment":
         count -= 1
         if count < STRONG_AFTER:
-            return change("weaken", current, current, profile.put(key, current, strong=False)), count
+            return change("weaken", current, current, with_value(key, items, current)), count
         return None, count
     if signal.op == "remove":
-        return (change("remove", current, "", profile.without(key, current)), 0) if is_equal else (None, count)
-    after = profile.put(key, value)
+        return (change("remove", current, "", without_value(items, current)), 0) if is_equal else (None, count)
+    after = with_value(key, items, value)
     return (
         (None, count)
-        if after == profile
+        if after == [*items]
         else (change("set" if form == "scalar" else "add", current, value, after), named)
     )
 
 
-def _current_value(profile: Profile, key: str, value: str) -> str:
+def _current_value(items: Sequence[Item], key: str, value: str) -> str:
     """The value to compare a signal's value with: the scalar, or the equal member of a list; empty if there is none."""
-    members = [item.value for item in profile.items(key)]
     if FIELDS[key].form == "scalar":
-        return members[0] if members else ""
-    return next((member for member in members if same(member, value)), "")
+        return items[0].value if items else ""
+    wanted = comparable(value)
+    return next((item.value for item in items if item.comparable == wanted), "")
 
 
 def _count(counts: Mapping[tuple[str, str], int], key: str, value: str, strong: bool) -> int:

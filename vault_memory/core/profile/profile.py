@@ -12,10 +12,11 @@ does not depend on what the line holds, so that it stays the same when its value
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from vault_memory.core.profile.fields import (
     FIELDS,
@@ -30,7 +31,7 @@ from vault_memory.core.profile.fields import (
     Form,
 )
 from vault_memory.core.reading import lines as lines_of
-from vault_memory.core.text import comparable, one_line, same
+from vault_memory.core.text import comparable, one_line
 from vault_memory.errors import TooLarge
 
 MAX_PROFILE_CHARS = 1_000_000
@@ -43,11 +44,13 @@ MAX_VALUES = 2_000
 """Of one field."""
 MAX_LABEL_CHARS = 60
 
-_BULLET = re.compile(r"(\s*[-*+][ \t]+)(.*)", re.DOTALL)
-_HEADING = re.compile(r"\s{0,3}#{1,6}[ \t]+(.*)", re.DOTALL)
-_FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
+_ROW = re.compile(r"^(?:([^\S\n]*[-*+][ \t]+)([^：:\n]*)(.*)|[^\S\n]{0,3}#{1,6}[ \t]+(.*))", re.MULTILINE)
+"""A bullet (its mark, its text before the first colon, the rest), or a heading (its text)."""
+_FENCE = re.compile(r"^(?:[^\S\n]{0,3}(```+|~~~+)|---[^\S\n]*$).*", re.MULTILINE)
+"""A line with a fence of code, or one that bounds front matter."""
 
 _KEY_OF_LABEL = {comparable(label): row.key for row in FIELDS.values() if row.key != NOTE for label in row.labels}
+_KEY_OF_LABEL |= {label: row.key for row in FIELDS.values() if row.key != NOTE for label in row.labels}
 _SECTION_OF_LABEL = {comparable(label): section for section, labels in SECTIONS.items() for label in labels}
 _ALL_LABELS = [TITLES, *SECTIONS.values(), *(row.labels for row in FIELDS.values())]
 
@@ -88,6 +91,11 @@ class Item:
         value, strong = split_mark(text)
         return cls(value.strip(), strong)
 
+    @cached_property
+    def comparable(self) -> str:
+        """Its value, made comparable."""
+        return comparable(self.value)
+
     def render(self, locale: str) -> str:
         """Write it in a language: `dark（強偏好）`, `dark (strong)`."""
         if not self.strong:
@@ -98,9 +106,12 @@ class Item:
 
 @dataclass(frozen=True)
 class FieldLine:
-    """A line with a known field: its index, its text up to the value, its values, whether it is in its own section."""
+    """A line with a known field: its index, its text (with its line break), that up to the value, its values, whether
+    it is in its own section. `start` is where it begins in the profile."""
 
     index: int
+    start: int
+    text: str
     prefix: str
     items: tuple[Item, ...]
     is_at_home: bool
@@ -143,8 +154,8 @@ class Profile:
         """The values of a key with their strength, empty if unset."""
         if key == NOTE:
             return tuple(item for line in self.note_lines for item in line.items)
-        lines = self.lines_of(key)
-        return lines[0].items if lines else ()
+        line = self.line_of(key)
+        return line.items if line else ()
 
     def get(self, key: str) -> str | list[str] | None:
         """A scalar's value or None; the list of values of the other forms."""
@@ -157,7 +168,7 @@ class Profile:
 
     def is_strong(self, key: str, value: str) -> bool:
         """Whether the file marks this value of the key as strong."""
-        return any(item.strong and same(item.value, value) for item in self.items(key))
+        return any(item.strong and item.comparable == comparable(value) for item in self.items(key))
 
     def problems(self) -> list[str]:
         """What a person may want to correct: duplicated fields and invalid values, each with its line."""
@@ -166,26 +177,34 @@ class Profile:
             messages.append(f"only the first {MAX_READ_CHARS:,} characters are read for fields: make the file shorter")
         messages += [
             f"line {index + 1} is longer than {MAX_LINE_CHARS:,} characters: it is not read as a field"
-            for index, line in enumerate(self._read_lines)
-            if len(line) > MAX_LINE_CHARS
+            for index, line in enumerate(self._read_text.split("\n"))
+            if len(line) >= MAX_LINE_CHARS
         ]
+        lines: dict[str, list[tuple[int, bool]]] = {}
+        beyond: dict[str, int] = {}
+        notes = 0
+        for row in self._rows():
+            notes += bool(row.key == NOTE and row.value)
+            if notes > MAX_VALUES if row.key == NOTE else row.has_too_many:
+                beyond.setdefault(row.key, row.line)
+            elif row.key != NOTE:
+                lines.setdefault(row.key, []).append((row.line, row.is_at_home))
         messages += [
             f"line {index + 1}: {key} has more than {MAX_VALUES:,} values: those from here on are not read"
-            for key, index in self._parsed[1].items()
+            for key, index in beyond.items()
         ]
-        for key, lines in self._parsed[0].items():
-            if key == NOTE:
-                continue
-            row, first = FIELDS[key], lines[0].index + 1
+        for key, places in lines.items():
+            row_of_key, first = FIELDS[key], self.line_of(key)
+            assert first
+            places.sort(key=lambda place: not place[1])
             messages += [
-                f"line {line.index + 1}: {row.labels[0]} ({key}) is here a second time; line {first} counts"
-                for line in lines[1:]
+                f"line {index + 1}: {row_of_key.labels[0]} ({key}) is here a second time; line {first.index + 1} counts"
+                for index, _ in places[1:]
             ]
             messages += [
-                f"line {line.index + 1}: {key} must be one of {', '.join(row.values)}, not {item.value!r}"
-                for line in lines[:1]
-                for item in line.items
-                if row.values and item.value not in row.values
+                f"line {first.index + 1}: {key} must be one of {', '.join(row_of_key.values)}, not {item.value!r}"
+                for item in first.items
+                if row_of_key.values and item.value not in row_of_key.values
             ]
         return messages
 
@@ -196,28 +215,11 @@ class Profile:
 
         Raises `ValueError` for an unknown key, and for an empty or invalid value.
         """
-        row = _row(key)
-        new = Item(clean(value, row.form if key != NOTE else "scalar"), strong)
-        if not new.value or (row.values and new.value not in row.values):
-            raise ValueError(f"{value!r} is not a value of {key}")
-        items = list(self.items(key))
-        if row.form == "scalar":
-            return self._write(key, [new])
-        position = next((n for n, item in enumerate(items) if same(item.value, new.value)), None)
-        if position is not None:
-            new = Item(items.pop(position).value, strong)
-        if row.max_items:  # newest first
-            wanted = [new, *items][: row.max_items]
-        else:
-            at = len(items) if position is None else position
-            wanted = [*items[:at], new, *items[at:]]
-        return self.with_items(key, wanted)
+        return self.with_items(key, with_value(key, self.items(key), value, strong=strong))
 
     def without(self, key: str, value: str | None = None) -> Profile:
         """Remove a value (None: every value); the profile stays as it is if the value is not there."""
-        items = self.items(_row(key).key)
-        kept = [item for item in items if value is not None and not same(item.value, value)]
-        return self if len(kept) == len(items) else self._write(key, kept)
+        return self.with_items(key, without_value(self.items(_row(key).key), value))
 
     def with_items(self, key: str, items: Iterable[Item]) -> Profile:
         """This profile with exactly these values of the key, even invalid ones: a person may have written them."""
@@ -228,40 +230,41 @@ class Profile:
         """This profile with one more line, at the end of the field's section; no other line is touched."""
         colon = ": " if self.locale == "en" else "："
         label = FIELDS[key].labels[LOCALES.index(self.locale)]
-        return self._insert(FIELDS[key].section, f"- {label}{colon}{self._rendered(items)}")
+        return self._insert(FIELDS[key].section, [f"- {label}{colon}{self._rendered(items)}"])
 
     # Lines --------------------------------------------------------------------------------------------------------
 
-    def lines_of(self, key: str) -> list[FieldLine]:
-        """The lines with a label of the key. The first is the field, the others are text."""
-        return self._parsed[0].get(key, [])
+    def line_of(self, key: str) -> FieldLine | None:
+        """The line that is the field of a key; all others with a label of it are text."""
+        return self._parsed[0].get(key)
 
     @property
     def note_lines(self) -> list[FieldLine]:
         """The bullets of the section of notes."""
-        return self._parsed[0].get(NOTE, [])
+        return self._parsed[1]
 
     def line_with(self, line: FieldLine, items: Iterable[Item]) -> str:
         """The text of a field's line, with its line break, if it had these values."""
-        text, whole = self._rendered(items), self._lines[line.index]
+        text = self._rendered(items)
         gap = " " if text and line.prefix.endswith(":") else ""
-        return f"{line.prefix}{gap}{text}".rstrip(" ") + whole[len(whole.rstrip("\r\n")) :]
+        return f"{line.prefix}{gap}{text}".rstrip(" ") + line.text[len(line.text.rstrip("\r\n")) :]
 
     @cached_property
-    def _lines(self) -> list[str]:
-        return lines_of(self.text, keep_ends=True)
-
-    @cached_property
-    def _read_lines(self) -> list[str]:
+    def _read_text(self) -> str:
         """The lines in which fields are looked for."""
-        if len(self.text) <= MAX_READ_CHARS:
-            return self._lines
-        return self._lines[: self.text.count("\n", 0, MAX_READ_CHARS)]
+        return self.text if len(self.text) <= MAX_READ_CHARS else self.text[: self._end_of_lines(MAX_READ_CHARS)]
+
+    def _end_of_lines(self, limit: int) -> int:
+        """The end of the last line that ends before `limit`."""
+        return self.text.rfind("\n", 0, limit) + 1
 
     @cached_property
     def locale(self) -> str:
         """The language whose labels the file uses most."""
-        words = {label for line in self._read_lines for label in _words_of(line)}
+        words = set()
+        for found in _ROW.finditer(self._read_text):
+            if _is_read(found):
+                words.add(_heading(found) if found[1] is None else _label_and_value(found)[0])
         counts = [sum(labels[i] in words for labels in _ALL_LABELS) for i in range(len(LOCALES))]
         best = max(counts)
         candidates = [locale for locale, count in zip(LOCALES, counts, strict=True) if count == best]
@@ -269,114 +272,129 @@ class Profile:
 
     @cached_property
     def _newline(self) -> str:
-        return "\r\n" if self._lines and self._lines[0].endswith("\r\n") else "\n"
+        return "\r\n" if self.text.partition("\n")[0].endswith("\r") and "\n" in self.text else "\n"
 
     @cached_property
-    def _parsed(self) -> tuple[dict[str, list[FieldLine]], dict[str, int]]:
-        """The lines of each label and the notes; of a key with too many values the index of the first unread line."""
-        lines: dict[str, list[FieldLine]] = {}
-        beyond: dict[str, int] = {}
-        counts: Counter[str] = Counter()
-        for index, section, line in self._content():
-            bullet = _BULLET.match(line.rstrip("\r\n"))
-            if not bullet:
-                continue
-            if section == "other":
-                item = Item(bullet[2].strip())
-                key, found = NOTE, FieldLine(index, bullet[1], (item,) if item.value else (), True)
-            else:
-                label, colon, value = _split_label(bullet[2])
-                key = _KEY_OF_LABEL.get(comparable(label), "") if len(label) <= MAX_LABEL_CHARS else ""
-                prefix = bullet[1] + bullet[2][: len(bullet[2]) - len(value)]
-                is_at_home = bool(key) and section == FIELDS[key].section
-                found = FieldLine(index, prefix, _parse_items(key, value) if key else (), is_at_home)
-            counts[key] += len(found.items)
-            if key and (counts[key] if key == NOTE else len(found.items)) > MAX_VALUES:
-                beyond.setdefault(key, index)
-            elif key:
-                lines.setdefault(key, []).append(found)
-        for same_label in lines.values():
-            same_label.sort(key=lambda line: not line.is_at_home)
-        return lines, beyond
+    def _parsed(self) -> tuple[dict[str, FieldLine], list[FieldLine]]:
+        """The line of each field, and the notes.
 
-    def _content(self) -> Iterator[tuple[int, str, str]]:
-        """(index, section, line) of each line that can hold a field: those outside front matter and code fences."""
+        Of a label that stands on thousands of lines the values of one line are read, and of no other.
+        """
+        at_home: dict[str, _Row] = {}
+        elsewhere: dict[str, _Row] = {}
+        notes: list[FieldLine] = []
+        values = 0
+        for row in self._rows():
+            key = row.key
+            if key == NOTE:
+                values += bool(row.value)
+                if values <= MAX_VALUES:
+                    notes.append(self._field_line(row))
+            elif key not in at_home and (row.is_at_home or key not in elsewhere) and not row.has_too_many:
+                (at_home if row.is_at_home else elsewhere)[key] = row
+        fields = {key: self._field_line(row) for key, row in (elsewhere | at_home).items()}
+        return fields, notes
+
+    def _field_line(self, row: _Row) -> FieldLine:
+        start = row.found.start()
+        end = self.text.find("\n", start) + 1 or len(self.text)
+        return FieldLine(row.line, start, self.text[start:end], row.prefix, row.items, row.is_at_home)
+
+    def _rows(self) -> Iterator[_Row]:
+        """The bullets that are notes or have a label that is known, in order."""
+        index, counted = 0, 0
+        for found, section in self._content():
+            if found[1] is None or not _is_read(found):
+                continue
+            if key := NOTE if section == "other" else _key_of(found):
+                index += self.text.count("\n", counted, found.start())
+                counted = found.start()
+                yield _Row(key, index, found, section == FIELDS[key].section)
+
+    def _content(self) -> Iterator[tuple[re.Match[str], str]]:
+        """Each bullet and each heading outside front matter and code fences, and the section that it is in."""
         section = ""
-        for index, line in enumerate(self._read_lines):
-            if index in self._fenced_lines:
+        for found in _ROW.finditer(self._read_text):
+            if self._fenced and self._is_fenced(found.start()):
                 continue
-            heading = _heading(line)
-            if heading is not None:
-                section = _SECTION_OF_LABEL.get(comparable(heading), "")
-            if len(line) <= MAX_LINE_CHARS:
-                yield index, section, line
+            if found[1] is None:
+                section = _SECTION_OF_LABEL.get(comparable(_heading(found)), "")
+            yield found, section
+
+    def _is_fenced(self, start: int) -> bool:
+        """Whether a line is in front matter or in a code fence."""
+        at = bisect_right(self._fenced, start, key=lambda block: block[0]) - 1
+        return at >= 0 and start < self._fenced[at][1]
 
     @cached_property
-    def _fenced_lines(self) -> set[int]:
-        """Indices of the lines in front matter and code fences; a block that is never closed does not count."""
-        inside: set[int] = set()
-        rules = [index for index, line in enumerate(self._read_lines) if line.rstrip() == "---"]
+    def _fenced(self) -> list[tuple[int, int]]:
+        """Where front matter and code fences begin and end; a block that is never closed does not count."""
+        inside: list[tuple[int, int]] = []
+        marks = [(found.start(), found.end(), found[1] or "") for found in _FENCE.finditer(self._read_text)]
+        rules = [at for at, _, fence in marks if not fence]
         start, fence = (0, "---") if len(rules) > 1 and rules[0] == 0 else (-1, "")
-        for index, line in enumerate(self._read_lines):
-            mark = _FENCE.match(line)
-            if fence == "---":
-                closes = index > 0 and line.rstrip() == "---"
-            else:
-                closes = bool(fence and mark and mark[1].startswith(fence))
+        for at, end, mark in marks:
+            closes = at > 0 and not mark if fence == "---" else bool(fence and mark.startswith(fence))
             if closes:
-                inside.update(range(start, index + 1))
+                inside.append((start, end))
                 fence = ""
             elif mark and not fence:
-                start, fence = index, mark[1]
+                start, fence = at, mark
         return inside
 
     def _write(self, key: str, items: list[Item]) -> Profile:
         if key == NOTE:
             return self._write_notes([item.value for item in items])
-        known = self.lines_of(key)
+        known = self.line_of(key)
         if not known:
             return self.with_new_line(key, items)
-        lines = list(self._lines)
-        lines[known[0].index] = self.line_with(known[0], items)
-        return self._with(lines)
+        before, after = self.text[: known.start], self.text[known.start + len(known.text) :]
+        return self._with(before + self.line_with(known, items) + after)
 
     def _rendered(self, items: Iterable[Item]) -> str:
         return (", " if self.locale == "en" else "、").join(item.render(self.locale) for item in items)
 
     def _write_notes(self, notes: list[str]) -> Profile:
-        known = self.note_lines
-        wanted, present = set(notes), {line.items[0].value for line in known if line.items}
-        gone = {line.index for line in known if line.items and line.items[0].value not in wanted}
-        profile = self._with([line for index, line in enumerate(self._lines) if index not in gone])
-        for note in notes:
-            if note not in present:
-                profile = profile._insert("other", f"- {note}")
-        return profile
+        wanted, present = set(notes), {item.value for line in self.note_lines for item in line.items}
+        kept, end = [], 0
+        for line in self.note_lines:
+            if line.items and line.items[0].value not in wanted:
+                kept.append(self.text[end : line.start])
+                end = line.start + len(line.text)
+        profile = self._with("".join(kept) + self.text[end:])
+        added = [f"- {note}" for note in notes if note not in present]
+        return profile._insert("other", added) if added else profile
 
-    def _insert(self, section: str, text: str) -> Profile:
-        """Add a line at the end of its section; a missing section is added at the end of the file.
+    def _insert(self, section: str, added: list[str]) -> Profile:
+        """Add lines at the end of their section; a missing section is added at the end of the file.
 
         In a file that is not read to its end both are added further up, where they are found again.
         """
-        lines = list(self._lines)
-        if lines and not lines[-1].endswith("\n"):
-            lines[-1] += self._newline
-        limit = len(lines) if len(self.text) <= MAX_READ_CHARS else self.text.count("\n", 0, MAX_READ_CHARS // 2)
-        places = [(index, name) for index, name, _ in self._content() if index < limit]
-        inside = [index for index, name in places if name == section and lines[index].strip()]
-        added = [text + self._newline]
-        if inside:
-            at = inside[-1] + 1
+        is_read_to_end = len(self.text) <= MAX_READ_CHARS
+        limit = len(self.text) if is_read_to_end else self._end_of_lines(MAX_READ_CHARS // 2)
+        headings = {found.start(): name for found, name in self._content() if found[1] is None}
+        name, start, end_inside, end, last_heading = "", 0, 0, 0, None
+        for line in lines_of(self.text[:limit], keep_ends=True):
+            name = headings.get(start, name)
+            if len(line) <= MAX_LINE_CHARS and not (self._fenced and self._is_fenced(start)):
+                end = start + len(line)
+                end_inside = end if name == section and line.strip() else end_inside
+                last_heading = start if start in headings else last_heading
+            start += len(line)
+        text = "".join(line + self._newline for line in added)
+        if end_inside:
+            at = end_inside
         else:
-            headings = [index for index, _ in places if _heading(lines[index]) is not None]
-            last = headings[-1] if headings else places[-1][0] + 1 if places else 0
-            at = len(lines) if limit == len(lines) else last
-            gap = [self._newline] if at and lines[at - 1].strip() else []
-            added = [*gap, f"## {SECTIONS[section][LOCALES.index(self.locale)]}{self._newline}", *added]
-        return self._with([*lines[:at], *added, *lines[at:]])
+            at = limit if is_read_to_end else end if last_heading is None else last_heading
+            gap = self._newline if self.text[:at].removesuffix("\n").rpartition("\n")[2].strip() else ""
+            text = f"{gap}## {SECTIONS[section][LOCALES.index(self.locale)]}{self._newline}{text}"
+        missing = "" if not self.text or self.text.endswith("\n") else self._newline
+        whole = self.text + missing
+        at += len(missing) if at == len(self.text) else 0
+        return self._with(whole[:at] + text + whole[at:])
 
-    def _with(self, lines: list[str]) -> Profile:
-        return Profile("".join(lines), self.default_locale)
+    def _with(self, text: str) -> Profile:
+        return Profile(text, self.default_locale)
 
 
 def new_profile(locale: str, *, language: str, timezone: str, joined: str) -> Profile:
@@ -392,27 +410,103 @@ def new_profile(locale: str, *, language: str, timezone: str, joined: str) -> Pr
     return Profile("".join(parts), locale)
 
 
+def with_value(key: str, items: Sequence[Item], value: str, *, strong: bool = False) -> list[Item]:
+    """The values of a key after `Profile.put`.
+
+    Raises `ValueError` for an unknown key, and for an empty or invalid value.
+    """
+    row = _row(key)
+    new = Item(clean(value, row.form if key != NOTE else "scalar"), strong)
+    if not new.value or (row.values and new.value not in row.values):
+        raise ValueError(f"{value!r} is not a value of {key}")
+    if row.form == "scalar":
+        return [new]
+    others = list(items)
+    position = next((n for n, item in enumerate(others) if item.comparable == new.comparable), None)
+    if position is not None:
+        new = Item(others.pop(position).value, strong)
+    if row.max_items:  # newest first
+        return [new, *others][: row.max_items]
+    at = len(others) if position is None else position
+    return [*others[:at], new, *others[at:]]
+
+
+def without_value(items: Sequence[Item], value: str | None = None) -> list[Item]:
+    """The values of a key after `Profile.without`."""
+    gone = None if value is None else comparable(value)
+    return [item for item in items if gone is not None and item.comparable != gone]
+
+
 def _row(key: str) -> Field:
     if key not in FIELDS:
         raise ValueError(f"{key!r} is not a key of the profile; the keys are {', '.join(FIELDS)}")
     return FIELDS[key]
 
 
-def _heading(line: str) -> str | None:
-    """The text of a heading; None for any other line."""
-    match = _HEADING.match(line.rstrip("\r\n"))
-    return match[1].rstrip(" \t#") if match else None
+class _Row(NamedTuple):
+    """A bullet that may be the field of a key, or a note. What it holds is read when asked."""
+
+    key: str
+    line: int
+    found: re.Match[str]
+    is_at_home: bool
+
+    @property
+    def value(self) -> str:
+        if self.key == NOTE:
+            return (self.found[2] + self.found[3]).strip()
+        return _label_and_value(self.found)[1]
+
+    @property
+    def prefix(self) -> str:
+        """The text before the value."""
+        if self.key == NOTE:
+            return self.found[1]
+        text = self.found[0].rstrip("\r")
+        return text[: len(text) - len(self.value)]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        value = self.value
+        if self.key == NOTE:
+            return (Item(value),) if value else ()
+        return _parse_items(self.key, value)
+
+    @property
+    def has_too_many(self) -> bool:
+        """Whether it has more values than are read; a short text cannot have them."""
+        return len(self.found[0]) > MAX_VALUES and len(self.items) > MAX_VALUES
 
 
-def _split_label(text: str) -> tuple[str, str, str]:
-    """`**主題偏好**：dark` → (`主題偏好`, `：`, `dark`), also `**Theme:** dark`. Without a colon all is label."""
-    match = re.match(r"([^：:]*)([：:])\s*(.*)", text, re.DOTALL)
-    if not match:
-        return text, "", ""
-    label, value = match[1].strip(), match[3]
+def _is_read(found: re.Match[str]) -> bool:
+    return found.end() - found.start() < MAX_LINE_CHARS
+
+
+def _heading(found: re.Match[str]) -> str:
+    return found[4].rstrip("\r").rstrip(" \t#")
+
+
+def _label_and_value(bullet: re.Match[str]) -> tuple[str, str]:
+    """`**主題偏好**：dark` → (`主題偏好`, `dark`), also `**Theme:** dark`. Without a colon all is label."""
+    if not bullet[3]:
+        return bullet[2].rstrip("\r"), ""
+    label, value = bullet[2].strip(), bullet[3][1:].rstrip("\r").lstrip()
     if label[:1] in ("*", "_") and label[-1] not in "*_":
         value = value.lstrip("*_ ")
-    return label.strip("*_ \t"), match[2], value
+    return label.strip("*_ \t"), value
+
+
+def _key_of(bullet: re.Match[str]) -> str:
+    """The key of a bullet's label; empty for any other bullet."""
+    if key := _KEY_OF_LABEL.get(bullet[2]):  # as we write it
+        return key
+    label, _ = _label_and_value(bullet)
+    return _key_of_label(label) if len(label) <= MAX_LABEL_CHARS else ""
+
+
+@lru_cache(maxsize=4_096)
+def _key_of_label(label: str) -> str:
+    return _KEY_OF_LABEL.get(comparable(label), "")
 
 
 def _parse_items(key: str, value: str) -> tuple[Item, ...]:
@@ -422,12 +516,3 @@ def _parse_items(key: str, value: str) -> tuple[Item, ...]:
     # A person may write `Dark`; the valid value is `dark`.
     canonical = {valid.casefold(): valid for valid in row.values}
     return tuple(Item(canonical.get(item.value.casefold(), item.value), item.strong) for item in items if item.value)
-
-
-def _words_of(line: str) -> Iterator[str]:
-    if len(line) > MAX_LINE_CHARS:
-        return
-    if (heading := _heading(line)) is not None:
-        yield heading
-    elif bullet := _BULLET.match(line.rstrip("\r\n")):
-        yield _split_label(bullet[2])[0]

@@ -25,9 +25,7 @@ _FIELD_TYPES = {
 
 
 @click.command()
-@click.option(
-    "--user", "user_id", metavar="ID", help="Whose turn it is; with --jsonl, the user of lines without a user_id."
-)
+@click.option("--user", "user_id", metavar="ID", help="Whose turn it is; with --jsonl, the user of every line.")
 @click.option("--message", help="What the person said.")
 @click.option("--reply", default="", help="What the assistant answered.")
 @click.option("--skill", help="The skill that was in use.")
@@ -147,4 +145,9 @@ def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
                 raise UsageError(f"{name}:{number}: {key} must be {described}; nothing was recorded")
         if not fields["user_id"]:
             raise UsageError(f"{name}:{number} has no user_id: add it or give --user ID; nothing was recorded")
+        if user_id and fields["user_id"] != user_id:
+            raise UsageError(
+                f"{name}:{number} has the user_id {fields['user_id']!r}, and --user says {user_id!r}: leave out --user "
+                "to record it for that user, or take the user_id out of the line; nothing was recorded"
+            )
         yield fields

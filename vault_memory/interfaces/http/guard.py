@@ -280,7 +280,7 @@ def acting_for(vault: Vault, caller: Caller, name: str) -> str:
     if caller.user_id is not None and vault.id_now(caller.user_id, caller.as_of)[0] != caller.user_id:
         raise Unauthenticated("this user has just got another id, which ends the token: `vault-memory token --user ID`")
     try:
-        user_id = name if name in vault.user_ids() else resolve_user(vault.config.identities, name)
+        user_id = name if vault.is_user(name) else resolve_user(vault.config.identities, name)
     except InvalidId:
         if caller.admin:
             raise

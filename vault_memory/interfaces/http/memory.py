@@ -267,8 +267,9 @@ async def turns(
     """The recorded turns, newest first."""
 
     def read() -> TurnsOut:
-        found = newest_turns(vault, vault.known_user(user_id), limit + 1, before)
-        shown, has_more = page((_turn_out(source, turn) for source, turn in found), limit)
+        with vault.reading(user_id):
+            found = newest_turns(vault, user_id, limit + 1, before)
+            shown, has_more = page((_turn_out(source, turn) for source, turn in found), limit)
         return TurnsOut(turns=shown, next=shown[-1].source if has_more else None)
 
     return await in_page_thread(request, user_id, read)

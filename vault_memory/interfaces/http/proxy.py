@@ -34,7 +34,7 @@ SWITCH_INTERVAL_S = 0.0001
 """How long a computing thread (a search, a commit) may delay the thread that hands responses on. Python's default of 5
 ms adds up: each part of each stream waits again."""
 _PREFIX = "/v1"
-_NO_RECORD = ("off", "no", "false", "0")
+_RECORD, _NO_RECORD = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 
 
 def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> APIRouter:
@@ -62,7 +62,7 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
         return await _unchanged(request, relay, "anthropic")
 
     @router.post("/responses")
-    @router.api_route("/responses/{rest:path}", methods=["GET", "POST", "DELETE"])
+    @router.post("/responses/{name}")  # no deeper: below an id stands one user's response, and all share the key
     async def responses(request: Request) -> Response:
         return await _unchanged(request, relay, "openai")
 
@@ -87,9 +87,25 @@ async def _prepared(request: Request, relay: Relay) -> Prepared:
     caller = await identify(request)
     user_id = _user(request, caller, relay.vault, read.user)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
-    record = _header(request, "X-Vault-Record").lower() not in _NO_RECORD
+    not_recorded = _not_recorded(request)
     waited_s = request.state.turn.waited_s
-    return await relay.prepare(body, read, user_id, conversation, record=record, waited_s=waited_s, as_of=caller.as_of)
+    prepared = await relay.prepare(
+        body, read, user_id, conversation, record=not not_recorded, waited_s=waited_s, as_of=caller.as_of
+    )
+    prepared.memory += not_recorded
+    return prepared
+
+
+def _not_recorded(request: Request) -> str:
+    """What the response says of a turn that is off the record, "" for one that is recorded.
+
+    What is not plainly on is off: who sends this header has a wish, and a turn that was kept is kept for good.
+    """
+    wishes = {wish.strip().lower() for wish in request.headers.getlist("X-Vault-Record")}
+    if wishes <= {*_RECORD}:
+        return ""
+    unknown = wishes - {*_NO_RECORD}
+    return "; not recorded, as X-Vault-Record is neither on nor off" if unknown else "; not recorded"
 
 
 async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Response:

@@ -67,9 +67,10 @@ class UserPlaces:
         return self._places.setdefault(user_id, asyncio.Semaphore(self._per_user))
 
 
-async def made_in_turn(request: Request, user_id: str, make: Callable[[], Awaitable[str]]) -> Response:
-    """The JSON that `make` returns, made when the user has a place; none for a client that has left by then.
+async def made_in_turn(request: Request, user_id: str, make: Callable[[], Awaitable[str | Response]]) -> Response:
+    """The JSON, or the response, that `make` returns, made when the user has a place.
 
+    None is made for a client that has left by then.
     FastAPI would check the values of the JSON again.
     """
     places: UserPlaces = request.app.state.places
@@ -79,15 +80,19 @@ async def made_in_turn(request: Request, user_id: str, make: Callable[[], Awaita
             return Response(status_code=CLIENT_CLOSED_REQUEST)
         made = await make()
         request.app.state.vault.refuse_renamed(user_id, request.scope["caller"].as_of)  # else it may be another's
-        return Response(made, media_type="application/json")
+        return made if isinstance(made, Response) else Response(made, media_type="application/json")
 
 
-async def in_page_thread(request: Request, user_id: str, read: Callable[[], BaseModel]) -> Response:
-    """The page that `read` returns, made in a thread of the app when the user has a place."""
+async def in_page_thread(request: Request, user_id: str, read: Callable[[], BaseModel | Response]) -> Response:
+    """The page, or the response, that `read` returns, made in a thread of the app when the user has a place."""
     threads: ThreadPoolExecutor = request.app.state.page_threads
 
-    async def make() -> str:
-        return await asyncio.get_running_loop().run_in_executor(threads, lambda: read().model_dump_json())
+    def read_page() -> str | Response:
+        found = read()
+        return found if isinstance(found, Response) else found.model_dump_json()
+
+    async def make() -> str | Response:
+        return await asyncio.get_running_loop().run_in_executor(threads, read_page)
 
     return await made_in_turn(request, user_id, make)
 

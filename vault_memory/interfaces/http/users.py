@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from vault_memory.errors import NotFound, Stale, UsageError
 from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheAdmin, TheUser, TheVault
 from vault_memory.interfaces.http.problem import responses
-from vault_memory.interfaces.http.response import page
+from vault_memory.interfaces.http.response import in_page_thread, page
 from vault_memory.services.admin import users
 from vault_memory.services.profiles import (
     NO_PROFILE,
@@ -46,6 +46,13 @@ def _counted(preferences: Any) -> Any:
     return preferences
 
 
+def _without_nul(content: str | None) -> str | None:
+    """git and the profile's reader take a file with a NUL byte for no text: nothing could be learned any more."""
+    if content is not None and "\0" in content:
+        raise ValueError("holds a NUL character, which no text has: send it without")
+    return content
+
+
 Value = Annotated[str, Field(max_length=1_000)]
 Values = Annotated[list[Value], Field(max_length=MAX_VALUES, fail_fast=True)]
 
@@ -71,7 +78,7 @@ class ProfileIn(BaseModel):
         }
     )
 
-    content: str | None = Field(None, max_length=200_000)
+    content: Annotated[str | None, AfterValidator(_without_nul)] = Field(None, max_length=200_000)
     preferences: Annotated[dict[str, Value | Values | None] | None, BeforeValidator(_counted)] = Field(
         None, max_length=MAX_KEYS
     )
@@ -163,19 +170,27 @@ def list_users(
 
 
 @router.get(
-    "/user/{student_id}", responses={**responses(404), 304: {"description": "The profile is still this version."}}
+    "/user/{student_id}",
+    response_model=ProfileOut,
+    responses={**responses(404), 304: {"description": "The profile is still this version."}},
 )
-def get_profile(
+async def get_profile(
+    request: Request,
     vault: TheVault,
     user_id: TheUser,
-    response: Response,
     if_none_match: Annotated[str | None, Header(description="The ETag of your copy.", examples=[ETAG])] = None,
-) -> ProfileOut:
+) -> Response:
     """A user's profile; a later PUT names its ETag in If-Match."""
-    profile = user_profile(vault, user_id)
-    if if_none_match and {"*", profile.version} & _versions(if_none_match):
-        return Response(status_code=304, headers={"ETag": f'"{profile.version}"'})  # type: ignore[return-value]
-    return _profile_out(profile, response)
+
+    def read() -> Response:
+        profile = user_profile(vault, user_id)
+        headers = {"ETag": f'"{profile.version}"'}
+        if if_none_match and {"*", profile.version} & _versions(if_none_match):
+            return Response(status_code=304, headers=headers)
+        out = ProfileOut.model_validate(profile, from_attributes=True)
+        return Response(out.model_dump_json(), headers=headers, media_type="application/json")
+
+    return await in_page_thread(request, user_id, read)
 
 
 @router.put("/user/{student_id}", responses=responses(404, 409, 412, 415, 428))
@@ -206,19 +221,24 @@ def put_profile(
     return _profile_out(put_content(vault, user_id, body.content or "", version or NO_PROFILE), response)
 
 
-@router.get("/user/{student_id}/preferences", responses=responses(404))
-def list_preferences(
+@router.get("/user/{student_id}/preferences", response_model=PreferencesOut, responses=responses(404))
+async def list_preferences(
+    request: Request,
     vault: TheVault,
     user_id: TheUser,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 200,
     offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
-) -> PreferencesOut:
+) -> Response:
     """The values of the profile, one by one."""
-    found = preferences_of(vault, user_id)[offset:]
-    rows, has_more = page(
-        (PreferenceOut(key=row.key, value=row.value, suggested_default=row.strong) for row in found), limit
-    )
-    return PreferencesOut(preferences=rows, next=offset + len(rows) if has_more else None)
+
+    def read() -> PreferencesOut:
+        found = preferences_of(vault, user_id)[offset:]
+        rows, has_more = page(
+            (PreferenceOut(key=row.key, value=row.value, suggested_default=row.strong) for row in found), limit
+        )
+        return PreferencesOut(preferences=rows, next=offset + len(rows) if has_more else None)
+
+    return await in_page_thread(request, user_id, read)
 
 
 @router.get("/user/{student_id}/preferences/history", responses=responses(404))

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from vault_memory.adapters import files
 from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, pack
 from vault_memory.core import layout
-from vault_memory.errors import ForeignFile, UsageError, VaultMemoryError
+from vault_memory.errors import ForeignFile, UsageError, VaultMemoryError, in_command
 from vault_memory.services.admin.restore import check_backup, is_left_out
 from vault_memory.services.vault import Vault
 
@@ -30,13 +30,19 @@ def backup(vault: Vault, target: Path, *, limits: Limits = DEFAULT_LIMITS) -> li
     Returns a line for each file that is not in it, or has changed while it was copied. Git's objects, which never
     change, and files that this program does not write, such as pictures, are most of the bytes and are copied first.
     Then every user's lock is held while the rest is copied, so notes and history are from one moment. Raises
-    `UsageError` if `target` exists or is in the vault.
+    `UsageError` if `target` exists or is in the vault, or if git's folder is not in the vault.
     """
     target = target.expanduser().absolute()
     if target.exists():
         raise UsageError(f"{target} exists: name a new file")
     if target.resolve().is_relative_to(vault.root):
         raise UsageError(f"{target} is inside the vault: name a file outside it")
+    if (vault.root / ".git").is_file():
+        raise UsageError(
+            f"{vault.root} is a git worktree or a submodule: its history is in another folder, and would not be in the "
+            f"backup. `git clone {in_command(vault.root)} FOLDER` makes a vault of its own: copy into it the folders "
+            "`memory/*/conversations`, which no commit holds, and back that up; or back up the main working tree"
+        )
     part = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

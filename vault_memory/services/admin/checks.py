@@ -22,6 +22,7 @@ from vault_memory.services.admin.access import close_to_others, foreign_tokens, 
 from vault_memory.services.admin.create_vault import complete_vault
 from vault_memory.services.admin.foreign import close_files, foreign_files, open_files
 from vault_memory.services.admin.status import LARGE_USER_BYTES, closed_folders, ignored_notes, status, vectors_by
+from vault_memory.services.admin.users import remove_left_over
 from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.indexing import embed, rebuild, reconcile
 from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git, waiting_addresses
@@ -67,6 +68,10 @@ def _settings(vault: Vault) -> CheckResult:
     if unknown:
         known = ", ".join(job.name for job in JOBS)
         return f"schedule names unknown jobs: {', '.join(unknown)}", f"correct it in {layout.SETTINGS_FILE}: {known}"
+    names = {*vault.config.off_record} - vault.config.identities.keys()
+    if strange := sorted(name for name in names if not layout.is_user_id(name)):
+        message = f"off_record names nobody by {', '.join(map(repr, strange))}, so their turns are kept"
+        return message, f"name a user id, or map that name to one under [identities] in {layout.SETTINGS_FILE}"
     return f"{layout.SETTINGS_FILE} is valid", ""
 
 
@@ -245,11 +250,14 @@ def _watching(vault: Vault) -> CheckResult:
 
 
 def _leftovers(vault: Vault) -> CheckResult:
+    step = "`vault-memory doctor --fix` removes them"
+    if left := vault.left_overs():
+        return f"{len(left)} folders hold the index of a user who is gone ({layout.user_dir(left[0])})", step
     stale = list(_stale(vault))
     if stale:
         return (
             f"{len(stale)} temporary files of ended processes ({stale[0]})",
-            "`vault-memory doctor --fix` removes them",
+            step,
         )
     return "none", ""
 
@@ -261,8 +269,11 @@ def _stale(vault: Vault) -> Iterator[Path]:
 
 
 def _repair_leftovers(vault: Vault) -> None:
+    vault.history.flush()  # a killed writer may have left a person's save in one: it is put back first
     for path in _stale(vault):
         path.unlink(missing_ok=True)
+    for name in vault.left_overs():
+        remove_left_over(vault, name)
 
 
 CHECKS = (

@@ -148,7 +148,11 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         conflicts=conflicts,
         decided=decided,
         withheld=held_back,
-        degraded=(*degraded, *refused, *(told(vault.refused_users) if user_id is None else ())),
+        degraded=(
+            *degraded,
+            *refused,
+            *(told(lambda: [*vault.refused_users(), *vault.no_users()]) if user_id is None else ()),
+        ),
         unhealthy=(
             *dict.fromkeys([*closed, *_unhealthy(scope_statuses, daemon, history, jobs), *untold, *notes]),
             *(f"conflict: {line}" for line in conflicts),

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
+from vault_memory.adapters.git import object_id
 from vault_memory.adapters.history import Draft, FileChange
+from vault_memory.adapters.index import remove_index
 from vault_memory.core import layout, trailers
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import ForeignFile, TooLarge, UsageError
+from vault_memory.errors import ForeignFile, HistoryError, TooLarge, UsageError
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_person_edits, withheld
@@ -45,13 +47,28 @@ def _name(vault: Vault, user_id: str) -> str:
         return ""
 
 
+def remove_left_over(vault: Vault, name: str) -> None:
+    """Delete what is left of a user (`Vault.left_overs`), if it still holds an index alone, or nothing. Raises
+    `Busy`."""
+    with vault.lock(name), vault.record_lock(name):
+        if name in vault.left_overs():
+            _remove_left_over(vault, name)
+
+
+def _remove_left_over(vault: Vault, name: str) -> None:
+    folder = vault.root / layout.user_dir(name)
+    for file in files.names(folder):
+        files.remove_private(folder / file, vault.root)
+    folder.rmdir()
+
+
 def rename_user(vault: Vault, old: str, new: str) -> None:
     """Give a user another id: the folder moves, and the history stays connected by the trailer `Vault-Renamed-From`.
 
     Commits and records under the old id keep it. Tokens of both ids are revoked. A folder moves once, but `write` may
     decide again; so this does the steps of `write` itself. Raises `NotFound`, `InvalidId`, or
     `UsageError` when the new id is taken or a file of the user is withheld from commits, `HistoryError` while a file of
-    the user waits for its commit: nothing is changed then.
+    the user waits for its commit, or could not be committed under the new id: nothing is changed then.
     """
     vault.known_user(old)
     layout.check_user_id(new)
@@ -69,18 +86,46 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
             first = held[0]
             raise UsageError(f"{first.path}: {first.why}, so it waits: {first.next_step}")
         refuse_while_waiting(vault, lambda path: path.is_relative_to(old_dir), f"{old_dir} cannot be moved now")
-        moved: list[FileChange] = []
-        for folder, _, names in os.walk(vault.root / old_dir):
-            for name in names:
-                source = Path(folder, name).relative_to(vault.root / old_dir)
-                content = vault.history.blob(old_dir / source)
-                if content is not None and not layout.is_private(old_dir / source):
-                    moved += [FileChange(old_dir / source, content, None), FileChange(new_dir / source, None, content)]
-        for user_id in (old, new):  # a token of the new id belongs to another person
+        moved = _moved(vault, old_dir, new_dir)
+        for user_id in (old, new):  # a token of the new id belongs to another person, and so does an index
             drop_user_token(vault, user_id)
+        if vault.config.index_dir:
+            for user_id in (old, new):
+                remove_index(vault.index_path(user_id))
+        if new in vault.left_overs():
+            _remove_left_over(vault, new)
         os.rename(vault.root / old_dir, vault.root / new_dir)
         vault.log_renaming(old, new)  # after the tokens: whoever was let in by one was so before this
         rename_redactions(vault, old, new)
         message = trailers.render(f"user({new}): renamed from {old}", "", Trailers(user=new, renamed_from=old))
         vault.history.commit([Draft(message, vault.history.person(), tuple(moved))])
     reconcile(vault, new)
+
+
+def _moved(vault: Vault, old_dir: PurePosixPath, new_dir: PurePosixPath) -> list[FileChange]:
+    """The changes of a commit that moves what git holds of a folder.
+
+    Raises `HistoryError` for a file that is not as HEAD has it, or that could not be committed under either name.
+    """
+    held: dict[PurePosixPath, str] = {}
+    contents: dict[PurePosixPath, bytes] = {}
+    for folder, _, names in os.walk(vault.root / old_dir):
+        for name in names:
+            place = Path(folder, name)
+            path = PurePosixPath(place.relative_to(vault.root))
+            entry = None if layout.is_private(path) else vault.history.entry(path)
+            if entry is not None and (content := files.read(place)) is not None:
+                held[path], contents[path] = entry.id, content
+    renamed = {path: new_dir / path.relative_to(old_dir) for path in contents}
+    ids = vault.history.blob_ids(contents | {renamed[path]: content for path, content in contents.items()})
+    for path, blob in held.items():
+        if blob not in (ids[path], object_id("blob", contents[path])):  # a filter may have been set since its commit
+            raise HistoryError(
+                f"{path} is not as its last commit has it (edits that git does not see, or a link), so {old_dir} "
+                f"cannot be moved now: commit it with git, or move it out of {old_dir}"
+            )
+    return [
+        change
+        for path, content in contents.items()
+        for change in (FileChange(path, content, None), FileChange(renamed[path], None, content))
+    ]

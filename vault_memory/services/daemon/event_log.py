@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from vault_memory.adapters.log_file import LogFile
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.privacy import redact
 from vault_memory.errors import ForeignFile, Unwritable, VaultMemoryError
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
@@ -29,8 +29,9 @@ class Event:
     message: str
 
     def json(self) -> str:
-        """One line of JSON, for other programs."""
-        return json.dumps(asdict(self) | {"time": self.time.isoformat(timespec="milliseconds")}, ensure_ascii=False)
+        """One line of JSON, for other programs; a terminal that shows it obeys nothing in it."""
+        row = asdict(self) | {"time": self.time.isoformat(timespec="milliseconds")}
+        return reading.escape_controls_in_json(json.dumps(row, ensure_ascii=False))
 
 
 class DaemonEvents:

@@ -20,7 +20,7 @@ from vault_memory.adapters.index import FileState, Index
 from vault_memory.adapters.scan import SourceStamp, Stamp
 from vault_memory.core import layout
 from vault_memory.core.notes import Document, Resume, document
-from vault_memory.errors import HistoryError
+from vault_memory.errors import HistoryError, IndexUnusable
 from vault_memory.services.indexing import spaces
 from vault_memory.services.vault import Vault
 
@@ -109,41 +109,62 @@ def reconcile(
     is left for the next run. Raises `Busy` or `IndexUnusable`; a file that cannot be read is in `failed`.
     """
     with nullcontext() if sources is None else vault.indexing(scope):
-        if not (vault.root / layout.scope_dir(scope)).is_dir():
-            return Report(scope)  # opening the index would make the folder of a user who was deleted
-        index = vault.index(scope)
-        if sources is None:
-            found = scan.scan(vault.root, scope)
-            change = compare(found.files, index.stamps(), found.unseen)
-            known = index.files(None if full_hash else [*change.modified, *change.removed])
-            problems = index.problems()
-        else:
-            sources = list(dict.fromkeys(sources))
-            found = scan.look(vault.root, scope, sources)
-            known = index.files(sources)
-            problems = {source: state.problem for source, state in known.items() if state.problem}
-            stamps = {source: (s.size, s.mtime_ns, s.ctime_ns, s.inode) for source, s in known.items()}
-            change = compare(found.files, stamps, found.unseen)
-        run = _Run(vault, scope, index, known, found, full_hash, stop or threading.Event())
-        run.read_all([*found.files] if full_hash else [*change.added, *change.modified])
-        lost, moved = run.gone_or_moved([*change.removed, *run.vanished])
-        held: Sequence[str] = lost if defer_deletions else ()
-        if lost and not defer_deletions and not confirm_deletions:
-            held = held_deletions(vault, scope, lost, len(index.stamps()))
-        removed = [*({*lost} - {*held}), *moved]
-        if removed:
-            index.remove(removed)
-        if full_hash or (sources is None and len(run.indexed) > COMPACT_SHARE * len(found.files)):
-            index.compact()
-        standing = {source: problem for source, problem in problems.items() if source in found.files}
-        return Report(
-            scope,
-            indexed=tuple(run.indexed),
-            removed=tuple(removed),
-            failed={source: problem for source, problem in {**standing, **run.failed}.items() if problem},
-            held=tuple(held),
-            unchanged=len(found.files) - len({*run.indexed, *run.failed, *run.vanished}),
-        )
+        try:
+            return _reconciled(vault, scope, sources, full_hash, confirm_deletions, defer_deletions, stop)
+        except IndexUnusable:
+            if _is_there(vault, scope):
+                raise
+            return Report(scope)  # of a user who was deleted, or has got another id just now
+
+
+def _is_there(vault: Vault, scope: str) -> bool:
+    return (vault.root / layout.scope_dir(scope)).is_dir()
+
+
+def _reconciled(
+    vault: Vault,
+    scope: str,
+    sources: Iterable[str] | None,
+    full_hash: bool,
+    confirm_deletions: bool,
+    defer_deletions: bool,
+    stop: threading.Event | None,
+) -> Report:
+    if not _is_there(vault, scope):  # the index may be in `index_dir`
+        return Report(scope)
+    index = vault.index(scope)
+    if sources is None:
+        found = scan.scan(vault.root, scope)
+        change = compare(found.files, index.stamps(), found.unseen)
+        known = index.files(None if full_hash else [*change.modified, *change.removed])
+        problems = index.problems()
+    else:
+        sources = list(dict.fromkeys(sources))
+        found = scan.look(vault.root, scope, sources)
+        known = index.files(sources)
+        problems = {source: state.problem for source, state in known.items() if state.problem}
+        stamps = {source: (s.size, s.mtime_ns, s.ctime_ns, s.inode) for source, s in known.items()}
+        change = compare(found.files, stamps, found.unseen)
+    run = _Run(vault, scope, index, known, found, full_hash, stop or threading.Event())
+    run.read_all([*found.files] if full_hash else [*change.added, *change.modified])
+    lost, moved = run.gone_or_moved([*change.removed, *run.vanished])
+    held: Sequence[str] = lost if defer_deletions else ()
+    if lost and not defer_deletions and not confirm_deletions:
+        held = held_deletions(vault, scope, lost, len(index.stamps()))
+    removed = [*({*lost} - {*held}), *moved]
+    if removed:
+        index.remove(removed)
+    if full_hash or (sources is None and len(run.indexed) > COMPACT_SHARE * len(found.files)):
+        index.compact()
+    standing = {source: problem for source, problem in problems.items() if source in found.files}
+    return Report(
+        scope,
+        indexed=tuple(run.indexed),
+        removed=tuple(removed),
+        failed={source: problem for source, problem in {**standing, **run.failed}.items() if problem},
+        held=tuple(held),
+        unchanged=len(found.files) - len({*run.indexed, *run.failed, *run.vanished}),
+    )
 
 
 def held_deletions(vault: Vault, scope: str, gone: Sequence[str], known: int) -> tuple[str, ...]:
@@ -167,9 +188,14 @@ def embed(vault: Vault, scope: str, limit: int = 256) -> int:
 
     Raises `EndpointError` when the model cannot be asked; vectors that are computed are kept, and a later call goes on.
     """
-    if not (vault.root / layout.scope_dir(scope)).is_dir():
+    if not _is_there(vault, scope):
         return 0
-    return spaces.build(vault, scope, limit)
+    try:
+        return spaces.build(vault, scope, limit)
+    except IndexUnusable:
+        if _is_there(vault, scope):
+            raise
+        return 0
 
 
 class _Run:

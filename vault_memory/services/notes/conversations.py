@@ -29,8 +29,7 @@ def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> It
     memory.
     """
     last_day, _, last = before.rpartition(":")
-    folder = vault.path(user_id, "conversations")
-    days = sorted((p.name for p in folder.glob("*.jsonl")), reverse=True) if folder.is_dir() else []
+    days = sorted((n for n in files.names(vault.path(user_id, "conversations")) if n.endswith(".jsonl")), reverse=True)
     for name in (f"conversations/{day}" for day in days if layout.day_of(f"conversations/{day}")):
         if before and name > last_day:
             continue

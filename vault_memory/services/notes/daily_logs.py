@@ -28,8 +28,8 @@ def daily_logs(vault: Vault, user_id: str, limit: int, until: date | None = None
     """
     folder = vault.path(vault.known_user(user_id), "daily")
     # A link is no log: the index does not read it either, and `status` names it.
-    found = (path for path in (folder.glob("*.md") if folder.is_dir() else ()) if not path.is_symlink())
-    names = (f"daily/{path.name}" for path in found if path.is_file())
+    found = (folder / name for name in files.names(folder))
+    names = (f"daily/{path.name}" for path in found if not path.is_symlink() and path.is_file())
     days = sorted((day for name in names if (day := layout.day_of(name)) and (not until or day <= until)), reverse=True)
     return (daily_log(vault, user_id, day) for day in days[:limit])
 

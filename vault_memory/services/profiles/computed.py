@@ -14,7 +14,7 @@ from typing import NamedTuple
 from vault_memory.adapters import files
 from vault_memory.adapters.history import ASSISTANT
 from vault_memory.core import layout, reading
-from vault_memory.core.profile import FIELDS, Change, PastTurn, Profile, TopicMention
+from vault_memory.core.profile import FIELDS, Change, Item, PastTurn, Profile, TopicMention, with_value, without_value
 from vault_memory.core.profile import computed as interaction
 from vault_memory.core.text import same
 from vault_memory.services.notes import newest_turns
@@ -81,18 +81,23 @@ def _changes(vault: Vault, user_id: str, profile: Profile) -> list[Change]:
 
 
 def _put(profile: Profile, so_far: list[Change], key: str, value: str) -> list[Change]:
-    before = so_far[-1].profile if so_far else profile
-    current = [item.value for item in before.items(key)]
-    if any(same(value, other) for other in current):
+    items = _items(profile, so_far, key)
+    if any(same(value, item.value) for item in items):
         return []
     is_scalar = FIELDS[key].form == "scalar"
-    old = current[0] if is_scalar and current else ""
-    return [Change(key, "set" if is_scalar else "add", old, value, "observed", _REASON, before.put(key, value))]
+    old = items[0].value if is_scalar and items else ""
+    after = tuple(with_value(key, items, value))
+    return [Change(key, "set" if is_scalar else "add", old, value, "observed", _REASON, after)]
 
 
 def _remove(profile: Profile, so_far: list[Change], key: str, value: str) -> list[Change]:
-    before = so_far[-1].profile if so_far else profile
-    return [Change(key, "remove", value, "", "observed", _REASON, before.without(key, value))]
+    after = tuple(without_value(_items(profile, so_far, key), value))
+    return [Change(key, "remove", value, "", "observed", _REASON, after)]
+
+
+def _items(profile: Profile, so_far: list[Change], key: str) -> tuple[Item, ...]:
+    """The values of a key after the changes that are made so far."""
+    return next((change.items for change in reversed(so_far) if change.key == key), profile.items(key))
 
 
 def _new_issues(vault: Vault, user_id: str, rows: list[_EvidenceRow]) -> list[str]:

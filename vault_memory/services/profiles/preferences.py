@@ -6,11 +6,10 @@ history of a preference is one list, no matter who changed it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from vault_memory.adapters import files
 from vault_memory.core import layout
@@ -20,10 +19,12 @@ from vault_memory.core.profile import (
     NOTE,
     Change,
     Evidence,
+    Item,
     Profile,
     Signal,
     changes_between,
     clean,
+    taken_back,
 )
 from vault_memory.core.text import comparable, same
 from vault_memory.errors import HistoryError, NotFound, UsageError
@@ -31,7 +32,7 @@ from vault_memory.services.notes import turn_at
 from vault_memory.services.profiles.history import PreferenceChange, history, profile_at
 from vault_memory.services.profiles.profile_files import ProfileFiles, change_profile
 from vault_memory.services.vault import Vault
-from vault_memory.services.write import refuse_while_waiting
+from vault_memory.services.write import refuse_uncommitted, refuse_while_waiting
 
 MAX_CHANGES = 200
 """Of values by one call; each is a commit of the whole profile."""
@@ -58,7 +59,8 @@ class BlamedValue:
 
 def list_preferences(vault: Vault, user_id: str) -> list[Preference]:
     """Every value of the user's profile, in the order of its fields."""
-    profile = Profile.decode(files.read(vault.path(vault.known_user(user_id), layout.PROFILE)) or b"")
+    with vault.reading(user_id):
+        profile = Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"")
     return [Preference(key, item.value, item.strong) for key in FIELDS for item in profile.items(key)]
 
 
@@ -127,7 +129,13 @@ def restore_preference(vault: Vault, user_id: str, key: str, commit: str) -> lis
     then = profile_at(vault, user_id, commit)
     if then is None:
         raise NotFound(f"user {user_id!r} had no {layout.PROFILE} at {commit[:12]}: choose a later commit")
-    return _restore(vault, user_id, key, Profile.decode(then), f"restore {key} to {commit[:12]}")
+    values, path = Profile.decode(then).items(key), layout.user_dir(user_id) / layout.PROFILE
+
+    def decide(now: Profile) -> Sequence[Item]:
+        refuse_uncommitted(vault, path, files.read(vault.root / path))
+        return values
+
+    return _restore(vault, user_id, key, decide, f"restore {key} to {commit[:12]}")
 
 
 def commit_at(vault: Vault, user_id: str, moment: datetime) -> str:
@@ -139,27 +147,31 @@ def commit_at(vault: Vault, user_id: str, moment: datetime) -> str:
 
 
 def undo(vault: Vault, user_id: str) -> list[Change]:
-    """Take back the assistant's newest change that is not taken back yet.
+    """Take back the assistant's newest change that is not taken back yet, and nothing that was written since.
 
     Raises `NotFound` if none is left, and `HistoryError` while changes of the profile wait for their commits.
     """
     profile = layout.user_dir(user_id) / layout.PROFILE
     refuse_while_waiting(vault, lambda path: path == profile, f"{profile} cannot be put back now")
-    with suppress(FileNotFoundError, NotADirectoryError):
-        if os.listdir(vault.unlearned(user_id)):
-            raise HistoryError(
-                "nothing is undone before the last turns are learned from: `vault-memory heartbeat --now commits`, or "
-                "wait a moment"
-            )
+    if files.names(vault.unlearned(user_id)):
+        raise HistoryError(
+            "nothing is undone before the last turns are learned from: `vault-memory heartbeat --now commits`, or "
+            "wait a moment"
+        )
     undone: set[str] = set()
+    confirmed: set[tuple[str, str]] = set()
     for change in history(vault, user_id, limit=_MAX_LOOKED_AT):
         if change.op == "restore" and change.undoes:
             undone.add(change.undoes)
-        elif change.strength != "manual" and change.commit not in undone:
-            before = Profile.decode(profile_at(vault, user_id, f"{change.commit}^") or b"")
+        elif change.strength == "manual":  # what the person has set since is theirs, also if it is the same
+            confirmed.add((change.key, comparable(change.new)))
+        elif change.commit not in undone and (not change.new or (change.key, comparable(change.new)) not in confirmed):
+            revs = (f"{change.commit}^", change.commit)
+            before, after = (Profile.decode(profile_at(vault, user_id, rev) or b"") for rev in revs)
+            wanted = partial(taken_back, change.key, before, after)
             reason = f"undo {change.commit[:12]}"
-            if restored := _restore(vault, user_id, change.key, before, reason, undoes=change.commit):
-                return restored  # else the value of before is there again, or the commit has changed none
+            if restored := _restore(vault, user_id, change.key, wanted, reason, undoes=change.commit):
+                return restored  # else somebody has changed that value since, or the commit has changed none
     raise NotFound(f"nothing that was learned about {user_id} is left to undo")
 
 
@@ -201,15 +213,25 @@ def _apply(vault: Vault, user_id: str, *signals: Signal) -> list[Change]:
     return change_profile(vault, user_id, lambda state: state.merge(signals), vault.history.person()).result
 
 
-def _restore(vault: Vault, user_id: str, key: str, then: Profile, reason: str, undoes: str = "") -> list[Change]:
+def _restore(
+    vault: Vault,
+    user_id: str,
+    key: str,
+    wanted: Callable[[Profile], Sequence[Item]],
+    reason: str,
+    undoes: str = "",
+) -> list[Change]:
+    """Give a key the values that are `wanted`, given the profile as it is now."""
+
     def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence]]:
-        after = state.profile.with_items(key, then.items(key))
+        values = tuple(wanted(state.profile))
+        after = state.profile.with_items(key, values)
         # A whole list is restored in one change, not in a change per member.
         steps = changes_between(state.profile, after)
         if not steps:
             return [], []
         old, new = ("、".join(i.value for i in p.items(key)) for p in (state.profile, after))
-        restored = Change(key, "restore", old, new, "manual", reason, after, undoes)
+        restored = Change(key, "restore", old, new, "manual", reason, values, undoes)
         evidence = [
             Evidence(key, "restore", step.new or step.old, "manual", True, step.new, 1 if step.new else 0, reason)
             for step in steps

@@ -15,7 +15,7 @@ from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import Author, Draft, FileChange
 from vault_memory.core import layout, reading, trailers
 from vault_memory.core.privacy import redact, without_private
-from vault_memory.core.profile import Change, Evidence, Profile, Signal, counts_in, merge, new_profile
+from vault_memory.core.profile import Change, Evidence, Profile, Signal, counts_in, merge, new_profile, versions
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import TooLarge
 from vault_memory.services.vault import Vault
@@ -57,10 +57,11 @@ class ProfileFiles:
         keys = {json.dumps(signal.key).encode() for signal in signals}
         return merge(self.profile, signals, counts_in(_rows_newest_first(self.feedback, *keys)))
 
-    def drafts(self, changes: Iterable[Change], author: Author, source: str) -> list[Draft]:
+    def drafts(self, changes: Sequence[Change], author: Author, source: str) -> list[Draft]:
         """One commit per change; first one that creates a missing USER.md. `source` is the turn's line, or empty.
 
-        Raises `ForeignFile` when USER.md is not in UTF-8.
+        One commit for all changes where the `versions` of a long profile are too much. Raises `ForeignFile` when the
+        file is not in UTF-8.
         """
         drafts = []
         before = self.profile.encode()
@@ -69,9 +70,13 @@ class ProfileFiles:
         if self.stored is None:
             created = f"memory({self.user_id}): create {layout.PROFILE}"
             drafts.append(Draft(created, author, (FileChange(path, None, before),)))
-        for change in changes:
-            after = change.profile.encode()
-            drafts.append(Draft(self._message(change, source), author, (FileChange(path, before, after),)))
+        found = versions(self.profile, changes)
+        messages = [self._message(change, source) for change in changes]
+        if len(found) < len(changes):
+            subject = f"memory({self.user_id}): {len(changes)} changes of preferences"
+            messages = [trailers.render(subject, "", Trailers(user=self.user_id, source=source or None))]
+        for message, after in zip(messages, found, strict=True):
+            drafts.append(Draft(message, author, (FileChange(path, before, after),)))
             before = after
         return drafts
 

@@ -33,7 +33,8 @@ class UserProfile:
 
 def user_profile(vault: Vault, user_id: str) -> UserProfile:
     """The profile of a user. Raises `NotFound` for an unknown user or one without USER.md."""
-    stored = files.read(vault.path(vault.known_user(user_id), layout.PROFILE))
+    with vault.reading(user_id):
+        stored = files.read(vault.path(user_id, layout.PROFILE))
     if stored is None:
         raise NotFound(
             f"user {user_id!r} has no {layout.PROFILE}: the first turn or `vault-memory pref set` creates it"

@@ -12,6 +12,7 @@ import json
 import secrets
 import threading
 import time
+from codecs import BOM_UTF8
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +35,14 @@ from vault_memory.core.chat import (
 from vault_memory.core.layout import without_folders
 from vault_memory.errors import NotFound, VaultMemoryError
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.proxy.relayed import NOT_KEPT, Prepared, RelayedResponse, for_provider, refuse_token
+from vault_memory.services.proxy.relayed import (
+    NOT_KEPT,
+    NOT_READ,
+    Prepared,
+    RelayedResponse,
+    for_provider,
+    refuse_token,
+)
 from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, TurnRecorder, UserRequest
 from vault_memory.services.retrieval import Memory, build_memory
 from vault_memory.services.turns import WAIT_S, Recorded, learn_waiting, second_look
@@ -149,6 +157,9 @@ class Relay:
             return Prepared(body, "off; the request holds no words of a person")
         if user_request.chat.is_housekeeping:
             return Prepared(body, "off; the client made this request on its own")
+        if not record:
+            with contextlib.suppress(RuntimeError):  # the server is stopping
+                self._record_thread.submit(self._leave_out, user_request)
         without_text = replace(user_request, chat=replace(user_request.chat, text=""))  # only the memory needs it
         to_record = without_text if record else None
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
@@ -247,6 +258,8 @@ class Relay:
         except RecursionError:
             return ReadRequest(problem="the request is nested too deeply to be read")
         except (json.JSONDecodeError, UnicodeDecodeError):
+            if body.startswith(BOM_UTF8):
+                return ReadRequest(problem="the request begins with a byte order mark, with which no JSON begins")
             return ReadRequest()  # no JSON: the provider says so to the client itself
         except ValueError:
             return ReadRequest(problem="the request has a number that is too long to be read")
@@ -348,12 +361,17 @@ class Relay:
         try:
             response, is_whole = read()
             turns = self._recorder.add(request, response, problem or ("" if is_whole else NOT_KEPT))
-            if not (is_whole or response.text):
-                self._report((request.user_id, request.as_of), "an earlier turn was not recorded", NOT_KEPT)
+            why = NOT_KEPT if not is_whole else "" if response.is_readable or problem else NOT_READ
+            if why and not response.text:
+                self._report((request.user_id, request.as_of), "an earlier turn was not recorded", why)
         finally:
             with self._lock:
                 self._responses_to_record -= 1
         self._after_turns(turns)
+
+    def _leave_out(self, request: UserRequest) -> None:
+        """In the thread of the recorder, so before the response to this request, or to a later round, is recorded."""
+        self._after_turns(self._recorder.leave_out(request))
 
     def _after_turns(self, turns: list[Recorded]) -> None:
         """Have the turns learned from in a thread of its own: another writer may hold a user's files for a while, and
@@ -380,10 +398,8 @@ class Relay:
             self._sources_to_index.setdefault(whose, set()).update(*(turn.sources for turn in turns))
             try:
                 learn_waiting(self.vault, self.vault.id_now(*whose)[0], WAIT_S)
-            except VaultMemoryError:
-                pass  # `status` counts these turns: the next one, or the daemon, learns from them
-            except Exception as error:
-                self._report(whose, "nothing was learned from an earlier turn yet", f"{type(error).__name__}: {error}")
+            except Exception as error:  # the turn is kept: the next one, or the daemon, learns from it
+                self._report(whose, "nothing was learned from an earlier turn yet", _in_words(error))
             for turn in turns:
                 if turn.source and self.vault.config.llm_enabled:
                     look = partial(second_look, as_of=turn.as_of)
@@ -393,7 +409,7 @@ class Relay:
             try:
                 reconcile(self.vault, self.vault.id_now(*whose)[0], sources)
             except Exception as error:
-                self._report(whose, "an earlier turn cannot be searched yet", f"{type(error).__name__}: {error}")
+                self._report(whose, "an earlier turn cannot be searched yet", _in_words(error))
 
     def _finish_recording(self) -> None:
         self._read_thread.shutdown()
@@ -409,6 +425,10 @@ class Relay:
         """Keep a problem for the next response to a person, by id and `Vault.renamings`."""
         with self._lock:
             self._problems[whose] = f"{problem}: {why}"
+
+
+def _in_words(error: Exception) -> str:
+    return str(error) if isinstance(error, VaultMemoryError) else f"{type(error).__name__}: {error}"
 
 
 _MARK_KEY = secrets.token_bytes(32)

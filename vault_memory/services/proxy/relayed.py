@@ -20,6 +20,7 @@ UNPACKED_PER_BYTE = 64
 """A compressed response counts as what it may hold: a bomb of 32 KB takes a third of a second when it is read, and
 thousands of them would wait for that."""
 NOT_KEPT = "the answer is too large to be kept whole"
+NOT_READ = "the response is not in the format that its headers name, or in an encoding that is not read here"
 _OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _REQUEST_HEADERS_LEFT_OUT = {
     *(b"host", b"content-length", b"authorization", b"x-api-key", b"cookie", b"accept-encoding", b"expect"),

@@ -35,6 +35,8 @@ RETRY_S = 600.0
 TOOL_LOOP_IDLE_S = 1_800.0
 """A tool loop without a round for this long is over."""
 MAX_REMEMBERED_REQUESTS = 4_096
+MAX_LEFT_OUT = 65_536
+"""Turns off the record that are remembered: another user, who sends many, must not make one be forgotten."""
 MAX_OPEN_BYTES = 32 << 20
 """What the turns may take whose tool loops go on. Above that the user who has the most ends one."""
 BROKE_OFF = "the answer broke off"
@@ -82,6 +84,7 @@ class TurnRecorder:
         self._clock = clock
         self._recorded_at_s: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self._partial: set[tuple[str, str, str]] = set()
+        self._left_out_at_s: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self._as_of = vault.renamings()
         self._folder, self._server = vault.root / layout.STATE_DIR / layout.OPEN_TURNS, secrets.token_hex(8)
         self._lock: ExitStack | None = None
@@ -107,7 +110,11 @@ class TurnRecorder:
             k for k, other in self._open.items() if k != key and now_s - other.last_round_s > TOOL_LOOP_IDLE_S
         ]:
             turns.append(self._record_unfinished(idle))
-        if not (response.is_complete or response.text) or self._is_retry((*key, request.chat.key), response):
+        request_key = (*key, request.chat.key)
+        if request_key in self._left_out_at_s:
+            self._remember(self._left_out_at_s, request_key)
+            return turns
+        if not (response.is_complete or response.text) or self._is_retry(request_key, response):
             return turns
         turn = turn or _OpenTurn(request, now_s)
         turn.last_round_s = now_s
@@ -120,6 +127,26 @@ class TurnRecorder:
             return [*turns, *self._end_too_many()]
         self._open.pop(key, None)
         return [*turns, self._record(user_id, turn, "" if response.is_complete else problem or BROKE_OFF)]
+
+    def leave_out(self, request: UserRequest) -> list[Recorded]:
+        """Record nothing of a turn, whatever its other rounds say: one of them is off the record.
+
+        Returns the open turns of those who have no id any longer. Raises `NotFound` when its own user has none.
+        """
+        turns = self._follow_renamings()
+        user_id, _ = self._vault.id_now(request.user_id, request.as_of, self._as_of)
+        key = (user_id, request.conversation_id)
+        self._remember(self._left_out_at_s, (*key, request.chat.key))
+        turn = self._open.get(key)
+        if turn and turn.request.chat.key == request.chat.key:
+            del self._open[key]
+            if turn.file is not None:
+                files.remove_private(turn.file, self._vault.root)
+        return turns
+
+    def _remember(self, at_s: OrderedDict[tuple[str, str, str], float], key: tuple[str, str, str]) -> None:
+        at_s[key] = self._clock()
+        at_s.move_to_end(key)
 
     def finish(self) -> list[Recorded]:
         """Record the turns whose tool loops have not ended."""
@@ -139,14 +166,15 @@ class TurnRecorder:
         if self._as_of == before:
             return []
         now, gone = {}, {}
-        for user_id in {key[0] for key in (*self._recorded_at_s, *self._open)}:
+        for user_id in {key[0] for key in (*self._recorded_at_s, *self._left_out_at_s, *self._open)}:
             try:
                 now[user_id] = self._vault.id_now(user_id, before, self._as_of)[0]
             except NotFound as error:
                 gone[user_id] = str(error)
         self._partial = {(now[key[0]], *key[1:]) for key in self._partial if key[0] in now}
-        self._recorded_at_s = OrderedDict(
-            ((now[key[0]], *key[1:]), at_s) for key, at_s in self._recorded_at_s.items() if key[0] in now
+        self._recorded_at_s, self._left_out_at_s = (
+            OrderedDict(((now[key[0]], *key[1:]), at_s) for key, at_s in known.items() if key[0] in now)
+            for known in (self._recorded_at_s, self._left_out_at_s)
         )
         lost = [Recorded("", user_id=key[0], as_of=before, paused=gone[key[0]]) for key in self._open if key[0] in gone]
         self._open = {(now[key[0]], key[1]): turn for key, turn in self._open.items() if key[0] in now}
@@ -186,15 +214,14 @@ class TurnRecorder:
         if turn.file is not None:
             files.remove_private(turn.file, self._vault.root)
         key = (user_id, request.conversation_id, request.chat.key)
-        self._recorded_at_s[key] = self._clock()
-        self._recorded_at_s.move_to_end(key)
+        self._remember(self._recorded_at_s, key)
         (self._partial.add if problem else self._partial.discard)(key)
         return recorded
 
     def _keep(self, key: tuple[str, str], turn: _OpenTurn) -> None:
         """Add a round to the file of an open turn: a line with the request, then one for each text, without secrets."""
         root, request = self._vault.root, turn.request
-        if key[0].casefold() in map(str.casefold, self._vault.config.off_record):
+        if self._vault.config.is_off_record(key[0]):
             return
         lines: list[Any] = turn.texts[-1:]
         file = turn.file
@@ -243,10 +270,16 @@ class TurnRecorder:
         return key in self._recorded_at_s and not (key in self._partial and response.is_complete)
 
     def _forget_old_requests(self) -> None:
-        """Drop the keys of requests too old to be retried, and the oldest ones beyond the limit."""
-        while self._recorded_at_s:
-            key, at_s = next(iter(self._recorded_at_s.items()))
-            if len(self._recorded_at_s) <= MAX_REMEMBERED_REQUESTS and self._clock() - at_s <= RETRY_S:
-                return
-            del self._recorded_at_s[key]
-            self._partial.discard(key)
+        """Drop the keys of requests too old to be retried, or of turns that are over, and the oldest ones beyond the
+        limit."""
+        for known, kept_s, limit in (
+            (self._recorded_at_s, RETRY_S, MAX_REMEMBERED_REQUESTS),
+            (self._left_out_at_s, TOOL_LOOP_IDLE_S, MAX_LEFT_OUT),
+        ):
+            while known:
+                key, at_s = next(iter(known.items()))
+                if len(known) <= limit and self._clock() - at_s <= kept_s:
+                    break
+                del known[key]
+                if known is self._recorded_at_s:
+                    self._partial.discard(key)

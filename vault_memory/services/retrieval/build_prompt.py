@@ -91,16 +91,18 @@ def build_memory(vault: Vault, user_id: str, request: str, *, said: str = "", bu
     """Profile, memories and recent activity for a request that is built by somebody else, such as a chat client.
 
     `said` is the text already in that request, with its earlier turns: it is not recalled again. `budget` is in
-    tokens. A user whom the vault does not know yet has none. Raises `InvalidId`.
+    tokens. A user whom the vault does not know yet has none. Raises `InvalidId`, and `NotFound` for a user who gets
+    another id meanwhile.
     """
     layout.check_user_id(user_id)
-    if user_id not in vault.user_ids():
+    if not vault.is_user(user_id):
         return Memory()
-    builder = _Builder(vault, user_id, request, said)
-    builder.add_profile()
-    builder.add_activity()
-    builder.add_memories()
-    return builder.build_memory(budget)
+    with vault.reading(user_id):
+        builder = _Builder(vault, user_id, request, said)
+        builder.add_profile()
+        builder.add_activity()
+        builder.add_memories()
+        return builder.build_memory(budget)
 
 
 def build_enhanced_prompt(
@@ -115,15 +117,17 @@ def build_enhanced_prompt(
     """The prompt for what a user asks now. A user whom the vault does not know yet gets one without a profile.
 
     `private=False`, for group chats, leaves out what is the person's: profile, memories, logs and history. `budget` is
-    in tokens (default: the vault's setting). Raises `InvalidId`, and `NotFound` for an unknown skill.
+    in tokens (default: the vault's setting). Raises `InvalidId`, and `NotFound` for an unknown skill, or when the user
+    gets another id meanwhile.
     """
     layout.check_user_id(user_id)
     builder = _Builder(vault, user_id, request)
-    if private and user_id in vault.user_ids():
-        builder.add_profile()
-        builder.add_activity()
-        builder.add_history()
-        builder.add_memories()
+    if private and vault.is_user(user_id):
+        with vault.reading(user_id):
+            builder.add_profile()
+            builder.add_activity()
+            builder.add_history()
+            builder.add_memories()
     builder.add_context()
     if skill:
         builder.add_skill(skill)

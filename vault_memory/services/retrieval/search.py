@@ -138,9 +138,9 @@ class Searchable(Protocol):
 
 def search(vault: Vault, user_id: str, query: SearchQuery) -> SearchResult:
     """The passages of a user's memory that answer a query best, as the files stand now. Raises `NotFound`."""
-    vault.known_user(user_id)
-    refresh(vault, query.scopes(user_id))
-    return find_passages(vault, user_id, query)
+    with vault.reading(user_id):
+        refresh(vault, query.scopes(user_id))
+        return find_passages(vault, user_id, query)
 
 
 def refresh(vault: Vault, scopes: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters import git
+from vault_memory.adapters import files, git
 from vault_memory.adapters.git import EMPTY_TREE, blob_sizes
 from vault_memory.core import layout
 from vault_memory.core.notes import note
@@ -14,8 +14,8 @@ from vault_memory.core.privacy import secrets_added, shown_path
 from vault_memory.core.profile import Profile
 from vault_memory.errors import TooLarge
 
-_MAX_FILE_BYTES = 4_000_000
-"""A larger file is not a note, and checking it would delay the commit."""
+_MAX_NOTE_BYTES = 4_000_000
+"""A larger file is not a note, and looking for what is broken in it would delay the commit."""
 _LINK, _SUBMODULE = "120000", "160000"
 _HINT = "Correct it and `git add` it again; `git commit --no-verify` commits it anyway."
 
@@ -73,7 +73,7 @@ def _staged(
 
 
 def _small(top: Path, blob: str, sizes: Mapping[str, int]) -> bytes:
-    return git.run(top, "cat-file", "blob", blob) if sizes.get(blob, 0) <= _MAX_FILE_BYTES else b""
+    return git.run(top, "cat-file", "blob", blob) if sizes.get(blob, 0) <= files.MAX_FILE_BYTES else b""
 
 
 def _head(top: Path) -> str:
@@ -87,7 +87,8 @@ def _problems(source: PurePosixPath, is_link: bool, before: bytes | None, after:
     if is_link and before != after and _holds_secret(after):
         yield ": its target is a secret: git keeps what is committed"
         return
-    if b"\0" not in after and not is_link:
+    is_text = b"\0" not in after or layout.is_text_kind(source)
+    if is_text and not is_link and len(after) <= _MAX_NOTE_BYTES:
         yield from _faults(source, after.decode("utf-8", "replace"))
     lines: dict[str, list[str]] = {}
     for line, kind in secrets_added(source, [before], after):

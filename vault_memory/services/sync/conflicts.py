@@ -49,7 +49,7 @@ def decided_conflicts(vault: Vault) -> list[str]:
     for entry in vault.history.log(limit=_MAX_CONFLICTS, since=since, trailers={KEYS["conflict"]: None}):
         ours = Trailers.read(entry.trailers)
         user, key = ours.user or "", ours.key or ""
-        if user not in vault.user_ids() or key not in FIELDS:  # anybody may write a trailer
+        if not vault.is_user(user) or key not in FIELDS:  # anybody may write a trailer
             continue
         newest = history(vault, user, key, limit=1)
         if newest and newest[0].commit == entry.commit:

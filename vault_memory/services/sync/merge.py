@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -17,8 +17,10 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import (
+    ATTRIBUTES,
     EXECUTABLE_MODE,
     FILE_MODES,
+    IGNORE,
     CommitLog,
     Content,
     FileDifference,
@@ -28,7 +30,7 @@ from vault_memory.adapters.git import (
     bytes_of,
     changed_files,
     is_content,
-    object_id,
+    is_rules,
     refuse_vast,
     refuse_vast_files,
 )
@@ -38,15 +40,18 @@ from vault_memory.core.notes import Clash, Side, merge, note
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Changed, HistoryError, TooLarge, UsageError, in_command
-from vault_memory.services.sync.refusals import attributes_problem, is_attributes, refusals, settings_problem
+from vault_memory.services.sync.copies import copy_beside
+from vault_memory.services.sync.git_rules import attributes_problem, filter_problem, filters_after, ignore_problem
+from vault_memory.services.sync.refusals import refusals, settings_problem
 from vault_memory.services.vault import Vault
 
 CONFLICT_COPY = " (conflict "
 """In the name of the older text of a file that cannot be merged: `plan (conflict 2026-01-30 1a2b3c4).canvas`."""
 
-_MAX_NAME_BYTES, _MAX_SUFFIX_BYTES = 255, 32
 _LAST_SECOND = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
 _BY_HAND = "merge it yourself with `git pull --no-rebase`, then sync again"
+_Texts = dict[PurePosixPath, bytes | None]
+"""Files as a merge would leave them on the disk; None for gone."""
 
 
 @dataclass
@@ -117,25 +122,19 @@ class RemoteMerge:
         kept = [each for each in differences if each.path in self.tree_only and layout.is_written_by_turns(each.path)]
         flagged = history.left_out([each.path for each in kept if _is_taken(self.tree_only[each.path], each)])
         self.left_out = [each for each in kept if each.path in flagged]
+        self._refuse_below_kept(differences)
+        rules = {each.path: each for each in differences if _is_open_rules(each.path)}
         differences = [difference for difference in differences if difference.path not in self.tree_only]
         for difference in differences:
             _require_plain_file(difference)
         self.runnable = [each.path for each in differences if (each.old_mode, each.new_mode) == ("000000", "100755")]
-        for path, name in history.filtered([difference.path for difference in differences]).items():
-            raise HistoryError(f"{path} goes through the git filter {name}: {_BY_HAND}")
+        self._refuse_filtered(history.filtered([difference.path for difference in differences]))
         self.instructions = [each.path for each in differences if each.new and layout.is_instruction(each.path)]
-        changes: list[FileChange] = []
+        self._here = {each.path: each.new for each in changed_files(root, self.base, head)} if head else {}
+        changes = self._merge_rules(list(rules.values()), differences)
         later_drafts: list[Draft] = []
-        here = {each.path: each.new for each in changed_files(root, self.base, head)} if head else {}
-        for difference in differences:
-            path = difference.path
-            blobs = (difference.old, here.get(path, difference.old), difference.new)
-            base, held, other = (history.stored(blob) if blob else None for blob in blobs)
-            mine = _mine(root, path)
-            if is_content(None if mine is None else history.as_in_git(path, mine), held):
-                file_changes, key_drafts = self._merge_file(path, base, mine, other)
-            else:
-                file_changes, key_drafts = self._merge_below_edits(path, base, held, other, mine)
+        for difference in (each for each in differences if each.path not in rules):
+            file_changes, key_drafts = self._merge_difference(difference)
             changes += file_changes
             later_drafts += key_drafts
         count = commits.count(head, self.theirs)
@@ -144,6 +143,74 @@ class RemoteMerge:
         drafts = [merged, *later_drafts]
         self._refuse_staged(drafts)
         return drafts
+
+    def _refuse_below_kept(self, differences: Sequence[FileDifference]) -> None:
+        """Raise `HistoryError` for a file below one that stays in git as it is here."""
+        kept = {path for path, entry in self.tree_only.items() if entry}
+        for each in differences:
+            is_refused = each.path in self.tree_only and each.path not in kept
+            if each.new and not is_refused and not kept.isdisjoint(each.path.parents):
+                _place(self.vault.history.root, each.path)
+
+    def _refuse_filtered(self, filtered: Mapping[PurePosixPath, str]) -> None:
+        for path, name in filtered.items():
+            raise HistoryError(f"{path} goes through the git filter {name}: {_BY_HAND}")
+
+    def _merge_rules(self, rules: Sequence[FileDifference], differences: Sequence[FileDifference]) -> list[FileChange]:
+        """Merge the changed `.gitignore` and `.gitattributes` files before anything else: they say what may be merged.
+
+        All of a kind are refused where one of them must be. `differences` are the files that are merged.
+        """
+        root = self.vault.history.root
+        changes: list[FileChange] = []
+        if ignore := [each for each in rules if is_rules(each.path, IGNORE)]:
+            gone = [path for path, entry in self.tree_only.items() if entry is None and os.path.lexists(root / path)]
+            changes += self._merge_kind(IGNORE, ignore, lambda after: ignore_problem(self.vault, after, gone))
+        if attributes := [each for each in rules if is_rules(each.path, ATTRIBUTES)]:
+            new = [each.path for each in differences if each.new]
+            changes += self._merge_kind(ATTRIBUTES, attributes, lambda after: filter_problem(self.vault, after, new))
+            after = self._texts_after(ATTRIBUTES, changes)
+            self._refuse_filtered(filters_after(self.vault, after, [each.path for each in differences]))
+        return changes
+
+    def _merge_kind(
+        self, name: str, rules: Sequence[FileDifference], problem_of: Callable[[_Texts], str]
+    ) -> list[FileChange]:
+        """Merge the files of rules called `name`; where there is a problem with what comes of it, ours all stay."""
+        held, notes = dict(self.tree_only), list(self.notes)
+        changes = [change for each in rules if each.path not in held for change in self._merge_difference(each)[0]]
+        problem = problem_of(self._texts_after(name, changes))
+        if not problem:
+            return changes
+        self.tree_only, self.notes = held, notes
+        theirs = {each.path: each.new if each.path not in held else None for each in rules}
+        stored = self.vault.history.stored
+        return [
+            change
+            for path, blob in theirs.items()
+            for change in self._keep_ours(path, stored(blob) if blob else None, problem)
+        ]
+
+    def _texts_after(self, name: str, changes: Sequence[FileChange]) -> _Texts:
+        """The files of rules called `name` that these changes leave on the disk, or in git's index alone, which git
+        heeds where there is none on the disk."""
+        history = self.vault.history
+        after: _Texts = {change.path: bytes_of(change.new) for change in changes if is_rules(change.path, name)}
+        for path, entry in self.tree_only.items():
+            is_in_index_alone = path not in after and not os.path.lexists(history.root / path)
+            if is_rules(path, name) and is_in_index_alone and entry != history.entry(path):
+                after[path] = history.stored(entry.id).read() if entry else None
+        return after
+
+    def _merge_difference(self, difference: FileDifference) -> tuple[list[FileChange], list[Draft]]:
+        """Merge one file of the other side (`_merge_file`), whatever edits it holds here."""
+        history, path = self.vault.history, difference.path
+        blobs = (difference.old, self._here.get(path, difference.old), difference.new)
+        base, held, other = (history.stored(blob) if blob else None for blob in blobs)
+        mine = _mine(history.root, path)
+        if is_content(None if mine is None else history.as_in_git(path, mine), held):
+            return self._merge_file(path, base, mine, other)
+        return self._merge_below_edits(path, base, held, other, mine)
 
     def _refuse_staged(self, drafts: Sequence[Draft]) -> None:
         """Raise `HistoryError` for a file that the person has staged, before anything is changed: its commit would take
@@ -212,7 +279,7 @@ class RemoteMerge:
             return [], []
         if other and layout.is_written_by_turns(path) and (problem := reading.not_utf_8(other.read())):
             return self._keep_ours(path, other, f"it {problem}"), []
-        if other and is_attributes(path) and (problem := attributes_problem(self.vault, other.read(), mine)):
+        if other and is_rules(path, ATTRIBUTES) and (problem := attributes_problem(self.vault, other.read(), mine)):
             return self._keep_ours(path, other, problem), []
         if is_content(mine, base):
             return [FileChange(path, base if on_disk == mine else on_disk, to_disk(other))], []
@@ -268,13 +335,20 @@ class RemoteMerge:
             self.notes.append(f"{path}: {clash.key} = {clash.kept or '(nothing)'} stays, {reason}")
         return drafts
 
-    def _keep_ours(self, path: PurePosixPath, other: Stored, problem: str) -> list[FileChange]:
-        """The remote's file cannot be used: ours stays in force and in git, if there is one, and theirs is a copy."""
+    def _keep_ours(self, path: PurePosixPath, other: Stored | None, problem: str) -> list[FileChange]:
+        """The remote's file cannot be used: ours stays in force and in git, if there is one, and theirs is a copy.
+
+        There is none of one that it deleted (`other` is None), or that is not put on the disk.
+        """
         self.tree_only[path] = self.vault.history.entry(path)
+        unusable = f"{path} of {self.name} cannot be used ({problem}): what is here stays in force"
+        if other is None:
+            self.notes.append(f"{unusable}; git's history has what was done there")
+            return []
         copy = self._copy(path, other, self._last_changes(path)[1])
         self.notes.append(
-            f"{path} of {self.name} cannot be used ({problem}): what is here stays in force, theirs is "
-            f"{copy.path.name}: correct it where it was written, or take what you need from the copy and delete it"
+            f"{unusable}, theirs is {copy.path.name}: correct it where it was written, or take what you need from the "
+            "copy and delete it"
         )
         return [copy]
 
@@ -290,8 +364,9 @@ class RemoteMerge:
 
     def _copy(self, path: PurePosixPath, content: Content, written: Moment) -> FileChange:
         day = self._local_time(written).date()
-        copy = path.with_name(_copy_name(path, f"{CONFLICT_COPY}{day} {written.commit[:7]})"))
-        return FileChange(copy, files.read(files.contained(self.vault.history.root, copy)), content)
+        return copy_beside(
+            self.vault.history, path, f"{CONFLICT_COPY}{day} {written.commit[:7]})", content, self.theirs
+        )
 
     def _newer_side(self, path: PurePosixPath, key: str) -> Side:
         ours, theirs = self._last_changes(path, key)
@@ -305,19 +380,6 @@ class RemoteMerge:
 
     def _local_time(self, moment: Moment) -> datetime:
         return datetime.fromtimestamp(min(moment.time, _LAST_SECOND), UTC).astimezone(self.vault.config.zone())
-
-
-def _copy_name(path: PurePosixPath, mark: str) -> str:
-    """The name of a file with `mark` before its suffix, cut where a file system takes no more."""
-    name = f"{path.stem}{mark}{path.suffix}"
-    if len(os.fsencode(name)) <= _MAX_NAME_BYTES:
-        return name
-    suffix = path.suffix if len(os.fsencode(path.suffix)) <= _MAX_SUFFIX_BYTES else ""
-    end = f"~{object_id('blob', os.fsencode(path.name))[:7]}{mark}{suffix}"  # two long names may begin alike
-    stem = path.name.removesuffix(suffix)
-    while len(os.fsencode(stem + end)) > _MAX_NAME_BYTES:
-        stem = stem[:-1]
-    return stem + end
 
 
 def _place(root: Path, path: PurePosixPath) -> Path:
@@ -335,6 +397,12 @@ def _mine(root: Path, path: PurePosixPath) -> bytes | None:
         return files.read(_place(root, path))
     except TooLarge as error:
         raise HistoryError(f"the remote changed {path}, which is too large here to be merged: {_BY_HAND}") from error
+
+
+def _is_open_rules(path: PurePosixPath) -> bool:
+    """Whether git reads a file for rules, and it may come in at all."""
+    is_kind = is_rules(path, IGNORE) or is_rules(path, ATTRIBUTES)
+    return is_kind and not layout.is_private(path) and not layout.is_misplaced(path)
 
 
 def _require_plain_file(difference: FileDifference) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from vault_memory.adapters import files
+from vault_memory.adapters.git import bytes_of
 from vault_memory.adapters.history import Draft
 from vault_memory.core import layout, trailers
+from vault_memory.services.sync.copies import copy_beside
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import locked
 
@@ -55,8 +57,8 @@ def _put_on_disk(vault: Vault, path: PurePosixPath) -> list[str]:
         return []
     notes = []
     if before is not None:
-        aside = file.with_name(f"{file.stem}{SET_ASIDE}{file.suffix}")
-        files.replace(aside, before, files.read(aside), root)
-        notes.append(f"{path}: yours differed and is now {aside.name}")
+        aside = copy_beside(vault.history, path, SET_ASIDE, before)
+        files.replace(root / aside.path, before, bytes_of(aside.old), root)
+        notes.append(f"{path}: yours differed and is now {aside.path.name}")
     files.replace(file, after, before, root)
     return notes

@@ -9,16 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters import files, git
-from vault_memory.adapters.git import CommitLog, FileDifference, TreeEntry, encoding_claims
+from vault_memory.adapters import files
+from vault_memory.adapters.git import ATTRIBUTES, IGNORE, CommitLog, FileDifference, TreeEntry, is_rules
 from vault_memory.config import Config
 from vault_memory.core import layout, reading
 from vault_memory.core.profile import MAX_PROFILE_CHARS
 from vault_memory.errors import ConfigError, ForeignFile, HistoryError, LargeObject, TooLarge, in_command
+from vault_memory.services.sync.git_rules import MAX_RULES_BYTES, is_claiming
 from vault_memory.services.vault import Vault
 
-MAX_ATTRIBUTES_BYTES = 100_000
-"""Of a `.gitattributes` that a remote sends: a vault's own has some hundred."""
 _PRIVATE_NOTE = (
     "private, so they are not taken in; this merge takes them out of the remote's files, not out of its history"
 )
@@ -37,16 +36,21 @@ _NAME_NOTE = (
     "them a shorter name where they were written"
 )
 _ATTRIBUTES_NOTE = (
-    f"larger than {MAX_ATTRIBUTES_BYTES // 1000} KB, and every write would search them, so they stay in git and are "
+    f"larger than {MAX_RULES_BYTES // 1000} KB, and every write would search them, so they stay in git and are "
     "not put on disk: divide them where they were written"
 )
 _LARGE_CLASH_NOTE = (
-    "too large, and changed on both sides, a file that turns write, or attributes that newly set an encoding: yours "
-    "stays, theirs is in git's history"
+    "too large, and changed on both sides, a file that turns write, `.gitignore`, or attributes that newly set an "
+    "encoding or a filter: yours stays, theirs is in git's history"
 )
+_KEPT_NOTE = (
+    "deleted or renamed there, and you keep what is here out of commits (skip-worktree or assume-unchanged): without "
+    "git's entry your text would count as new and be sent, so git goes on tracking it; to end that, move it away or "
+    "have git ignore it, then `git rm --cached FILE` and `git commit`"
+)
+_NO_USER_NOTE = "in a folder of memory/ whose name is no user id, so they are no user's, and are not searched"
 _COVERED_NOTE = "ignored here or left out by git, so your own files stay as they are"
 _MAX_NAMED = 3
-_MAX_SHOWN_CHARS = 100
 _MAX_SETTINGS_BYTES = 1_000_000
 _MAX_WRITTEN_BYTES = {"profile": MAX_PROFILE_CHARS, "daily": 4_000_000}
 _MAX_LOG_BYTES = 15_000_000
@@ -77,7 +81,8 @@ def refusals(
     Private and misplaced ones leave the tree, in which what they would replace stays as it is here. The others keep the
     remote's entry in the tree, so that no push deletes them there, and are marked as not on this disk (git's skip-
     worktree). An entry that this vault has changed too stays ours, and so does a file that turns write: they could not.
-    Large attributes that claim an encoding stay out of the tree: git heeds those that its index alone has.
+    Rules that are not taken in (`git_rules`) stay out of the tree: git heeds those that its index alone has. So does
+    the deletion of a file whose text here the person keeps out of commits.
     """
     history = vault.history
     private = [each for each in differences if layout.is_private(each.path)]
@@ -96,18 +101,20 @@ def refusals(
     } - (unfit | run)
     untracked = _untracked(vault, (each for each in open_to_all if each.path not in unfit | run))
     covered = {path for path in untracked if history.ignored(path)}
+    flagged = _flagged(vault, [each.path for each in open_to_all if each.new is None and each.path not in run])
+    kept = flagged - history.ignoring(sorted(flagged)).keys()
     entries: dict[PurePosixPath, TreeEntry | None] = {
         each.path: None for each in (*private, *misplaced) if each.new or history.entry(each.path)
     }
     entries |= {path: history.entry(path) for path in replaced}
     clashes: list[PurePosixPath] = []
     for each in open_to_all:
-        if each.path in left_out | covered | unfit | run | large:
+        if each.path in left_out | covered | unfit | run | large | flagged:
             ours = history.entry(each.path)
             is_ours_changed = (ours.id if ours else None) not in (each.old, each.new) and each.path not in left_out
-            is_needed = layout.is_written_by_turns(each.path) or _is_claiming(vault, each)
-            is_kept = is_ours_changed or (each.path in large and is_needed)
-            entries[each.path] = ours if is_kept else history.entry(each.path, theirs)
+            is_needed = layout.is_written_by_turns(each.path) or is_rules(each.path, IGNORE)
+            is_kept = is_ours_changed or (each.path in large and is_needed) or is_claiming(vault, each)
+            entries[each.path] = ours if is_kept or each.path in kept else history.entry(each.path, theirs)
             if is_kept and each.path in large:
                 clashes.append(each.path)
     taken_out = [each.path for each in open_to_all if each.path in large and each.new and each.path not in clashes]
@@ -116,9 +123,11 @@ def refusals(
         *_note([each.path for each in misplaced if each.new], _MISPLACED_NOTE),
         *_note([each.path for each in open_to_all if each.path in run and each.new], _PROGRAM_NOTE),
         *_note([each.path for each in open_to_all if each.path in unfit and each.new], _NAME_NOTE),
-        *_note(sorted((covered | left_out) - unfit - run - large), _COVERED_NOTE),
-        *_note([path for path in taken_out if not is_attributes(path)], _LARGE_NOTE),
-        *_note([path for path in taken_out if is_attributes(path)], _ATTRIBUTES_NOTE),
+        *_note([each.path for each in open_to_all if each.new and layout.is_of_no_user(each.path)], _NO_USER_NOTE),
+        *_note(sorted(kept), _KEPT_NOTE),
+        *_note(sorted((covered | left_out) - unfit - run - large - kept), _COVERED_NOTE),
+        *_note([path for path in taken_out if not is_rules(path, ATTRIBUTES)], _LARGE_NOTE),
+        *_note([path for path in taken_out if is_rules(path, ATTRIBUTES)], _ATTRIBUTES_NOTE),
         *_note(clashes, _LARGE_CLASH_NOTE),
     )
     return Refusals(entries, notes)
@@ -133,6 +142,12 @@ def _is_misplaced(vault: Vault, difference: FileDifference) -> bool:
     return is_inner and difference.new is not None and vault.history.entry(difference.path) is None
 
 
+def _flagged(vault: Vault, deleted: Sequence[PurePosixPath]) -> set[PurePosixPath]:
+    """Those of the files that the remote has deleted that lie here, and whose text the person keeps out of commits by a
+    flag in git's entry. Without the entry it would count as a new file."""
+    return vault.history.unseen([path for path in deleted if os.path.lexists(vault.history.root / path)])
+
+
 def _is_followed(vault: Vault, path: PurePosixPath) -> bool:
     """Whether a file that git leaves out is one that turns write, and is as git has it: a merge may write it too."""
     with contextlib.suppress(TooLarge, LargeObject, ForeignFile):
@@ -141,16 +156,11 @@ def _is_followed(vault: Vault, path: PurePosixPath) -> bool:
     return False
 
 
-def is_attributes(path: PurePosixPath) -> bool:
-    """Whether git reads this file for attributes, on a disk that ignores case, too."""
-    return path.name.casefold() == ".gitattributes"
-
-
 def _max_bytes(path: PurePosixPath) -> int:
     if layout.is_written_by_turns(path):
         place = layout.place_of(path)
         return _MAX_WRITTEN_BYTES.get(layout.kind_of(place) if place else "", _MAX_LOG_BYTES)
-    return MAX_ATTRIBUTES_BYTES if is_attributes(path) else files.MAX_FILE_BYTES
+    return MAX_RULES_BYTES if is_rules(path, ATTRIBUTES) or is_rules(path, IGNORE) else files.MAX_FILE_BYTES
 
 
 def _replaced(misplaced: Sequence[PurePosixPath], others: Iterable[PurePosixPath]) -> set[PurePosixPath]:
@@ -168,31 +178,6 @@ def settings_problem(content: bytes) -> str:
     except (ConfigError, UnicodeDecodeError) as error:
         return "; ".join(reading.lines(str(error)))
     return ""
-
-
-def attributes_problem(vault: Vault, theirs: bytes, ours: bytes | None) -> str:
-    """Why a remote's `.gitattributes` is not taken in; "" if it is: every git that heeds a false claim garbles text."""
-    top = vault.history.root
-    in_force = (top / ".gitattributes", git.common_dir(vault.history.git_dir) / "info" / "attributes")
-    texts = [text for path in in_force if (text := files.read(path))]  # their macros count in each folder
-    new = sorted(encoding_claims(theirs, *texts) - encoding_claims(ours or b"", *texts))
-    if not new:
-        return ""
-    shown = new[0].decode("utf-8", "replace")
-    more = "…" if len(shown) > _MAX_SHOWN_CHARS or len(new) > 1 else ""
-    return f"it newly sets an encoding or `ident`, by which git would garble notes: {shown[:_MAX_SHOWN_CHARS]}{more}"
-
-
-def _is_claiming(vault: Vault, difference: FileDifference) -> bool:
-    """Whether a `.gitattributes` of the remote newly claims an encoding (`attributes_problem`), or is too large to be
-    read."""
-    if not is_attributes(difference.path) or difference.new is None:
-        return False
-    try:
-        theirs = vault.history.stored(difference.new).read()
-        return bool(attributes_problem(vault, theirs, vault.history.blob(difference.path)))
-    except LargeObject:
-        return True
 
 
 def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
@@ -228,7 +213,7 @@ def wrong_in_git(vault: Vault) -> list[str]:
         for folder in above
         if os.path.lexists(folder / ".git")
     ]
-    for path in filter(is_attributes, tracked):
+    for path in (path for path in tracked if is_rules(path, ATTRIBUTES)):
         with contextlib.suppress(OSError):
             size = (root / path).lstat().st_size
             if size > _MAX_SWIFT_BYTES:

@@ -102,7 +102,7 @@ def record_turn(
         check_time(created_at)
     asked = user_id
     user_id, as_of = vault.id_now(user_id, vault.renamings() if as_of is None else as_of)
-    if not record or {asked.casefold(), user_id.casefold()} & {*map(str.casefold, vault.config.off_record)}:
+    if not record or vault.config.is_off_record(asked, user_id):
         return Recorded("", user_id=user_id, as_of=as_of)
     redact = _Redactor()
     turn = Turn(
@@ -118,6 +118,12 @@ def record_turn(
     )
     cache = ReadCache()
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
+    is_begun = False
+
+    def begin() -> None:
+        nonlocal is_begun
+        is_begun = True
+
     with contextlib.ExitStack() as held:
         while True:
             before, at = None, turn.created_at.astimezone(vault.config.zone())
@@ -134,16 +140,18 @@ def record_turn(
                 until = time.monotonic() + WAIT_S
                 if _learn_earlier(vault, user_id, marker, until) or before is None:
                     before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
-                written = _learn(vault, turn, as_of, source, before, quote, cache, until)
+                written = _learn(vault, turn, as_of, source, before, quote, cache, until, begin)
                 _strike_off(vault, user_id, marker)
             else:
                 written = Written([], (), None, ())
-                _set_untouched(vault, user_id, marker)
         except _LATER as error:  # raised, it would make the caller say the turn again
             written = Written([], (), f"nothing was learned from this turn yet, which is in the record: {error}", ())
+        if not is_begun:
+            with contextlib.suppress(*_LATER, OSError):  # it saves a look at the history
+                _set_untouched(vault, user_id, marker)
     redactions = Counter(redact.counts) + Counter(private_counts)
     if redactions:
-        add_redactions(vault, user_id, redactions)
+        add_redactions(vault, user_id, redactions, as_of)
     record_file = layout.user_dir(user_id) / source.rpartition(":")[0]
     paths = [record_file, *written.paths]
     problem = index_problem(vault, paths) if index else None
@@ -269,7 +277,7 @@ def _append_to_record(
         vault.new_user(turn.user_id)
         home = vault.path(turn.user_id, ".")
         marker = _next_marker(vault, turn.user_id, at.date())
-        held.enter_context(_marked(vault, turn.user_id, marker))
+        held.enter_context(_marked(vault, turn.user_id, marker, make=True))
         try:
             line = files.append_line(home / conversation, turn.line().encode(), below=home, within=vault.root)
         except BaseException:
@@ -287,7 +295,7 @@ def _learn(
     quote: str,
     cache: ReadCache,
     until: float | None,
-    begin: Callable[[], None] = lambda: None,
+    begin: Callable[[], None],
 ) -> Written[list[Change]]:
     """Write what the turn changes: the profile, its evidence, the daily log, MEMORY.md.
 
@@ -391,9 +399,14 @@ class _Marker:
 
 
 @contextlib.contextmanager
-def _marked(vault: Vault, user_id: str, marker: _Marker) -> Iterator[None]:
-    """Hold a marker, which is made if it is not there. Raises `Busy` when somebody learns from that turn now."""
-    with files.lock(vault.unlearned(user_id) / marker.name, 0, vault.root / layout.user_dir(user_id), vault.root):
+def _marked(vault: Vault, user_id: str, marker: _Marker, *, make: bool = False) -> Iterator[None]:
+    """Hold a marker; `make` it for a new turn, with its folder, and the user's, if they are not there.
+
+    Raises `Busy` when somebody learns from that turn now, or the folder is gone: the user has another id by now. Of a
+    new turn nobody can, but one whose writer was killed before its line may have left that marker: who looks at it is
+    waited for."""
+    home = vault.root / layout.user_dir(user_id)
+    with files.lock(vault.unlearned(user_id) / marker.name, WAIT_S if make else 0, home, vault.root, make=make):
         yield
 
 
@@ -409,19 +422,15 @@ def _untouched(vault: Vault, user_id: str, marker: _Marker) -> Path:
 
 
 def _set_untouched(vault: Vault, user_id: str, marker: _Marker) -> None:
-    path = _untouched(vault, user_id, marker)
-    with folder_of(path, vault.root, make=True) as folder:
+    path, home = _untouched(vault, user_id, marker), vault.root / layout.user_dir(user_id)
+    with folder_of(path, home, within=vault.root) as folder:
         os.close(folder.open(path.name, os.O_WRONLY | os.O_CREAT))
 
 
 def _markers(vault: Vault, user_id: str) -> list[_Marker]:
     """The user's markers, in the order of their turns."""
-    try:
-        names = os.listdir(vault.unlearned(user_id))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
     found = []
-    for match in filter(None, map(_MARKER.fullmatch, names)):
+    for match in filter(None, map(_MARKER.fullmatch, files.names(vault.unlearned(user_id)))):
         with contextlib.suppress(ValueError):  # no day of a calendar: no marker of ours
             found.append(_Marker(date.fromisoformat(match[1]), int(match[2])))
     return sorted(found)

@@ -1,0 +1,112 @@
+"""What git's rules of a working tree, `.gitignore` and `.gitattributes`, would say if some of them were other ones.
+
+Git itself decides, in a working tree that holds these files alone: no pattern is read here. The repository's own
+`info/exclude` and `info/attributes`, and the person's global rules, are in force there, too.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from vault_memory.adapters import files
+from vault_memory.adapters.git import process as git
+from vault_memory.adapters.git.repository import Repository
+
+IGNORE, ATTRIBUTES = ".gitignore", ".gitattributes"
+_TIMEOUT_S = 120.0
+
+
+def is_rules(path: PurePosixPath, name: str) -> bool:
+    """Whether git reads a file of this path for the rules that are called `name`, on a disk that ignores case, too."""
+    return path.name.casefold() == name
+
+
+def ignored_files(top: Path) -> list[PurePosixPath]:
+    """Every untracked file that git ignores here, also in ignored folders; not those of other repositories inside."""
+    command = ("ls-files", "--others", "--ignored", "--exclude-standard", "-z")
+    listed = os.fsdecode(git.run(top, *command, timeout_s=_TIMEOUT_S)).split("\0")
+    return [PurePosixPath(name) for name in listed if name and not name.endswith("/")]
+
+
+@contextmanager
+def changed_rules(top: Path, name: str, after: Mapping[PurePosixPath, bytes | None]) -> Iterator[ChangedRules]:
+    """The rules called `name` of the repository at `top`, with some files of them changed: path → text, None for gone.
+
+    The working tree that holds them is in git's own folder: the disk there takes names as it does among the notes.
+    """
+    repository = Repository(top)
+    with tempfile.TemporaryDirectory(prefix="vault-memory-", dir=repository.git_dir) as folder:
+        tree = Path(folder, "tree")
+        tree.mkdir()
+        for path, text in (_in_force(top, name) | dict(after)).items():
+            if text is not None and files.can_write(tree, path):
+                (tree / path).parent.mkdir(parents=True, exist_ok=True)
+                (tree / path).write_bytes(text)
+        yield ChangedRules(repository, tree, Path(folder, "index"))
+
+
+@dataclass(frozen=True)
+class ChangedRules:
+    """Rules as they would be: those in `tree`, with an index that has no entry."""
+
+    repository: Repository
+    tree: Path
+    index: Path
+
+    def ignored(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
+        """Those of the paths of files that git would ignore, if they were untracked."""
+        fields = self._ask(paths, "check-ignore", "--no-index", "-z", "--stdin")
+        return {PurePosixPath(name) for name in fields if name}
+
+    def filters(self, paths: Iterable[PurePosixPath]) -> dict[PurePosixPath, str]:
+        """Those of the paths that would go through a filter which git's settings define, and its name."""
+        defined = self.repository.filters()
+        fields = self._ask(paths, "check-attr", "-z", "--stdin", "filter") if defined else []
+        rows = zip(fields[0:-1:3], fields[2::3], strict=True)
+        return {PurePosixPath(name): driver for name, driver in rows if driver in defined}
+
+    def _ask(self, paths: Iterable[PurePosixPath], *command: str) -> list[str]:
+        """What git says of these paths, split where it puts NUL bytes."""
+        names = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)  # a leading colon is no magic then
+        if not names:
+            return []
+        extra = {
+            "GIT_DIR": str(self.repository.git_dir),
+            "GIT_WORK_TREE": str(self.tree),
+            "GIT_INDEX_FILE": str(self.index),
+            "GIT_LITERAL_PATHSPECS": "0",  # `check-ignore` refuses it
+        }
+        options = [option for key in _NAMED_FILES for option in self._named(key)]
+        top = self.repository.top
+        out = git.run(top, *options, *command, stdin=names, extra=extra, ok=(0, 1), timeout_s=_TIMEOUT_S)
+        return os.fsdecode(out).split("\0")
+
+    def _named(self, key: str) -> Sequence[str]:
+        """Options that name a file of rules from the top of the repository, where a setting of git's names one."""
+        named = self.repository.settings().get(key)
+        return ("-c", f"{key}={self.repository.top / os.path.expanduser(named)}") if named else ()
+
+
+_NAMED_FILES = ("core.excludesfile", "core.attributesfile")
+
+
+def _in_force(top: Path, name: str) -> dict[PurePosixPath, bytes | None]:
+    """Each file of rules called `name`, tracked or not: path → text. Of one that is not on the disk git reads what its
+    index has; a link is not followed."""
+    command = ("ls-files", "--cached", "--others", "-z", "--", f":(glob,icase)**/{name}")
+    listed = git.run(top, *command, extra={"GIT_LITERAL_PATHSPECS": "0"}, timeout_s=_TIMEOUT_S)
+    found: dict[PurePosixPath, bytes | None] = {}
+    for path in (PurePosixPath(each) for each in os.fsdecode(listed).split("\0") if each):
+        try:
+            is_file = stat.S_ISREG((top / path).lstat().st_mode)
+        except OSError:
+            found[path] = git.run(top, "cat-file", "blob", f":{path}", ok=(0, 128))
+        else:
+            found[path] = files.read(top / path) if is_file else None
+    return found
