@@ -118,6 +118,28 @@ def test_a_commit_that_a_failing_merge_took_out_of_the_files_is_put_back(begun: 
     assert begun.read() == b"begin\n", "what the person takes back and commits is taken back"
 
 
+@pytest.mark.parametrize("turns", [1, 2])
+def test_text_that_a_failing_merge_takes_out_before_its_commit_is_put_back(begun: Vault, turns: int) -> None:
+    """A merge that gives up resets the files to its HEAD, and no log tells of it: the note was missing on the disk
+    after our commit, and its absence was committed as the person's edit."""
+    head = begun.git("rev-parse", "HEAD").strip()
+    begun.git("update-ref", "ORIG_HEAD", head)
+    os.utime(begun.history.git_dir / "ORIG_HEAD", (time.time() - 20, time.time() - 20))
+    left = [head]
+
+    def give_up(step: str) -> None:
+        if step == "objects written" and left and turn == turns:
+            begun.git("read-tree", "--reset", "-u", left.pop())
+
+    for turn in range(1, turns + 1):
+        History(begun.root, step=give_up).commit([begun.draft(b"turn %d" % turn)])
+    begun.git("reset", "-q", "--merge")
+    assert begun.history.flush().paused is None
+    assert begun.read() == b"begin\n" + b"".join(b"turn %d\n" % turn for turn in range(1, turns + 1))
+    begun.assert_clean()
+    assert begun.subjects().count("add turn 1") == 1
+
+
 @pytest.mark.slow
 def test_a_slow_merge_may_take_out_several_commits_at_once(begun: Vault) -> None:
     """On a busy machine a merge takes seconds, and several turns are committed meanwhile."""

@@ -873,10 +873,10 @@ class History:
         self._refuse_while_rewriting()
         if stamps and self._repository.is_settling():
             raise _Overtaken("git has just changed its index: edits wait until it is done")
-        self._rewind.put_back()
         git_index = GitIndexUpdate(self._repository)
         if git_index.problem:
             raise CannotCommit(git_index.problem)
+        self._rewind.put_back()  # who puts files back from now on writes the git index too, and is met in `_publish`
         plan = Planner(self._repository, self._objects, self._sign).plan(pending, git_index)
         if git_index.problem:  # met only now
             raise CannotCommit(git_index.problem)

@@ -95,15 +95,22 @@ class Rewind:
 
         There may be many of ours since: on a busy machine a merge takes seconds.
         """
-        orig_head = self._repository.git_dir / "ORIG_HEAD"
-        began = (files.read(orig_head) or b"").decode("ascii", "replace").strip()
+        began, at = self._began()
         for move in self._moves(log) if began else ():
             is_ours = move.why.startswith(OUR_MOVE)
-            if is_ours and abs(move.when - orig_head.stat().st_mtime) > _MAX_MERGE_S:
+            if is_ours and abs(move.when - at) > _MAX_MERGE_S:
                 return None
             if move.old == began:
                 return began if is_ours else None
         return None
+
+    def _began(self) -> tuple[str | None, float]:
+        """The HEAD at which git's last merge, rebase or reset began, and when (seconds); (None, 0.0) for none."""
+        orig_head = self._repository.git_dir / "ORIG_HEAD"
+        try:
+            return (files.read(orig_head) or b"").decode("ascii", "replace").strip() or None, orig_head.stat().st_mtime
+        except FileNotFoundError:
+            return None, 0.0
 
     def _is_undone(self, draft: Draft, before: str, head: str) -> bool:
         """Whether the git index holds the old content of a file that the commit changed, and HEAD the new."""
@@ -160,17 +167,30 @@ class Rewind:
         """Whether git has moved files of the working tree since a change was staged.
 
         Git's times are those at which its commands began, and a merge that fetches attachments takes long: the moves
-        are counted from the commit at which HEAD was then.
+        are counted from the commit at which HEAD was then. A merge that gives up moves nothing and need not leave a
+        line in a log: one that began shortly before may have put the files back since.
         """
         when = int(intent.when.split()[0])
-        with contextlib.suppress(FileNotFoundError):
-            if (self._repository.git_dir / "ORIG_HEAD").stat().st_mtime >= when:
-                return True
+        began, at = self._began()
+        if at >= when or (at >= when - _MAX_MERGE_S and self._is_at(began)):
+            return True
         for move in self._moves(self._repository.git_dir / "logs" / "HEAD"):
             is_later = move.when >= when or (move.old == move.new and move.when >= when - _MAX_MERGE_S)
             if not is_later and intent.head in (move.new, None):
                 return False
             if _REWINDING.match(move.why):
+                return True
+        return False
+
+    def _is_at(self, commit: str | None) -> bool:
+        """Whether HEAD is at a commit, or only our own commits came since."""
+        head = self._repository.head()
+        if head.commit == commit:
+            return True
+        for move in self._moves(self._repository.common_dir / "logs" / head.ref) if head.ref else ():
+            if not move.why.startswith(OUR_MOVE):
+                return False
+            if move.old == commit:
                 return True
         return False
 
