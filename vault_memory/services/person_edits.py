@@ -130,7 +130,7 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
     branches = _branches(known)
     held: dict[PurePosixPath, str] = {}
     for part in vault.history.uncommitted_in_parts(branches) if branches else ():
-        held |= vault.history.held_elsewhere(part, branches)
+        held |= vault.history.obstacles.held_elsewhere(part, branches)
     of_branches = {_written(path): {"branch": branch} for path, branch in held.items()}
     now = {name: of_branches.get(name) or _looked_up(vault, name, noted) for name, noted in known.items()}
     if now != known:
@@ -147,10 +147,10 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
         for name, noted in now.items()
         for finding in _findings(noted)
     ]
-    left_alone = sorted(vault.history.left_alone().items())
+    left_alone = sorted(vault.history.obstacles.left_alone().items())
     others = (_misplaced(path) if size is None else _large(path, size) for path, size in left_alone)
-    unfiltered = (_unfiltered(path, name) for path, name in sorted(vault.history.failing_filters().items()))
-    unjudged = (_left_out(path) for path in sorted(vault.history.kept_back()))
+    unfiltered = (_unfiltered(path, name) for path, name in sorted(vault.history.obstacles.failing_filters().items()))
+    unjudged = (_left_out(path) for path in sorted(vault.history.obstacles.kept_back()))
     checked_out = (_of_branch(vault, path, held[path]) for path in sorted(held))
     return (*secrets, *others, *unfiltered, *unjudged, *checked_out)
 
@@ -211,7 +211,7 @@ def _cleared(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
     moved = Moved((edit.path, edit.before) for edit in edits if edit.after is None)
     record = _record(vault)
     known = record.read() if os.path.lexists(record.path) else {}
-    branches = vault.history.held_elsewhere(edits, _branches(known)) if edits else {}
+    branches = vault.history.obstacles.held_elsewhere(edits, _branches(known)) if edits else {}
     cleared, held = [], {}
     for edit in edits:
         name = _written(edit.path)
@@ -353,7 +353,7 @@ def edit_drafts(
 def _drafts(vault: Vault, edits: Sequence[FileChange]) -> list[Draft]:
     author = vault.history.person()
     drafts: list[Draft] = []
-    staged = vault.history.staged([edit.path for edit in edits])
+    staged = vault.history.working_tree.staged([edit.path for edit in edits])
     others: dict[tuple[str, PurePosixPath | None], list[FileChange]] = {}
     for edit in edits:
         preference_drafts = edit_drafts(vault, author, edit.path, edit.before, edit.after)

@@ -120,7 +120,9 @@ class RemoteMerge:
         self.tree_only = refused.entries
         self.notes += refused.notes
         kept = [each for each in differences if each.path in self.tree_only and layout.is_written_by_turns(each.path)]
-        flagged = history.left_out([each.path for each in kept if _is_taken(self.tree_only[each.path], each)])
+        flagged = history.working_tree.left_out(
+            [each.path for each in kept if _is_taken(self.tree_only[each.path], each)]
+        )
         self.left_out = [each for each in kept if each.path in flagged]
         self._refuse_below_kept(differences)
         rules = {each.path: each for each in differences if _is_open_rules(each.path)}
@@ -128,7 +130,7 @@ class RemoteMerge:
         for difference in differences:
             _require_plain_file(difference)
         self.runnable = [each.path for each in differences if (each.old_mode, each.new_mode) == ("000000", "100755")]
-        self._refuse_filtered(history.filtered([difference.path for difference in differences]))
+        self._refuse_filtered(history.working_tree.filtered([difference.path for difference in differences]))
         self.instructions = [each.path for each in differences if each.new and layout.is_instruction(each.path)]
         self._here = {each.path: each.new for each in changed_files(root, self.base, head)} if head else {}
         changes = self._merge_rules(list(rules.values()), differences)
@@ -208,7 +210,7 @@ class RemoteMerge:
         blobs = (difference.old, self._here.get(path, difference.old), difference.new)
         base, held, other = (history.stored(blob) if blob else None for blob in blobs)
         mine = _mine(history.root, path)
-        if is_content(None if mine is None else history.as_in_git(path, mine), held):
+        if is_content(None if mine is None else history.working_tree.as_in_git(path, mine), held):
             return self._merge_file(path, base, mine, other)
         return self._merge_below_edits(path, base, held, other, mine)
 
@@ -218,8 +220,8 @@ class RemoteMerge:
         history = self.vault.history
         paths = dict.fromkeys(change.path for draft in drafts for change in draft.changes)
         paths |= dict.fromkeys(path for draft in drafts for path, entry in draft.tree_only if entry)
-        staged = sorted(history.staged(paths))
-        if staged and (staged := sorted({*staged} - history.left_out(staged))):
+        staged = sorted(history.working_tree.staged(paths))
+        if staged and (staged := sorted({*staged} - history.working_tree.left_out(staged))):
             raise HistoryError(
                 f"{staged[0]} is staged, and the remote changed it, too: `git commit` it, or `git restore --staged "
                 f"{in_command(staged[0])}`, which leaves your text on the disk; then sync again. Nothing was changed"
@@ -234,7 +236,7 @@ class RemoteMerge:
         edits (`mine`), which stay edits: else a later commit of them would take back what came.
         """
         history = self.vault.history
-        before = bytes_of(history.as_on_disk(path, held))
+        before = bytes_of(history.working_tree.as_on_disk(path, held))
         changes, drafts = self._merge_file(path, base, before, other)
         beside = [change for change in changes if change.path != path]
         steps = [change.new for change in changes if change.path == path]
@@ -273,8 +275,8 @@ class RemoteMerge:
         """
         if path == PurePosixPath(layout.SETTINGS_FILE) and other and (problem := settings_problem(other.read())):
             return self._keep_ours(path, other, problem), []
-        on_disk, to_disk = mine, partial(self.vault.history.as_on_disk, path)
-        mine = None if mine is None else self.vault.history.as_in_git(path, mine)
+        on_disk, to_disk = mine, partial(self.vault.history.working_tree.as_on_disk, path)
+        mine = None if mine is None else self.vault.history.working_tree.as_in_git(path, mine)
         if is_content(mine, other):
             return [], []
         if other and layout.is_written_by_turns(path) and (problem := reading.not_utf_8(other.read())):
