@@ -28,7 +28,8 @@ from vault_memory.config import Config
 from vault_memory.core import reading, trailers
 from vault_memory.core.chat import escape, inject, prompt, read_request, read_response
 from vault_memory.core.extraction import extract, llm
-from vault_memory.core.notes import document, merge, note, parse_line
+from vault_memory.core.notes import document, merge_profile, note, parse_line
+from vault_memory.core.notes.line_merge import merge_jsonl, merge_lines
 from vault_memory.core.privacy import redact, without_private
 from vault_memory.core.profile import PastTurn, Profile, clean, computed
 from vault_memory.core.text import tokens
@@ -84,17 +85,17 @@ def _prompt(text: str) -> None:
 def _merge(text: str) -> None:
     lines = text.split("\n")
     base, mine, yours = ("\n".join(["a", *rows]) for rows in (lines[::2], lines[::-1], lines[1::3]))
-    merge.merge_lines(base, mine, yours)
-    merge.merge_lines(base, mine, yours, journal=True)
-    merge.merge_jsonl(base, mine, yours)
+    merge_lines(base, mine, yours)
+    merge_lines(base, mine, yours, journal=True)
+    merge_jsonl(base, mine, yours)
     note.conflicts_in(text)
-    merge.merge_lines(*_changed_by_both(text), journal=True)
+    merge_lines(*_changed_by_both(text), journal=True)
 
 
 def _merge_profile(text: str) -> None:
-    merge.merge_profile(text, f"- 主題：dark\n{text}", f"{text}\n- 等級：x")
+    merge_profile(text, f"- 主題：dark\n{text}", f"{text}\n- 等級：x")
     base, mine, yours = _changed_by_both(text, "## 其他記憶\n", "- ")
-    merge.merge_profile(base, mine, yours)
+    merge_profile(base, mine, yours)
 
 
 def _changed_by_both(text: str, title: str = "", bullet: str = "") -> tuple[str, str, str]:

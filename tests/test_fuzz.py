@@ -25,6 +25,7 @@ from vault_memory.core import layout, reading, timing, trailers
 from vault_memory.core.chat import escape, inject, prompt, read_request, read_response
 from vault_memory.core.extraction import extract, llm, load_lexicon
 from vault_memory.core.notes import Turn, document, journal, merge, note, parse_line
+from vault_memory.core.notes.line_merge import merge_lines
 from vault_memory.core.privacy import redact, without_private
 from vault_memory.core.profile import FIELDS, PastTurn, Profile, changes_between, clean, computed
 from vault_memory.core.text import tokens
@@ -126,10 +127,10 @@ def a_merge(text: str) -> None:
         assert merged is not None
         assert merge.merge_file(PurePosixPath(path), None, data[1], data[2]) is not None
         assert len(note.conflicts_in(merged.text)) >= 0
-    merged = merge.merge_lines(base, ours, theirs)
+    merged = merge_lines(base, ours, theirs)
     kept = set(merged.text.split("\n"))
     assert (set(ours.split("\n")) | set(theirs.split("\n"))) - set(base.split("\n")) <= kept
-    assert merge.merge_lines(base, ours, base).text == ours
+    assert merge_lines(base, ours, base).text == ours
 
 
 def records(text: str) -> None:

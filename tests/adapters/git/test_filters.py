@@ -54,7 +54,7 @@ def test_a_file_whose_filter_fails_waits_alone_until_it_works(vault: Vault, kind
     vault.write(b"mine\n", PurePosixPath("open.md"))
     assert [edit.path.name for edit in vault.history.uncommitted()] == ["open.md"]
     assert vault.history.uncommitted([NOTE, new]) == []
-    assert vault.history.failing_filters() == {NOTE: "rot", new: "rot"}
+    assert vault.history.obstacles.failing_filters() == {NOTE: "rot", new: "rot"}
     flushed = vault.history.commit([vault.draft(b"assistant's", NOTE), vault.draft(b"other")])
     assert flushed.waiting == 1 and len(flushed.commits) == 1 and "filter of notes" in (flushed.paused or "")
     assert vault.subjects() == ["plain", "add other"]
@@ -65,7 +65,7 @@ def test_a_file_whose_filter_fails_waits_alone_until_it_works(vault: Vault, kind
     assert vault.git("show", f"HEAD:{NOTE}") == "old\nnffvfgnag'f\n"
     assert vault.history.uncommitted([NOTE])[0].after == b"by hand\nassistant's\n"
     assert "by hand" not in vault.git("log", "-p", "--no-textconv", "--all")
-    assert vault.history.failing_filters() == {}
+    assert vault.history.obstacles.failing_filters() == {}
 
 
 ENCODED = "\u6211\u559c\u6b61 $Id: Bob, 3rd floor$\n".encode()
@@ -88,7 +88,8 @@ def test_a_claim_garbles_no_text_in_utf_8(
     vault.write(attributes.encode(), PurePosixPath(place))
     vault.history.commit([Draft("a note", ASSISTANT, (FileChange(NOTE, None, content),))])
     assert vault.history.blob(NOTE) == held
-    assert vault.history.as_in_git(NOTE, content) == held and vault.history.as_on_disk(NOTE, held) == content
+    tree = vault.history.working_tree
+    assert tree.as_in_git(NOTE, content) == held and tree.as_on_disk(NOTE, held) == content
     vault.write(content + content, NOTE)
     edits = vault.history.uncommitted()
     vault.history.commit_edits([Draft("mine", ASSISTANT, tuple(each for each in edits if each.path == NOTE))])
@@ -102,7 +103,7 @@ def test_a_filter_with_a_claim_waits(vault: Vault) -> None:
     vault.write(b"*.md filter=rot working-tree-encoding=ISO-8859-1\n", PurePosixPath(".gitattributes"))
     vault.git("config", "--global", "filter.rot.clean", "tr a-z n-za-m")
     vault.write(ENCODED, NOTE)
-    assert vault.history.uncommitted([NOTE]) == [] and vault.history.failing_filters() == {NOTE: "rot"}
+    assert vault.history.uncommitted([NOTE]) == [] and vault.history.obstacles.failing_filters() == {NOTE: "rot"}
     flushed = vault.history.commit([vault.draft(b"more", NOTE)])
     assert flushed.waiting == 1
     vault.write(b"*.md filter=rot\n", PurePosixPath(".gitattributes"))

@@ -84,8 +84,8 @@ def everything(vault: Vault, history: History) -> None:
     vault.write(b"raw\n", PurePosixPath("big.txt"))
     history.uncommitted()
     history.log([USER])
-    history.ignored(NOTE)
-    history.tracked()
+    history.working_tree.is_ignored(NOTE)
+    history.working_tree.tracked()
     blame(vault.root, USER)
     diff(vault.root, USER, "HEAD", None)
     git.changed_files(vault.root, None, "HEAD")
@@ -140,7 +140,7 @@ def test_a_file_whose_filter_is_refused_waits_and_blocks_no_other(vault: Vault) 
     vault.write(b"mine\n", PurePosixPath("open.md"))
     assert [edit.path.name for edit in vault.history.uncommitted()] == [".gitattributes", "open.md"]
     assert vault.history.uncommitted([NOTE]) == []
-    assert vault.history.waiting_for_filter() == {NOTE: "rot"}
+    assert vault.history.obstacles.waiting_for_filter() == {NOTE: "rot"}
     flushed = vault.history.commit([vault.draft(b"assistant's", NOTE), vault.draft(b"other")])
     assert flushed.waiting == 1 and len(flushed.commits) == 1 and "rot" in (flushed.paused or "")
     assert vault.subjects() == ["add other"]
@@ -165,7 +165,7 @@ def test_a_commit_starts_no_process_for_the_settings(
     monkeypatch.setenv("PATH", str(wrapper.parent), prepend=os.pathsep)
     vault.history.commit([vault.draft(b"two")])
     assert not (tmp_path / "started").exists()
-    vault.history.ignored(NOTE)
+    vault.history.working_tree.is_ignored(NOTE)
     assert (tmp_path / "started").read_text().count("check-ignore") == 1, "the test sees what is started"
 
 

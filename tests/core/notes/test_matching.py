@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_memory.core.notes.line_merge import merge_jsonl, merge_lines
 from vault_memory.core.notes.matching import matches
-from vault_memory.core.notes.merge import merge_jsonl, merge_lines
 
 texts = st.lists(st.sampled_from("abcdefgh"), max_size=40) | st.lists(st.integers(0, 300).map(str), max_size=300)
 

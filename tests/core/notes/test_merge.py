@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.core.notes import note
-from vault_memory.core.notes.merge import Clash, Newer, Side, merge_file, merge_jsonl, merge_lines, merge_profile
+from vault_memory.core.notes.line_merge import Clash, Side, merge_jsonl, merge_lines
+from vault_memory.core.notes.merge import merge_file
+from vault_memory.core.notes.profile_merge import Newer, merge_profile
 from vault_memory.core.profile.fields import FIELDS
 from vault_memory.core.profile.profile import Profile, new_profile
 

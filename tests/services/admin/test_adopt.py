@@ -88,7 +88,8 @@ def test_a_folder_with_git_keeps_its_own_rules(notes: Path) -> None:
         cwd=notes, check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip
     assert all(line.endswith("unspecified") for line in attributes.splitlines())
-    assert open_vault(notes).history.ignored(PurePosixPath("memory/alice/conversations/2026-01-30.jsonl"))
+    record = PurePosixPath("memory/alice/conversations/2026-01-30.jsonl")
+    assert open_vault(notes).history.working_tree.is_ignored(record)
 
 
 @pytest.mark.slow

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
         Filters,
         Head,
         Repository,
-        encoding_claims,
-        filter_claims,
         in_its_place,
         is_failed_filter,
         refuse_tracked,
@@ -56,7 +54,15 @@ if TYPE_CHECKING:
         tracked_state,
         wrong_kinds,
     )
-    from vault_memory.adapters.git.rules import ATTRIBUTES, IGNORE, changed_rules, ignored_files, is_rules
+    from vault_memory.adapters.git.rules import (
+        ATTRIBUTES,
+        IGNORE,
+        changed_rules,
+        encoding_claims,
+        filter_claims,
+        ignored_files,
+        is_rules,
+    )
     from vault_memory.adapters.git.settings import (
         NEXT_STEP,
         SIGNING,
@@ -175,8 +181,8 @@ __getattr__ = lazy_exports(
         "common_dir": "settings",
         "commits_outside_graph": "upkeep",
         "diff": "diff",
-        "encoding_claims": "repository",
-        "filter_claims": "repository",
+        "encoding_claims": "rules",
+        "filter_claims": "rules",
         "followed_remote": "remote",
         "growth": "upkeep",
         "ignored_files": "rules",

@@ -268,6 +268,11 @@ class Objects:
             entry = self._child(entry.id, part)
         return entry
 
+    def file(self, tree_id: str, path: PurePosixPath) -> str | None:
+        """The blob of a file in a tree; None for anything else of that path."""
+        entry = self.find(tree_id, path)
+        return entry.id if entry and entry.mode in FILE_MODES else None
+
     def _child(self, tree_id: str, name: str) -> TreeEntry | None:
         tree = self._tree(tree_id)
         body, at = tree.body, tree.locate(os.fsencode(name))

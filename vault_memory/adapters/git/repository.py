@@ -4,14 +4,13 @@ have written them."""
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import functools
 import os
 import re
 import stat
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
@@ -53,11 +52,9 @@ _SETTLED_NS = 2 * 10**8
 _BEGUN_NS = 10**9
 """ORIG_HEAD this young means that a merge or reset has just begun."""
 _FILTERED = re.compile(rb"^(?![ \t\r]*#).*\sfilter=", re.MULTILINE)
-_CLAIMS = ("working-tree-encoding", "ident")
+CLAIMS = ("working-tree-encoding", "ident")
 """The attributes by which git makes other text of a text in UTF-8: as if it were in another encoding, and `$Id$`."""
 _CLAIMED = re.compile(rb"^(?![ \t\r]*#).*\s-?(?:working-tree-encoding|ident)\b", re.MULTILINE)
-_CLAIMING = frozenset(map(str.encode, (*_CLAIMS, "-working-tree-encoding")))  # without the encoding, git gives up
-_MACRO = b"[attr]"
 _LINE_END_ATTRIBUTES = ("text", "eol", "crlf")
 _FAILED = re.compile(r"clean filter '.+' failed")
 """How git names a filter without which it makes no blob, and whose program ended with an error or is not there."""
@@ -443,7 +440,7 @@ class Filters:
             return {}
         names = b"".join(os.fsencode(path) + b"\0" for path in paths)
         plain = {"GIT_LITERAL_PATHSPECS": "0"}
-        asked = ("filter", *_LINE_END_ATTRIBUTES, *_CLAIMS)
+        asked = ("filter", *_LINE_END_ATTRIBUTES, *CLAIMS)
         out = git.run(self._repository.top, "check-attr", "-z", "--stdin", *asked, stdin=names, extra=plain)
         fields = os.fsdecode(out).split("\0")
         found: dict[PurePosixPath, dict[str, str]] = {}
@@ -568,46 +565,12 @@ def _searched(attributes: bytes) -> _Rules:
     )
 
 
-def encoding_claims(attributes: bytes, *others: bytes) -> frozenset[bytes]:
-    """The lines of a text of attributes that claim another encoding than UTF-8 or expand `$Id$`, also by a macro.
-
-    Where one macro does, of this text or of `others`, each counts as one that does: they may name each other.
-    """
-    return _claims(_CLAIMING, attributes, *others)
-
-
-def filter_claims(attributes: bytes, *others: bytes) -> frozenset[bytes]:
-    """The lines of a text of attributes that put files through a filter, likewise."""
-    return _claims(frozenset([b"filter"]), attributes, *others)
-
-
 def shared_attributes(repository: Repository) -> list[Path]:
     """The attributes files that count for all of a repository and are not in it: its own and the person's."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     named = _expanded(repository.settings().get("core.attributesfile") or "")
     own = repository.common_dir / "info" / "attributes"
     return [own, repository.top / named if named else Path(home, "git", "attributes")]
-
-
-def _claims(names: frozenset[bytes], *texts: bytes) -> frozenset[bytes]:
-    """The lines of the first text that set one of these attributes, also by a macro of any of the texts."""
-    texts = tuple(text.removeprefix(codecs.BOM_UTF8) for text in texts)
-    if any(_macro(line) for text in texts for line in _claiming(text, names)):
-        names |= set(filter(None, (_macro(line) for text in texts for line in text.split(b"\n"))))
-    return frozenset(_claiming(texts[0], names))
-
-
-def _macro(line: bytes) -> bytes:
-    """The name of the macro that a line of attributes defines, or b""."""
-    pattern = (line.split() or [b""])[0].strip(b'"')
-    return pattern.removeprefix(_MACRO) if pattern.startswith(_MACRO) else b""
-
-
-def _claiming(attributes: bytes, names: Collection[bytes]) -> Iterator[bytes]:
-    for line in attributes.split(b"\n"):
-        _, *said = line.split() or [b"#"]
-        if any(each.partition(b"=")[0] in names for each in said) and not line.lstrip().startswith(b"#"):
-            yield line.strip()
 
 
 def _is_claim(attributes: Mapping[str, str]) -> bool:

@@ -1,25 +1,29 @@
 """What git's rules of a working tree, `.gitignore` and `.gitattributes`, would say if some of them were other ones.
 
 Git itself decides, in a working tree that holds these files alone: no pattern is read here. The repository's own
-`info/exclude` and `info/attributes`, and the person's global rules, are in force there, too.
+`info/exclude` and `info/attributes`, and the person's global rules, are in force there, too. Of files that come later
+git says nothing: for them the lines of attributes themselves are read (`encoding_claims`, `filter_claims`).
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
-from vault_memory.adapters.git.repository import Repository
+from vault_memory.adapters.git.repository import CLAIMS, Repository
 
 IGNORE, ATTRIBUTES = ".gitignore", ".gitattributes"
 _TIMEOUT_S = 120.0
+_CLAIMING = frozenset(map(str.encode, (*CLAIMS, "-working-tree-encoding")))  # without the encoding, git gives up
+_MACRO = b"[attr]"
 
 
 def is_rules(path: PurePosixPath, name: str) -> bool:
@@ -110,3 +114,37 @@ def _in_force(top: Path, name: str) -> dict[PurePosixPath, bytes | None]:
         else:
             found[path] = files.read(top / path) if is_file else None
     return found
+
+
+def encoding_claims(attributes: bytes, *others: bytes) -> frozenset[bytes]:
+    """The lines of a text of attributes that claim another encoding than UTF-8 or expand `$Id$`, also by a macro.
+
+    Where one macro does, of this text or of `others`, each counts as one that does: they may name each other.
+    """
+    return _claims(_CLAIMING, attributes, *others)
+
+
+def filter_claims(attributes: bytes, *others: bytes) -> frozenset[bytes]:
+    """The lines of a text of attributes that put files through a filter, likewise."""
+    return _claims(frozenset([b"filter"]), attributes, *others)
+
+
+def _claims(names: frozenset[bytes], *texts: bytes) -> frozenset[bytes]:
+    """The lines of the first text that set one of these attributes, also by a macro of any of the texts."""
+    texts = tuple(text.removeprefix(codecs.BOM_UTF8) for text in texts)
+    if any(_macro(line) for text in texts for line in _claiming(text, names)):
+        names |= set(filter(None, (_macro(line) for text in texts for line in text.split(b"\n"))))
+    return frozenset(_claiming(texts[0], names))
+
+
+def _macro(line: bytes) -> bytes:
+    """The name of the macro that a line of attributes defines, or b""."""
+    pattern = (line.split() or [b""])[0].strip(b'"')
+    return pattern.removeprefix(_MACRO) if pattern.startswith(_MACRO) else b""
+
+
+def _claiming(attributes: bytes, names: Collection[bytes]) -> Iterator[bytes]:
+    for line in attributes.split(b"\n"):
+        _, *said = line.split() or [b"#"]
+        if any(each.partition(b"=")[0] in names for each in said) and not line.lstrip().startswith(b"#"):
+            yield line.strip()

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git, private
@@ -35,21 +36,22 @@ from vault_memory.adapters.git import (
     allow,
     bytes_of,
     is_content,
-    is_failed_filter,
     object_id,
     settings_of,
 )
+from vault_memory.adapters.history.faults import FAULTS, Faults, in_words
 from vault_memory.adapters.history.intents import (
     Intent,
     IntentLog,
     WrittenFile,
     check_path,
+    is_committed_by_itself,
     net_changes,
     no_such_name,
-    repository_around,
 )
 from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange, Flushed, HistoryState
-from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, signature
+from vault_memory.adapters.history.obstacles import Obstacles
+from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, head_tree, signature
 from vault_memory.adapters.history.publish import (
     GitIndexUpdate,
     draft_branch_move,
@@ -58,16 +60,15 @@ from vault_memory.adapters.history.publish import (
     release_own_locks,
 )
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
+from vault_memory.adapters.history.working_tree import WorkingTree
 from vault_memory.core import layout
 from vault_memory.errors import (
     Busy,
     Changed,
-    ForeignFile,
     HistoryError,
     LargeObject,
     NotFound,
     TooLarge,
-    Unwritable,
     UsageError,
     in_command,
 )
@@ -78,19 +79,7 @@ _STAND_BY_S = 2.0
 _LEFT_BEHIND_S = 60.0
 """A lock that is older was left by a git that has ended, or waits with it for the person's editor."""
 _POLL_S = 0.02
-_STATUS_TIMEOUT_S = 120.0
 _DEFAULT_OWNER = Author("vault owner", "owner@localhost")
-
-
-_FAULTS = (HistoryError, ForeignFile, Unwritable, OSError)
-"""What reading or writing git's own folder raises when that is damaged: no caller's mistake, and no reason to lose what
-waits."""
-
-
-def _in_words(fault: Exception) -> str:
-    if isinstance(fault, OSError):
-        return f"{fault.filename or 'a file of git'} cannot be used ({fault.strerror}): correct that"
-    return str(fault)
 
 
 class _Overtaken(Exception):
@@ -130,6 +119,7 @@ class History:
         self._objects = Objects(self._repository.common_dir / "objects")
         self._intents = IntentLog(self.git_dir / WAITING_DIR / "intents", self.root, self._objects)
         self._rewind = Rewind(self._repository, self._objects, self._intents)
+        self._faults = Faults(self._repository, self._objects, self._intents)
         self._default_person = Author(person_name or _DEFAULT_OWNER.name, person_email or _DEFAULT_OWNER.email)
         self._sign = sign
         self._now = now
@@ -142,7 +132,10 @@ class History:
         A folder that the larger repository ignores gets one of its own.
         """
         repository = Repository(root)
-        if not repository.exists() or (repository.prefix.parts and cls(root).ignored(PurePosixPath("USER.md"))):
+        is_taken = repository.exists()
+        if is_taken and repository.prefix.parts:
+            is_taken = not cls(root).working_tree.is_ignored(PurePosixPath("USER.md"))
+        if not is_taken:
             git.run(repository.root, "init", "--quiet", "--initial-branch=main")
         return cls(root)
 
@@ -156,6 +149,16 @@ class History:
         """Git's own folder of this working tree."""
         return self._repository.git_dir
 
+    @cached_property
+    def working_tree(self) -> WorkingTree:
+        """What git says of the files on the disk."""
+        return WorkingTree(self._repository, self._objects, self._faults)
+
+    @cached_property
+    def obstacles(self) -> Obstacles:
+        """What keeps edits out of commits."""
+        return Obstacles(self._repository, self._objects, self._intents, self.working_tree)
+
     # Reading ------------------------------------------------------------------------------------------------------
 
     def state(self) -> HistoryState:
@@ -163,19 +166,25 @@ class History:
 
         Of a damaged repository it says what can be said.
         """
-        head, problem = self._head(), self._problem()
+        head, problem = self._head(), self._faults.problem()
         damaged: tuple[str, ...] = ()
         waiting = 0
         with contextlib.suppress(HistoryError):  # `problem` names the place
             damaged, waiting = tuple(self._intents.damaged()), self._intents.count()
         if head is None:
             return HistoryState(None, None, problem, waiting, damaged, None, problem)
-        paused = problem or self._repository.paused() or self._lost_base()
+        paused = problem or self._repository.paused() or self._faults.lost_base()
         held = self._repository.held_lock()
         if held and not waiting and not _is_old(held):
             held = None
         lock = f"{held} is held by another git; if none is running, delete it" if held else None
         return HistoryState(head.branch, head.commit, paused, waiting, damaged, lock, problem)
+
+    def _why_waiting(self) -> str:
+        """What has to be done before the commits that wait are made, as far as a look shows it."""
+        state = self.state()
+        staged = ", ".join(map(str, self.working_tree.staged(list(self._intents.waiting()))))
+        return state.paused or state.lock or (f"{staged} is staged: commit or unstage it" if staged else "see `status`")
 
     def stopped(self) -> str | None:
         """What a person is in the middle of, in words: a rebase or the like, or an old commit; None for nothing.
@@ -186,65 +195,17 @@ class History:
             return self._repository.stopped()
         return None
 
-    def _why_waiting(self) -> str:
-        """What has to be done before the commits that wait are made, as far as a look shows it."""
-        state = self.state()
-        staged = ", ".join(map(str, self.staged(list(self._waiting()))))
-        return state.paused or state.lock or (f"{staged} is staged: commit or unstage it" if staged else "see `status`")
-
-    def _lost_base(self) -> str | None:
-        """A file that waits, and of which what HEAD holds cannot be read, in words; or None."""
-        tree = self._head_tree()
-        for path in self._waiting():
-            try:
-                if blob := self._blob_at(tree, path):
-                    self._is_large(blob)
-            except HistoryError as error:
-                return f"{path} in HEAD: {error}, or put .git back from a backup"
-        return None
-
-    def _damage(self) -> str | None:
-        """What stands in the place of a file or folder in git's own, or of ours there, in words; or None."""
-        ours = self.git_dir / WAITING_DIR
-        head = self._head()
-        found = self._repository.planted(head.ref or "" if head else "") + self._repository.objects_in_the_way()
-        found += git.wrong_kinds([ours, ours / "intents"], [ours / "lock"])
-        return git.in_its_place(*found[0]) if found else None
-
-    def _problem(self) -> str | None:
-        """Why git can judge no file here, in words with the next step, or None."""
-        try:
-            problem = self._damage() or self._repository.unusable() or GitIndexUpdate(self._repository).problem
-            if problem:
-                return problem
-            tree = self._head_tree()
-            for path in (PurePosixPath(layout.MEMORY_DIR, "x"), *self._waiting()):
-                self._blob_at(tree, path)
-        except _FAULTS as error:
-            return _in_words(error)
-        return None
-
     def _head(self) -> Head | None:
-        """Where HEAD stands; None while that cannot be read: then `_problem` says why."""
+        """Where HEAD stands; None while that cannot be read: then `Faults` says why."""
         try:
             return self._repository.head()
         except HistoryError:
             return None
 
-    def _head_tree(self) -> str:
-        """The tree that HEAD holds, which can be read. Raises `HistoryError`, which says what a person does."""
-        commit = self._repository.head().commit
-        try:
-            tree = self._objects.tree_of(commit)
-            self._objects.tree(tree)
-        except HistoryError as error:
-            raise HistoryError(f"HEAD is at {commit}, and {error}, or put .git back from a backup") from error
-        return tree
-
     def _known_tree(self) -> str | None:
-        """The same; None while it cannot be read: what depends on it waits, and `_problem` says why."""
+        """The tree that HEAD holds; None while it cannot be read: what depends on it waits, and `Faults` says why."""
         try:
-            return self._head_tree()
+            return head_tree(self._repository, self._objects)
         except HistoryError:
             return None
 
@@ -257,7 +218,7 @@ class History:
 
     def blob(self, path: PurePosixPath, rev: str = "HEAD") -> bytes | None:
         """The bytes of a file at a commit, or None when the commit has no such file. Raises `LargeObject`."""
-        blob = self._blob_at(self._objects.tree_of(self._resolve(rev)), path)
+        blob = self._objects.file(self._objects.tree_of(self._resolve(rev)), self._repository.prefix / path)
         try:
             return self._objects.read(blob, files.MAX_FILE_BYTES)[1] if blob else None
         except LargeObject as error:
@@ -267,11 +228,11 @@ class History:
 
     def is_kept(self, path: PurePosixPath, content: bytes) -> bool:
         """Whether HEAD, or a commit that waits, holds these bytes of a file."""
-        waiting = self._waiting()
+        waiting = self._intents.waiting()
         if path in waiting:
             return is_content(content, waiting[path].new)
         tree = self._known_tree()
-        blob = self._blob_at(tree, path) if tree else None
+        blob = self._objects.file(tree, self._repository.prefix / path) if tree else None
         return blob is not None and blob == Filters(self._repository, self._objects).blob(
             self._repository.prefix / path, content
         )
@@ -336,15 +297,15 @@ class History:
         files are looked at, and no process is started for a tracked one; one in `cache` is not read again. `inspect`
         gets the paths before the files are read, and may refuse them by raising.
         """
-        listed = self._status() if paths is None else list(paths)
+        listed = self.working_tree.changed() if paths is None else list(paths)
         inspect(listed)
-        waiting, filters = self._waiting(), Filters(self._repository, self._objects)
+        waiting, filters = self._intents.waiting(), Filters(self._repository, self._objects)
         tree = self._known_tree()
         read = files.read if paths is None else (cache or ReadCache()).read  # a cache would hold the whole vault
         edits: list[FileChange] = []
         room = files.MAX_FILE_BYTES
         for path in listed:
-            if not self._is_committed_by_itself(path, programs):
+            if not is_committed_by_itself(self.root, path, programs=programs):
                 continue
             try:
                 on_disk = read(self.root / path)
@@ -377,78 +338,16 @@ class History:
     def _without_left_out(self, edits: Sequence[FileChange], *, is_named: bool) -> list[FileChange]:
         """Without files whose filter is refused. Named ones git has not listed itself: without new ones that it
         ignores, and without those whose changes it does not see."""
-        left_out = set(self._with_refused_filter([edit.path for edit in edits]))
+        left_out = set(self.working_tree.with_refused_filter([edit.path for edit in edits]))
         if is_named:
             new = [edit.path for edit in edits if edit.before is None]
-            left_out |= self._ignored(new) if new and not self._problem() else set(new)
-            left_out |= self.unseen([edit.path for edit in edits])
+            left_out |= self.working_tree.ignored(new) if new and not self._faults.problem() else set(new)
+            left_out |= self.working_tree.unseen([edit.path for edit in edits])
         return [edit for edit in edits if edit.path not in left_out]
-
-    def left_alone(self) -> dict[PurePosixPath, int | None]:
-        """Files that differ from HEAD and that no commit of ours takes, for the person to commit or move.
-
-        With the bytes on disk (0: deleted) of one that is too large there or in HEAD; None for one that stands in the
-        place of another (`core.layout.is_misplaced`).
-        """
-        tree = self._objects.tree_of(self._repository.head().commit)
-        found: dict[PurePosixPath, int | None] = {}
-        for path in self._status():
-            if layout.is_misplaced(path) and os.path.lexists(self.root / path):
-                found[path] = None
-            if not self._is_committed_by_itself(path, layout.is_program(path)):
-                continue
-            try:
-                size = (self.root / path).lstat().st_size
-            except OSError:
-                size = 0
-            blob = self._blob_at(tree, path)
-            if size > files.MAX_FILE_BYTES or (blob and self._is_large(blob)):
-                found[path] = size
-        return found
-
-    def _is_large(self, blob: str) -> bool:
-        try:
-            self._objects.read(blob, files.MAX_FILE_BYTES)
-        except LargeObject:
-            return True
-        return False
-
-    def held_elsewhere(
-        self, edits: Sequence[FileChange], known: Mapping[PurePosixPath, str]
-    ) -> dict[PurePosixPath, str]:
-        """Those of the edits that are as another local branch has the file, and its name: a checkout that was killed
-        leaves them. `known` are those that were found to be so before.
-        """
-        from vault_memory.adapters.history.branches import OtherBranches  # only where a person has edited something
-
-        prefix = self._repository.prefix
-        branches = OtherBranches(self._repository, self._objects)
-        given = {prefix / edit.path: edit for edit in edits}
-
-        def content(path: PurePosixPath) -> bytes | None:
-            return given[path].after if path in given else files.read(self._repository.top / path)
-
-        found = branches.holding(
-            given,
-            content,
-            changed=lambda: [prefix / path for path in self._status()],
-            known={prefix / path: name for path, name in known.items()},
-        )
-        return {path.relative_to(prefix): name for path, name in found.items()}
 
     def refused_settings(self) -> tuple[Setting, ...]:
         """The repository's own settings that would start programs or lead elsewhere, and are not allowed to."""
         return settings_of(self.root).refused
-
-    def filtered(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
-        """Those of the paths whose bytes in git differ from those on disk, because of a filter; and its name."""
-        prefix = self._repository.prefix
-        drivers = Filters(self._repository, self._objects).drivers([prefix / path for path in paths])
-        return {path.relative_to(prefix): name for path, name in drivers.items()}
-
-    def as_in_git(self, path: PurePosixPath, content: bytes) -> bytes:
-        """A file's bytes as git holds them: with its line ends, after its filter."""
-        return Filters(self._repository, self._objects).cleaned(self._repository.prefix / path, content)
 
     def blob_ids(self, contents: Mapping[PurePosixPath, bytes]) -> dict[PurePosixPath, str]:
         """The blob that git would make of each of these files. Raises `HistoryError` for one that could not be
@@ -470,109 +369,16 @@ class History:
                 )
         return found
 
-    def as_on_disk(self, path: PurePosixPath, content: Content) -> Content:
-        """What a file that git holds is on the disk. Raises `HistoryError` when its filter may not be run."""
-        return Filters(self._repository, self._objects).smudged(self._repository.prefix / path, content)
-
-    def claimed(self, paths: Iterable[PurePosixPath]) -> tuple[list[PurePosixPath], list[Path]]:
-        """Those of the files of which attributes claim that they are in another encoding than UTF-8, or hold `$Id$`;
-        and the attributes files that claim such a thing."""
-        prefix, filters = self._repository.prefix, Filters(self._repository, self._objects)
-        claimed = filters.claimed([prefix / path for path in paths])
-        return [path.relative_to(prefix) for path in claimed], filters.claimants()
-
-    def waiting_for_filter(self) -> dict[PurePosixPath, str]:
-        """Files that differ from HEAD and are not committed because their filter is refused; and the filter's name."""
-        return self._with_refused_filter(self._status()) if settings_of(self.root).filters else {}
-
-    def failing_filters(self) -> dict[PurePosixPath, str]:
-        """Files that differ from HEAD and are not committed because their filter fails; and the filter's name."""
-        if not self._repository.filters():
-            return {}
-        prefix, filters = self._repository.prefix, Filters(self._repository, self._objects)
-        drivers = filters.drivers([prefix / path for path in self._status()])
-        failing: dict[PurePosixPath, str] = {}
-        for full, name in drivers.items():
-            with contextlib.suppress(TooLarge, ForeignFile, PermissionError):  # it is withheld for that
-                if filters.fails(full, files.read(self._repository.top / full)):
-                    failing[full.relative_to(prefix)] = name
-        return failing
-
     def taken(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
         """Those of these files, gone from the disk, that git took away (another branch, a merge) or the person's own
         commit deleted: HEAD does not hold them, and did lately. None while git's folder cannot be read."""
         try:
-            tree, waiting = self._head_tree(), self._waiting()
-            return self._rewind.held_before(p for p in paths if p not in waiting and not self._blob_at(tree, p))
-        except _FAULTS:
+            tree, waiting = head_tree(self._repository, self._objects), self._intents.waiting()
+            return self._rewind.held_before(
+                p for p in paths if p not in waiting and not self._objects.file(tree, self._repository.prefix / p)
+            )
+        except FAULTS:
             return set()
-
-    def _with_refused_filter(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
-        prefix = self._repository.prefix
-        refused = Filters(self._repository, self._objects).refused([prefix / path for path in paths])
-        return {path.relative_to(prefix): name for path, name in refused.items()}
-
-    def left_out(self, paths: Sequence[PurePosixPath]) -> set[PurePosixPath]:
-        """Those of the paths whose file on disk does not count, as git's skip-worktree flag says."""
-        if not paths:
-            return set()
-        prefix = self._repository.prefix
-        flagged = GitIndexUpdate(self._repository).left_out([prefix / path for path in paths])
-        return {path.relative_to(prefix) for path in flagged}
-
-    def unseen(self, paths: Sequence[PurePosixPath]) -> set[PurePosixPath]:
-        """Those of the paths whose changes on the disk git does not see: `left_out` ones, and with assume-unchanged."""
-        if not paths:
-            return set()
-        prefix = self._repository.prefix
-        flagged = GitIndexUpdate(self._repository).unseen([prefix / path for path in paths])
-        return {path.relative_to(prefix) for path in flagged}
-
-    def kept_back(self) -> set[PurePosixPath]:
-        """The files whose commits wait because git leaves them out, and the person had edited them."""
-        planner = Planner(self._repository, self._objects, self._sign)
-        pending = self._intents.pending()
-        return planner.on_left_out(pending, GitIndexUpdate(self._repository)) if pending else set()
-
-    def staged(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
-        """The files that the person has staged: their commits wait, and should wait alone."""
-        tree = self._known_tree()
-        if tree is None:  # all commits wait
-            return set()
-        full = {self._repository.prefix / path: path for path in paths}
-        held = GitIndexUpdate(self._repository).blobs(list(full))
-        found = {path: self._objects.find(tree, path) for path in full}
-        return {full[path] for path, entry in found.items() if held[path] != (entry.id if entry else None)}
-
-    def ignored(self, path: PurePosixPath) -> bool:
-        """Whether git ignores an untracked file of that name."""
-        return bool(self._ignored([path]))
-
-    def _ignored(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
-        """Those of the paths of untracked files that git ignores: one process looks at all."""
-        # `check-ignore` refuses literal path specs; ./ keeps a leading colon from being read as one that is not.
-        plain = {"GIT_LITERAL_PATHSPECS": "0"}
-        names = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
-        out = git.run(self.root, "check-ignore", "-z", "--stdin", stdin=names, extra=plain, ok=(0, 1))
-        return {PurePosixPath(name) for name in os.fsdecode(out).split("\0") if name}
-
-    def ignoring(self, paths: Sequence[PurePosixPath]) -> dict[PurePosixPath, str]:
-        """Those of the names that git's patterns ignore, tracked or not, and the line that does: `.gitignore:3:*`."""
-        if not paths or self._problem():
-            return {}
-        names = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
-        command = ("check-ignore", "--no-index", "--verbose", "-z", "--stdin")
-        out = git.run(self.root, *command, stdin=names, extra={"GIT_LITERAL_PATHSPECS": "0"}, ok=(0, 1))
-        fields = os.fsdecode(out).split("\0")
-        rows = zip(fields[0:-1:4], fields[1::4], fields[2::4], fields[3::4], strict=False)
-        return {PurePosixPath(row[3]): ":".join(row[:3]) for row in rows if not row[2].startswith("!")}
-
-    def _waiting(self) -> dict[PurePosixPath, FileChange]:
-        return net_changes(draft for intent in self._intents.pending() for draft in intent.drafts)
-
-    def _blob_at(self, tree: str, path: PurePosixPath) -> str | None:
-        entry = self._objects.find(tree, self._repository.prefix / path)
-        return entry.id if entry and entry.mode in FILE_MODES else None
 
     def _resolve(self, rev: str) -> str | None:
         if rev == "HEAD":
@@ -582,49 +388,6 @@ class History:
         except HistoryError as error:
             raise NotFound(f"{self.root} has no commit {rev!r}: `git log` lists the commits") from error
         return out.decode().strip()
-
-    def _status(self) -> list[PurePosixPath]:
-        """Files that differ from HEAD or are new; those in a merge conflict are left to the person.
-
-        None while git can judge no file: `state` says why.
-        """
-        if self._problem():
-            return []
-        options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
-        command = ("status", *options, "--", ".")
-        try:
-            out = git.run(self.root, *command, timeout_s=_STATUS_TIMEOUT_S)
-        except HistoryError as error:
-            if not is_failed_filter(error):
-                raise
-            # Without filters git lists some files too many, and who asks compares them one by one.
-            settings = [
-                (name, key) for name in self._repository.filters() for key in ("clean=", "process=", "required=no")
-            ]
-            off = [option for name, key in settings for option in ("-c", f"filter.{name}.{key}")]
-            out = git.run(self.root, *off, *command, timeout_s=_STATUS_TIMEOUT_S)
-        rows = [
-            row for row in os.fsdecode(out).split("\0") if row and "U" not in row[:2] and row[:2] not in ("AA", "DD")
-        ]
-        return [PurePosixPath(row[3:]).relative_to(self._repository.prefix) for row in rows]
-
-    def _is_committed_by_itself(self, path: PurePosixPath, programs: bool) -> bool:
-        full = self.root / path
-        if layout.is_private(path) or layout.is_program(path) != programs:
-            return False
-        if not files.can_hold(self.root, path) or (layout.is_misplaced(path) and os.path.lexists(full)):
-            return False
-        if repository_around(self.root, path):  # a submodule's files are committed there
-            return False
-        is_file = full.is_file() and not full.is_symlink()
-        return (is_file or not os.path.lexists(full)) and not files.is_temporary(path.name)
-
-    def tracked(self) -> list[PurePosixPath]:
-        """Every file of the vault that git tracks; none while git can judge no file."""
-        if self._problem():
-            return []
-        listed = git.run(self.root, "ls-files", "-z", "--", ".", timeout_s=_STATUS_TIMEOUT_S)
-        return [PurePosixPath(name) for name in os.fsdecode(listed).split("\0") if name]
 
     def entry(self, path: PurePosixPath, rev: str = "HEAD") -> TreeEntry | None:
         """The entry of a path in a commit's tree, or None."""
@@ -734,7 +497,7 @@ class History:
                 time.sleep(_POLL_S)  # git writes old content into files for a moment, and fails if we write then
                 continue
             redone: set[PurePosixPath] = set()
-            with contextlib.suppress(*_FAULTS):  # HEAD or a log of git's is damaged: `_flush` tells of it
+            with contextlib.suppress(*FAULTS):  # HEAD or a log of git's is damaged: `_flush` tells of it
                 redone = self._rewind.take_up_dropped() | self._rewind.put_back()
             done: set[PurePosixPath] = set()
             for change in changes.values():
@@ -781,7 +544,8 @@ class History:
 
     def _refuse_unseen(self, paths: Iterable[PurePosixPath], bases: Mapping[PurePosixPath, str | None]) -> None:
         """Refuse to write anew a file that is in git and that git leaves out of this disk: its text would be lost."""
-        for path in self.left_out([path for path in paths if bases.get(path)]):
+        held = [path for path in paths if bases.get(path)]
+        for path in self.working_tree.left_out(held) if held else ():
             raise HistoryError(
                 f"{path} is in git and not on this disk, because git leaves it out (skip-worktree): `git update-index "
                 f"--no-skip-worktree {in_command(path)}`, then `git checkout HEAD -- {in_command(path)}` puts it here"
@@ -809,14 +573,14 @@ class History:
 
         Without those that HEAD, being damaged, does not tell: `Plan` then makes the change on what HEAD will hold.
         """
-        tree, waiting, filters = self._known_tree(), self._waiting(), Filters(self._repository, self._objects)
+        tree, waiting, filters = self._known_tree(), self._intents.waiting(), Filters(self._repository, self._objects)
         bases: dict[PurePosixPath, str | None] = {}
         for path in paths:
             with contextlib.suppress(HistoryError):
                 if path in waiting:
                     bases[path] = filters.blob(self._repository.prefix / path, waiting[path].new)
                 elif tree is not None:
-                    bases[path] = self._blob_at(tree, path)
+                    bases[path] = self._objects.file(tree, self._repository.prefix / path)
         return bases
 
     # Committing ---------------------------------------------------------------------------------------------------
@@ -824,7 +588,7 @@ class History:
     def _flush(self, written: Sequence[WrittenFile] = (), edits: tuple[Draft, ...] = ()) -> Flushed:
         """Commit what waits, or these edits of the person's."""
         if not self._repository.is_rewriting():
-            with contextlib.suppress(*_FAULTS):  # what waits is told of it below
+            with contextlib.suppress(*FAULTS):  # what waits is told of it below
                 self._rewind.take_up_dropped()
         give_up = time.monotonic() + _STAND_BY_S
         while True:
@@ -836,13 +600,13 @@ class History:
             except CannotCommit as reason:
                 return _all_wait(pending, str(reason))
             except DamagedIndex:
-                return _all_wait(pending, self._problem() or "git's index keeps changing")
+                return _all_wait(pending, self._faults.problem() or "git's index keeps changing")
             except _Overtaken as reason:
                 if time.monotonic() > give_up:
                     return _all_wait(pending, str(reason))
                 time.sleep(_POLL_S)
-            except _FAULTS as error:
-                return _all_wait(pending, self._problem() or _in_words(error))
+            except FAULTS as error:
+                return _all_wait(pending, self._faults.problem() or in_words(error))
 
     def _looked_at(self, edits: tuple[Draft, ...]) -> Intent:
         """Edits as the planner takes drafts: now, on top of HEAD. Nothing is kept of them."""
@@ -857,7 +621,7 @@ class History:
             path = self.root / change.path
             stamps[path] = _stamp(path)
             content = self._read_again(path)
-            held = self._blob_at(tree, change.path)
+            held = self._objects.file(tree, self._repository.prefix / change.path)
             known = {filters.blob(self._repository.prefix / change.path, change.old)}
             if isinstance(change.old, bytes):
                 known.add(object_id("blob", change.old))

@@ -97,6 +97,19 @@ def repository_around(root: Path, path: PurePosixPath) -> Path | None:
     return next((folder for folder in folders if os.path.exists(folder / ".git")), None)
 
 
+def is_committed_by_itself(root: Path, path: PurePosixPath, *, programs: bool) -> bool:
+    """Whether an edit of this file, or with `programs` of one that Obsidian runs, is committed without being asked."""
+    full = root / path
+    if layout.is_private(path) or layout.is_program(path) != programs:
+        return False
+    if not files.can_hold(root, path) or (layout.is_misplaced(path) and os.path.lexists(full)):
+        return False
+    if repository_around(root, path):  # a submodule's files are committed there
+        return False
+    is_file = full.is_file() and not full.is_symlink()
+    return (is_file or not os.path.lexists(full)) and not files.is_temporary(path.name)
+
+
 def no_such_name(path: PurePosixPath) -> Unwritable:
     """The error for a path that this disk does not take."""
     return Unwritable(f"{path} cannot be written on this disk, which takes no such name: give it a shorter one")
@@ -127,6 +140,10 @@ class IntentLog:
     def pending(self) -> list[Intent]:
         """All intents, oldest first, without the damaged ones. May be called without the lock, too."""
         return self._looked_through()[0]
+
+    def waiting(self) -> dict[PurePosixPath, FileChange]:
+        """Each file that waits to be committed, from before the first change of it to after the last."""
+        return net_changes(draft for intent in self.pending() for draft in intent.drafts)
 
     def damaged(self) -> list[str]:
         """A line for each damaged intent, set aside or not yet."""

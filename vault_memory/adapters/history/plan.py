@@ -387,6 +387,17 @@ class Planner:
             return None
 
 
+def head_tree(repository: Repository, objects: Objects) -> str:
+    """The tree that HEAD holds, which can be read. Raises `HistoryError`, which says what a person does."""
+    commit = repository.head().commit
+    try:
+        tree = objects.tree_of(commit)
+        objects.tree(tree)
+    except HistoryError as error:
+        raise HistoryError(f"HEAD is at {commit}, and {error}, or put .git back from a backup") from error
+    return tree
+
+
 def _mode(path: Path) -> int:
     try:
         return path.lstat().st_mode

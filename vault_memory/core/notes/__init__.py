@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from vault_memory.core.notes import document, journal, merge, note
     from vault_memory.core.notes.document import Chunk, Document, Resume, Segment
     from vault_memory.core.notes.journal import Turn, parse_line
-    from vault_memory.core.notes.merge import Clash, Side, carry_over, merge_profile
+    from vault_memory.core.notes.line_merge import Clash, Side
+    from vault_memory.core.notes.merge import carry_over
+    from vault_memory.core.notes.profile_merge import merge_profile
 
 __all__ = [
     "Chunk",
@@ -34,14 +36,14 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "Chunk": "document",
-        "Clash": "merge",
+        "Clash": "line_merge",
         "Document": "document",
         "Resume": "document",
         "Segment": "document",
-        "Side": "merge",
+        "Side": "line_merge",
         "Turn": "journal",
         "carry_over": "merge",
-        "merge_profile": "merge",
+        "merge_profile": "profile_merge",
         "parse_line": "journal",
     },
 )

@@ -50,7 +50,7 @@ def _vault(vault: Vault) -> CheckResult:
     if problem := vault.history.state().problem:
         return problem, "do that, then run `vault-memory doctor` again"
     private = (f"{layout.STATE_DIR}/token", f"{layout.MEMORY_DIR}/x/{layout.INDEX_FILE}")
-    if not all(vault.history.ignored(PurePosixPath(name)) for name in private):
+    if not all(vault.history.working_tree.is_ignored(PurePosixPath(name)) for name in private):
         return ".gitignore lacks our rules: the index would be committed", "`vault-memory doctor --fix` adds them"
     what, _, step = ignored_notes(vault).rpartition(": ")
     if what:

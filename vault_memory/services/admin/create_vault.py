@@ -146,7 +146,7 @@ def _complete(root: Path, action: str, ignored: Sequence[str] = ()) -> Created:
     changes = []
     for path in written:
         content = files.read(root / path)
-        if content is not None and not vault.history.ignored(path):
+        if content is not None and not vault.history.working_tree.is_ignored(path):
             committed = vault.history.blob(path)
             changes.append(FileChange(path, committed if committed is not None else before.get(path), content))
     commit = None
@@ -156,5 +156,5 @@ def _complete(root: Path, action: str, ignored: Sequence[str] = ()) -> Created:
     indexed = sum(len(reconcile(vault, scope).indexed) for scope in vault.scopes())
     paused = vault.history.state().paused
     notes = [*vault.config.waits(), *([f"no commit can be made here now: {paused}"] if paused else [])]
-    notes += filter(None, [] if paused else [claims_line(vault, vault.history.tracked())])
+    notes += filter(None, [] if paused else [claims_line(vault, vault.history.working_tree.tracked())])
     return Created(root, tuple(written), tuple(hooks), commit, indexed, tuple(notes))

@@ -188,7 +188,8 @@ def ignored_notes(vault: Vault) -> str:
     its own writes all the same; what a person makes there is not seen."""
     names = [glob.replace("*", "2000-01-01") for glob, _ in KIND_OF_PATH]
     paths = [layout.user_dir(user_id) / name for user_id in vault.user_ids() for name in names]
-    for path, line in vault.history.ignoring([path for path in paths if not layout.is_private(path)]).items():
+    paths = [path for path in paths if not layout.is_private(path)]
+    for path, line in vault.history.working_tree.ignoring(paths).items():
         return (
             f"git ignores names such as {path} ({line}), and a file that a person makes there is not committed: take "
             "that pattern out"
@@ -294,7 +295,7 @@ def _refused_settings(vault: Vault) -> list[str]:
         f"the repository's own git config sets {setting.in_words()}, which does not take effect: {NEXT_STEP}"
         for setting in vault.history.refused_settings()
     ]
-    waiting = vault.history.waiting_for_filter()
+    waiting = vault.history.obstacles.waiting_for_filter()
     return lines + [f"{path} is not committed before the filter {name} may run" for path, name in waiting.items()]
 
 

@@ -27,7 +27,7 @@ def restore_file(vault: Vault, path: PurePosixPath, when: str) -> bool:
     held = vault.history.blob(path, commit)
     if held is None:
         raise NotFound(f"{path} was not there at {when}: `vault-memory log {in_command(path)}` shows when it was")
-    then = bytes_of(vault.history.as_on_disk(path, held)) or b""
+    then = bytes_of(vault.history.working_tree.as_on_disk(path, held)) or b""
     message = trailers.render(f"restore {path} to {commit[:12]}", "", Trailers(restores=commit))
     author, file = vault.history.person(), files.contained(vault.root, path)
 

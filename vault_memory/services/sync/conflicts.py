@@ -15,7 +15,7 @@ from vault_memory.core.profile import FIELDS
 from vault_memory.core.trailers import KEYS, Trailers
 from vault_memory.errors import TooLarge
 from vault_memory.services.profiles import history
-from vault_memory.services.sync.merge import CONFLICT_COPY
+from vault_memory.services.sync.sides import CONFLICT_COPY
 from vault_memory.services.vault import Vault
 
 _MAX_AGE_DAYS = 7

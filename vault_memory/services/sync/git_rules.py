@@ -31,7 +31,7 @@ def ignore_problem(vault: Vault, after: Mapping[PurePosixPath, bytes | None], le
     `after` has the changed ones as they would be, `leaving` files on the disk that git would track no more.
     """
     top = vault.history.root
-    ignored = [*git.ignored_files(top), *vault.history.ignoring(leaving)]
+    ignored = [*git.ignored_files(top), *vault.history.working_tree.ignoring(leaving)]
     asked = [path for path in ignored if not layout.is_private(path) and not files.is_temporary(path.name)]
     with git.changed_rules(top, IGNORE, after) as rules:
         still = rules.ignored(asked)
@@ -46,8 +46,8 @@ def filter_problem(vault: Vault, after: Mapping[PurePosixPath, bytes | None], kn
     `after` has the changed ones as they would be, `known` the files of the remote that are new.
     """
     profiles = [layout.user_dir(user_id) / layout.PROFILE for user_id in vault.user_ids()]
-    own = list(filter(layout.is_own_kind, dict.fromkeys([*vault.history.tracked(), *known, *profiles])))
-    now = vault.history.filtered(own)
+    own = list(filter(layout.is_own_kind, dict.fromkeys([*vault.history.working_tree.tracked(), *known, *profiles])))
+    now = vault.history.working_tree.filtered(own)
     new = {path: name for path, name in filters_after(vault, after, own).items() if path not in now}
     return f"{_shown(list(new))} would go through the git filter {next(iter(new.values()))}" if new else ""
 

@@ -24,7 +24,8 @@ def take_programs(vault: Vault) -> list[str]:
     history = vault.history
     notes = []
     with locked(vault, None):
-        left_out = sorted(history.left_out([path for path in history.tracked() if layout.is_program(path)]))
+        programs = list(filter(layout.is_program, history.working_tree.tracked()))
+        left_out = sorted(history.working_tree.left_out(programs))
         holdable = [path for path in left_out if files.can_write(history.root, path)]
         taken = [path for path in holdable if history.blob(path) is not None]  # a link stays where it is
         for path in taken:

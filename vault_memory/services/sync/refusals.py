@@ -91,7 +91,11 @@ def refusals(
     others = [each for each in differences if each.path not in kept_out]
     replaced = _replaced([each.path for each in misplaced if each.new], [each.path for each in others])
     open_to_all = [each for each in others if each.path not in replaced]
-    left_out = {path for path in history.left_out([each.path for each in open_to_all]) if not _is_followed(vault, path)}
+    left_out = {
+        path
+        for path in history.working_tree.left_out([each.path for each in open_to_all])
+        if not _is_followed(vault, path)
+    }
     unfit = {each.path for each in open_to_all if not files.can_write(history.root, each.path)}
     run = {each.path for each in open_to_all if layout.is_program(each.path) and not programs} - unfit
     large = {
@@ -100,9 +104,9 @@ def refusals(
         if max(sizes.get(blob, 0) for blob in (each.old, each.new) if blob) > _max_bytes(each.path)
     } - (unfit | run)
     untracked = _untracked(vault, (each for each in open_to_all if each.path not in unfit | run))
-    covered = {path for path in untracked if history.ignored(path)}
+    covered = {path for path in untracked if history.working_tree.is_ignored(path)}
     flagged = _flagged(vault, [each.path for each in open_to_all if each.new is None and each.path not in run])
-    kept = flagged - history.ignoring(sorted(flagged)).keys()
+    kept = flagged - history.working_tree.ignoring(sorted(flagged)).keys()
     entries: dict[PurePosixPath, TreeEntry | None] = {
         each.path: None for each in (*private, *misplaced) if each.new or history.entry(each.path)
     }
@@ -145,7 +149,7 @@ def _is_misplaced(vault: Vault, difference: FileDifference) -> bool:
 def _flagged(vault: Vault, deleted: Sequence[PurePosixPath]) -> set[PurePosixPath]:
     """Those of the files that the remote has deleted that lie here, and whose text the person keeps out of commits by a
     flag in git's entry. Without the entry it would count as a new file."""
-    return vault.history.unseen([path for path in deleted if os.path.lexists(vault.history.root / path)])
+    return vault.history.working_tree.unseen([path for path in deleted if os.path.lexists(vault.history.root / path)])
 
 
 def _is_followed(vault: Vault, path: PurePosixPath) -> bool:
@@ -196,7 +200,7 @@ def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
 
 def private_in_git(vault: Vault) -> str:
     """The private files that git tracks, in one line with the next step; "" when there are none."""
-    return _private_line(vault.history.tracked())
+    return _private_line(vault.history.working_tree.tracked())
 
 
 def wrong_in_git(vault: Vault) -> list[str]:
@@ -204,7 +208,7 @@ def wrong_in_git(vault: Vault) -> list[str]:
 
     Private files; misplaced ones that are on the disk; each `.gitattributes` that makes writes slow.
     """
-    root, tracked = vault.history.root, vault.history.tracked()
+    root, tracked = vault.history.root, vault.history.working_tree.tracked()
     misplaced = [path for path in tracked if layout.is_misplaced(path) and os.path.lexists(root / path)]
     lines = [_private_line(tracked), _misplaced_line(misplaced)]
     above = [root / layout.MEMORY_DIR, *(root / layout.user_dir(user_id) for user_id in vault.user_ids())]
@@ -228,7 +232,7 @@ def claims_line(vault: Vault, tracked: Iterable[PurePosixPath]) -> str:
     than UTF-8, or hold `$Id$`; with the next step. Else ""."""
     known = [path for path in tracked if layout.is_own_kind(path)]
     profiles = [layout.user_dir(user_id) / layout.PROFILE for user_id in vault.user_ids()]
-    claimed, sources = vault.history.claimed(dict.fromkeys([*known, *profiles]))
+    claimed, sources = vault.history.working_tree.claimed(dict.fromkeys([*known, *profiles]))
     if not claimed:
         return ""
     return (
