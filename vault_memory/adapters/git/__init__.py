@@ -56,7 +56,14 @@ if TYPE_CHECKING:
         tracked_state,
         wrong_kinds,
     )
-    from vault_memory.adapters.git.rules import ATTRIBUTES, IGNORE, changed_rules, ignored_files, is_rules
+    from vault_memory.adapters.git.rules import (
+        ATTRIBUTES,
+        IGNORE,
+        changed_rules,
+        ignored_files,
+        is_rules,
+        other_rules,
+    )
     from vault_memory.adapters.git.settings import (
         NEXT_STEP,
         SIGNING,
@@ -120,6 +127,7 @@ __all__ = [
     "is_on_this_machine",
     "is_rules",
     "object_id",
+    "other_rules",
     "pack_objects",
     "refuse_tracked",
     "refuse_vast",
@@ -186,6 +194,7 @@ __getattr__ = lazy_exports(
         "is_on_this_machine": "remote",
         "is_rules": "rules",
         "object_id": "objects",
+        "other_rules": "rules",
         "pack_objects": "upkeep",
         "refuse_tracked": "repository",
         "refuse_vast": "diff",
