@@ -109,15 +109,16 @@ def test_the_same_lines_keep_both_texts_until_a_person_decides(one: Machine, two
 
 
 def test_what_cannot_be_merged_is_kept_beside(one: Machine, two: Machine) -> None:
-    one.write("picture.png", b"\0one")
+    one.write("notes/picture.png", b"\0one")
     one.sync()
-    two.write("picture.png", b"\0two")
+    two.write("notes/picture.png", b"\0two")
     done = two.sync()
-    (copy,) = two.root.glob("picture (conflict *).png")
-    assert {copy.read_bytes(), (two.root / "picture.png").read_bytes()} == {b"\0one", b"\0two"}
-    assert copy.name in done.notes[0] and copy.name in status(two.vault).conflicts[0]
+    (copy,) = two.root.glob("notes/picture (conflict *).png")
+    assert {copy.read_bytes(), (two.root / "notes/picture.png").read_bytes()} == {b"\0one", b"\0two"}
+    name = f"notes/{copy.name}"
+    assert name in done.notes[0] and name in status(two.vault).conflicts[0]
     one.sync()
-    assert (one.root / copy.name).read_bytes() == copy.read_bytes()
+    assert (one.root / name).read_bytes() == copy.read_bytes()
     copy.unlink()
     assert status(two.vault).conflicts == ()
 
