@@ -19,7 +19,7 @@ from vault_memory.services.daemon.heartbeat import heartbeat
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.profiles.preferences import set_preference
 from vault_memory.services.sync.sync import Synced, sync
-from vault_memory.services.turns.record import record_turn
+from vault_memory.services.turns.record import learn_waiting, record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
@@ -301,3 +301,14 @@ def test_a_save_in_the_middle_of_a_merge_is_taken_in(one: Machine, two: Machine)
     two.sync()
     assert saved and two.read(note) == "# 想法\n\nONE\ntwo\nTHREE\n"
     two.assert_clean()
+
+
+def test_a_killed_writers_turn_is_learned_from_though_another_machine_has_a_turn_on_that_line(
+    one: Machine, two: Machine
+) -> None:
+    """Each machine counts the lines of its own record: the first machine's commit named this turn's line, too."""
+    record_turn(two.vault, "alice", "我喜歡暗色主題", learn=False)
+    (kept,) = two.vault.unlearned("alice").glob("*.kept")
+    kept.unlink()  # as after a kill, right after the line
+    assert learn_waiting(two.vault, "alice") == 0
+    assert two.theme() == "dark"
