@@ -297,8 +297,11 @@ def _append_to_record(
         marker = _next_marker(vault, turn.user_id, at.date(), _digest(line))
         held.enter_context(_marked(vault, turn.user_id, marker, make=True))
         try:
-            # A killed writer of an earlier version may have left a marker for the line that is this turn's now.
-            _strike_off(vault, turn.user_id, replace(marker, digest=""))
+            old = replace(marker, digest="")  # a killed writer of an earlier version; its line is this turn's now
+            if not (
+                vault.unlearned(turn.user_id) / old.name
+            ).is_symlink():  # that is nobody's marker: `doctor` names it
+                _strike_off(vault, turn.user_id, old)
             number = files.append_line(home / conversation, line, below=home, within=vault.root)
         except BaseException:
             _strike_off(vault, turn.user_id, marker)
