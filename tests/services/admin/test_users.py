@@ -171,8 +171,10 @@ def test_the_rules_in_a_users_own_folder_move_along(vault: Vault) -> None:
     assert vault.history.blob(PurePosixPath("memory/an/a.txt")) == b"tea\n"
 
 
-@pytest.mark.parametrize("how", ["through a filter", "a new file", "gone from the index", "unseen"])
-def test_a_staged_file_stops_the_renaming_before_it_begins(vault: Vault, how: str) -> None:
+@pytest.mark.parametrize(
+    "how", ["through a filter", "a new file", "gone from the index", "--assume-unchanged", "--skip-worktree"]
+)
+def test_a_staged_or_unseen_file_stops_the_renaming_before_it_begins(vault: Vault, how: str) -> None:
     """The folder had moved, and its commit waited for that file, or the file was to be committed under the old id."""
     set_preference(vault, "alice", "theme", "dark")
     note = vault.root / "memory/alice/a.md"
@@ -189,11 +191,20 @@ def test_a_staged_file_stops_the_renaming_before_it_begins(vault: Vault, how: st
     elif how == "gone from the index":
         git.run(vault.root, "rm", "--quiet", "--cached", "memory/alice/a.md")
     else:
-        git.run(vault.root, "update-index", "--assume-unchanged", "memory/alice/a.md")
-    step = "--no-assume-unchanged" if how == "unseen" else "git restore --staged"
-    with pytest.raises(HistoryError, match=f"memory/alice/a.md.*{step} memory/alice/a.md"):
+        git.run(vault.root, "update-index", how, "memory/alice/a.md")
+    if how == "--skip-worktree":
+        note.unlink()  # as `git sparse-checkout` does
+    with pytest.raises(HistoryError, match="memory/alice/a.md") as refused:
         rename_user(vault, "alice", "an")
     assert vault.user_ids() == ["alice"] and vault.history.state().waiting == 0
+    steps = re.findall("`git ([^`]* [^`]*)`", str(refused.value))
+    assert len(steps) == (2 if how == "--skip-worktree" else 1)
+    for step in steps:
+        git.run(vault.root, *step.split())
+    if how == "through a filter":
+        (vault.root / ".git/info/attributes").unlink()
+    rename_user(vault, "alice", "an")
+    assert vault.history.blob(PurePosixPath("memory/an/a.md")) == b"tea\n"
 
 
 def test_while_commits_wait_nothing_is_undone_and_nobody_renamed(vault: Vault) -> None:

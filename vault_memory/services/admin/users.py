@@ -126,10 +126,14 @@ def _refuse_staged(vault: Vault, folder: PurePosixPath, paths: Sequence[PurePosi
             f"{path} is staged, so {folder} cannot be moved now: `git commit` it, or `git restore --staged "
             f"{in_command(path)}`, which leaves your text on the disk"
         )
+    left_out = vault.history.left_out(known)
     for path in sorted(vault.history.unseen(known)):
+        named, flag = in_command(path), "skip-worktree" if path in left_out else "assume-unchanged"
+        is_there = os.path.lexists(vault.root / path)
+        back = "" if is_there else f"`git restore --ignore-skip-worktree-bits -- {named}` puts it on the disk, then "
         raise HistoryError(
-            f"git does not see changes of {path}, and would under another id: `git update-index --no-skip-worktree "
-            f"--no-assume-unchanged {in_command(path)}` lets it see them, then rename again"
+            f"git does not see changes of {path}, and would under another id: {back}`git update-index --no-{flag} "
+            f"{named}` lets it see them, then rename again"
         )
 
 
