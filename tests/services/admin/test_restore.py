@@ -9,6 +9,8 @@ import re
 import shutil
 import signal
 import struct
+import subprocess
+import sys
 import tarfile
 import time
 from collections.abc import Callable
@@ -22,7 +24,7 @@ from vault_memory.errors import UsageError
 from vault_memory.services.admin import backup, restore
 from vault_memory.services.starter import hooks as shipped_hooks
 from vault_memory.services.turns import record_turn
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 Add = Callable[..., None]
 """Adds a member: its name, its content, and other fields of `TarInfo`."""
@@ -356,3 +358,44 @@ def test_what_a_killed_restore_left_is_taken_away_by_the_next(tmp_path: Path, pl
     assert not left.exists() and (at_work / "note.md").exists()
     assert sorted(path.name for path in place.iterdir()) == [at_work.name, "new"]
     assert not list(target.glob(".vault-memory-restore-*"))
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from vault_memory.services.admin import restore
+moves = 0
+def count(event, args):
+    global moves
+    if event == "os.rename" and Path(os.fsdecode(args[1])).parent == Path(sys.argv[2]):
+        moves += 1
+        if moves == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(count)
+restore(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders cannot be locked")
+def test_a_restore_that_was_killed_between_two_moves_is_finished_by_the_next(tmp_path: Path, place: Path) -> None:
+    """Half of the vault stayed, and the next restore only said that the folder is not empty."""
+    backup_file = archive(tmp_path, lambda add: [add(f"{name}/a.md", b"tea") for name in ("b", "c", "d")])
+    command = [sys.executable, "-c", _KILLED, str(backup_file), str(place)]
+    assert subprocess.run(command, timeout=60).returncode == -signal.SIGKILL
+    half = sorted(path.name for path in place.iterdir())
+    assert half[1:] == ["b", "c"] and half[0].startswith(".vault-memory-restore-")
+    with pytest.raises(UsageError, match="which is not a vault"):
+        open_vault(place)
+    (place / "c/a.md").write_text("mine")
+    other = shutil.copy(backup_file, tmp_path / "other.tar.gz")
+    (place / "e.md").write_text("mine")
+    for asked, said in (
+        (Path(other), f"`vault-memory restore {backup_file} "),
+        (backup_file, "e.md did not come with"),
+    ):
+        with pytest.raises(UsageError, match=re.escape(said)):
+            restore(asked, place)
+    (place / "e.md").unlink()
+    restore(backup_file, place)
+    assert [(place / name / "a.md").read_text() for name in ("b", "c", "d")] == ["tea", "mine", "tea"]
+    assert not list(place.glob(".vault-memory-restore-*")) and open_vault(place)

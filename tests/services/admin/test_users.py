@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 import pytest
@@ -119,9 +120,91 @@ def test_files_that_go_through_a_filter_move_or_stop_the_renaming_before_it_begi
             rename_user(vault, "alice", "an")
         assert vault.user_ids() == ["alice"]
         git.run(vault.root, "config", "--global", *clean)
+    (vault.root / ".git/info/attributes").write_text("memory/alice/a.md filter=upper\nmemory/an/a.md filter=upper\n")
     rename_user(vault, "alice", "an")
     assert vault.history.blob(PurePosixPath("memory/an/a.md")) == b"TEA\n"
     assert (vault.root / "memory/an/a.md").read_text() == "tea\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "rule", "said"),
+    [
+        (".gitignore", "/memory/alice/diary.md", "ignored"),
+        (".git/info/exclude", "**/alice/*.md\n!**/alice/[A-Z]*.md", "ignored"),
+        (".gitattributes", "memory/alice/** filter=upper", "filter=upper"),
+        (".git/info/attributes", "[attr]odd eol=crlf\nmemory/al*/diary.md odd", "eol=crlf"),
+    ],
+)
+def test_a_rule_of_git_that_holds_for_the_old_id_alone_stops_the_renaming(
+    vault: Vault, source: str, rule: str, said: str
+) -> None:
+    """What it kept out of git, or encrypted, was committed in the clear, and the next sync sent it."""
+    git.run(vault.root, "config", "--global", "filter.upper.clean", "tr a-z A-Z")
+    set_preference(vault, "alice", "theme", "dark")
+    with (vault.root / source).open("a") as rules:
+        rules.write(f"\n{rule}\n")
+    diary = vault.root / "memory/alice/diary.md"
+    diary.write_text("tea\n")
+    commit_person_edits(vault, None)
+    before = vault.history.blob(PurePosixPath("memory/alice/diary.md"))
+    with pytest.raises(UsageError) as refused:
+        rename_user(vault, "alice", "an")
+    line = (vault.root / source).read_text().split("\n").index(rule.split("\n")[-1 if "odd" in rule else 0]) + 1
+    assert re.search(f"memory/alice/.*{said}.*{source}:{line}:.*memory/an/", str(refused.value))
+    assert vault.user_ids() == ["alice"] and diary.exists()
+    with (vault.root / source).open("a") as rules:
+        rules.write(rule.replace("alice", "an").replace("al*", "an") + "\n")
+    rename_user(vault, "alice", "an")
+    commit_person_edits(vault, None)
+    assert vault.history.blob(PurePosixPath("memory/an/diary.md")) == before
+
+
+def test_the_rules_in_a_users_own_folder_move_along(vault: Vault) -> None:
+    set_preference(vault, "alice", "theme", "dark")
+    (vault.root / "memory/alice/.gitignore").write_text("diary.md\n")
+    (vault.root / "memory/alice/.gitattributes").write_text("*.txt text eol=crlf\n")
+    (vault.root / "memory/alice/diary.md").write_text("tea\n")
+    (vault.root / "memory/alice/a.txt").write_bytes(b"tea\r\n")
+    rename_user(vault, "alice", "an")
+    assert commit_person_edits(vault, None) == 0
+    assert vault.history.blob(PurePosixPath("memory/an/diary.md")) is None
+    assert vault.history.blob(PurePosixPath("memory/an/a.txt")) == b"tea\n"
+
+
+@pytest.mark.parametrize(
+    "how", ["through a filter", "a new file", "gone from the index", "--assume-unchanged", "--skip-worktree"]
+)
+def test_a_staged_or_unseen_file_stops_the_renaming_before_it_begins(vault: Vault, how: str) -> None:
+    """The folder had moved, and its commit waited for that file, or the file was to be committed under the old id."""
+    set_preference(vault, "alice", "theme", "dark")
+    note = vault.root / "memory/alice/a.md"
+    if how != "a new file":
+        note.write_text("tea\n")
+        commit_person_edits(vault, "alice")
+    if how == "through a filter":
+        (vault.root / ".git/info/attributes").write_text("memory/*/a.md filter=upper\n")
+        git.run(vault.root, "config", "--global", "filter.upper.clean", "tr a-z A-Z")
+        git.run(vault.root, "add", "--renormalize", "memory/alice/a.md")
+    elif how == "a new file":
+        note.write_text("tea\n")
+        git.run(vault.root, "add", "memory/alice/a.md")
+    elif how == "gone from the index":
+        git.run(vault.root, "rm", "--quiet", "--cached", "memory/alice/a.md")
+    else:
+        git.run(vault.root, "update-index", how, "memory/alice/a.md")
+    if how == "--skip-worktree":
+        note.unlink()  # as `git sparse-checkout` does
+    with pytest.raises(HistoryError, match="memory/alice/a.md") as refused:
+        rename_user(vault, "alice", "an")
+    assert vault.user_ids() == ["alice"] and vault.history.state().waiting == 0
+    steps = re.findall("`git ([^`]* [^`]*)`", str(refused.value))
+    assert len(steps) == (2 if how == "--skip-worktree" else 1)
+    for step in steps:
+        git.run(vault.root, *step.split())
+    if how == "through a filter":
+        (vault.root / ".git/info/attributes").unlink()
+    rename_user(vault, "alice", "an")
+    assert vault.history.blob(PurePosixPath("memory/an/a.md")) == b"tea\n"
 
 
 def test_while_commits_wait_nothing_is_undone_and_nobody_renamed(vault: Vault) -> None:

@@ -76,22 +76,22 @@ def test_both_sides_have_commits_of_the_withheld_file_and_values_of_one_key(one:
 
 def test_a_file_with_marks_of_a_conflict_and_one_that_cannot_be_merged(one: Machine, two: Machine) -> None:
     """What came for a canvas stands beside it: a later commit of the edits replaces it knowingly."""
-    one.write("plan.canvas", '{"nodes": []}\n')
+    one.write("notes/plan.canvas", '{"nodes": []}\n')
     one.sync()
     two.sync()
     one.edit(IDEA, "three", "THREE")
-    one.write("plan.canvas", '{"nodes": [1]}\n')
+    one.write("notes/plan.canvas", '{"nodes": [1]}\n')
     one.sync()
     marks = "# 想法\n\n<<<<<<< Updated\none\n=======\nuno\n>>>>>>> Stashed\ntwo\nthree\n"
     two.write(IDEA, marks)
-    two.write("plan.canvas", f'{{"nodes": [], "password": "{KEY}"}}\n')
+    two.write("notes/plan.canvas", f'{{"nodes": [], "password": "{KEY}"}}\n')
     done = two.sync()
     assert two.read(IDEA) == marks.replace("three", "THREE") and len(status(two.vault).withheld) == 2
-    assert KEY in two.read("plan.canvas") and in_commits(two, "plan.canvas") == '{"nodes": [1]}\n'
-    (copy,) = two.root.glob("plan (conflict *.canvas")
-    assert copy.read_text() == '{"nodes": [1]}\n' and any(copy.name in line for line in done.notes)
+    assert KEY in two.read("notes/plan.canvas") and in_commits(two, "notes/plan.canvas") == '{"nodes": [1]}\n'
+    (copy,) = two.root.glob("notes/plan (conflict *.canvas")
+    assert copy.read_text() == '{"nodes": [1]}\n' and any(f"notes/{copy.name}" in line for line in done.notes)
     two.sync()
-    assert len([*two.root.glob("plan (conflict *.canvas")]) == 1
+    assert len([*two.root.glob("notes/plan (conflict *.canvas")]) == 1
 
 
 def test_the_remote_changed_or_deleted_the_lines_that_hold_the_edit(one: Machine, two: Machine) -> None:

@@ -333,7 +333,7 @@ def test_a_file_that_turns_write_and_is_no_text_is_kept_beside(remote: Machine, 
     assert sum("holds NUL bytes" in line for line in notes) == 2 and "UTF-16" in "".join(notes)
     assert one.read(USER) == before and one.read("note.md").startswith("a \0")
     (copy,) = (one.root / "memory/alice").glob("USER (conflict *).md")
-    assert copy.read_text() == before + "\0"
+    assert copy.read_text() == before + "\0" and any(f"theirs is memory/alice/{copy.name}:" in line for line in notes)
     for user in ("alice", "bob"):
         recorded = record_turn(one.vault, user, "我喜歡暗色主題")
         assert recorded.commits and recorded.paused is None

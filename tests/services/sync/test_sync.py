@@ -19,7 +19,7 @@ from vault_memory.services.daemon.heartbeat import heartbeat
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.profiles.preferences import set_preference
 from vault_memory.services.sync.sync import Synced, sync
-from vault_memory.services.turns.record import record_turn
+from vault_memory.services.turns.record import learn_waiting, record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
@@ -109,15 +109,16 @@ def test_the_same_lines_keep_both_texts_until_a_person_decides(one: Machine, two
 
 
 def test_what_cannot_be_merged_is_kept_beside(one: Machine, two: Machine) -> None:
-    one.write("picture.png", b"\0one")
+    one.write("notes/picture.png", b"\0one")
     one.sync()
-    two.write("picture.png", b"\0two")
+    two.write("notes/picture.png", b"\0two")
     done = two.sync()
-    (copy,) = two.root.glob("picture (conflict *).png")
-    assert {copy.read_bytes(), (two.root / "picture.png").read_bytes()} == {b"\0one", b"\0two"}
-    assert copy.name in done.notes[0] and copy.name in status(two.vault).conflicts[0]
+    (copy,) = two.root.glob("notes/picture (conflict *).png")
+    assert {copy.read_bytes(), (two.root / "notes/picture.png").read_bytes()} == {b"\0one", b"\0two"}
+    name = f"notes/{copy.name}"
+    assert name in done.notes[0] and name in status(two.vault).conflicts[0]
     one.sync()
-    assert (one.root / copy.name).read_bytes() == copy.read_bytes()
+    assert (one.root / name).read_bytes() == copy.read_bytes()
     copy.unlink()
     assert status(two.vault).conflicts == ()
 
@@ -300,3 +301,14 @@ def test_a_save_in_the_middle_of_a_merge_is_taken_in(one: Machine, two: Machine)
     two.sync()
     assert saved and two.read(note) == "# 想法\n\nONE\ntwo\nTHREE\n"
     two.assert_clean()
+
+
+def test_a_killed_writers_turn_is_learned_from_though_another_machine_has_a_turn_on_that_line(
+    one: Machine, two: Machine
+) -> None:
+    """Each machine counts the lines of its own record: the first machine's commit named this turn's line, too."""
+    record_turn(two.vault, "alice", "我喜歡暗色主題", learn=False)
+    (kept,) = two.vault.unlearned("alice").glob("*.kept")
+    kept.unlink()  # as after a kill, right after the line
+    assert learn_waiting(two.vault, "alice") == 0
+    assert two.theme() == "dark"

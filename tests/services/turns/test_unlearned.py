@@ -173,6 +173,50 @@ def test_a_turn_whose_writer_was_killed_after_its_commits_is_not_learned_from_tw
     assert subjects(vault) == before
 
 
+def killed(vault: Vault, message: str) -> Path:
+    """Say this; its writer is killed right after the line. Returns the marker."""
+    record_turn(vault, "alice", message, "Noted.", learn=False)
+    (kept,) = vault.unlearned("alice").glob("*.kept")
+    kept.unlink()
+    return kept.with_suffix("")
+
+
+def test_a_turn_that_was_learned_from_under_an_earlier_id_is_not_learned_from_twice(begun: Vault) -> None:
+    vault = begun
+    marker = killed(vault, "I prefer light mode")
+    assert learn_waiting(vault, "alice") == 0 and "light" in read(vault, USER)
+    marker.touch()  # its writer was killed before it struck that off
+    rename_user(vault, "alice", "alix")
+    before = subjects(vault)
+    assert learn_waiting(vault, "alix") == 0 == turns_waiting(vault, "alix")
+    assert subjects(vault) == before
+
+
+def test_a_turn_is_found_among_lines_that_were_merged_into_the_record(begun: Vault) -> None:
+    vault = begun
+    marker = killed(vault, "I prefer light mode")
+    (record,) = (vault.root / "memory/alice/conversations").glob("*.jsonl")
+    first, second = record.read_bytes().splitlines(keepends=True)
+    other = first.replace(b"dark mode", b"short answers")
+    record.write_bytes(other + first + second)
+    assert learn_waiting(vault, "alice") == 0 and "light" in read(vault, USER)
+    assert "jsonl:3\n" in git(vault, "log", "-1", "--format=%B")
+    record.write_bytes(other + second + other)
+    before = subjects(vault)
+    marker.touch()
+    assert learn_waiting(vault, "alice") == 0 and subjects(vault) == before
+
+
+def test_a_marker_of_an_earlier_version_in_the_place_of_a_new_turn_is_not_taken_for_it(begun: Vault) -> None:
+    """Its writer was killed before its line, which that turn has by now."""
+    vault = begun
+    (record,) = (vault.root / "memory/alice/conversations").glob("*.jsonl")
+    marker(vault, record.stat().st_size)
+    record_turn(vault, "alice", "I prefer light mode", "Noted.")
+    assert subjects(vault)[0].startswith("log(alice)") and turns_waiting(vault, "alice") == 0
+    assert sum(line.startswith("log(alice)") for line in subjects(vault)) == 2
+
+
 def test_a_turn_without_git_is_learned_from_when_git_is_back(begun: Vault, tmp_path: Path) -> None:
     vault = begun
     shutil.move(vault.root / ".git", tmp_path / "git")

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         filter_claims,
         ignored_files,
         is_rules,
+        other_rules,
     )
     from vault_memory.adapters.git.settings import (
         NEXT_STEP,
@@ -126,6 +127,7 @@ __all__ = [
     "is_on_this_machine",
     "is_rules",
     "object_id",
+    "other_rules",
     "pack_objects",
     "refuse_tracked",
     "refuse_vast",
@@ -192,6 +194,7 @@ __getattr__ = lazy_exports(
         "is_on_this_machine": "remote",
         "is_rules": "rules",
         "object_id": "objects",
+        "other_rules": "rules",
         "pack_objects": "upkeep",
         "refuse_tracked": "repository",
         "refuse_vast": "diff",

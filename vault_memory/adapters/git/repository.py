@@ -56,6 +56,8 @@ CLAIMS = ("working-tree-encoding", "ident")
 """The attributes by which git makes other text of a text in UTF-8: as if it were in another encoding, and `$Id$`."""
 _CLAIMED = re.compile(rb"^(?![ \t\r]*#).*\s-?(?:working-tree-encoding|ident)\b", re.MULTILINE)
 _LINE_END_ATTRIBUTES = ("text", "eol", "crlf")
+BYTES_ATTRIBUTES = ("filter", *_LINE_END_ATTRIBUTES, *CLAIMS)
+"""The attributes that decide which bytes git holds of a file."""
 _FAILED = re.compile(r"clean filter '.+' failed")
 """How git names a filter without which it makes no blob, and whose program ended with an error or is not there."""
 _LINE_ENDS = re.compile(rb"^(?![ \t\r]*#).*\s(?:text\b|eol=|crlf\b)", re.MULTILINE)
@@ -440,8 +442,7 @@ class Filters:
             return {}
         names = b"".join(os.fsencode(path) + b"\0" for path in paths)
         plain = {"GIT_LITERAL_PATHSPECS": "0"}
-        asked = ("filter", *_LINE_END_ATTRIBUTES, *CLAIMS)
-        out = git.run(self._repository.top, "check-attr", "-z", "--stdin", *asked, stdin=names, extra=plain)
+        out = git.run(self._repository.top, "check-attr", "-z", "--stdin", *BYTES_ATTRIBUTES, stdin=names, extra=plain)
         fields = os.fsdecode(out).split("\0")
         found: dict[PurePosixPath, dict[str, str]] = {}
         for name, attribute, value in zip(fields[0:-1:3], fields[1::3], fields[2::3], strict=True):

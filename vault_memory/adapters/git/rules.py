@@ -1,4 +1,5 @@
-"""What git's rules of a working tree, `.gitignore` and `.gitattributes`, would say if some of them were other ones.
+"""What git's rules of a working tree, `.gitignore` and `.gitattributes`, would say if some of them were other ones, or
+of files under another name.
 
 Git itself decides, in a working tree that holds these files alone: no pattern is read here. The repository's own
 `info/exclude` and `info/attributes`, and the person's global rules, are in force there, too. Of files that come later
@@ -8,6 +9,7 @@ git says nothing: for them the lines of attributes themselves are read (`encodin
 from __future__ import annotations
 
 import codecs
+import contextlib
 import os
 import stat
 import tempfile
@@ -18,7 +20,8 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import process as git
-from vault_memory.adapters.git.repository import CLAIMS, Repository
+from vault_memory.adapters.git.repository import BYTES_ATTRIBUTES, CLAIMS, Repository, shared_attributes
+from vault_memory.errors import ForeignFile, TooLarge
 
 IGNORE, ATTRIBUTES = ".gitignore", ".gitattributes"
 _TIMEOUT_S = 120.0
@@ -63,10 +66,19 @@ class ChangedRules:
     tree: Path
     index: Path
 
-    def ignored(self, paths: Iterable[PurePosixPath]) -> set[PurePosixPath]:
-        """Those of the paths of files that git would ignore, if they were untracked."""
-        fields = self._ask(paths, "check-ignore", "--no-index", "-z", "--stdin")
-        return {PurePosixPath(name) for name in fields if name}
+    def ignored(self, paths: Iterable[PurePosixPath]) -> dict[PurePosixPath, str]:
+        """Those of the paths of files that git would ignore, if they were untracked, and the line: `.gitignore:3:*`."""
+        fields = self._ask(paths, "check-ignore", "--no-index", "--verbose", "-z", "--stdin")
+        rows = zip(fields[0:-1:4], fields[1::4], fields[2::4], fields[3::4], strict=True)
+        return {PurePosixPath(row[3]): ":".join(row[:3]) for row in rows if not row[2].startswith("!")}
+
+    def attributes(self, paths: Iterable[PurePosixPath]) -> dict[PurePosixPath, dict[str, str]]:
+        """What the attributes say of each path that decide which bytes git holds: attribute → value in git's words."""
+        fields = self._ask(paths, "check-attr", "-z", "--stdin", *BYTES_ATTRIBUTES)
+        found: dict[PurePosixPath, dict[str, str]] = {}
+        for name, attribute, value in zip(fields[0:-1:3], fields[1::3], fields[2::3], strict=True):
+            found.setdefault(PurePosixPath(name), {})[attribute] = value
+        return found
 
     def filters(self, paths: Iterable[PurePosixPath]) -> dict[PurePosixPath, str]:
         """Those of the paths that would go through a filter which git's settings define, and its name."""
@@ -98,6 +110,92 @@ class ChangedRules:
 
 
 _NAMED_FILES = ("core.excludesfile", "core.attributesfile")
+
+
+@dataclass(frozen=True)
+class OtherRule:
+    """A file of which git's rules say something else under its new name: what they say, and would say then.
+
+    `rules` are the lines to look at: the one that ignores the file, or those that set such attributes.
+    """
+
+    path: PurePosixPath
+    now: str
+    then: str
+    rules: tuple[str, ...]
+
+
+def other_rules(
+    root: Path,
+    old: PurePosixPath,
+    new: PurePosixPath,
+    paths: Collection[PurePosixPath],
+    tracked: Collection[PurePosixPath],
+) -> Iterator[OtherRule]:
+    """Those of the files in a folder that git would ignore no more, or hold in other bytes, if it had another name.
+
+    The folder, `old`, its name then, `new`, and the files are from `root`, a folder of the repository. Rules in the
+    folder move along. What is `tracked` stays so, whatever is ignored.
+    """
+    repository = Repository(root)
+    top, prefix = repository.top, repository.prefix
+    old, new = prefix / old, prefix / new
+    renamed = {prefix / path: new / (prefix / path).relative_to(old) for path in paths}
+    untracked = [path for path in renamed if path.relative_to(prefix) not in tracked]
+    with changed_rules(top, IGNORE, {}) as now, changed_rules(top, IGNORE, _moved(top, IGNORE, old, new)) as then:
+        ignored = now.ignored(untracked)
+        still = then.ignored(renamed[path] for path in ignored)
+    for path, line in ignored.items():
+        if renamed[path] not in still:
+            yield OtherRule(path.relative_to(prefix), "ignored", "not ignored", (line,))
+    moved = _moved(top, ATTRIBUTES, old, new)
+    with changed_rules(top, ATTRIBUTES, {}) as now, changed_rules(top, ATTRIBUTES, moved) as then:
+        before, after = now.attributes(renamed), then.attributes(renamed.values())
+    for path, to in renamed.items():
+        if names := [name for name in BYTES_ATTRIBUTES if before[path][name] != after[to][name]]:
+            yield OtherRule(
+                path.relative_to(prefix),
+                ", ".join(_shown(name, before[path][name]) for name in names),
+                ", ".join(_shown(name, after[to][name]) for name in names),
+                tuple(_lines(repository, path, names, (old.name, new.name))),
+            )
+
+
+def _moved(top: Path, name: str, old: PurePosixPath, new: PurePosixPath) -> dict[PurePosixPath, bytes | None]:
+    """What becomes of the files of rules called `name` in a folder that is moved."""
+    moved = {path: text for path, text in _in_force(top, name).items() if path.is_relative_to(old)}
+    return dict.fromkeys(moved) | {new / path.relative_to(old): text for path, text in moved.items()}
+
+
+def _shown(name: str, value: str) -> str:
+    """An attribute as a line of attributes has it."""
+    return {"unspecified": f"no {name}", "unset": f"-{name}", "set": name}.get(value, f"{name}={value}")
+
+
+def _lines(repository: Repository, path: PurePosixPath, names: Collection[str], words: Collection[str]) -> list[str]:
+    """The lines that may set these attributes of a path, also by a macro: those that hold one of the words, if any do.
+
+    Git tells no line of an attribute; this is to find it, and nothing is decided by it.
+    """
+    sources = [repository.top / folder / ATTRIBUTES for folder in path.parents][::-1]
+    found: list[tuple[str, list[str]]] = []
+    for source in (*shared_attributes(repository), *sources):
+        with contextlib.suppress(OSError, TooLarge, ForeignFile):
+            text = (files.read(source) or b"").decode("utf-8", "surrogateescape")
+            shown = source.relative_to(repository.top) if source.is_relative_to(repository.top) else source
+            found += [
+                (f"{shown}:{number}:{line}", line.split())
+                for number, line in enumerate(text.split("\n"), 1)
+                if line.split()
+            ]
+    names_one = _MACRO.decode()
+    macros = {said[0].removeprefix(names_one) for _, said in found if said[0].startswith(names_one)} | {"binary"}
+    setting = [
+        line
+        for line, said in found
+        if any(each.lstrip("-!").partition("=")[0] in macros.union(names) for each in said[1:])
+    ]
+    return [line for line in setting if any(word in line for word in words)] or setting
 
 
 def _in_force(top: Path, name: str) -> dict[PurePosixPath, bytes | None]:

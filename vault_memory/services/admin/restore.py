@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import tempfile
@@ -13,13 +14,16 @@ from vault_memory.adapters import files
 from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, check, unpack
 from vault_memory.adapters.history import WAITING_DIR
 from vault_memory.core import layout
-from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.errors import UsageError, VaultMemoryError, in_command
 from vault_memory.services import starter
 from vault_memory.services.admin.status import status
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.vault import Vault, open_vault
 
 _STAGING = ".vault-memory-restore-"
+_TREE, _MOVING = "vault", ".vault-memory/moving"
+"""In a staging folder: what is unpacked; and a private file that says what is moved from there into a folder, where
+that takes several steps: of which archive it is, its names, and what the person is to be told."""
 _POINTERS = ((".git",), (".git", "commondir"))
 """As files these name a repository elsewhere on the disk."""
 
@@ -35,33 +39,18 @@ def restore(
     """Unpack a backup into a folder that is empty or does not exist; return the vault's root.
 
     All of it is unpacked into a folder beside its place, checked, and then moved there; what a restore that was killed
-    left there goes first. Git would run the hooks of the archive: the vault gets those that `init` installs in their
-    place. State, such as tokens, is left out too, and commits that waited: their text is in the notes. `on_left_out`
-    gets a line for each such file. The index is made from the notes. `on_unhealthy` gets a line for each thing that a
-    person should repair in the vault.
+    left there goes first, and where it was killed between two moves, this one finishes it. Git would run the hooks of
+    the archive: the vault gets those that `init` installs in their place. State, such as tokens, is left out too, and
+    commits that waited: their text is in the notes. `on_left_out` gets a line for each such file. The index is made
+    from the notes. `on_unhealthy` gets a line for each thing that a person should repair in the vault.
 
     Raises `UsageError` when the folder is not empty, the file is no backup, or what it holds cannot be used; nothing is
     left behind then.
     """
     folder = folder.expanduser().absolute()
-    abandoned = _abandoned(folder)
-    if folder.exists() and (not folder.is_dir() or any(path not in abandoned for path in folder.iterdir())):
-        raise UsageError(f"{folder} is not empty: name a new folder, because nothing is overwritten")
-    for path in (*abandoned, *_abandoned(folder.parent)):
-        shutil.rmtree(path, ignore_errors=True)
-    with _staging(folder) as staging:
-        try:
-            left_out = unpack(archive, staging, leave_out=is_left_out, is_private=layout.is_private, limits=limits)
-            if not (staging / layout.SETTINGS_FILE).is_file():
-                raise UsageError(f"{archive} is not a complete backup (it contains no vault)")
-            open_vault(staging)
-        except UsageError as error:
-            raise UsageError(f"{error}: nothing was restored") from error
-        hooks = list(_take_out_hooks(staging))
-        if (staging / ".git").is_dir():
-            starter.install_hooks(staging / ".git")
-        was_there = folder.exists()
-        _move(staging, folder)
+    was_there = folder.exists()
+    half = _half_moved(folder)
+    left_out = _finish(half, archive, folder) if half else _put(archive, folder, limits)
     try:
         vault = open_vault(folder)
         for scope in vault.scopes():
@@ -69,14 +58,43 @@ def restore(
     except (VaultMemoryError, OSError) as error:
         _take_away(folder, was_there)
         raise UsageError(f"what {archive} holds cannot be used ({error}): nothing was restored") from error
-    for name in left_out:
-        if not _is_intent(name) or "intents" in name.parts[:-1]:  # the lock beside them is nobody's loss
-            on_left_out(f"{name}: {_why_left_out(name)}")
-    for name in hooks:
-        on_left_out(f"{name}: git would run it; if you wrote it, copy it from the archive by hand")
+    for line in left_out:
+        on_left_out(line)
     for line in _unhealthy(vault):
         on_unhealthy(line)
     return vault.root
+
+
+def _put(archive: Path, folder: Path, limits: Limits) -> list[str]:
+    """Unpack a backup, check it, and move it into its place; return a line for each file that was left out."""
+    abandoned = _abandoned(folder)
+    if folder.exists() and (not folder.is_dir() or any(path not in abandoned for path in folder.iterdir())):
+        raise UsageError(f"{folder} is not empty: name a new folder, because nothing is overwritten")
+    for path in (*abandoned, *_abandoned(folder.parent)):
+        shutil.rmtree(path, ignore_errors=True)
+    with _staging(folder) as staging:
+        tree = staging / _TREE
+        tree.mkdir()
+        try:
+            names = unpack(archive, tree, leave_out=is_left_out, is_private=layout.is_private, limits=limits)
+            if not (tree / layout.SETTINGS_FILE).is_file():
+                raise UsageError(f"{archive} is not a complete backup (it contains no vault)")
+            open_vault(tree)
+        except UsageError as error:
+            raise UsageError(f"{error}: nothing was restored") from error
+        left_out = [
+            f"{name}: {_why_left_out(name)}"
+            for name in names
+            if not _is_intent(name) or "intents" in name.parts[:-1]  # the lock beside them is nobody's loss
+        ]
+        left_out += [
+            f"{name}: git would run it; if you wrote it, copy it from the archive by hand"
+            for name in _take_out_hooks(tree)
+        ]
+        if (tree / ".git").is_dir():
+            starter.install_hooks(tree / ".git")
+        _move(staging, folder, {"archive": _identity(archive), "names": os.listdir(tree), "left_out": left_out})
+    return left_out
 
 
 def _unhealthy(vault: Vault) -> tuple[str, ...]:
@@ -110,31 +128,75 @@ def _staging(folder: Path) -> Iterator[Path]:
 
 
 def _abandoned(folder: Path) -> list[Path]:
-    """What restores that were killed have left in a folder; nothing where folders cannot be locked."""
+    """What restores that were killed have left in a folder and of which nothing is in its place; nothing where folders
+    cannot be locked."""
+    return [path for path in _killed(folder) if not (path / _MOVING).exists()]
+
+
+def _half_moved(folder: Path) -> Path | None:
+    """What is not in its place yet of a restore into this folder that was killed between two moves."""
+    return next((path for path in _killed(folder) if (path / _MOVING).exists() and files.names(path / _TREE)), None)
+
+
+def _killed(folder: Path) -> list[Path]:
     if os.name == "nt":
         return []
     ours = (path for path in folder.glob(f"{_STAGING}*") if path.is_dir() and path.lstat().st_uid == os.geteuid())
     return [path for path in ours if not path.is_symlink() and not files.is_locked(path)]
 
 
-def _move(staging: Path, folder: Path) -> None:
-    """Put the unpacked vault in its place: a new folder in one step; into a folder that is there, the settings last."""
+def _move(staging: Path, folder: Path, moving: dict[str, list[str]]) -> None:
+    """Put the unpacked vault in its place: a new folder in one step; into a folder that is there, the settings last, so
+    that half of a vault is none."""
     if not folder.exists():
-        folder.mkdir()
-        os.chmod(staging, folder.stat().st_mode & 0o777)  # as the umask says
-        folder.rmdir()
-        os.rename(staging, folder)
-        return
+        os.rename(staging / _TREE, folder)
+    else:
+        files.write_private(staging / _MOVING, json.dumps(moving).encode())
+        _move_into(folder, staging / _TREE)
+    shutil.rmtree(staging, ignore_errors=True)
+
+
+def _move_into(folder: Path, tree: Path) -> None:
     moved: list[str] = []
     try:
-        for path in sorted(staging.iterdir(), key=lambda path: path.name == layout.SETTINGS_FILE):
-            os.rename(path, folder / path.name)
-            moved.append(path.name)
-        staging.rmdir()
+        for name in sorted(os.listdir(tree), key=lambda name: (name == layout.SETTINGS_FILE, name)):
+            os.rename(tree / name, folder / name)
+            moved.append(name)
     except OSError:
         for name in moved:
-            os.rename(folder / name, staging / name)
+            os.rename(folder / name, tree / name)
         raise
+
+
+def _finish(half: Path, archive: Path, folder: Path) -> list[str]:
+    """Move the rest of what a killed restore had unpacked; return its lines for the person. Nothing is deleted: they
+    may have written into the first half."""
+    with files.locked_folder(half):
+        moving = json.loads((half / _MOVING).read_bytes())
+        if moving["archive"] != _identity(archive):
+            command = f"vault-memory restore {in_command(moving['archive'][0])} {in_command(folder)}"
+            raise UsageError(
+                f"{folder} holds half of a restore that was killed: `{command}` finishes it while that file is as it "
+                f"was; or delete all that is in {folder}, then restore again"
+            )
+        put = {half.name, *moving["names"]} - set(os.listdir(half / _TREE))
+        if other := sorted(set(os.listdir(folder)) - put):
+            raise UsageError(
+                f"{folder / other[0]} did not come with the restore that was killed there: move it away, then run the "
+                "same command again, which finishes it"
+            )
+        _move_into(folder, half / _TREE)
+        shutil.rmtree(half, ignore_errors=True)
+    return [str(line) for line in moving["left_out"]]
+
+
+def _identity(archive: Path) -> list[str]:
+    """By which an archive is known again: its path, size and time."""
+    try:
+        stamp = archive.stat()
+    except OSError:
+        return [str(archive)]
+    return [str(archive.absolute()), str(stamp.st_size), str(stamp.st_mtime_ns)]
 
 
 def _take_away(folder: Path, was_there: bool) -> None:

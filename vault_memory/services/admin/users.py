@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters import files
+from vault_memory.adapters import files, git
 from vault_memory.adapters.git import object_id
 from vault_memory.adapters.history import Draft, FileChange
 from vault_memory.adapters.index import remove_index
 from vault_memory.core import layout, trailers
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import ForeignFile, HistoryError, TooLarge, UsageError
+from vault_memory.errors import ForeignFile, HistoryError, TooLarge, UsageError, in_command
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_person_edits, withheld
@@ -67,8 +68,9 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
 
     Commits and records under the old id keep it. Tokens of both ids are revoked. A folder moves once, but `write` may
     decide again; so this does the steps of `write` itself. Raises `NotFound`, `InvalidId`, or
-    `UsageError` when the new id is taken or a file of the user is withheld from commits, `HistoryError` while a file of
-    the user waits for its commit, or could not be committed under the new id: nothing is changed then.
+    `UsageError` when the new id is taken, a file of the user is withheld from commits, or git's rules say something
+    else of it under the new id; `HistoryError` while a file of the user waits for its commit, or could not be committed
+    under the new id: nothing is changed then.
     """
     vault.known_user(old)
     layout.check_user_id(new)
@@ -86,7 +88,10 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
             first = held[0]
             raise UsageError(f"{first.path}: {first.why}, so it waits: {first.next_step}")
         refuse_while_waiting(vault, lambda path: path.is_relative_to(old_dir), f"{old_dir} cannot be moved now")
-        moved = _moved(vault, old_dir, new_dir)
+        paths = _files_in(vault, old_dir)
+        _refuse_staged(vault, old_dir, paths)
+        moved = _moved(vault, old_dir, new_dir, paths)
+        _refuse_other_rules(vault, old_dir, new_dir, paths, {change.path for change in moved})
         for user_id in (old, new):  # a token of the new id belongs to another person, and so does an index
             drop_user_token(vault, user_id)
         if vault.config.index_dir:
@@ -102,20 +107,67 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
     reconcile(vault, new)
 
 
-def _moved(vault: Vault, old_dir: PurePosixPath, new_dir: PurePosixPath) -> list[FileChange]:
-    """The changes of a commit that moves what git holds of a folder.
+def _files_in(vault: Vault, folder: PurePosixPath) -> list[PurePosixPath]:
+    """The files on the disk in a folder that are not private."""
+    found = (
+        PurePosixPath(Path(place, name).relative_to(vault.root))
+        for place, _, names in os.walk(vault.root / folder)
+        for name in names
+    )
+    return [path for path in found if not layout.is_private(path)]
+
+
+def _refuse_staged(vault: Vault, folder: PurePosixPath, paths: Sequence[PurePosixPath]) -> None:
+    """Raise `HistoryError` for a file that the person has staged, which git would commit under the old id, or of which
+    git does not see the changes: a flag of git's index does not move along."""
+    known = [*paths, *(path for path in vault.history.working_tree.tracked() if path.is_relative_to(folder))]
+    for path in sorted(vault.history.working_tree.staged(known)):
+        raise HistoryError(
+            f"{path} is staged, so {folder} cannot be moved now: `git commit` it, or `git restore --staged "
+            f"{in_command(path)}`, which leaves your text on the disk"
+        )
+    left_out = vault.history.working_tree.left_out(known)
+    for path in sorted(vault.history.working_tree.unseen(known)):
+        named, flag = in_command(path), "skip-worktree" if path in left_out else "assume-unchanged"
+        is_there = os.path.lexists(vault.root / path)
+        back = "" if is_there else f"`git restore --ignore-skip-worktree-bits -- {named}` puts it on the disk, then "
+        raise HistoryError(
+            f"git does not see changes of {path}, and would under another id: {back}`git update-index --no-{flag} "
+            f"{named}` lets it see them, then rename again"
+        )
+
+
+def _refuse_other_rules(
+    vault: Vault,
+    old_dir: PurePosixPath,
+    new_dir: PurePosixPath,
+    paths: Sequence[PurePosixPath],
+    tracked: Collection[PurePosixPath],
+) -> None:
+    """Raise `UsageError` for a file that would be committed under the new id and is not under the old one, or in other
+    bytes: a sync would send what a rule that names the old id ignores or encrypts."""
+    for other in git.other_rules(vault.root, old_dir, new_dir, paths, tracked):
+        rules = "; ".join(other.rules) or f"a rule of git's that names {old_dir.name} or {new_dir.name}"
+        renamed = new_dir / other.path.relative_to(old_dir)
+        raise UsageError(
+            f"of {other.path} git says: {other.now} ({rules}); of {renamed} it would say: {other.then}. Write the same "
+            f"rule for {new_dir}, then rename again; nothing was changed"
+        )
+
+
+def _moved(
+    vault: Vault, old_dir: PurePosixPath, new_dir: PurePosixPath, paths: Sequence[PurePosixPath]
+) -> list[FileChange]:
+    """The changes of a commit that moves what git holds of a folder with these files.
 
     Raises `HistoryError` for a file that is not as HEAD has it, or that could not be committed under either name.
     """
     held: dict[PurePosixPath, str] = {}
     contents: dict[PurePosixPath, bytes] = {}
-    for folder, _, names in os.walk(vault.root / old_dir):
-        for name in names:
-            place = Path(folder, name)
-            path = PurePosixPath(place.relative_to(vault.root))
-            entry = None if layout.is_private(path) else vault.history.entry(path)
-            if entry is not None and (content := files.read(place)) is not None:
-                held[path], contents[path] = entry.id, content
+    for path in paths:
+        entry = vault.history.entry(path)
+        if entry is not None and (content := files.read(vault.root / path)) is not None:
+            held[path], contents[path] = entry.id, content
     renamed = {path: new_dir / path.relative_to(old_dir) for path in contents}
     ids = vault.history.blob_ids(contents | {renamed[path]: content for path, content in contents.items()})
     for path, blob in held.items():

@@ -60,6 +60,6 @@ def _put_on_disk(vault: Vault, path: PurePosixPath) -> list[str]:
     if before is not None:
         aside = copy_beside(vault.history, path, SET_ASIDE, before)
         files.replace(root / aside.path, before, bytes_of(aside.old), root)
-        notes.append(f"{path}: yours differed and is now {aside.path.name}")
+        notes.append(f"{path}: yours differed and is now {aside.path}")
     files.replace(file, after, before, root)
     return notes

@@ -87,7 +87,7 @@ class Sides:
             return []
         copy = self._copy(path, other, self._last_changes(path)[1])
         self.notes.append(
-            f"{unusable}, theirs is {copy.path.name}: correct it where it was written, or take what you need from the "
+            f"{unusable}, theirs is {copy.path}: correct it where it was written, or take what you need from the "
             "copy and delete it"
         )
         return [copy]
@@ -131,7 +131,7 @@ class Sides:
         merged = merge.merge_file(path, before, mine, after, lambda key: "ours")
         if merged is None:
             copy = self._copy(path, after, self._last_changes(path)[1])
-            self.notes.append(f"{path} holds edits that are in no commit: it stays, what came is {copy.path.name}")
+            self.notes.append(f"{path} holds edits that are in no commit: it stays, what came is {copy.path}")
             return [*beside, copy, FileChange(path, mine, mine)], drafts
         self.notes.append(f"{path} holds edits that are in no commit: what came is merged in below them")
         return [*beside, FileChange(path, mine, encode(merged.text))], drafts
@@ -214,7 +214,7 @@ class Sides:
         older: Content
         older, lost = (mine, ours) if is_theirs_newer else (other, theirs)
         copy = self._copy(path, older, lost)
-        self.notes.append(f"{path}: both sides changed it; the newer stays, the older is {copy.path.name}")
+        self.notes.append(f"{path}: both sides changed it; the newer stays, the older is {copy.path}")
         return [copy, *([FileChange(path, mine, other)] if is_theirs_newer else [])]
 
     def _copy(self, path: PurePosixPath, content: Content, written: Moment) -> FileChange:

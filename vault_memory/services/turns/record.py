@@ -9,6 +9,7 @@ when something is wrong with git or the disk, only the first step is taken: the 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import math
 import os
 import re
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_memory.adapters import files
 from vault_memory.adapters.files import ReadCache
@@ -41,7 +42,7 @@ from vault_memory.services.write import Plan, Written, index_problem, write
 
 _MAX_SEARCHED_CHARS = 20_000
 """This much of a message is searched for private facts; the logs quote its beginning."""
-_MARKER = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.([0-9]{1,15})")
+_MARKER = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.([0-9]{1,15})(?:\.([0-9a-f]{8}))?")
 _LATER = (Busy, HistoryError, ForeignFile, Unwritable, UsageError)
 """What is wrong for a while: a turn is learned from when it is over. `UsageError`: a folder is a link by now."""
 WAIT_S = 3.0
@@ -131,7 +132,7 @@ def record_turn(
                 before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
                 at = before.at
             if kept := _append_to_record(vault, turn, as_of, at, held):
-                source, marker = kept
+                line, marker = kept
                 break
             user_id, as_of = vault.id_now(user_id, as_of)
             turn = replace(turn, user_id=user_id)
@@ -140,7 +141,7 @@ def record_turn(
                 until = time.monotonic() + WAIT_S
                 if _learn_earlier(vault, user_id, marker, until) or before is None:
                     before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
-                written = _learn(vault, turn, as_of, source, before, quote, cache, until, begin)
+                written = _learn(vault, turn, as_of, line, before, quote, cache, until, begin)
                 _strike_off(vault, user_id, marker)
             else:
                 written = Written([], (), None, ())
@@ -152,12 +153,12 @@ def record_turn(
     redactions = Counter(redact.counts) + Counter(private_counts)
     if redactions:
         add_redactions(vault, user_id, redactions, as_of)
-    record_file = layout.user_dir(user_id) / source.rpartition(":")[0]
+    record_file = layout.user_dir(user_id) / line.source.rpartition(":")[0]
     paths = [record_file, *written.paths]
     problem = index_problem(vault, paths) if index else None
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
     return Recorded(
-        source,
+        line.source,
         tuple(written.result),
         written.commits,
         tuple(sources),
@@ -237,13 +238,13 @@ def _learn_from(vault: Vault, user_id: str, waiting: Sequence[_Marker], until: f
                 found = _turn_of(vault, user_id, marker)
                 # Its writer, or who learned from it later, may have been killed right after that.
                 untouched = _untouched(vault, user_id, marker)
-                if found and (untouched.exists() or not _is_learned(vault, *found)):
-                    source, turn = found
+                if found and (untouched.exists() or not _is_learned(vault, *found, marker)):
+                    line, turn = found
                     cache = ReadCache()
                     state = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
                     quote, _ = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
                     touch = partial(untouched.unlink, missing_ok=True)
-                    paths |= dict.fromkeys(_learn(vault, turn, as_of, source, state, quote, cache, until, touch).paths)
+                    paths |= dict.fromkeys(_learn(vault, turn, as_of, line, state, quote, cache, until, touch).paths)
                 _strike_off(vault, user_id, marker)
         return 0
     finally:
@@ -260,37 +261,59 @@ def _learn_earlier(vault: Vault, user_id: str, marker: _Marker, until: float) ->
     return bool(waiting)
 
 
-def _is_learned(vault: Vault, source: str, turn: Turn) -> bool:
+class _Line(NamedTuple):
+    """A turn's line in the conversation record: where it is on this machine (`conversations/2026-01-30.jsonl:12`), and
+    the beginning of the hash of its bytes."""
+
+    source: str
+    digest: str
+
+
+def _digest(line: bytes) -> str:
+    """It is short, so that nobody who reads the history can tell by it which words a turn held that git does not."""
+    return hashlib.sha256(line).hexdigest()[:8]
+
+
+def _is_learned(vault: Vault, line: _Line, turn: Turn, marker: _Marker) -> bool:
+    """Whether history has what was learned from a turn. A marker without a digest is of an earlier version, whose
+    commits name the line alone."""
     since = min(turn.created_at.astimezone(), vault.now()) - timedelta(days=1)
-    return vault.history.holds({trailers.KEYS["user"]: turn.user_id, trailers.KEYS["source"]: source}, since)
+    by_line = {trailers.KEYS["user"]: turn.user_id, trailers.KEYS["source"]: line.source}
+    return vault.history.holds({trailers.KEYS["turn"]: line.digest} if marker.digest else by_line, since)
 
 
 def _append_to_record(
     vault: Vault, turn: Turn, as_of: int, at: datetime, held: contextlib.ExitStack
-) -> tuple[str, _Marker] | None:
-    """Append the turn to the conversation record of its day; return its line, `conversations/2026-01-30.jsonl:12`, and
-    its marker, which is then `held`. None, and nothing is done, if the user got another id meanwhile."""
+) -> tuple[_Line, _Marker] | None:
+    """Append the turn to the conversation record of its day; return its line and its marker, which is then `held`.
+    None, and nothing is done, if the user got another id meanwhile."""
     conversation = layout.conversation_source(at.date())
     with vault.record_lock(turn.user_id):
         if vault.id_now(turn.user_id, as_of)[0] != turn.user_id:
             return None
         vault.new_user(turn.user_id)
         home = vault.path(turn.user_id, ".")
-        marker = _next_marker(vault, turn.user_id, at.date())
+        line = turn.line().encode()
+        marker = _next_marker(vault, turn.user_id, at.date(), _digest(line))
         held.enter_context(_marked(vault, turn.user_id, marker, make=True))
         try:
-            line = files.append_line(home / conversation, turn.line().encode(), below=home, within=vault.root)
+            old = replace(marker, digest="")  # a killed writer of an earlier version; its line is this turn's now
+            if not (
+                vault.unlearned(turn.user_id) / old.name
+            ).is_symlink():  # that is nobody's marker: `doctor` names it
+                _strike_off(vault, turn.user_id, old)
+            number = files.append_line(home / conversation, line, below=home, within=vault.root)
         except BaseException:
             _strike_off(vault, turn.user_id, marker)
             raise
-    return f"{conversation}:{line}", marker
+    return _Line(f"{conversation}:{number}", marker.digest), marker
 
 
 def _learn(
     vault: Vault,
     turn: Turn,
     as_of: int,
-    source: str,
+    line: _Line,
     before: ProfileFiles,
     quote: str,
     cache: ReadCache,
@@ -299,9 +322,9 @@ def _learn(
 ) -> Written[list[Change]]:
     """Write what the turn changes: the profile, its evidence, the daily log, MEMORY.md.
 
-    `source` is the line of the turn, `before` the profile before it, `quote` its message without private facts. It
-    waits `until` then for another writer of the user's files; `begin` is called before anything is written. Raises
-    `Busy` too when the user got another id than as of `as_of`: the turn's marker has that id, too.
+    `line` is that of the turn, `before` the profile before it, `quote` its message without private facts. It waits
+    `until` then for another writer of the user's files; `begin` is called before anything is written. Raises `Busy` too
+    when the user got another id than as of `as_of`: the turn's marker has that id, too.
     """
     at = before.at
     signals = extract(turn.user_message or "", turn.assistant_message or "", before.profile.values(), vault.lexicon())
@@ -314,10 +337,11 @@ def _learn(
         changes, evidence = state.merge(signals)
         logs = _log_entries(vault, turn, at, quote, changes, cache)
         if evidence:
-            logs.append(state.with_evidence(evidence, source))
+            logs.append(state.with_evidence(evidence, line.source))
         subject = f"log({turn.user_id}): {at:%Y-%m-%d %H:%M}"
-        message = trailers.render(subject, "", Trailers(user=turn.user_id, source=source))
-        return Plan(changes, [*state.drafts(changes, ASSISTANT, source), Draft(message, ASSISTANT, tuple(logs))])
+        caused_by = Trailers(user=turn.user_id, source=line.source, turn=line.digest)
+        drafts = state.drafts(changes, ASSISTANT, line.source)
+        return Plan(changes, [*drafts, Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs))])
 
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
     wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
@@ -383,19 +407,21 @@ def _utf8(text: str) -> str:
 
 @dataclass(frozen=True, order=True)
 class _Marker:
-    """A turn by the day of its record and the byte at which its line begins.
+    """A turn by the day of its record, the byte at which its line began, and the digest of the line.
 
-    The empty file `conversations/.unlearned/DAY.OFFSET` stands for it until it is learned from. It is made before
-    the line, so no kill comes between. Who learns from the turn holds its lock; a marker that nobody holds is of a turn
-    that could not be learned from at that time.
+    The empty file `conversations/.unlearned/DAY.OFFSET.DIGEST` stands for it until it is learned from. The byte gives
+    the order; the digest names the turn, also when lines of another machine were merged into the record. It is "" in a
+    marker of an earlier version. The file is made before the line, so no kill comes between. Who learns from the turn
+    holds its lock; a marker that nobody holds is of a turn that could not be learned from at that time.
     """
 
     day: date
     offset: int
+    digest: str = ""
 
     @property
     def name(self) -> str:
-        return f"{self.day.isoformat()}.{self.offset}"
+        return f"{self.day.isoformat()}.{self.offset}{'.' if self.digest else ''}{self.digest}"
 
 
 @contextlib.contextmanager
@@ -432,7 +458,7 @@ def _markers(vault: Vault, user_id: str) -> list[_Marker]:
     found = []
     for match in filter(None, map(_MARKER.fullmatch, files.names(vault.unlearned(user_id)))):
         with contextlib.suppress(ValueError):  # no day of a calendar: no marker of ours
-            found.append(_Marker(date.fromisoformat(match[1]), int(match[2])))
+            found.append(_Marker(date.fromisoformat(match[1]), int(match[2]), match[3] or ""))
     return sorted(found)
 
 
@@ -442,23 +468,32 @@ def turns_waiting(vault: Vault, user_id: str) -> int:
     return sum(not files.is_locked(folder / marker.name) for marker in _markers(vault, user_id))
 
 
-def _next_marker(vault: Vault, user_id: str, day: date) -> _Marker:
+def _next_marker(vault: Vault, user_id: str, day: date, digest: str) -> _Marker:
     """The marker of a line that is now appended to a day's record. The caller holds the records' lock."""
     path = vault.path(user_id, layout.conversation_source(day))
-    return _Marker(day, path.stat().st_size if path.exists() else 0)
+    return _Marker(day, path.stat().st_size if path.exists() else 0, digest)
 
 
-def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[str, Turn] | None:
-    """The source (`conversations/2026-01-30.jsonl:12`) and the turn of a marker; None if it is not in the record."""
+def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[_Line, Turn] | None:
+    """The line and the turn of a marker; None if it is not in the record."""
     source = layout.conversation_source(marker.day)
     data = files.read(vault.path(user_id, source), None) or b""
-    rest = data[marker.offset :].lstrip(b"\n")
-    line, ended, _ = rest.partition(b"\n")
-    number = data.count(b"\n", 0, len(data) - len(rest)) + 1
+    begin = _begin_of(data, marker)
+    line, ended, _ = data[begin:].partition(b"\n")
+    number = data.count(b"\n", 0, begin) + 1
     try:
         row = journal.parse_line(line.decode())
         known = {name: row[name] for name in Turn.__dataclass_fields__ if name in row}
         turn = Turn(**known | {"created_at": datetime.fromisoformat(row["created_at"]), "user_id": user_id})
     except (ValueError, KeyError, TypeError):
         return None
-    return (f"{source}:{number}", turn) if ended else None
+    return (_Line(f"{source}:{number}", _digest(line)), turn) if ended else None
+
+
+def _begin_of(data: bytes, marker: _Marker) -> int:
+    """The byte of a record at which the line of a marker begins; the record's end if it is not there."""
+    begin = len(data) - len(data[marker.offset :].lstrip(b"\n"))
+    if not marker.digest or _digest(data[begin:].partition(b"\n")[0]) == marker.digest:
+        return begin
+    lines = re.finditer(rb"[^\n]+", data)
+    return next((line.start() for line in lines if _digest(line[0]) == marker.digest), len(data))
