@@ -176,6 +176,12 @@ class Vault:
         """Whether the vault is still at its root."""
         return (self.root / layout.SETTINGS_FILE).is_file()
 
+    def is_mounted_for_reading(self) -> bool:
+        """Whether the vault is on a disk that is mounted for reading. Windows does not say."""
+        with suppress(OSError):  # it is gone
+            return os.name != "nt" and bool(os.statvfs(self.root).f_flag & os.ST_RDONLY)
+        return False
+
     def user_ids(self) -> list[str]:
         """Ids of the users, sorted: those who have a folder with something of theirs in it."""
         return [name for name in self._folders_of_users() if self._is_home(name)]
