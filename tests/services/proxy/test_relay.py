@@ -109,10 +109,13 @@ def test_words_stay_off_the_record_for_half_an_hour_after_the_last_round(relay: 
     system = {"role": "system", "content": "Be brief."}
 
     def is_off(*messages: dict[str, Any]) -> bool:
-        return ask(relay, *messages).not_recorded == "as the same words were said off the record"
+        return ask(relay, *messages).not_recorded == "the same words were said off the record"
 
-    off = ask(relay, user(QUESTION), record=False)
-    assert off.not_recorded == ""
+    before, off = ask(relay, user(QUESTION)), ask(relay, user(QUESTION), record=False)
+    assert before.not_recorded is None and off.not_recorded == ""
+    relay.record(before, lambda: (ChatResponse("80", is_complete=True), True))
+    told = "an earlier turn was not recorded: the same words were said off the record"
+    wait_until(lambda: told in ask(relay, user("hi")).memory, "what was meant to be kept is not left out in silence")
     seconds.now = 3_000
     relay.record(off, lambda: (ChatResponse("80", is_complete=True), True))
     wait_until(lambda: is_off(user(QUESTION)), "the end of the response counts")
@@ -121,6 +124,9 @@ def test_words_stay_off_the_record_for_half_an_hour_after_the_last_round(relay: 
     wait_until(lambda: is_off(user("hi"), user(QUESTION)), "the same words are off, whatever stands before them")
     seconds.now = 8_300
     assert ask(relay, user(QUESTION)).not_recorded is None, "the same words said again do not count"
+    titles = {"role": "system", "content": "You are a title generator."}
+    assert ask(relay, titles, user("hello"), record=False).memory.startswith("off; the client made this")
+    wait_until(lambda: is_off(user("hello")), "words with which no person seemed to speak, too")
 
 
 def test_a_retry_gets_the_same_memory_and_a_later_request_the_present_one(relay: Relay, seconds: Seconds) -> None:

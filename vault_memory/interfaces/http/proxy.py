@@ -94,7 +94,7 @@ async def _prepared(request: Request, relay: Relay) -> Prepared:
         body, read, user_id, conversation, record=is_on, waited_s=waited_s, as_of=caller.as_of
     )
     if wishes - {*_RECORD, *_NO_RECORD}:
-        prepared.not_recorded = "as X-Vault-Record is neither on nor off"
+        prepared.not_recorded = "X-Vault-Record is neither on nor off"
     return prepared
 
 

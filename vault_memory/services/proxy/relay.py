@@ -64,7 +64,7 @@ SAME_MEMORY_S = 60.0
 MAX_KEPT_MEMORIES = 1_000
 RESPONSE_THREADS = 1
 """How many responses are read at the same time while they come; more would only compete for the interpreter."""
-_SAID_OFF_RECORD = "as the same words were said off the record"
+_SAID_OFF_RECORD = "the same words were said off the record"
 _TOO_LARGE = "the request is too large or has too many values to be read"
 
 Provider = Literal["openai", "anthropic"]
@@ -156,10 +156,10 @@ class Relay:
         user_request = self._user_request(read, user_id, conversation, as_of)
         if user_request is None:
             return Prepared(body, "off; the request holds no words of a person")
-        if user_request.chat.is_housekeeping:
-            return Prepared(body, "off; the client made this request on its own")
         without_text = replace(user_request, chat=replace(user_request.chat, text=""))  # only the memory needs it
         turn = self._turn(without_text, is_on=record)
+        if user_request.chat.is_housekeeping:
+            return Prepared(body, "off; the client made this request on its own")
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
             changed, memory = await asyncio.wait_for(
@@ -199,7 +199,7 @@ class Relay:
         request = prepared.user_request
         is_success = 200 <= response.status < 300
         if request is not None and prepared.is_turn and is_success and self._recorder.is_recorded(request):
-            prepared.user_request, prepared.not_recorded = None, "as the same request is recorded already"
+            prepared.user_request, prepared.not_recorded = None, "the same request is recorded already"
         turn = self._reading.setdefault(request.user_id if request else "", asyncio.Lock())
         return RelayedResponse(prepared, response, self.record, self._response_threads, turn)
 
@@ -297,7 +297,7 @@ class Relay:
         if self.vault.config.is_off_record(request.user_id):
             return None, ""
         if self.vault.is_mounted_for_reading():
-            return None, "as the vault may only be read"
+            return None, "the vault may only be read"
         return request, None
 
     async def _memory_in_turn(self, body: bytes, read: ReadRequest, request: UserRequest) -> tuple[bytes, Memory]:
@@ -381,7 +381,11 @@ class Relay:
             response, is_whole = read()
             turns = self._recorder.add(request, response, problem or ("" if is_whole else NOT_KEPT))
             why = NOT_KEPT if not is_whole else "" if response.is_readable or problem else NOT_READ
-            if why and not response.text:
+            if self._recorder.is_left_out(request):  # since this response began: its head did not say so
+                why = _SAID_OFF_RECORD
+            elif response.text:
+                why = ""
+            if why:
                 self._report((request.user_id, request.as_of), "an earlier turn was not recorded", why)
         finally:
             with self._lock:

@@ -141,8 +141,8 @@ class RelayedResponse:
         elif self._response.has_known_encoding:
             return self._prepared.memory
         else:
-            why = "as the response has an encoding that is not read here"
-        return f"{self._prepared.memory}; not recorded" + (f", {why}" if why else "")
+            why = "the response has an encoding that is not read here"
+        return f"{self._prepared.memory}; not recorded" + (f", as {why}" if why else "")
 
     @property
     def _is_success(self) -> bool:
