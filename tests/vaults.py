@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from vault_memory.core import layout
 from vault_memory.services.admin import trust
@@ -30,6 +35,19 @@ def write(vault: Vault, scope: str, source: str, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+@contextlib.contextmanager
+def mounted_for_reading(root: Path) -> Iterator[None]:
+    """The folder as on a disk that is mounted for reading, until the end of the block; the test is skipped where nobody
+    can mount one."""
+    if subprocess.run(["mount", "--bind", str(root), str(root)], capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody mount")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(root)], check=True)
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(root)], check=True)
 
 
 def say_yes(root: Path) -> None:

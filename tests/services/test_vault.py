@@ -150,11 +150,27 @@ def test_a_vault_of_another_user_is_only_found_by_its_name() -> None:
         root.chmod(0o711)
         os.seteuid(12345)
         try:
-            with pytest.raises(ForeignFile, match=f"{root} is a vault of the user root, .* name it with --vault"):
-                find_vault(inner, environ={"VAULT_MEMORY_VAULT": "/somewhere"})
-            with pytest.raises(ForeignFile):
-                find_vault(root, environ={})
+            for here in (inner, root):
+                with pytest.raises(ForeignFile, match=f"{root} is a vault of the user root, .* name it with --vault"):
+                    find_vault(here, environ={})
             assert find_vault(inner, environ={"VAULT_MEMORY_VAULT": folder}) == root
             assert find_vault(inner, given=folder) == root
         finally:
             os.seteuid(0)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can give a folder away")
+def test_root_is_no_exception_and_the_vault_that_the_environment_names_is_taken(bare_vault: Vault) -> None:
+    """What root said in a folder of somebody's went into that one's vault, whatever vault root had named."""
+    theirs = bare_vault.root / "theirs"
+    (theirs / "notes").mkdir(parents=True)
+    (theirs / layout.SETTINGS_FILE).write_text("format = 1\n")
+    os.chown(theirs, 12345, 12345)
+    own = str(bare_vault.root)
+    with pytest.raises(ForeignFile, match=f"{theirs} is a vault of the user 12345, .* name it with --vault"):
+        find_vault(theirs / "notes", environ={})
+    assert find_vault(theirs / "notes", environ={"VAULT_MEMORY_VAULT": own}) == bare_vault.root
+    with pytest.raises(NotAVault, match="VAULT_MEMORY_VAULT names /somewhere, which is not a vault"):
+        find_vault(theirs / "notes", environ={"VAULT_MEMORY_VAULT": "/somewhere"})
+    assert find_vault(theirs / "notes", environ={"VAULT_MEMORY_VAULT": str(theirs)}) == theirs
+    assert find_vault(bare_vault.root, environ={"VAULT_MEMORY_VAULT": str(theirs)}) == bare_vault.root, "the nearest"

@@ -176,6 +176,12 @@ class Vault:
         """Whether the vault is still at its root."""
         return (self.root / layout.SETTINGS_FILE).is_file()
 
+    def is_mounted_for_reading(self) -> bool:
+        """Whether the vault is on a disk that is mounted for reading. Windows does not say."""
+        with suppress(OSError):  # it is gone
+            return os.name != "nt" and bool(os.statvfs(self.root).f_flag & os.ST_RDONLY)
+        return False
+
     def user_ids(self) -> list[str]:
         """Ids of the users, sorted: those who have a folder with something of theirs in it."""
         return [name for name in self._folders_of_users() if self._is_home(name)]
@@ -437,18 +443,23 @@ def find_vault(start: Path | None = None, *, given: str | None = None, environ: 
     """The vault's root: `given` (from `--vault`) if there is one; else the folder `start` or the nearest parent that is
     a vault, as git finds a repository; else the one in the environment. Raises `NotAVault`.
 
-    In the folders of a vault's own (`memory/`) there is no other, whatever lies there (`layout.may_be_vault`). Raises
-    `ForeignFile` for such a folder that is another user's and that nobody has named: they read what is said in it.
+    In the folders of a vault's own (`memory/`) there is no other, whatever lies there (`layout.may_be_vault`). Another
+    system user reads what is said in a vault of theirs, so theirs is not found: the one in the environment is taken;
+    without one `ForeignFile` is raised.
     """
     if given:
         return _checked(Path(given), "--vault")
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
         if (folder / layout.SETTINGS_FILE).is_file() and vault_around(folder) is None:
-            named = environ.get(ENV_VAULT)
-            if not named or Path(named).expanduser().resolve() != folder:
-                _refuse_other_owner(folder)
-            return folder
+            if not _is_of_other(folder):
+                return folder
+            if not environ.get(ENV_VAULT):
+                raise ForeignFile(
+                    f"{folder} is a vault of the user {private.user_name(folder.stat().st_uid)}, who can read what is "
+                    f"kept in it: if you mean that one, name it with --vault or {ENV_VAULT}"
+                )
+            break
     if environ.get(ENV_VAULT):
         return _checked(Path(environ[ENV_VAULT]), ENV_VAULT)
     raise NotAVault(
@@ -457,14 +468,9 @@ def find_vault(start: Path | None = None, *, given: str | None = None, environ: 
     )
 
 
-def _refuse_other_owner(folder: Path) -> None:
-    """Raise `ForeignFile` for another user's folder, as git does (`safe.directory`). Root works in those of others."""
-    if os.name == "nt" or os.geteuid() in (0, owner := folder.stat().st_uid):
-        return
-    raise ForeignFile(
-        f"{folder} is a vault of the user {private.user_name(owner)}, who can read what is kept in it: if you mean "
-        f"that one, name it with --vault or {ENV_VAULT}"
-    )
+def _is_of_other(folder: Path) -> bool:
+    """Whether a folder is another system user's, as git asks (`safe.directory`). Root has no part in theirs, either."""
+    return os.name != "nt" and folder.stat().st_uid != os.geteuid()
 
 
 def vault_around(folder: Path) -> Path | None:

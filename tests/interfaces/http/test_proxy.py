@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import socket
 from typing import Any
 
@@ -12,8 +13,9 @@ import httpx
 import pytest
 
 from tests.conftest import wait_until
-from tests.interfaces.http.proxied import QUESTION, Proxy, proxying
+from tests.interfaces.http.proxied import QUESTION, TEA, Proxy, proxying
 from tests.scripted_http import SSE, Reply, ScriptedServer, chunks, completion
+from tests.vaults import mounted_for_reading
 from vault_memory.services.admin.access import new_user_token, own_token
 from vault_memory.services.proxy.relay import LARGE_HEAD_BYTES
 from vault_memory.services.vault import Vault, open_vault
@@ -35,12 +37,16 @@ def test_a_tool_loop_without_an_end_is_recorded_when_the_person_goes_on(proxy: P
 def test_a_retry_is_no_second_turn_and_sends_the_same_bytes(proxy: Proxy) -> None:
     proxy.provider.will_say(completion("八十度。"))
     body = {"model": "m", "messages": [{"role": "user", "content": QUESTION}]}
-    for _ in range(2):
-        proxy.post("/v1/chat/completions", body)
+    assert "record" not in proxy.post("/v1/chat/completions", body).headers["X-Vault-Memory"]
+    proxy.turn(2)
+    again = "; not recorded, as the same request is recorded already"
+    wait_until(  # the turn is in the record a moment before that is known
+        lambda: proxy.post("/v1/chat/completions", body).headers["X-Vault-Memory"].endswith(again), "it says so"
+    )
     other = {"model": "m", "messages": [{"role": "user", "content": "別的"}]}
     proxy.post("/v1/chat/completions", other)
     proxy.turn(3)
-    one, two, _ = proxy.provider.received
+    one, two, *_ = proxy.provider.received
     assert one.body == two.body
 
 
@@ -49,7 +55,8 @@ def test_a_clients_housekeeping_makes_no_turn_and_gets_no_memory(proxy: Proxy) -
     words = "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history."
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": words}]}).encode()
     answer = proxy.post("/v1/chat/completions", body)
-    assert answer.headers["X-Vault-Memory"].startswith("off") and proxy.provider.received[0].body == body
+    status = answer.headers["X-Vault-Memory"]
+    assert status.startswith("off") and status.endswith("; not recorded") and proxy.provider.received[0].body == body
     proxy.post("/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "hi"}]})
     assert proxy.turn()["user_message"] == "hi"
 
@@ -66,12 +73,16 @@ def test_off_the_record_nothing_is_kept(proxy: Proxy) -> None:
 
 @pytest.mark.parametrize("wishes", [("off", None), (None, "off")])
 def test_a_turn_of_which_one_round_is_off_the_record_is_not_kept(proxy: Proxy, wishes: tuple[str | None, ...]) -> None:
+    """Whatever the client changes between the rounds: here the instructions, and with them the conversation."""
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     messages: list[dict[str, Any]] = [{"role": "user", "content": "a loop"}]
     proxy.provider.will_say(completion("wait", tool_calls=[call]))
-    for wish in wishes:
+    for number, wish in enumerate(wishes):
         headers = {"X_Vault_Record": wish} if wish else {}
-        proxy.post("/v1/chat/completions", {"model": "m", "messages": messages}, **headers)
+        system = {"role": "system", "content": f"Be {wish}."}
+        answer = proxy.post("/v1/chat/completions", {"model": "m", "messages": [system, *messages]}, **headers)
+        why = "; not recorded" if wish else "; not recorded, as the same words were said off the record"
+        assert answer.headers["X-Vault-Memory"].endswith(why) == bool(wish or number)
         messages += [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": "x"}]
         proxy.provider.will_say(completion("done"))
     proxy.post("/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "open"}]})
@@ -104,6 +115,7 @@ def test_the_providers_errors_are_handed_on_and_make_no_turns(proxy: Proxy) -> N
         with pytest.raises(kind) as caught:
             client.chat.completions.create(model="nope", messages=[{"role": "user", "content": QUESTION}])
         assert caught.value.response.content == said and caught.value.response.headers["Retry-After"] == "7"
+        assert caught.value.response.headers["X-Vault-Memory"].endswith("; not recorded")
     proxy.provider.will_say(completion("ok"))
     client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hi"}])
     assert proxy.turn()["user_message"] == "hi"
@@ -211,6 +223,21 @@ def test_memory_that_fails_lets_the_chat_through_unchanged_and_says_so(proxied: 
         assert answer.headers["X-Vault-Memory"].startswith("degraded; IndexUnusable")
         assert chat.received[0].body == body
         assert proxy.turn()["assistant_message"] == "ok", "the turn itself needs no index"
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can mount")
+def test_a_chat_of_a_vault_that_may_only_be_read_has_its_memory_and_says_what_is_missing(
+    proxied: Vault, chat: ScriptedServer
+) -> None:
+    chat.will_say(completion("ok"))
+    token, body = new_user_token(proxied, "alice"), {"model": "m", "messages": [{"role": "user", "content": QUESTION}]}
+    with mounted_for_reading(proxied.root), proxying(proxied) as url:
+        proxy = Proxy(url, proxied, token, chat)
+        status = proxy.post("/v1/chat/completions", body).headers["X-Vault-Memory"]
+        assert status.startswith("degraded; index: the vault may only be read, so what changed since")
+        assert status.endswith("; not recorded, as the vault may only be read")
+        assert TEA in json.loads(chat.received[0].body)["messages"][0]["content"]
+    assert len(proxy.turns()) == 1, "the fixture's"
 
 
 def test_the_memory_status_names_no_folder_of_this_machine(proxied: Vault, chat: ScriptedServer) -> None:
@@ -452,6 +479,8 @@ def test_a_response_that_cannot_be_read_is_named_with_the_next(proxy: Proxy) -> 
         proxy.provider.will_say(Reply([part], headers=headers))
         first = proxy.post("/v1/chat/completions", {"messages": said})
         assert "degraded" not in first.headers["X-Vault-Memory"]
+        is_known = "Content-Encoding" in headers  # of a label that is wrong the head says nothing
+        assert ("not recorded, as the response has an encoding" in first.headers["X-Vault-Memory"]) == is_known
         proxy.provider.will_say(Reply([b'{"error": "no"}']))
 
         def is_told() -> bool:

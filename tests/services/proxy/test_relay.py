@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import wait_until
 from tests.services.proxy.conftest import Seconds
 from tests.vaults import write
 from vault_memory.adapters.embedding.base import Kind, Vector
@@ -50,13 +51,22 @@ def relay(vault: Vault, seconds: Seconds) -> Iterator[Relay]:
         yield relay
 
 
-def ask(relay: Relay, *messages: dict[str, Any], user_id: str = "alice", conversation: str | None = None) -> Prepared:
-    return prepared(relay, json.dumps({"model": "m", "messages": list(messages)}).encode(), user_id, conversation)
+def ask(
+    relay: Relay,
+    *messages: dict[str, Any],
+    user_id: str = "alice",
+    conversation: str | None = None,
+    record: bool = True,
+) -> Prepared:
+    body = json.dumps({"model": "m", "messages": list(messages)}).encode()
+    return prepared(relay, body, user_id, conversation, record)
 
 
-def prepared(relay: Relay, body: bytes, user_id: str = "alice", conversation: str | None = None) -> Prepared:
+def prepared(
+    relay: Relay, body: bytes, user_id: str = "alice", conversation: str | None = None, record: bool = True
+) -> Prepared:
     async def prepare() -> Prepared:
-        return await relay.prepare(body, await relay.read(body), user_id, conversation)
+        return await relay.prepare(body, await relay.read(body), user_id, conversation, record=record)
 
     return asyncio.run(prepare())
 
@@ -92,6 +102,31 @@ def test_rounds_of_a_tool_loop_keep_their_memory_for_hours(relay: Relay, seconds
     for _ in range(5):
         seconds.now += 1_000
         assert first_words(ask(relay, user(QUESTION), *LATER)) == first
+
+
+def test_words_stay_off_the_record_for_half_an_hour_after_the_last_round(relay: Relay, seconds: Seconds) -> None:
+    """A response may take an hour, and so may the tools of many rounds."""
+    system = {"role": "system", "content": "Be brief."}
+
+    def is_off(*messages: dict[str, Any]) -> bool:
+        return ask(relay, *messages).not_recorded == "the same words were said off the record"
+
+    before, off = ask(relay, user(QUESTION)), ask(relay, user(QUESTION), record=False)
+    assert before.not_recorded is None and off.not_recorded == ""
+    relay.record(before, lambda: (ChatResponse("80", is_complete=True), True))
+    told = "an earlier turn was not recorded: the same words were said off the record"
+    wait_until(lambda: told in ask(relay, user("hi")).memory, "what was meant to be kept is not left out in silence")
+    seconds.now = 3_000
+    relay.record(off, lambda: (ChatResponse("80", is_complete=True), True))
+    wait_until(lambda: is_off(user(QUESTION)), "the end of the response counts")
+    for seconds.now in (4_700, 6_400):
+        wait_until(lambda: is_off(system, user(QUESTION), *LATER), "each round of its tools counts")
+    wait_until(lambda: is_off(user("hi"), user(QUESTION)), "the same words are off, whatever stands before them")
+    seconds.now = 8_300
+    assert ask(relay, user(QUESTION)).not_recorded is None, "the same words said again do not count"
+    titles = {"role": "system", "content": "You are a title generator."}
+    assert ask(relay, titles, user("hello"), record=False).memory.startswith("off; the client made this")
+    wait_until(lambda: is_off(user("hello")), "words with which no person seemed to speak, too")
 
 
 def test_a_retry_gets_the_same_memory_and_a_later_request_the_present_one(relay: Relay, seconds: Seconds) -> None:

@@ -57,6 +57,11 @@ class Index(Protocol):
     database can be neither read nor rebuilt.
     """
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it can only be read, as on a disk that is mounted for reading."""
+        ...
+
     def files(self, sources: Iterable[str] | None = None) -> dict[str, FileState]:
         """State of every file the index knows, by source; of these alone when `sources` are given."""
         ...

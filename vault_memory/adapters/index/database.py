@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -45,12 +46,12 @@ def connect(
         try:
             return _ready(path, below, refuse, within)
         except (apsw.NotADBError, apsw.CorruptError):
-            remove_index(path)
+            remove_damaged(path)
             return _ready(path, below, refuse, within)
     except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
         connection = _read_only(path, refuse)
         if connection is None:
-            raise IndexUnusable(f"{path} cannot be opened ({error}): check the folder and its permissions") from error
+            raise IndexUnusable(_why_none(path, error)) from error
         return connection
     except (apsw.BusyError, apsw.LockedError) as error:
         raise Busy(f"{path} is held by another process: try again, or end that process") from error
@@ -86,6 +87,27 @@ def remove_index(path: Path) -> None:
     """Delete an index database and what SQLite keeps beside it."""
     for suffix in ("", *_BESIDE):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
+
+
+def remove_damaged(path: Path) -> None:
+    """`remove_index` for one that cannot be used. Raises `IndexUnusable` where it cannot be removed."""
+    try:
+        remove_index(path)
+    except OSError as error:
+        raise IndexUnusable(
+            f"{path} is damaged, and cannot be removed ({error.strerror}): run `vault-memory reindex` where the vault "
+            "can be written"
+        ) from error
+
+
+def _why_none(path: Path, error: apsw.Error) -> str:
+    above = next(folder for folder in path.parents if folder.exists())
+    if os.access(above, os.W_OK):
+        return f"{path} cannot be opened ({error}): check the folder and its permissions"
+    return (
+        f"there is no index at {path} that this version can read, and none can be made, as the vault may only be read: "
+        "run `vault-memory reindex` where it can be written"
+    )
 
 
 def _ready(path: Path, below: Path | None, refuse: Refuse | None, within: Path | None) -> apsw.Connection:
@@ -161,14 +183,15 @@ def _read_only(path: Path, refuse: Refuse | None) -> apsw.Connection | None:
         return None
     if refuse is not None:  # its home cannot be noted, so it is asked about each time
         refuse(path)
-    uri = f"{Path(_real(path)).as_uri()}?immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
-    try:
-        connection = apsw.Connection(uri, flags=flags)
-        _load_extension(connection)
-        return connection if _facts(connection).get("version") == VERSION else None
-    except apsw.Error:
-        return None
+    # Not immutable where another place of the same disk can be written: somebody may be writing the index there.
+    for immutable in (0, 1):
+        with contextlib.suppress(apsw.Error):
+            connection = apsw.Connection(f"{Path(_real(path)).as_uri()}?immutable={immutable}", flags=flags)
+            _load_extension(connection)
+            if _facts(connection).get("version") == VERSION:
+                return connection
+    return None
 
 
 def _real(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,11 @@ class SqliteIndex:
     ) -> None:
         self.path, self._below, self._refuse, self._within = path, below, refuse, within
         self._local = threading.local()
+
+    @property
+    def is_read_only(self) -> bool:
+        with self._open() as db:
+            return db.readonly("main") or not os.access(self.path, os.W_OK)  # mounted for reading meanwhile
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
@@ -252,8 +258,12 @@ class SqliteIndex:
 
     @contextmanager
     def _open(self) -> Iterator[apsw.Connection]:
-        """This thread's connection. apsw's errors are raised as ours; a damaged database is emptied first."""
-        if getattr(self._local, "connection", None) is None or self._local.file != _file_id(self.path):
+        """This thread's connection. apsw's errors are raised as ours; a damaged database is emptied first.
+
+        One for reading is made anew each time: the disk may be writable by now, and who reads a database as immutable
+        sees nothing of what is written to it from elsewhere."""
+        held = getattr(self._local, "connection", None)
+        if held is None or self._local.file != _file_id(self.path) or held.readonly("main"):
             self.close()
             self._local.connection = database.connect(self.path, self._below, self._refuse, self._within)
             self._local.file = _file_id(self.path)
@@ -263,7 +273,7 @@ class SqliteIndex:
             raise Busy(f"{self.path} is being written by another process: try again") from error
         except (apsw.CorruptError, apsw.NotADBError) as error:
             self.close()
-            database.remove_index(self.path)
+            database.remove_damaged(self.path)
             raise IndexUnusable(
                 f"{self.path} was damaged and has been emptied: `vault-memory reindex` fills it again"
             ) from error
@@ -271,7 +281,7 @@ class SqliteIndex:
             if "no such table" not in str(error) and "no such column" not in str(error):
                 raise
             self.close()
-            database.remove_index(self.path)
+            database.remove_damaged(self.path)
             raise IndexUnusable(
                 f"{self.path} was changed by hand and has been emptied: `vault-memory reindex` fills it again"
             ) from error

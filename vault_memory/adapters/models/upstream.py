@@ -257,6 +257,7 @@ class UpstreamResponse:
         self.media_type = self.headers.get(b"content-type", b"").decode("latin-1")
         encoding = self.headers.get(b"content-encoding", b"").decode("latin-1").lower()
         self.is_compressed = encoding in ("gzip", "x-gzip", "deflate")
+        self.has_known_encoding = self.is_compressed or encoding in ("", "identity")
         self._arrived = bytearray()
         self._has_arrived, self._has_room = asyncio.Event(), asyncio.Event()
         self._reading: asyncio.Future[None] | None = None

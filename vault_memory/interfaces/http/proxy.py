@@ -87,25 +87,15 @@ async def _prepared(request: Request, relay: Relay) -> Prepared:
     caller = await identify(request)
     user_id = _user(request, caller, relay.vault, read.user)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
-    not_recorded = _not_recorded(request)
-    waited_s = request.state.turn.waited_s
-    prepared = await relay.prepare(
-        body, read, user_id, conversation, record=not not_recorded, waited_s=waited_s, as_of=caller.as_of
-    )
-    prepared.memory += not_recorded
-    return prepared
-
-
-def _not_recorded(request: Request) -> str:
-    """What the response says of a turn that is off the record, "" for one that is recorded.
-
-    What is not plainly on is off: who sends this header has a wish, and a turn that was kept is kept for good.
-    """
     wishes = {wish.strip().lower() for wish in request.headers.getlist("X-Vault-Record")}
-    if wishes <= {*_RECORD}:
-        return ""
-    unknown = wishes - {*_NO_RECORD}
-    return "; not recorded, as X-Vault-Record is neither on nor off" if unknown else "; not recorded"
+    # What is not plainly on is off: who sends this header has a wish, and a turn that was kept is kept for good.
+    is_on, waited_s = wishes <= {*_RECORD}, request.state.turn.waited_s
+    prepared = await relay.prepare(
+        body, read, user_id, conversation, record=is_on, waited_s=waited_s, as_of=caller.as_of
+    )
+    if wishes - {*_RECORD, *_NO_RECORD}:
+        prepared.not_recorded = "X-Vault-Record is neither on nor off"
+    return prepared
 
 
 async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Response:

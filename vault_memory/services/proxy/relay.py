@@ -64,6 +64,7 @@ SAME_MEMORY_S = 60.0
 MAX_KEPT_MEMORIES = 1_000
 RESPONSE_THREADS = 1
 """How many responses are read at the same time while they come; more would only compete for the interpreter."""
+_SAID_OFF_RECORD = "the same words were said off the record"
 _TOO_LARGE = "the request is too large or has too many values to be read"
 
 Provider = Literal["openai", "anthropic"]
@@ -155,23 +156,20 @@ class Relay:
         user_request = self._user_request(read, user_id, conversation, as_of)
         if user_request is None:
             return Prepared(body, "off; the request holds no words of a person")
+        without_text = replace(user_request, chat=replace(user_request.chat, text=""))  # only the memory needs it
+        turn = self._turn(without_text, is_on=record)
         if user_request.chat.is_housekeeping:
             return Prepared(body, "off; the client made this request on its own")
-        if not record:
-            with contextlib.suppress(RuntimeError):  # the server is stopping
-                self._record_thread.submit(self._leave_out, user_request)
-        without_text = replace(user_request, chat=replace(user_request.chat, text=""))  # only the memory needs it
-        to_record = without_text if record else None
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
             changed, memory = await asyncio.wait_for(
                 self._memory_in_turn(body, read, user_request), max(0.0, limit_s - waited_s)
             )
         except TimeoutError:
-            return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), to_record)
+            return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), *turn)
         except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
-            return Prepared(body, self._degraded(f"{type(error).__name__}: {error}"), to_record)
-        return Prepared(changed, self._memory_status(memory, user_id, as_of), to_record)
+            return Prepared(body, self._degraded(f"{type(error).__name__}: {error}"), *turn)
+        return Prepared(changed, self._memory_status(memory, user_id, as_of), *turn)
 
     async def send(
         self,
@@ -199,6 +197,9 @@ class Relay:
             kept = await asyncio.wrap_future(self._large_read_thread.submit(for_provider, headers))
         response = await self._upstreams[provider].send(method, path, kept, prepared.take_body(), own_key, sent)
         request = prepared.user_request
+        is_success = 200 <= response.status < 300
+        if request is not None and prepared.is_turn and is_success and self._recorder.is_recorded(request):
+            prepared.user_request, prepared.not_recorded = None, "the same request is recorded already"
         turn = self._reading.setdefault(request.user_id if request else "", asyncio.Lock())
         return RelayedResponse(prepared, response, self.record, self._response_threads, turn)
 
@@ -215,7 +216,10 @@ class Relay:
         `problem` says why the client did not get all; `recorded` is called at the end.
         """
         request = prepared.user_request
-        if request is None:
+        if request is None or prepared.not_recorded is not None:
+            if request is not None:  # its words stay off the record for half an hour from now
+                with contextlib.suppress(RuntimeError):
+                    self._record_thread.submit(self._leave_out, request)
             recorded()
             return
 
@@ -280,6 +284,21 @@ class Relay:
             return None
         conversation = conversation or conversation_id(user_id, chat.opening)
         return UserRequest(chat, user_id, conversation, self.vault.now(), read.model, as_of)
+
+    def _turn(self, request: UserRequest, *, is_on: bool) -> tuple[UserRequest | None, str | None]:
+        """What `Prepared` says of a turn of a request that the client has on the record or not."""
+        is_left_out = self._recorder.is_left_out(request)
+        if not is_on or (is_left_out and request.chat.is_tool_round):
+            with contextlib.suppress(RuntimeError):  # the server is stopping
+                self._record_thread.submit(self._leave_out, request)
+            return request, _SAID_OFF_RECORD if is_on else ""
+        if is_left_out:  # perhaps the person says the same again: it must not be left out for good
+            return None, _SAID_OFF_RECORD
+        if self.vault.config.is_off_record(request.user_id):
+            return None, ""
+        if self.vault.is_mounted_for_reading():
+            return None, "the vault may only be read"
+        return request, None
 
     async def _memory_in_turn(self, body: bytes, read: ReadRequest, request: UserRequest) -> tuple[bytes, Memory]:
         """`_with_memory` in a thread, when the user has fewer than `MEMORIES_PER_USER` of them."""
@@ -362,7 +381,11 @@ class Relay:
             response, is_whole = read()
             turns = self._recorder.add(request, response, problem or ("" if is_whole else NOT_KEPT))
             why = NOT_KEPT if not is_whole else "" if response.is_readable or problem else NOT_READ
-            if why and not response.text:
+            if self._recorder.is_left_out(request):  # since this response began: its head did not say so
+                why = _SAID_OFF_RECORD
+            elif response.text:
+                why = ""
+            if why:
                 self._report((request.user_id, request.as_of), "an earlier turn was not recorded", why)
         finally:
             with self._lock:

@@ -86,12 +86,19 @@ def _decoded(run: bytes) -> bytes:
 class Prepared:
     """A request ready to be sent on. `memory` reports what became of its memory, as a header value: ASCII, one line.
 
-    A turn is made from `user_request`; None: no turn.
+    A turn is made from `user_request`; None: no turn. `not_recorded` says why no turn is made of that either, "" if the
+    client knows why.
     """
 
     body: bytes
     memory: str
     user_request: UserRequest | None = None
+    not_recorded: str | None = None
+
+    @property
+    def is_turn(self) -> bool:
+        """Whether a turn may be made of it."""
+        return self.user_request is not None and self.not_recorded is None
 
     def take_body(self) -> bytes:
         """The body, which is not kept here any longer: a response may take an hour, and bodies are large."""
@@ -125,14 +132,28 @@ class RelayedResponse:
         self._reading: Future[None] | None = None
         self.status = response.status
         self.headers = [header for header in response.headers.items() if _HANDED_ON.fullmatch(header[0])]
-        self.headers.append((b"x-vault-memory", prepared.memory.encode("latin-1")))
+        self.headers.append((b"x-vault-memory", self._memory_status().encode("latin-1")))
+
+    def _memory_status(self) -> str:
+        """What became of the memory, and whether the exchange leaves no turn, as far as its head tells."""
+        if not self._prepared.is_turn or not self._is_success:
+            why = self._prepared.not_recorded
+        elif self._response.has_known_encoding:
+            return self._prepared.memory
+        else:
+            why = "the response has an encoding that is not read here"
+        return f"{self._prepared.memory}; not recorded" + (f", as {why}" if why else "")
+
+    @property
+    def _is_success(self) -> bool:
+        return 200 <= self.status < 300
 
     async def parts(self, has_room: Callable[[int], bool] = lambda _: True) -> AsyncIterator[bytes]:
         """The body's bytes as they come. Raises `EndpointError` when it breaks off, `EndpointSlow` when it stalls.
 
         What is needed for the turn is kept, as long as `has_room` for so many bytes.
         """
-        is_turn = self._prepared.user_request is not None and 200 <= self.status < 300
+        is_turn = self._prepared.is_turn and self._is_success
         async for part in self._response.parts():
             if is_turn and not self._reader.is_cut:
                 await self._keep(part, has_room)
@@ -159,7 +180,7 @@ class RelayedResponse:
 
         `recorded` is called, perhaps in another thread, when nothing of the response is kept any longer.
         """
-        if 200 <= self.status < 300:
+        if self._is_success:
             self._record(self._prepared, self._read, problem, recorded)
         else:
             recorded()

@@ -4,10 +4,15 @@ A client's retry makes no second turn, unless the first time the response broke 
 tool calls waits for the rounds that follow, and the turn is recorded with the last of them; if that never comes, with
 what there is when the person goes on, after half an hour without a round, or at the end. Until then its rounds are also
 in a file of private state, from which the next server takes it up when this one was killed.
+
+What a person said off the record is known by the words alone: a client may change all else between two rounds of a
+loop (the messages before, the instructions, the conversation's id). So no turn is made of these words of this user
+until half an hour after the last such round.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -19,7 +24,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import refuse_tracked
@@ -36,9 +41,10 @@ TOOL_LOOP_IDLE_S = 1_800.0
 """A tool loop without a round for this long is over."""
 MAX_REMEMBERED_REQUESTS = 4_096
 MAX_LEFT_OUT = 65_536
-"""Turns off the record that are remembered: another user, who sends many, must not make one be forgotten."""
+"""Words off the record that are remembered: another user, who sends many, must not make some be forgotten."""
 MAX_OPEN_BYTES = 32 << 20
 """What the turns may take whose tool loops go on. Above that the user who has the most ends one."""
+_Key = TypeVar("_Key")
 BROKE_OFF = "the answer broke off"
 TOOLS_NOT_ENDED = "the tools came to no end"
 
@@ -74,7 +80,8 @@ class _OpenTurn:
 
 
 class TurnRecorder:
-    """Takes requests with their responses, one at a time: not thread-safe. `clock` counts seconds.
+    """Takes requests with their responses, one at a time: only `is_left_out` and `is_recorded` may be asked in other
+    threads. `clock` counts seconds.
 
     Its turns are kept at once, whoever holds the user's files; the caller has them learned from.
     """
@@ -84,7 +91,8 @@ class TurnRecorder:
         self._clock = clock
         self._recorded_at_s: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self._partial: set[tuple[str, str, str]] = set()
-        self._left_out_at_s: OrderedDict[tuple[str, str, str], float] = OrderedDict()
+        self._left_out_at_s: OrderedDict[tuple[str, bytes], float] = OrderedDict()
+        self._key = secrets.token_bytes(32)
         self._as_of = vault.renamings()
         self._folder, self._server = vault.root / layout.STATE_DIR / layout.OPEN_TURNS, secrets.token_hex(8)
         self._lock: ExitStack | None = None
@@ -110,10 +118,9 @@ class TurnRecorder:
             k for k, other in self._open.items() if k != key and now_s - other.last_round_s > TOOL_LOOP_IDLE_S
         ]:
             turns.append(self._record_unfinished(idle))
-        request_key = (*key, request.chat.key)
-        if request_key in self._left_out_at_s:
-            self._remember(self._left_out_at_s, request_key)
+        if self.is_left_out(request):
             return turns
+        request_key = (*key, request.chat.key)
         if not (response.is_complete or response.text) or self._is_retry(request_key, response):
             return turns
         turn = turn or _OpenTurn(request, now_s)
@@ -129,24 +136,49 @@ class TurnRecorder:
         return [*turns, self._record(user_id, turn, "" if response.is_complete else problem or BROKE_OFF)]
 
     def leave_out(self, request: UserRequest) -> list[Recorded]:
-        """Record nothing of a turn, whatever its other rounds say: one of them is off the record.
+        """Record nothing of these words, whatever other rounds say: one of them is off the record.
 
-        Returns the open turns of those who have no id any longer. Raises `NotFound` when its own user has none.
+        Called when a round begins, and again at its end. Returns the open turns of those who have no id any longer.
+        Raises `NotFound` when its own user has none.
         """
         turns = self._follow_renamings()
-        user_id, _ = self._vault.id_now(request.user_id, request.as_of, self._as_of)
-        key = (user_id, request.conversation_id)
-        self._remember(self._left_out_at_s, (*key, request.chat.key))
-        turn = self._open.get(key)
-        if turn and turn.request.chat.key == request.chat.key:
-            del self._open[key]
-            if turn.file is not None:
-                files.remove_private(turn.file, self._vault.root)
+        said = self._said(request)
+        self._left_out_at_s[said] = self._clock()
+        self._left_out_at_s.move_to_end(said)
+        for key, turn in list(self._open.items()):
+            # The words of a loop that was taken up are without their secrets, but it has the request's key.
+            is_same = turn.request.chat.key == request.chat.key or self._hash(turn.request.chat.words) == said[1]
+            if key[0] == said[0] and is_same:
+                del self._open[key]
+                if turn.file is not None:
+                    files.remove_private(turn.file, self._vault.root)
         return turns
 
-    def _remember(self, at_s: OrderedDict[tuple[str, str, str], float], key: tuple[str, str, str]) -> None:
-        at_s[key] = self._clock()
-        at_s.move_to_end(key)
+    def is_left_out(self, request: UserRequest) -> bool:
+        """Whether the words of a request were said off the record, in a loop that may still go on."""
+        with suppress(NotFound):  # that person has no id any longer
+            at_s = self._left_out_at_s.get(self._said(request))
+            return at_s is not None and self._clock() - at_s <= TOOL_LOOP_IDLE_S
+        return False
+
+    def is_recorded(self, request: UserRequest) -> bool:
+        """Whether a request repeats one whose turn is recorded, so that no response makes another turn of it."""
+        with suppress(NotFound):
+            user_id, _ = self._vault.id_now(request.user_id, request.as_of, self._as_of)
+            key = (user_id, request.conversation_id, request.chat.key)
+            at_s = self._recorded_at_s.get(key)
+            return at_s is not None and key not in self._partial and self._clock() - at_s <= RETRY_S
+        return False
+
+    def _said(self, request: UserRequest) -> tuple[str, bytes]:
+        """The id that the user of a request has as of `_as_of`, and the hash of the words. Raises `NotFound`."""
+        user_id, _ = self._vault.id_now(request.user_id, request.as_of, self._as_of)
+        return user_id, self._hash(request.chat.words)
+
+    def _hash(self, words: str) -> bytes:
+        """A hash of words, however a client breaks their lines, from which nobody finds them without this process."""
+        plain = " ".join(words.split()).encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(plain, key=self._key, digest_size=16).digest()
 
     def finish(self) -> list[Recorded]:
         """Record the turns whose tool loops have not ended."""
@@ -166,15 +198,18 @@ class TurnRecorder:
         if self._as_of == before:
             return []
         now, gone = {}, {}
-        for user_id in {key[0] for key in (*self._recorded_at_s, *self._left_out_at_s, *self._open)}:
+        known = (self._recorded_at_s, self._left_out_at_s, self._open)
+        for user_id in {key[0] for keys in known for key in keys}:
             try:
                 now[user_id] = self._vault.id_now(user_id, before, self._as_of)[0]
             except NotFound as error:
                 gone[user_id] = str(error)
         self._partial = {(now[key[0]], *key[1:]) for key in self._partial if key[0] in now}
-        self._recorded_at_s, self._left_out_at_s = (
-            OrderedDict(((now[key[0]], *key[1:]), at_s) for key, at_s in known.items() if key[0] in now)
-            for known in (self._recorded_at_s, self._left_out_at_s)
+        self._recorded_at_s = OrderedDict(
+            ((now[key[0]], *key[1:]), at_s) for key, at_s in self._recorded_at_s.items() if key[0] in now
+        )
+        self._left_out_at_s = OrderedDict(
+            ((now[key[0]], key[1]), at_s) for key, at_s in self._left_out_at_s.items() if key[0] in now
         )
         lost = [Recorded("", user_id=key[0], as_of=before, paused=gone[key[0]]) for key in self._open if key[0] in gone]
         self._open = {(now[key[0]], key[1]): turn for key, turn in self._open.items() if key[0] in now}
@@ -214,7 +249,8 @@ class TurnRecorder:
         if turn.file is not None:
             files.remove_private(turn.file, self._vault.root)
         key = (user_id, request.conversation_id, request.chat.key)
-        self._remember(self._recorded_at_s, key)
+        self._recorded_at_s[key] = self._clock()
+        self._recorded_at_s.move_to_end(key)
         (self._partial.add if problem else self._partial.discard)(key)
         return recorded
 
@@ -270,16 +306,18 @@ class TurnRecorder:
         return key in self._recorded_at_s and not (key in self._partial and response.is_complete)
 
     def _forget_old_requests(self) -> None:
-        """Drop the keys of requests too old to be retried, or of turns that are over, and the oldest ones beyond the
-        limit."""
-        for known, kept_s, limit in (
-            (self._recorded_at_s, RETRY_S, MAX_REMEMBERED_REQUESTS),
-            (self._left_out_at_s, TOOL_LOOP_IDLE_S, MAX_LEFT_OUT),
-        ):
-            while known:
-                key, at_s = next(iter(known.items()))
-                if len(known) <= limit and self._clock() - at_s <= kept_s:
-                    break
-                del known[key]
-                if known is self._recorded_at_s:
-                    self._partial.discard(key)
+        """Drop the keys of requests too old to be retried, and words whose loop is over."""
+        for key in self._dropped(self._recorded_at_s, RETRY_S, MAX_REMEMBERED_REQUESTS):
+            self._partial.discard(key)
+        self._dropped(self._left_out_at_s, TOOL_LOOP_IDLE_S, MAX_LEFT_OUT)
+
+    def _dropped(self, at_s: OrderedDict[_Key, float], kept_s: float, limit: int) -> list[_Key]:
+        """Drop what is older than `kept_s`, and the oldest ones beyond the limit."""
+        dropped = []
+        while at_s:
+            key, since_s = next(iter(at_s.items()))
+            if len(at_s) <= limit and self._clock() - since_s <= kept_s:
+                break
+            del at_s[key]
+            dropped.append(key)
+        return dropped

@@ -208,7 +208,7 @@ class _Builder:
     def add_memories(self) -> None:
         """Passages that bear on the request and are not in the prompt already."""
         query = SearchQuery(self._request, MAX_MEMORIES + SPARE_HITS, scope="all")
-        refresh(self._vault, query.scopes(self._user))
+        self._degraded += refresh(self._vault, query.scopes(self._user))
         result = find_passages(self._vault, self._user, query)
         self._degraded += [line for line in result.degraded if line not in self._degraded]
         asked = tokens.query_terms(self._request[:MAX_QUERY_CHARS]).search_terms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal, Protocol, get_args
 
@@ -28,6 +28,7 @@ MAX_CANDIDATES = 32
 """Chunks that each of words and vectors may add, unless more hits are wanted."""
 VECTOR_MODE_WEIGHT = 0.99
 """In vector mode words still choose the line inside a chunk."""
+READ_ONLY = "index: the vault may only be read, so what changed since it was indexed is not found"
 OFFLINE_WEIGHT = 0.05
 """Measured: hashed words repeat what keywords know; more weight helps English and hurts Chinese."""
 
@@ -139,15 +140,24 @@ class Searchable(Protocol):
 def search(vault: Vault, user_id: str, query: SearchQuery) -> SearchResult:
     """The passages of a user's memory that answer a query best, as the files stand now. Raises `NotFound`."""
     with vault.reading(user_id):
-        refresh(vault, query.scopes(user_id))
-        return find_passages(vault, user_id, query)
+        degraded = refresh(vault, query.scopes(user_id))
+        result = find_passages(vault, user_id, query)
+        return replace(result, degraded=[*degraded, *result.degraded])
 
 
-def refresh(vault: Vault, scopes: Iterable[str]) -> None:
-    """Bring the indexes of these scopes up to date, unless a daemon does: it has seen an edit within half a second."""
-    if not is_running(vault.root):
-        for scope in scopes:
+def refresh(vault: Vault, scopes: Iterable[str]) -> list[str]:
+    """Bring the indexes of these scopes up to date, unless a daemon does: it has seen an edit within half a second.
+
+    Returns in words why one could not be, as on a disk that is mounted for reading: it is searched as it is."""
+    if is_running(vault.root):
+        return []
+    degraded: dict[str, None] = {}
+    for scope in scopes:
+        if vault.index(scope).is_read_only:
+            degraded[READ_ONLY] = None
+        else:
             reconcile(vault, scope)
+    return list(degraded)
 
 
 def find_passages(vault: Searchable, user_id: str, query: SearchQuery) -> SearchResult:
