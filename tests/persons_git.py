@@ -330,7 +330,7 @@ class Person:
     def killed_switch(self, may: May) -> None:
         """`kill -9` of a git that fetches a video; the person deletes its locks, and later takes back what it left.
 
-        Where it had only deleted files by then, nothing tells these from files that the person has deleted.
+        Where it had only deleted or emptied files by then, nothing tells these from what the person does.
         """
         held, other, before = self.see().open, self._other(), self._lines("status", "--porcelain", "-uall")
         locks = [self.root / ".git" / name for name in ("index.lock", "HEAD.lock")]
@@ -345,10 +345,12 @@ class Person:
                 os.killpg(process.pid, signal.SIGKILL)
         self._gate.unlink(missing_ok=True)
         after = self._lines("status", "--porcelain", "-uall")
-        if all(row[:2] == " D" for row in after if row not in before):
-            for row in after:
-                if row[:2] == " D":
-                    self._removed |= _marks(self._bytes(f"HEAD:{row[3:]}"))
+        blank = [
+            row for row in after if row[:2] == " D" or (row[:2] == " M" and not (self.root / row[3:]).stat().st_size)
+        ]
+        if all(row in blank for row in after if row not in before):
+            for row in blank:
+                self._removed |= _marks(self._bytes(f"HEAD:{row[3:]}"))
         self.meanwhile()
         for lock in locks:
             lock.unlink(missing_ok=True)
@@ -361,7 +363,7 @@ class Person:
                 if mark[3] != "a":
                     self._found("misplaced", f"{mark} on {now.branch} by a killed checkout")
             for mark in tips[now.branch] - now.tips[now.branch] - self._removed:
-                self._found("lost", f"{mark} from {now.branch} by a killed checkout")
+                self._found("lost", f"{mark} from {now.branch} by a killed checkout of {other}, which left {after}")
             self.seen = now  # what the person had open is committed here, and they may go elsewhere now
         words = ["switch", "-q", "-f", other] if self.rng.random() < 0.5 else ["reset", "-q", "--hard"]
         may.dropped |= held | self.see().open
@@ -473,7 +475,7 @@ class Person:
             self._found("stuck", f"{state.waiting} commits and {turns} turns wait: {state.paused or state.lock}")
         if left := self._lines("status", "--porcelain"):
             self._found("stuck", f"left: {left[:5]}")
-        for mark in sorted(self._said.difference(self._with_their_branch, *self.see().tips.values())):
+        for mark in sorted(self._said.difference(self._with_their_branch, self._removed, *self.see().tips.values())):
             self._found("lost", f"{mark}, which the assistant was told")
 
     def _found(self, fault: str, what: str) -> None:
