@@ -151,7 +151,7 @@ def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20.0) -
     while time.monotonic() < deadline:
         if value := condition():
             return value
-        time.sleep(0.05)
+        time.sleep(0.02)
     raise AssertionError(f"waited {seconds} s in vain until {what}")
 
 

@@ -66,12 +66,14 @@ class ScriptedServer:
     """A server between `with` and the end of the block: what it will reply, and what it received.
 
     `script` holds a reply, or a function that makes one from the request, for each request; its last entry is repeated.
+    `answered` counts the replies of which all waits are over.
     """
 
     script: list[Script] = field(default_factory=list)
     url: str = ""
     received: list[Received] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
+    answered: int = 0
     broken_pipes: int = 0
 
     def will_say(self, *replies: Script | str | list[Change]) -> None:
@@ -135,6 +137,7 @@ def _handler_of(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
                 server.released.wait(reply.pause_s)
                 if reply.hold and number == len(reply.parts):
                     server.released.wait(30)
+                server.answered += number == len(reply.parts)
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part) if is_chunked else part)
             if is_chunked and not reply.breaks:
                 self.wfile.write(b"0\r\n\r\n")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Cli
+from tests.conftest import Cli, forget_the_machine
 from tests.scripted_http import ScriptedServer, change
+from tests.vaults import copied
 
 # Invented, of the right form. Where a secret has parts that stand alone, each is looked for.
 _DIGITS = "4111111111111111"
@@ -72,9 +73,23 @@ def found(needles: dict[str, str], where: Iterator[tuple[str, bytes]]) -> set[tu
     }
 
 
-@pytest.fixture
-def told(cli: Cli, chat: ScriptedServer) -> Cli:
-    """A vault after those turns, each looked at by the model too, and after everything else that writes."""
+@pytest.fixture(scope="module")
+def asked() -> Iterator[ScriptedServer]:
+    """The model that looks at those turns."""
+    with ScriptedServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def told(asked: ScriptedServer, new_vault: Path, tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    """A vault after those turns, each looked at by the model too, and after everything else that writes. The tests only
+    read it."""
+    with pytest.MonkeyPatch.context() as patch:
+        forget_the_machine(patch, tmp_path_factory.mktemp("home"))
+        return _told(Cli(copied(new_vault, tmp_path_factory.mktemp("told") / "my-vault")), asked)
+
+
+def _told(cli: Cli, chat: ScriptedServer) -> Cli:
     claims = [change("theme", "dark", value) for value in (*SECRETS.values(), *PRIVATE.values())]
     chat.will_say([*claims, change("current_projects", PRIVATE["health"], f"我有{PRIVATE['health']}")])
     (message, reply), *others = TURNS
@@ -101,10 +116,10 @@ def told(cli: Cli, chat: ScriptedServer) -> Cli:
 
 
 @pytest.mark.slow
-def test_no_secret_is_anywhere_and_no_private_fact_outside_the_own_record(told: Cli, chat: ScriptedServer) -> None:
+def test_no_secret_is_anywhere_and_no_private_fact_outside_the_own_record(told: Cli, asked: ScriptedServer) -> None:
     """G7, law 8: JSONL, daily log, MEMORY.md, USER.md, feedback.jsonl, git objects, messages and reflog, index, state,
     and what is sent to the chat endpoint."""
-    everything = list(sinks(told.folder, chat))
+    everything = list(sinks(told.folder, asked))
     names = {name for name, _ in everything}
     own_files = {f"memory/alice/{name}" for name in ("USER.md", "MEMORY.md", "feedback.jsonl", "index.db")}
     others = {".git/logs/HEAD", "git objects", ".vault-memory/redactions/alice.json", "chat request 0"}
@@ -121,13 +136,13 @@ def test_no_secret_is_anywhere_and_no_private_fact_outside_the_own_record(told: 
 
 
 @pytest.mark.slow
-def test_the_preference_beside_a_secret_or_a_private_fact_is_learned(told: Cli, chat: ScriptedServer) -> None:
+def test_the_preference_beside_a_secret_or_a_private_fact_is_learned(told: Cli) -> None:
     shown = told.json("history", "--user", "alice", "theme")
     assert {"dark", "light"} <= {entry["new"] for entry in shown if entry["author"] == "vault-memory"}
 
 
 @pytest.mark.slow
-def test_status_tells_how_much_was_redacted_and_never_what(told: Cli, chat: ScriptedServer) -> None:
+def test_status_tells_how_much_was_redacted_and_never_what(told: Cli) -> None:
     status = told.json("status")
     (alice,) = (scope for scope in status["scopes"] if scope["scope"] == "alice")
     assert {"api-key", "password", "card", "id-number", "private-key", "health", "religion", "money"} <= set(

@@ -13,11 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.conftest import wait_until
+from tests.conftest import Clock, forget_the_machine, wait_until
 from tests.services.test_person_edits import git, read, save, subjects
 from vault_memory.services.admin import status
 from vault_memory.services.person_edits import commit_person_edits, withheld
@@ -29,19 +30,33 @@ pytestmark = pytest.mark.slow
 NOTE, USER = PurePosixPath("notes/idea.md"), PurePosixPath("memory/alice/USER.md")
 
 
+@pytest.fixture(scope="session")
+def two_branches(new_vault: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, datetime]:
+    """A vault to be copied, and the time at its end."""
+    clock = Clock()
+    with pytest.MonkeyPatch.context() as patch:
+        forget_the_machine(patch, tmp_path_factory.mktemp("home"))
+        root = shutil.copytree(new_vault, tmp_path_factory.mktemp("branches") / "vault", symlinks=True)
+        vault = open_vault(root, now=clock)
+        record_turn(vault, "alice", "I prefer dark mode", "Noted.")
+        save(vault, NOTE, "begin\n")
+        look(vault)
+        git(vault, "switch", "-qc", "other")
+        save(vault, NOTE, "of the other branch\n")
+        save(vault, PurePosixPath("notes/only-there.md"), "x\n")
+        save(vault, USER, read(vault, USER).replace("dark", "light"))
+        git(vault, "add", ".")
+        git(vault, "commit", "-qm", "other")
+        git(vault, "switch", "-q", "main")
+    return root, clock.time
+
+
 @pytest.fixture
-def branches(vault: Vault) -> Vault:
+def branches(two_branches: tuple[Path, datetime], tmp_path: Path, clock: Clock) -> Vault:
     """Alice's vault with a note and a preference, and a branch `other` on which both differ."""
-    record_turn(vault, "alice", "I prefer dark mode", "Noted.")
-    save(vault, NOTE, "begin\n")
-    look(vault)
-    git(vault, "switch", "-qc", "other")
-    save(vault, NOTE, "of the other branch\n")
-    save(vault, PurePosixPath("notes/only-there.md"), "x\n")
-    save(vault, USER, read(vault, USER).replace("dark", "light"))
-    git(vault, "add", ".")
-    git(vault, "commit", "-qm", "other")
-    git(vault, "switch", "-q", "main")
+    root, clock.time = two_branches
+    vault = open_vault(shutil.copytree(root, tmp_path / "vault", symlinks=True), now=clock)
+    git(vault, "update-index", "-q", "--refresh")
     return vault
 
 

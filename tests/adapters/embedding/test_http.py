@@ -131,11 +131,10 @@ def test_a_failing_endpoint_is_left_alone_for_a_while(server: ScriptedServer) ->
 
 def test_a_query_does_not_wait_for_an_endpoint_that_hangs(server: ScriptedServer, second: ScriptedServer) -> None:
     for each in (server, second):
-        each.will_say(Reply(wait_s=2.0))
-    started = time.monotonic()
+        each.will_say(Reply(wait_s=60.0))
     with pytest.raises(EndpointError, match="0.3 s"):
         embedder_of(server, second, query_timeout_s=0.3).embed(["a"], "query")
-    assert time.monotonic() - started < 1.0
+    assert (server.answered, second.answered) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -191,21 +190,22 @@ def test_a_question_that_is_private_as_a_whole_is_not_asked(server: ScriptedServ
 
 def test_headers_that_drip_in_do_not_hold_a_query_up(server: ScriptedServer) -> None:
     """No time-out of a single read bounds their sum."""
+    is_over = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def drip() -> None:
             connection, _ = listening.accept()
             with connection, contextlib.suppress(OSError):
-                for byte in b"HTTP/1.1 200 OK\r\nX: " + 100 * b"y":
+                for byte in b"HTTP/1.1 200 OK\r\nX: " + 1_000 * b"y":
                     connection.sendall(bytes([byte]))
                     time.sleep(0.05)
+                is_over.set()
 
         threading.Thread(target=drip, daemon=True).start()
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1/embeddings"
-        started = time.monotonic()
         with pytest.raises(EndpointError, match="within 0.3 s"):
             HttpEmbedder("m", [Endpoint(url)]).embed(["a"], "query")
-        assert time.monotonic() - started < 1.0
+        assert not is_over.is_set()
 
 
 def test_the_space_is_known_without_asking(server: ScriptedServer) -> None:

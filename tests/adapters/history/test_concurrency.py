@@ -15,8 +15,6 @@ from tests.adapters.conftest import PERSON, USER, Vault
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.errors import Changed
 
-ROUNDS = 8
-
 # Adds lines to one file that the other writer adds to as well, and to one of its own.
 WRITER = """
 import sys
@@ -42,21 +40,22 @@ for number in range(rounds):
 """
 
 
-def start(vault: Vault, name: str) -> subprocess.Popen[bytes]:
+def start(vault: Vault, name: str, rounds: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(vault.root), name, str(ROUNDS)],
+        [sys.executable, "-c", WRITER, str(vault.root), name, str(rounds)],
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
         stderr=subprocess.PIPE,
     )
 
 
 @pytest.mark.slow
-def test_two_writers_while_a_person_commits_and_rebases(vault: Vault) -> None:
+@pytest.mark.parametrize("rounds", [4, pytest.param(16, marks=pytest.mark.soak)])
+def test_two_writers_while_a_person_commits_and_rebases(vault: Vault, rounds: int) -> None:
     vault.add(b"begin")
     vault.write(b"0\n", PurePosixPath("own.md"))
     vault.git("add", "own.md")
     vault.git("commit", "-qm", "person begins")
-    writers = [start(vault, name) for name in ("alice", "bob")]
+    writers = [start(vault, name, rounds) for name in ("alice", "bob")]
     own = 0
     while any(writer.poll() is None for writer in writers):
         vault.write(b"%d\n" % (own + 1), PurePosixPath("own.md"))
@@ -74,7 +73,7 @@ def test_two_writers_while_a_person_commits_and_rebases(vault: Vault) -> None:
     vault.git("commit", "-qam", "person ends", ok=False)
     flushed = vault.history.flush()
     assert flushed.paused is None, flushed.paused
-    wanted = {f"{name} {number}" for name in ("alice", "bob") for number in range(ROUNDS)}
+    wanted = {f"{name} {number}" for name in ("alice", "bob") for number in range(rounds)}
     lines = (vault.read(PurePosixPath("shared.md")) or b"").decode().splitlines()
     assert sorted(lines) == sorted(wanted), "each line once"
     ours = [subject for subject in vault.subjects() if subject in wanted]

@@ -238,7 +238,7 @@ def kill_at_random(vault: Vault, rounds: int, seed: int) -> None:
 
 
 def test_killed_again_and_again(edited: Vault) -> None:
-    kill_at_random(edited, 60, seed=2)
+    kill_at_random(edited, 24, seed=2)
 
 
 @pytest.mark.soak

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -94,15 +93,13 @@ DRIP = [bytes([byte]) for byte in completion("好" * 500).parts[0]]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("answer", [Reply(wait_s=30), Reply(DRIP, pause_s=0.05)])
+@pytest.mark.parametrize("answer", [Reply(wait_s=60), Reply(DRIP, pause_s=0.05)])
 def test_slow_answers_end_with_the_time(chat: ScriptedServer, answer: Reply) -> None:
     """Neither silence nor a byte now and then holds the caller longer than the box."""
     chat.will_say(answer)
-    began = time.monotonic()
     with pytest.raises(EndpointError, match=r"within 0\.3 s"):
         model_of(chat, timeout_s=0.3).complete(ASKED, SCHEMA)
-    assert time.monotonic() - began < 15, "both take half a minute and more"
-    assert len(chat.received) == 1
+    assert (len(chat.received), chat.answered) == (1, 0), "both take a minute and more"
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.pace import assert_at_most
 from vault_memory.core.extraction import extract, load_lexicon, problem_with
 from vault_memory.core.extraction.lexicon import longest
 
@@ -84,6 +84,4 @@ def test_additions_that_would_fail_or_never_end_are_refused(extra: dict[str, Any
 def test_additions_that_are_accepted_can_be_searched_in_time(phrase: str) -> None:
     extra = {"words": {"speaker": {"others": phrase}}}
     if problem_with(extra) is None:
-        started = time.process_time()
-        load_lexicon(extra).words("words.speaker.others").search("ab" * 1_000)
-        assert time.process_time() - started < 5
+        assert_at_most(100, lambda: load_lexicon(extra).words("words.speaker.others").search("ab" * 1_000))

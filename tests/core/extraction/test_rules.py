@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.pace import assert_at_most, repeated
 from vault_memory.core.extraction import extract
 
 TUNING = Path(__file__).parents[2] / "data" / "preferences" / "tuning.jsonl"
@@ -223,16 +223,11 @@ PIECES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", PIECES)
-def test_no_input_of_a_megabyte_takes_more_than_fifty_milliseconds(piece: str) -> None:
-    """A megabyte of what a pattern matches; the best of three, in processor time, since the machine may be busy."""
+def test_a_megabyte_takes_a_moment(piece: str) -> None:
+    """A megabyte of what a pattern matches: 2 to 30 ms where the fixed work takes 10."""
     extract(piece)
-    message = (piece * (1_000_000 // len(piece) + 1))[:1_000_000]
-    best = float("inf")
-    for _ in range(3):
-        began = time.process_time()
-        extract(message)
-        best = min(best, time.process_time() - began)
-    assert best < 0.05
+    message = repeated(piece, 1_000_000)
+    assert_at_most(10, lambda: extract(message))
 
 
 def test_the_tuning_turns_stay_as_good_as_they_were() -> None:

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.pace import fixed_work
 from vault_memory.core.privacy import commands, formats, named, numbers, secrets, secrets_added, tables, views
 from vault_memory.core.text import fold, matches, stands_in
 from vault_memory.core.text.phrases import REACH_CHARS, STRETCH_CHARS
@@ -119,4 +120,4 @@ def test_other_threads_have_their_turn_while_a_long_note_is_searched() -> None:
     is_over.set()
     ticking.join()
     gc.unfreeze()
-    assert max(gaps) < 0.15
+    assert max(gaps) < 40 * fixed_work()

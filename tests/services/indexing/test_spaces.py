@@ -96,11 +96,10 @@ def test_with_the_endpoint_down_offline_vectors_and_words_answer_in_time(
     """Law 6: the search ends with the query's time-out, and does not wait for the endpoint."""
     vault = filled(settings(bare_vault.root, "old", old, more=""))
     complete(vault)
-    asked(vault)  # nothing is imported while the clock runs
-    old.wait_s = 5.0
-    began = time.monotonic()
+    asked(vault)
+    old.wait_s, answered = 60.0, old.answered
     found, space = asked(vault, "cats number 1")
-    assert time.monotonic() - began < 4, "the endpoint takes 5 s"
+    assert old.answered == answered, "the search is over, and the endpoint has not answered yet"
     assert found.hits[0].source == "n1.md" and space == OFFLINE
     assert found.degraded[0].startswith("embedding: ") and "127.0.0.1" in found.degraded[0]
 

@@ -154,7 +154,7 @@ def test_open_loops_take_a_limited_memory_and_the_one_who_has_most_of_it_ends(
     assert recorder.add(said(vault, "hi", "bob"), TOOL_CALLS) == []
     ended = []
     for number in range(10):
-        long = ChatResponse("tea " * 1_000_000, is_complete=True, has_tool_calls=True)
+        long = ChatResponse("tea " * 250_000 + "🍵", is_complete=True, has_tool_calls=True)
         ended += recorder.add(said(vault, f"hi {number}", conversation=f"c{number}"), long)
     assert [turn.user_id for turn in ended] == ["alice", "alice"]
     assert [words for words, _ in turns(vault)] == ["hi 0", "hi 1"]

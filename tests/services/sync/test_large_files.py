@@ -220,7 +220,9 @@ def test_a_log_of_many_megabytes_is_not_taken_in(one: Machine, two: Machine) -> 
     for name, size in sizes.items():
         with (one.root / name).open("a") as file:
             file.write("- N a\n" * (size // 6))
-    one.sync()
+    git(one.root, "add", "-A")
+    git(one.root, "commit", "-qm", "sent")
+    git(one.root, "push", "-q", "origin", "main")
     notes = two.sync().notes
     assert any("3 files" in note and "yours stays" in note for note in notes), notes
     assert {name: two.read(name) if (two.root / name).exists() else None for name in sizes} == before

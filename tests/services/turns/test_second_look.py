@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -135,7 +134,7 @@ def test_orders_to_the_system_are_not_even_shown_to_the_model(vault: Vault, chat
         (Reply(status=429), "429"),
         (Reply(status=500), "500"),
         (Reply(silent=True), "connection failed"),
-        (Reply(wait_s=30), "within 2 s"),
+        (Reply(wait_s=60), "within 2 s"),
         (Reply([b"<html>"]), "no chat completion"),
         ("I found one preference: dark!", "schema"),
         ('{"changes": [{"key": "theme"}]}', "schema"),
@@ -148,9 +147,8 @@ def test_a_failing_endpoint_degrades_in_the_open(
     source = record_turn(vault, "alice", BRIGHT).source
     chat.will_say(answer)
     before = vault.path("alice", "USER.md").read_bytes()
-    began = time.monotonic()
     look = second_look(vault, "alice", source)
-    assert time.monotonic() - began < 20, "the one that waits would take 30 s"
+    assert chat.answered == 0 or "within" not in why, "nobody waits for the one that takes a minute"
     assert len(look.degraded) == 1 and why in look.degraded[0]
     assert look.changes == () and vault.path("alice", "USER.md").read_bytes() == before
     assert (tally(vault).asked, tally(vault).failed, tally(vault).failing) == (1, 1, 1)
