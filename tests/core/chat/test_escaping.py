@@ -24,17 +24,21 @@ MARKS = [
     if line and not (line.startswith("#") and not line.startswith("###"))
 ]
 INVISIBLE = "\u20d0\u0483\u1ab0\u2800\u034f\u0301\u3164\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u202e\ufe0f\U000e0061"
+INVISIBLE += "\ufffc\uffff\ufdd0\ue000\u0378"
+"""No character, one for private use, and one that is not assigned."""
 SPEAKERS = re.compile(r"^[ \t#*>-]*(gpt4 correct )?(human|assistant|system|user|instruction|response)[ *]*:", re.M)
 
 
 LATIN, LOOKALIKES = "aceijopsxyAEKMHOPCTvo", "асеіјорѕхуАЕКМНОРСТνο"
-READ_AS = str.maketrans(LOOKALIKES + "【】", LATIN + "[]", "\u2800\u3164\u115f")
+READ_AS = str.maketrans(LOOKALIKES + "【】", LATIN + "[]", "\u2800\u3164\u115f\ufffc")
 
 
 def bare(text: str) -> str:
     """The text as a model may read it: without invisible characters, in half width and lower case."""
     seen = "".join(
-        each for each in text if unicodedata.category(each) not in ("Cf", "Mn", "Me", "Cc") or each in "\n\t"
+        each
+        for each in text
+        if unicodedata.category(each) not in ("Cf", "Mn", "Me", "Cc", "Co", "Cn") or each in "\n\t"
     )
     return unicodedata.normalize("NFKC", seen.translate(READ_AS)).lower()
 
@@ -60,6 +64,14 @@ def disguises(mark: str) -> list[str]:
         mark.replace("[", "【").replace("]", "】"), mark.translate(str.maketrans(LATIN, LOOKALIKES)),
         *(mark.replace(inside, invisible.join(inside)) for invisible in INVISIBLE),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\n", "\u00a0", "\u3000"])
+def test_blanks_within_a_name_in_square_brackets(blank: str) -> None:
+    for mark in (f"[IN{blank}ST]", f"[/IN{blank}ST]", f"[{blank}S{blank}Y{blank}S{blank}]"):
+        assert escape(mark).startswith("&#91;"), mark
+    for text in (f"[the{blank}user]", f"[IN{blank}STOCK]", f'["SY{blank}S"]'):
+        assert escape(text) == text
 
 
 def test_every_mark_is_found_by_this_test_itself() -> None:

@@ -99,6 +99,37 @@ def test_a_response_with_an_error_after_some_words_is_not_complete() -> None:
     assert (got.text, got.is_complete, got.is_error) == ("八十", False, True)
 
 
+TORN = b'data: {"choices": [{"index": 0, "delta": {"content": "not\n\n'
+
+
+def test_an_event_that_cannot_be_read_is_missed() -> None:
+    """The reply was kept without it, and nobody said so: «take it [not] twice a day»."""
+    begin, first, second, *end = chunks("八十", "度")
+    assert read_response(SSE, b"".join([begin, TORN, *end])) == ChatResponse(is_error=True, is_readable=False)
+    got = read_response(SSE, b"".join([begin, first, TORN, second, *end]))
+    assert got == ChatResponse("八十度", is_readable=False)
+    for no_text in (b"data: ping\n\n", b"data:\n\n"):
+        assert read_response(SSE, b"".join([first, no_text, second, *end])).is_complete
+    after = b"".join([first, second, end[0], TORN, end[1]])
+    assert read_response(SSE, after) == ChatResponse("八十度", is_complete=True), "the model had ended"
+    assert read_response(SSE, b"".join([first, TORN.rstrip()])) == ChatResponse("八十"), "it breaks off"
+
+
+def test_a_control_character_within_a_text_is_read() -> None:
+    event = b'data: {"choices": [{"index": 0, "delta": {"content": "a\tb"}}]}\n\ndata: [DONE]\n\n'
+    assert read_response(SSE, event) == ChatResponse("a\tb", is_complete=True)
+    assert read_response(JSON, completion("a~b").parts[0].replace(b"~", b"\t")).text == "a\tb"
+
+
+def test_messages_in_place_of_deltas() -> None:
+    def sent(*messages: str) -> bytes:
+        events = ({"choices": [{"index": 0, "message": {"content": each}}]} for each in messages)
+        return b"".join(f"data: {json.dumps(event)}\n\n".encode() for event in events) + b"data: [DONE]\n\n"
+
+    assert read_response(SSE, sent("ha", "ha")) == ChatResponse("haha", is_complete=True)
+    assert read_response(SSE, b"".join(chunks("ha", "ha")[:-1]) + sent("haha")).text == "haha", "sent once more"
+
+
 @given(st.sampled_from([b"\n", b"\r\n", b"\r"]), st.data())
 def test_a_stream_read_in_parts_is_the_same_as_the_whole(end: bytes, data: st.DataObject) -> None:
     noise = b"id: 7\nevent\n: hi\n\n"
@@ -161,6 +192,5 @@ def test_what_is_too_large_is_cut_and_what_has_too_many_values_is_not_parsed() -
     assert reader.is_cut and reader.response().text == "八十" and not reader.response().is_complete
     many = b'{"type":"message","content":[' + b"{}," * 200_000 + b'{"text":"hi"}]}'
     assert read_response(JSON, many) == ERROR_RESPONSE
-    assert (
-        read_response(SSE, b'data: {"choices":[' + b"{}," * 200_000 + b"{}]}\n\n" + b"".join(chunks("度"))).text == "度"
-    )
+    got = read_response(SSE, b'data: {"choices":[' + b"{}," * 200_000 + b"{}]}\n\n" + b"".join(chunks("度")))
+    assert got == ChatResponse("度", is_readable=False)

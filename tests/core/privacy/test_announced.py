@@ -13,6 +13,8 @@ WORDS = [
 NUMBERED = "\n".join(f"{number}. {word}" for number, word in enumerate(WORDS, 1))
 SECRETS = [
     ("默认密码Adm1n@2024", ("Adm1n@2024",)),
+    ("- 工具：密碼：、Tiger2024!q", ("Tiger2024!q",)),
+    ("- Tools: Docker, password:, Tiger2024!q", ("Tiger2024!q",)),
     ("後台預設密碼qW8#kk21，登入後請改", ("qW8#kk21",)),
     ("初始口令Tb77xxq9z", ("Tb77xxq9z",)),
     ("我的密码改成了Maple9x!", ("Maple9x!",)),
@@ -152,6 +154,8 @@ WALLET_KEYS = [
     "L" + "1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ",
 ]
 ORDINARY = [
+    "Password=;Server=tcp:host1.example.com",
+    "{password:, token: abc}",
     "PassThroughUnknownV1 as PassThroughUnknown",
     "[redacted: api-key] f00c2033f0641e2b7c19d8a45f60e1b2c3d4e5f6",
     "api_key: v1beta2x",

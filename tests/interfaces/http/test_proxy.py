@@ -475,6 +475,7 @@ def test_a_response_that_cannot_be_read_is_named_with_the_next(proxy: Proxy) -> 
         ({"Content-Encoding": "br"}, b"\x0b\x02\x80hi\x03"),
         ({"Content-Encoding": "gzip, gzip"}, packed),
         (SSE, whole),
+        (SSE, b'data: {"choices": [{"delta": {"content": "hi\n\n' + b"".join(chunks())),
     ):
         proxy.provider.will_say(Reply([part], headers=headers))
         first = proxy.post("/v1/chat/completions", {"messages": said})
@@ -488,6 +489,15 @@ def test_a_response_that_cannot_be_read_is_named_with_the_next(proxy: Proxy) -> 
             return "an earlier turn was not recorded: the response is not in the format" in status
 
         wait_until(is_told, f"the next response tells of {headers}")
+
+
+def test_a_reply_of_which_one_event_cannot_be_read_is_marked(proxy: Proxy) -> None:
+    first, *rest = chunks("八十", "度")[1:]
+    proxy.provider.will_say(Reply([first, b'data: {"choices": [{"delta": {"content": "x\n\n', *rest], headers=SSE))
+    proxy.post("/v1/chat/completions", {"messages": [{"role": "user", "content": "hello"}]})
+    turn = proxy.turn()
+    assert turn["assistant_message"] == "八十度\n[partial: a part of the answer could not be read]"
+    assert turn["exit_code"] == 1
 
 
 def test_a_request_with_a_byte_order_mark_is_told_what_is_wrong(proxy: Proxy) -> None:

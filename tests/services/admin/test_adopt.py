@@ -46,6 +46,11 @@ def tracked(root: Path) -> set[str]:
     return set(filter(None, out.split("\0")))
 
 
+def test_a_vault_is_created_at_a_path_that_is_a_text(tmp_path: Path) -> None:
+    """As `open_vault` takes it: that was an AttributeError."""
+    assert create_vault(str(tmp_path / "new")).root == (tmp_path / "new").resolve()
+
+
 def test_a_folder_without_git_is_shown_what_it_gets_and_nothing_is_written(notes: Path) -> None:
     before = sorted(notes.rglob("*"))
     planned = plan_adoption(notes)

@@ -311,6 +311,25 @@ def test_a_secret_in_a_preference_is_redacted_and_stops_nothing(vault: Vault) ->
         assert not place.is_file() or secret.encode() not in place.read_bytes()
 
 
+def test_the_name_of_a_secret_may_be_in_another_value(vault: Vault) -> None:
+    """`{"note": ["password:", "…"]}` came into git, a commit's message and feedback.jsonl."""
+    replace_preferences(vault, "alice", {"note": ["password:", "Tiger2024!x"], "tools": ["密碼：", "Tiger2024!q"]})
+    assert values(vault, "note", "tools") == ["密碼：", "[redacted: password]", "password:", "[redacted: password]"]
+    set_preference(vault, "bob", "note", "口令：")
+    set_preference(vault, "bob", "note", "Tiger2024!z")
+    key = ["-----BEGIN RSA PRIVATE KEY-----", "MIIEow" + "Tiger20" * 8, "-----END RSA PRIVATE KEY-----"]
+    replace_preferences(vault, "carol", {"note": key})
+    assert vault.history.state().waiting == 0
+    kept = [path.read_text() for path in (vault.root / "memory").rglob("*") if path.suffix in (".md", ".jsonl")]
+    assert "Tiger20" not in "".join(kept) + git.run(vault.root, "log", "-p").decode()
+    assert "Docker" in [change.new for change in set_preference(vault, "alice", "tools", "Docker")]
+
+
+def test_a_list_where_one_value_is_wanted_is_refused(vault: Vault) -> None:
+    with pytest.raises(UsageError, match="languages takes a text, not a list: set each"):
+        set_preference(vault, "alice", "languages", ["a", "b"])  # type: ignore[arg-type]
+
+
 def test_undo_goes_past_a_commit_that_changed_nothing(vault: Vault) -> None:
     """A remote may send one that looks like the assistant's."""
     record_turn(vault, "alice", "我喜歡暗色主題")

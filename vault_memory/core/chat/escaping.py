@@ -126,8 +126,10 @@ _MARK = re.compile(
 _PLAIN_BRACKET = re.compile(r"[<>\[\]]")
 """A mark is looked for at these alone: most of its alternatives are tried at each place."""
 _ANGLED_TEXT = re.compile(r"<(?=([^<>]{1,80})>)")
+_SQUARED_TEXT = re.compile(r"\[(?=([^\[\]]{1,80})\])")
 _SIGNS = re.compile(r"[\W_]+")
 _ANGLED_LETTERS = frozenset(_SIGNS.sub("", name) for name in _ANGLED if len(name) > 2)
+_SQUARED_LETTERS = frozenset(_SIGNS.sub("", name).upper() for name in _CAPITALS)
 _HAN_SPEAKERS = (
     *("使用者", "用户", "用戶", "系统", "系統", "助手", "助理", "人类", "人類", "模型", "问", "問", "答"),
     *("观察", "觀察", "行动", "行動", "思考"),
@@ -263,6 +265,10 @@ def _marks(view: str) -> Iterator[tuple[int, str]]:
         for found in _ANGLED_TEXT.finditer(view):
             if _SIGNS.sub("", found[1]).lower() in _ANGLED_LETTERS:
                 yield found.start(), "<"
+    if "[" in view:
+        for found in _SQUARED_TEXT.finditer(view):
+            if "".join(found[1].split()).strip("/\\") in _SQUARED_LETTERS:
+                yield found.start(), "["
     if ":" in view or ">>>" in view:
         speaker = _SPEAKER if any(name in view for name in _CALLED) else _BEGINS_LIKE_A_TURN
         yield from ((found.start(), "") for found in speaker.finditer(view))

@@ -31,8 +31,10 @@ _LOOKS_LIKE = str.maketrans(
         **dict(zip("ᴀʙᴄᴅᴇɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɑɡłđøħŧ", "abcdeghijklmnoprstuvwyziagldoht", strict=True)),
     }
 )
-_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
+_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0\ufffc"
 """They show nothing, though Unicode counts them as letters and signs."""
+_SHOW_NOTHING = ("Mn", "Me", "Cf", "Co", "Cn")
+"""Accents, format characters, those for private use, and those that are none."""
 PLAIN_HAN = "\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
 """Kana, Han and Hangul, as ranges of a pattern: they look like nothing else."""
 _ENCODED = (
@@ -109,7 +111,7 @@ class _Plain(dict[int, str]):
         plain = "".join(
             " " if each.isspace() and each not in "\n\t" else "-" if unicodedata.category(each) == "Pd" else each
             for each in unicodedata.normalize("NFKD", chr(code))
-            if unicodedata.category(each) not in ("Mn", "Me", "Cf") and each not in _BLANK_LETTERS
+            if unicodedata.category(each) not in _SHOW_NOTHING and each not in _BLANK_LETTERS
         )
         self[code] = plain = plain.translate(_LOOKS_LIKE)
         return plain

@@ -26,15 +26,18 @@ _DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
 _NO_DATA_LINES = re.compile(rb"(?:\n(?!data:)[^\n]++(?=\n))++")
 _BLANK_LINES = re.compile(rb"\n\n\n+")
 _DATA = b"data:"
+_OBJECT = re.compile(rb"\s*+(?:data:\s*+)++\{")
 _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
 class ChatResponse:
-    """A response and its `text` (of the first choice, if there are several). `is_complete`: the model ended it.
+    """A response and its `text` (of the first choice, if there are several). `is_complete`: the model ended it, and all
+    of it was read.
 
     `has_tool_calls`: the model goes on when the client has run a tool. `is_error`: an error, or not a chat response.
-    `is_readable`: not if nothing in it is in the format that its headers name, such as one in an encoding of its own.
+    `is_readable`: not if nothing in it is in the format that its headers name, such as one in an encoding of its own,
+    or if an event in it is not.
     """
 
     text: str = ""
@@ -97,7 +100,7 @@ class ResponseReader:
         lines = self._data_lines(len(self._unread) - len(held))
         end = lines.rfind(b"\n\n")
         if end >= 0:
-            self._stream.take(lines[:end])
+            self._stream.take(lines[: end + 2])
             lines = lines[end:]
         last = lines.rfind(b"\n") + 1
         if len(lines) - last >= len(_DATA) and not lines.startswith(_DATA, last):
@@ -117,7 +120,7 @@ class ResponseReader:
             self.is_cut = True
             return ERROR_RESPONSE
         try:
-            body = json.loads(data)
+            body = json.loads(data, strict=False)
         except (ValueError, RecursionError):
             return UNREADABLE_RESPONSE
         return _from_object(body) if isinstance(body, Mapping) else ERROR_RESPONSE
@@ -138,25 +141,41 @@ class _Stream:
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._finish_reason = ""
-        self._is_error = self._has_tool_calls = self._is_done = self._has_events = False
+        self._is_error = self._has_tool_calls = self._is_done = False
+        self._has_events = self._has_unreadable = self._has_deltas = False
         self.text_bytes = 0
 
     def take(self, lines: bytes) -> None:
         """Read the events in some lines."""
         self._is_done = self._is_done or _DONE.search(lines) is not None
-        text = "".join(text for event in _events(lines) for text in self._read(event))
+        text = "".join(text for event in _events(lines) for text in self._read_or_miss(event))
         self._texts.append(text)
         self.text_bytes += sys.getsizeof(text)
 
+    def _read_or_miss(self, event: Mapping[str, Any] | None) -> Iterable[str]:
+        """The text of an event. One that cannot be read may have been text, as long as the model has not ended."""
+        if event is not None:
+            return self._read(event)
+        self._has_unreadable = self._has_unreadable or not self._finish_reason
+        return ()
+
     def _read(self, event: Mapping[str, Any]) -> Iterable[str]:
-        """Keep what an event says of the response, and give its text."""
+        """Keep what an event says of the response, and give its text.
+
+        Some servers send messages in place of deltas, others all deltas once more as a message.
+        """
         self._has_events = True
         self._is_error = self._is_error or bool(event.get("error")) or event.get("type") == "error"
         for choice in _first_choice(event):
-            delta = choice.get("delta")
+            delta, message = choice.get("delta"), choice.get("message")
             if isinstance(delta, Mapping):
-                yield text_of(delta.get("content"))
+                piece = text_of(delta.get("content"))
+                self._has_deltas = self._has_deltas or bool(piece)
+                yield piece
                 self._has_tool_calls = self._has_tool_calls or bool(delta.get("tool_calls"))
+            if isinstance(message, Mapping):
+                yield "" if self._has_deltas else text_of(message.get("content"))
+                self._has_tool_calls = self._has_tool_calls or bool(message.get("tool_calls"))
             self._finish_reason = str(choice.get("finish_reason") or self._finish_reason)
         delta = event.get("delta")
         if isinstance(delta, Mapping):
@@ -167,8 +186,9 @@ class _Stream:
     def response(self) -> ChatResponse:
         """Some servers end a stream with `[DONE]` and give no finish reason before it."""
         text = "".join(self._texts)
-        if self._is_error or not (self._finish_reason or (self._is_done and (text or self._has_tool_calls))):
-            is_readable = self._has_events or self._is_done
+        is_ended = self._finish_reason or (self._is_done and (text or self._has_tool_calls))
+        if self._is_error or self._has_unreadable or not is_ended:
+            is_readable = (self._has_events or self._is_done) and not self._has_unreadable
             return ChatResponse(text, is_error=self._is_error or not text, is_readable=is_readable)
         return _complete(text, self._finish_reason, self._has_tool_calls)
 
@@ -196,23 +216,29 @@ def _first_choice(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [choice for choice in maps if choice.get("index", 0) == 0][:1]
 
 
-def _events(lines: bytes) -> Iterable[Mapping[str, Any]]:
-    """The data of each event that is a JSON object; `[DONE]` is not one, nor is one of too many lines."""
+def _events(lines: bytes) -> Iterable[Mapping[str, Any] | None]:
+    """The data of each event that is a JSON object; `[DONE]` is not one. None for one that is whole and cannot be read,
+    such as one of too many lines. Control characters in a string are read, though JSON has them escaped."""
     start = 0
     while start < len(lines):
         end = lines.find(b"\n\n", start)
         event = lines[start : end if end >= 0 else len(lines)]
         start += len(event) + 2
-        if event.count(b"\n") > MAX_EVENT_LINES:
+        if not _OBJECT.match(event):
             continue
-        data = b"\n".join(
-            line.removeprefix(_DATA).removeprefix(b" ") for line in event.split(b"\n") if line.startswith(_DATA)
-        )
-        if not data.lstrip().startswith(b"{"):
-            continue
-        try:
-            body = json.loads(data.decode("utf-8", "replace")) if is_readable(data) else None
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(body, Mapping):
+        body = _event(event)
+        if body is not None or end >= 0:
             yield body
+
+
+def _event(event: bytes) -> Mapping[str, Any] | None:
+    if event.count(b"\n") > MAX_EVENT_LINES:
+        return None
+    data = b"\n".join(
+        line.removeprefix(_DATA).removeprefix(b" ") for line in event.split(b"\n") if line.startswith(_DATA)
+    )
+    try:
+        body = json.loads(data.decode("utf-8", "replace"), strict=False) if is_readable(data) else None
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, Mapping) else None

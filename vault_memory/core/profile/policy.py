@@ -46,6 +46,11 @@ class Signal:
     strength: Strength
     quote: str = ""
 
+    def cleaned(self) -> str:
+        """The value as the profile holds it; empty if it cannot."""
+        row = FIELDS.get(self.key)
+        return clean(self.value, "scalar" if self.key == NOTE or row is None else row.form)
+
 
 @dataclass(frozen=True)
 class Change:
@@ -117,7 +122,7 @@ def merge(
     state: dict[str, tuple[Item, ...]] = {}
     for signal in signals:
         row = FIELDS.get(signal.key)
-        value = clean(signal.value, "scalar" if signal.key == NOTE or row is None else row.form)
+        value = signal.cleaned()
         if row is None or not value or (signal.op != "remove" and row.values and value not in row.values):
             continue
         if row.key not in state:
@@ -155,6 +160,13 @@ def changes_between(old: Profile, new: Profile, most: int | None = None) -> list
     return changes
 
 
+def changed(profile: Profile, changes: Iterable[Change]) -> Profile:
+    """The profile after all of the changes."""
+    for key, items in {change.key: change.items for change in changes}.items():
+        profile = profile.with_items(key, items)
+    return profile
+
+
 def versions(profile: Profile, changes: Sequence[Change]) -> list[bytes]:
     """The profile after each of the changes, as its file holds it.
 
@@ -170,9 +182,7 @@ def versions(profile: Profile, changes: Sequence[Change]) -> list[bytes]:
         size += len(found[-1]) - len(found[0])
     else:
         return found[1:]
-    for key, items in {change.key: change.items for change in changes}.items():
-        profile = profile.with_items(key, items)
-    return [profile.encode()]
+    return [changed(profile, changes).encode()]
 
 
 def taken_back(key: str, before: Profile, after: Profile, now: Profile) -> list[Item]:

@@ -39,7 +39,7 @@ class Created:
     notes: tuple[str, ...] = ()
 
 
-def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) -> Created:
+def create_vault(folder: str | Path, *, adopt: bool = False, track_all: bool = False) -> Created:
     """Make `folder` a vault, or complete an existing one.
 
     `adopt` is needed for a folder that holds files but is not a vault, an Obsidian vault for example. Its notes stay as
@@ -50,6 +50,7 @@ def create_vault(folder: Path, *, adopt: bool = False, track_all: bool = False) 
     own; indexes that lie there are made anew from the notes, and commits that wait there are dropped. Raises
     `ForeignFile` when git tracks such a token, or when the folder of the users is a link.
     """
+    folder = Path(folder)
     root = folder.expanduser().resolve()
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is a file: name a folder")

@@ -16,14 +16,12 @@ from vault_memory.core import layout
 from vault_memory.core.privacy import PRIVATE, redact
 from vault_memory.core.profile import (
     FIELDS,
-    NOTE,
     Change,
     Evidence,
     Item,
     Profile,
     Signal,
     changes_between,
-    clean,
     taken_back,
 )
 from vault_memory.core.text import comparable, same
@@ -65,11 +63,11 @@ def list_preferences(vault: Vault, user_id: str) -> list[Preference]:
 
 
 def set_preference(vault: Vault, user_id: str, key: str, value: str) -> list[Change]:
-    """Set a scalar, or add to a list, as the person's edit; secrets are redacted.
+    """Set a scalar, or add one value to a list, as the person's edit; secrets are redacted.
 
     Raises `UsageError` for a wrong key or value.
     """
-    return _apply(vault, vault.new_user(user_id), _set_signal(key, redact(value).text))
+    return _apply(vault, vault.new_user(user_id), _set_signal(key, value))
 
 
 def replace_preferences(
@@ -78,7 +76,8 @@ def replace_preferences(
     values: Mapping[str, str | Sequence[str] | None],
     check: Callable[[bytes | None], None] = lambda stored: None,
 ) -> list[Change]:
-    """Make these the values of their keys (None or empty: no value), as the person's edit; other keys stay.
+    """Make these the values of their keys (None or empty: no value), as the person's edit; other keys stay. Secrets are
+    redacted.
 
     `check` gets the bytes of USER.md before anything is decided, under the user's lock, and may raise. Raises
     `UsageError` for an unknown key or an invalid value; nothing is changed then.
@@ -96,7 +95,7 @@ def replace_preferences(
         needed: list[Signal] = []
         for key, members in wanted.items():
             current = [item.value for item in state.profile.items(key)]
-            kept, present = set(map(comparable, members)), set(map(comparable, current))
+            kept, present = {comparable(signal.value) for signal in signals[key]}, set(map(comparable, current))
             if FIELDS[key].form != "scalar" or not members:
                 gone = [value for value in current if comparable(value) not in kept]
                 needed += [Signal(key, "remove", value, "manual") for value in gone]
@@ -197,11 +196,16 @@ def _checked_key(key: str) -> str:
 
 def _set_signal(key: str, value: str) -> Signal:
     row = FIELDS[_checked_key(key)]
-    if not clean(value, "scalar" if key == NOTE else row.form):
+    if not isinstance(value, str):
+        raise UsageError(
+            f"{key} takes a text, not a {type(value).__name__}: set each of several values by its own call"
+        )
+    signal = Signal(key, "set" if row.form == "scalar" else "add", redact(value).text, "manual")
+    if not signal.cleaned():
         raise UsageError(f"{key} needs a value; `vault-memory pref unset {key}` removes it")
-    if row.values and value not in row.values:
-        raise UsageError(f"{key} must be {_one_of(row.values)}, not {value!r}")
-    return Signal(key, "set" if row.form == "scalar" else "add", value, "manual")
+    if row.values and signal.value not in row.values:
+        raise UsageError(f"{key} must be {_one_of(row.values)}, not {signal.value!r}")
+    return signal
 
 
 def _one_of(values: Sequence[str]) -> str:

@@ -15,7 +15,17 @@ from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import Author, Draft, FileChange
 from vault_memory.core import layout, reading, trailers
 from vault_memory.core.privacy import redact, without_private
-from vault_memory.core.profile import Change, Evidence, Profile, Signal, counts_in, merge, new_profile, versions
+from vault_memory.core.profile import (
+    Change,
+    Evidence,
+    Profile,
+    Signal,
+    changed,
+    counts_in,
+    merge,
+    new_profile,
+    versions,
+)
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import TooLarge
 from vault_memory.services.vault import Vault
@@ -53,9 +63,20 @@ class ProfileFiles:
         return cls(vault, user_id, at, stored, profile, read(vault.path(user_id, layout.FEEDBACK)) or b"")
 
     def merge(self, signals: Sequence[Signal]) -> tuple[list[Change], list[Evidence]]:
-        """The changes that these signals make, by the merge policy and the evidence so far, and the evidence to add."""
+        """The changes that these signals make, by the merge policy and the evidence so far, and the evidence to add.
+
+        New values are redacted as they will stand in the file: the name of a secret may be in another value.
+        """
         keys = {json.dumps(signal.key).encode() for signal in signals}
-        return merge(self.profile, signals, counts_in(_rows_newest_first(self.feedback, *keys)))
+        counts = counts_in(_rows_newest_first(self.feedback, *keys))
+        changes, evidence = merge(self.profile, signals, counts)
+        finished = changed(self.profile, changes)
+        shown = redact(finished.text).text if changes else finished.text
+        if shown == finished.text:
+            return changes, evidence
+        instead = _read_otherwise(self.profile, finished, Profile.parse(shown, finished.default_locale), changes)
+        signals = [replace(each, value=instead.get((each.key, each.cleaned()), each.value)) for each in signals]
+        return merge(self.profile, signals, counts)
 
     def drafts(self, changes: Sequence[Change], author: Author, source: str) -> list[Draft]:
         """One commit per change; first one that creates a missing USER.md. `source` is the turn's line, or empty.
@@ -100,6 +121,23 @@ class ProfileFiles:
         reason = without_private(change.quote)[0]
         subject = f"memory({self.user_id}): {change.summary()}"
         return trailers.render(subject, reason, Trailers.of_change(self.user_id, change, source))
+
+
+def _read_otherwise(
+    before: Profile, after: Profile, shown: Profile, changes: Iterable[Change]
+) -> dict[tuple[str, str], str]:
+    """The values that `shown` holds in place of new ones of `after`: {(key, value): value}.
+
+    Where values became one, as the lines of a private key do, each of them is what stands there instead.
+    """
+    instead: dict[tuple[str, str], str] = {}
+    for key in {change.key for change in changes}:
+        old, new, now = ([item.value for item in profile.items(key)] for profile in (before, after, shown))
+        others = [value for value in now if value not in new]
+        for at, value in enumerate(new):
+            if value not in old and value not in now:
+                instead[key, value] = now[at] if len(now) == len(new) else "".join(others[:1])
+    return instead
 
 
 Decision = tuple[Sequence[Change], Sequence[Evidence]]

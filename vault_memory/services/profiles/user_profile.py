@@ -77,15 +77,8 @@ def put_preferences(
         if version is not None:
             _require_version(stored, version)
 
-    redacted = {key: _redacted(value) for key, value in values.items()}
-    replace_preferences(vault, user_id, redacted, check)
+    replace_preferences(vault, user_id, values, check)
     return user_profile(vault, user_id)
-
-
-def _redacted(value: str | Sequence[str] | None) -> str | list[str] | None:
-    if value is None or isinstance(value, str):
-        return None if value is None else redact(value).text
-    return [redact(member).text for member in value]
 
 
 def _require_version(stored: bytes | None, version: str | None) -> None:

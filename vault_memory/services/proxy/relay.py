@@ -36,6 +36,7 @@ from vault_memory.core.layout import without_folders
 from vault_memory.errors import NotFound, VaultMemoryError
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.proxy.relayed import (
+    NOT_ALL_READ,
     NOT_KEPT,
     NOT_READ,
     Prepared,
@@ -379,8 +380,9 @@ class Relay:
         self.vault.memories.let_go_first()
         try:
             response, is_whole = read()
-            turns = self._recorder.add(request, response, problem or ("" if is_whole else NOT_KEPT))
-            why = NOT_KEPT if not is_whole else "" if response.is_readable or problem else NOT_READ
+            unread = NOT_ALL_READ if response.text else NOT_READ
+            why = NOT_KEPT if not is_whole else "" if response.is_readable or problem else unread
+            turns = self._recorder.add(request, response, problem or why)
             if self._recorder.is_left_out(request):  # since this response began: its head did not say so
                 why = _SAID_OFF_RECORD
             elif response.text:

@@ -21,6 +21,7 @@ UNPACKED_PER_BYTE = 64
 thousands of them would wait for that."""
 NOT_KEPT = "the answer is too large to be kept whole"
 NOT_READ = "the response is not in the format that its headers name, or in an encoding that is not read here"
+NOT_ALL_READ = "a part of the answer could not be read"
 _OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _REQUEST_HEADERS_LEFT_OUT = {
     *(b"host", b"content-length", b"authorization", b"x-api-key", b"cookie", b"accept-encoding", b"expect"),
