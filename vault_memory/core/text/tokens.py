@@ -119,7 +119,7 @@ def _words(folded: str, left_out: frozenset[str] = frozenset()) -> list[str]:
     return words
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _indexed_form(run: str) -> str:
     """The stem of a Latin run, empty for a stop word."""
     word = re.split("['’]", run)[0] if not run[0].isdigit() else run.replace(",", "")
