@@ -22,7 +22,9 @@ def locale(name: str) -> str | None:
 
 def person(name: str) -> str | None:
     """A person's name or e-mail address: the assistant's would credit their edits to it."""
-    is_ours = name.strip().casefold().partition("@")[0] == "vault-memory"
+    is_ours = (
+        re.sub(r"[<>\s\0]", "", name).casefold().partition("@")[0] == "vault-memory"
+    )  # no commit holds these signs
     return "must not be the assistant's own, vault-memory" if is_ours else None
 
 

@@ -252,11 +252,12 @@ class Vault:
                 self.known_user(user_id)
 
     def new_user(self, user_id: str) -> str:
-        """The id of a known or new user. Raises `InvalidId`, also for an id that differs from a user's only in case."""
+        """The id of a known or new user. Raises `InvalidId`, also for an id that differs from a user's only in case,
+        unless this one has a profile, too."""
         if twin := self._twin(layout.check_user_id(user_id)):
             with suppress(Busy, Unwritable, ForeignFile):  # who asked is told all the same
                 self._refused().update(lambda ids: _latest({**ids, user_id: self.now().timestamp()}))
-            raise InvalidId(_refusal(user_id, twin))
+            raise InvalidId(self._refusal(user_id, twin))
         return user_id
 
     def refused_users(self) -> list[str]:
@@ -264,7 +265,24 @@ class Vault:
         be in the way of a user, whose turns are not kept."""
         ids, since = _latest(self._refused().read()), self.now().timestamp() - REFUSED_FOR_S
         known = [user_id for user_id, when in ids.items() if when > since and layout.is_user_id(user_id)]
-        return [_refusal(user_id, twin) for user_id in known if (twin := self._twin(user_id))]
+        return [self._refusal(user_id, twin) for user_id in known if (twin := self._twin(user_id))]
+
+    def _refusal(self, user_id: str, twin: str) -> str:
+        is_left = user_id in files.names(self.root / layout.MEMORY_DIR)
+        left = f" and move there what is left in {layout.user_dir(user_id)}" if is_left else ""
+        return (
+            f"user id {user_id!r} differs from the existing {twin!r} only in case: use {twin!r}{left}, or, if nobody "
+            f"has it, `vault-memory user rename {in_command(twin)} NEW`"
+        )
+
+    def twins(self) -> list[str]:
+        """A line about the users whose ids differ only in case, if there are any, with the next step."""
+        ids = self.user_ids()
+        folded = [user_id.casefold() for user_id in ids]
+        if len(set(folded)) == len(ids):
+            return []
+        alike = [user_id for user_id, name in zip(ids, folded, strict=True) if folded.count(name) > 1]
+        return [f"users {', '.join(alike)} differ only in case: move the notes of one into the folder of the other"]
 
     def _refused(self) -> StateFile:
         from vault_memory.adapters.state import StateFile
@@ -272,9 +290,12 @@ class Vault:
         return StateFile(self.root, "refused-users")
 
     def _twin(self, user_id: str) -> str | None:
-        """What stands in the folder of the users under a name that differs from this one only in case."""
-        same = [name for name in files.names(self.root / layout.MEMORY_DIR) if name.casefold() == user_id.casefold()]
-        return same[0] if same and user_id not in same else None
+        """What stands in the folder of the users under a name that differs from this one only in case, if no profile of
+        this user's does: a remote that gives a user another id leaves records and an index behind in the old folder."""
+        names = files.names(self.root / layout.MEMORY_DIR)
+        same = [name for name in names if name.casefold() == user_id.casefold() and name != user_id]
+        is_known = user_id in names and (self._user_root(user_id) / layout.PROFILE).exists()
+        return same[0] if same and not is_known else None
 
     def path(self, scope: str, source: str) -> Path:
         """The path of a source. Raises `UsageError` if it is outside the vault, or by a link in another scope, in git's
@@ -424,13 +445,6 @@ class Vault:
 
     def _user_root(self, user_id: str) -> Path:
         return self.root / layout.user_dir(user_id)
-
-
-def _refusal(user_id: str, twin: str) -> str:
-    return (
-        f"user id {user_id!r} differs from the existing {twin!r} only in case: use {twin!r}, or, if nobody has it, "
-        f"`vault-memory user rename {in_command(twin)} NEW`"
-    )
 
 
 def _latest(ids: Mapping[str, Any]) -> dict[str, float]:

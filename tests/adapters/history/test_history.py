@@ -312,6 +312,23 @@ def test_who_the_person_is(vault: Vault, bare_git: Path, monkeypatch: pytest.Mon
     assert configured.person() == Author("Environment", "g@example.org")
 
 
+def test_the_person_is_never_the_assistant(vault: Vault, bare_git: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`.git/config` of a backup may name it: the person's edits would be the assistant's."""
+    bare_git.write_text("[user]\n\tname = Global\n\temail = g@example.org\n")
+    vault.git("config", "user.name", "<Vault-Memory>")
+    vault.git("config", "user.email", "vault-memory@localhost")
+    assert vault.history.person() == Author("Global", "g@example.org")
+    assert [line.split("`")[1] for line in vault.history.passed_over()] == [
+        "git config --unset-all user.name",
+        "git config --unset-all user.email",
+    ]
+    bare_git.write_text("[user]\n\tname = vault-memory\n")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "VAULT-memory")
+    assert vault.history.person() == Author("vault owner", "owner@localhost")
+    commands = [line.split("`")[1] for line in vault.history.passed_over()]
+    assert commands[0] == "unset GIT_AUTHOR_NAME" and "git config --global --unset-all user.name" in commands
+
+
 def test_commits_are_unsigned_unless_told(vault: Vault) -> None:
     vault.git("config", "commit.gpgsign", "true")
     vault.git("config", "--global", "gpg.program", "/nonexistent/gpg")

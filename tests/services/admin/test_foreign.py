@@ -92,6 +92,23 @@ def test_init_and_restore_say_what_they_found(cli: Cli, mark: Path, tmp_path: Pa
     assert not mark.with_name("ran").exists()
 
 
+def test_whom_a_repository_names_as_the_person_is_told(cli: Cli, tmp_path: Path) -> None:
+    config(cli.folder, "user.name", "vault-memory")
+    cli("backup", str(tmp_path / "b.tar.gz"))
+    assert "user.name = vault-memory" in cli("restore", str(tmp_path / "b.tar.gz"), str(tmp_path / "new"))
+    (line,) = open_vault(tmp_path / "new").history.passed_over()
+    assert "`git config --unset-all user.name`" in line and line in status(open_vault(tmp_path / "new")).degraded
+
+
+def test_what_a_stopped_rebase_would_run_is_shown_first(cli: Cli) -> None:
+    todo = cli.folder / ".git" / "rebase-merge" / "git-rebase-todo"
+    todo.parent.mkdir()
+    todo.write_text("pick 1234567 a\n\tx touch \x1b[8mevil\n# exec not this\n")
+    said = cli("init", ".")
+    assert "`git rebase --continue`: x touch \\x1b[8mevil\n" in said and "not this" not in said
+    assert said.index("touch") < said.index("commits wait until it is finished")
+
+
 def test_adopting_says_what_it_found_before_it_writes(mark: Path, tmp_path: Path) -> None:
     """A careful person says no then."""
     subprocess.run(["git", "init", "-q", str(tmp_path / "theirs")], check=True, timeout=30)

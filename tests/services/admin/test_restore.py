@@ -258,6 +258,23 @@ def test_hooks_state_and_pointers_of_the_archive_are_left_out(tmp_path: Path, pl
     assert not (root / ".vault-memory" / "token").exists()
 
 
+def test_what_a_stopped_rebase_was_to_run_is_left_out(tmp_path: Path, place: Path, vault: Vault) -> None:
+    git = vault.root / ".git"
+    for folder in ("rebase-merge", "worktrees/x/rebase-apply", "sequencer", "refs/heads/sequencer"):
+        (git / folder).mkdir(parents=True)
+        (git / folder / "x").write_text((git / "refs/heads/main").read_text())
+    (git / "rebase-merge" / "git-rebase-todo").write_text("exec touch evil\n")
+    (git / "rebase-merge" / "head-name").write_text("refs/heads/$(evil)\n")
+    backup(vault, tmp_path / "a.tar.gz")
+    said: list[str] = []
+    root = restore(tmp_path / "a.tar.gz", place / "new", on_left_out=said.append)
+    names = [".git/rebase-merge", ".git/sequencer", ".git/worktrees/x/rebase-apply"]
+    assert [line.partition(":")[0] for line in said] == names
+    assert "`git switch --merge '$(evil)'`" in said[0] and "switch --merge BRANCH`" in said[1]
+    assert not any((root / name).exists() for name in names) and (root / ".git/refs/heads/sequencer/x").exists()
+    assert open_vault(root).history.stopped() is None
+
+
 def test_what_an_honest_backup_holds_comes_back(tmp_path: Path, place: Path, vault: Vault) -> None:
     record_turn(vault, "alice", "我喜歡暗色主題")
     home = vault.root / "memory" / "alice"

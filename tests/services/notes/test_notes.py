@@ -250,3 +250,8 @@ class TestConversations:
         write(talked, "bob", self.SECOND, '{"conversation_id": "c", "user_id": "bob", "user_message": "secret"}\n')
         for source in (f"../bob/{self.SECOND}:1", f"conversations/../../bob/{self.SECOND}:1", "USER.md:1"):
             assert turn_at(talked, "alice", source) is None, source
+
+
+def test_private_state_is_never_restored_from_history(vault: Vault) -> None:
+    with pytest.raises(UsageError, match="never restored from history"):
+        restore_file(vault, PurePosixPath(layout.STATE_DIR, "token"), "HEAD")

@@ -410,6 +410,26 @@ def test_a_user_whose_id_differs_only_in_case_stops_no_writer(remote: Machine, o
     one.sync()
     assert "ALICE" in one.vault.user_ids() and one.sync().received == 0
     assert any("ALICE, alice differ only in case" in finding.message for finding in doctor(one.vault))
+    assert any("ALICE, alice differ only in case" in line for line in status(one.vault).unhealthy)
+    record_turn(one.vault, "alice", "hello")
+
+
+def test_a_user_whose_folder_a_remote_has_renamed_in_case_begins_no_empty_profile(
+    remote: Machine, one: Machine
+) -> None:
+    """Conversations and index stay behind in the old folder."""
+    git(remote.root, "mv", "memory/alice", "memory/Alice")
+    git(remote.root, "commit", "-qm", "renamed")
+    git(remote.root, "push", "-q")
+    one.sync()
+    assert (one.root / "memory/alice/conversations").is_dir() and not (one.root / USER).exists()
+    with pytest.raises(InvalidId, match="move there what is left in memory/alice, .*`vault-memory user rename Alice"):
+        record_turn(one.vault, "alice", "我喜歡暗色主題")
+    assert not (one.root / USER).exists()
+    told = status(one.vault)
+    assert any("'alice' differs from the existing 'Alice'" in line for line in told.degraded)
+    assert any("Alice, alice differ only in case" in line for line in told.unhealthy)
+    record_turn(one.vault, "Alice", "我喜歡暗色主題")
 
 
 @pytest.mark.parametrize(

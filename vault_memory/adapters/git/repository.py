@@ -44,6 +44,7 @@ _IN_PROGRESS = {
     "BISECT_LOG": "a bisect is in progress",
 }
 
+_RUN_BY_REBASE = re.compile(rb"^[ \t]*((?:exec|x)[ \t][^\n]*)", re.MULTILINE)
 _MAX_SHOWN_CHARS = 200
 _OF_OBJECTS = re.compile(r"[0-9a-f]{2}")
 _STOPPED_NS = 3 * 10**9
@@ -228,6 +229,11 @@ class Repository:
                 return f"{reason}: commits wait until it is finished"
         return "HEAD is detached: commits wait until a branch is checked out" if self.head().ref is None else None
 
+    def next_programs(self) -> list[str]:
+        """The lines of a stopped rebase that name programs, which `git rebase --continue` would run."""
+        todo = self._read(self.git_dir / "rebase-merge" / "git-rebase-todo") or b""
+        return [line.decode("utf-8", "backslashreplace") for line in _RUN_BY_REBASE.findall(todo)]
+
     def unusable(self) -> str | None:
         """The setting with which git, or this program, can judge no file here, or that names attributes that nobody
         should read, in words with the next step; or None. Most gits fail with such a setting, and do not name it."""
@@ -332,6 +338,10 @@ class Repository:
     def settings(self) -> dict[str, str]:
         """Git's settings for this repository, global ones too; read again when a config file has changed."""
         return settings_at(self.place).values
+
+    def has_modes(self) -> bool:
+        """Whether git heeds which files may be run on this disk."""
+        return self.settings().get("core.filemode", "true").lower() not in ("false", "no", "off", "0")
 
     def filters(self) -> frozenset[str]:
         """The filters that git's settings define, the person's too."""

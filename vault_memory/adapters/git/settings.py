@@ -93,7 +93,8 @@ class Setting(NamedTuple):
 class Settings:
     """Git's settings for a repository.
 
-    `values` has the last value of each key. `programs` are the repository's own settings that name a program or lead
+    `values` has the last value of each key, `persons` of those the last one that the repository's own config does not
+    set. `programs` are the repository's own settings that name a program or lead
     elsewhere, and are not allowed; we would start or follow those in `refused`, and only git commands of the person's
     the others. `filters` are the drivers in `refused` that change what is committed; `switched_off` are options before
     git's command that make it disobey the repository. `is_decided`: they depend on what was allowed. `problem` says why
@@ -101,6 +102,7 @@ class Settings:
     """
 
     values: dict[str, str] = field(default_factory=dict)
+    persons: dict[str, str] = field(default_factory=dict)
     programs: tuple[Setting, ...] = ()
     refused: tuple[Setting, ...] = ()
     filters: frozenset[str] = frozenset()
@@ -498,7 +500,9 @@ def _judged(rows: Sequence[tuple[str, Setting]], values: dict[str, str], allowed
     if any(_LFS.fullmatch(each.key) for each in refused):
         filters.add("lfs")
     options = _switched_off(refused, persons) + _without_hooks(rows)
-    return Settings(values, tuple(programs), tuple(refused), frozenset(filters), options, is_decided=bool(ours))
+    return Settings(
+        values, dict(persons), tuple(programs), tuple(refused), frozenset(filters), options, is_decided=bool(ours)
+    )
 
 
 def _names_a_program(setting: Setting) -> bool:

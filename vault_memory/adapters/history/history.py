@@ -61,7 +61,7 @@ from vault_memory.adapters.history.publish import (
 )
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.adapters.history.working_tree import WorkingTree
-from vault_memory.core import layout
+from vault_memory.core import layout, setting_checks
 from vault_memory.errors import (
     Busy,
     Changed,
@@ -210,11 +210,37 @@ class History:
             return None
 
     def person(self) -> Author:
-        """Who the person is: the user that git knows, else the configured one, else "vault owner"."""
-        settings = self._repository.settings()
-        name = os.environ.get("GIT_AUTHOR_NAME") or settings.get("author.name") or settings.get("user.name")
-        email = os.environ.get("GIT_AUTHOR_EMAIL") or settings.get("author.email") or settings.get("user.email")
+        """Who the person is: the user that git knows, else the configured one, else "vault owner".
+
+        Never the assistant: what of git's values is its own is passed over for the next one.
+        """
+        name, email = (
+            next((value for value, _ in known if not setting_checks.person(value)), "") for known in self._known()
+        )
         return Author(name or self._default_person.name, email or self._default_person.email)
+
+    def passed_over(self) -> list[str]:
+        """A line for each of git's values for the person's name and address that is the assistant's own, with the
+        command that takes it out."""
+        found = [command for known in self._known() for value, command in known if setting_checks.person(value)]
+        return [
+            f"git's {command.split()[-1]} is the assistant's own, and your edits are not committed under it: "
+            f"`{command}` takes it out"
+            for command in found
+        ]
+
+    def _known(self) -> Iterator[list[tuple[str, str]]]:
+        """What git knows of the person's name, then of their address, with the command that takes each out: the
+        variable, then the repository's own setting, then the person's."""
+        settings = settings_of(self.root)
+        for part in ("name", "email"):
+            variable = f"GIT_AUTHOR_{part.upper()}"
+            known = [(os.environ.get(variable), f"unset {variable}")]
+            for key in (f"author.{part}", f"user.{part}"):
+                value, persons = settings.values.get(key), settings.persons.get(key)
+                known += [(value, f"git config --unset-all {key}")] if value != persons else []
+                known.append((persons, f"git config --global --unset-all {key}"))
+            yield [(value, command) for value, command in known if value]
 
     def blob(self, path: PurePosixPath, rev: str = "HEAD") -> bytes | None:
         """The bytes of a file at a commit, or None when the commit has no such file. Raises `LargeObject`."""

@@ -278,7 +278,7 @@ class Planner:
 
     def _programs(self, paths: Iterable[PurePosixPath]) -> list[PurePosixPath]:
         """Those files that may be run, as git sees it."""
-        if self._repository.settings().get("core.filemode", "true").lower() in ("false", "no", "off", "0"):
+        if not self._repository.has_modes():
             return []
         return [path for path in paths if _mode(self._repository.top / path) & 0o100]
 

@@ -27,6 +27,10 @@ class WorkingTree:
     objects: Objects
     faults: Faults
 
+    def has_modes(self) -> bool:
+        """Whether git heeds which of the files may be run."""
+        return self.repository.has_modes()
+
     # Which files --------------------------------------------------------------------------------------------------
 
     def tracked(self) -> list[PurePosixPath]:

@@ -236,11 +236,16 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def show_programs(root: Path) -> None:
-    """Print what the repository of the vault at `root` names that plain git would run there."""
-    from vault_memory.services.admin import repository_programs
+def show_foreign(root: Path) -> None:
+    """Print what the repository of the vault at `root` names that plain git would run there, and whom it names as the
+    person."""
+    from vault_memory.services.admin import repository_identity, repository_programs
 
     if lines := repository_programs(root):
         echo("This repository names programs. vault-memory runs none of them; plain git commands of yours do:")
+        for line in lines:
+            echo(f"  {one_line(line)[:200]}")
+    if lines := repository_identity(root):
+        echo("This repository's own config says who you are:")
         for line in lines:
             echo(f"  {one_line(line)[:200]}")

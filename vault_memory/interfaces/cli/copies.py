@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from vault_memory.errors import UsageError, VaultMemoryError, in_command
-from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_waits, show_programs
+from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_waits, show_foreign
 
 
 @click.command()
@@ -58,7 +58,7 @@ def _restore_backup(archive: Path, folder: Path) -> None:
     echo(f"{root} is restored; its tokens are made anew: `vault-memory token`")
     print_waits(open_vault(root).config)
     try:
-        show_programs(root)
+        show_foreign(root)
     except VaultMemoryError as error:
         echo(f"unhealthy: {error}", err=True)
 

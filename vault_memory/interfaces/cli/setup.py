@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from vault_memory.interfaces.cli import echo, plural, show_programs
+from vault_memory.interfaces.cli import echo, plural, show_foreign
 
 _MAX_NAMED = 20
 """Files that `init --adopt` leaves untracked and names."""
@@ -40,10 +40,10 @@ def init(folder: Path, adopt: bool, track: str | None) -> None:
         echo(f"  wrote {path}")
     for line in created.hooks:
         echo(f"  hook {line}")
+    if not is_foreign:
+        show_foreign(created.root)
     for line in created.notes:
         echo(f"  note {line}")
-    if not is_foreign:
-        show_programs(created.root)
     changed = created.written or created.hooks
     echo(f"{created.root} is a vault{'' if changed else ' already'}; {plural(created.indexed, 'note')} indexed")
 
@@ -73,7 +73,7 @@ def _ask_to_adopt(folder: Path, track: str | None) -> bool:
             echo(f"  left: {path} ({size:,} bytes)")
         if len(planned.left) > _MAX_NAMED:
             echo(f"  left: {len(planned.left) - _MAX_NAMED:,} more, which are smaller")
-    show_programs(planned.root)
+    show_foreign(planned.root)
     if not sys.stdin.isatty():
         if not planned.has_git and track is None:
             echo("No terminal to ask at: Markdown only. `--track everything` tracks all files.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vault_memory.services.admin.backup import backup, export
     from vault_memory.services.admin.create_vault import create_vault
     from vault_memory.services.admin.doctor import doctor
-    from vault_memory.services.admin.foreign import repository_programs
+    from vault_memory.services.admin.foreign import repository_identity, repository_programs
     from vault_memory.services.admin.restore import restore
     from vault_memory.services.admin.status import Status, status
     from vault_memory.services.admin.trust import to_trust, trust
@@ -38,6 +38,7 @@ __all__ = [
     "own_token",
     "plan_adoption",
     "rename_user",
+    "repository_identity",
     "repository_programs",
     "restore",
     "revoke_user_token",
@@ -63,6 +64,7 @@ __getattr__ = lazy_exports(
         "own_token": "access",
         "plan_adoption": "adopt",
         "rename_user": "users",
+        "repository_identity": "foreign",
         "repository_programs": "foreign",
         "restore": "restore",
         "revoke_user_token": "access",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vault_memory.adapters import files
-from vault_memory.adapters.git import Repository, settings_of, tracked_state
+from vault_memory.adapters.git import Repository, Setting, settings_of, tracked_state
 from vault_memory.adapters.private import belongs_to_other, user_name
 from vault_memory.core import layout
 from vault_memory.services import starter
@@ -19,21 +19,35 @@ from vault_memory.services.vault import Vault
 
 
 def repository_programs(root: Path) -> list[str]:
-    """A line for each link or pipe in git's folder, and for each setting and hook of the repository that holds `root`
-    by which git would start a program, or work elsewhere, that is neither ours nor the person's own; vault-memory
-    follows none, plain git does."""
+    """A line for each link or pipe in git's folder, and for each setting, hook and line of a stopped rebase of the
+    repository that holds `root` by which git would start a program, or work elsewhere, that is neither ours nor the
+    person's own; vault-memory follows none, plain git does."""
     programs = [each for each in settings_of(root).programs if not is_our_setting(*each)]
     lines = [f"git setting {each.in_words()}" for each in programs]
     repository = Repository(root)
     lines += [f"{what} {path}" for path, what in repository.planted()]
     if elsewhere := repository.other_worktree():
         lines.append(f"git setting core.worktree: git works on the files of {elsewhere}")
+    lines += [
+        f"in the rebase that was stopped here, `git rebase --continue`: {line}" for line in repository.next_programs()
+    ]
     folder = starter.hooks_folder(repository.git_dir)
     hooks = sorted(folder.iterdir()) if folder.is_dir() else []
     return lines + [
         f"git hook {path}"
         for path in hooks
         if path.suffix != ".sample" and os.access(path, os.X_OK) and not starter.is_our_hook(files.read(path) or b"")
+    ]
+
+
+def repository_identity(root: Path) -> list[str]:
+    """A line for each setting of the repository's own config that says who the person is, and not what theirs says."""
+    settings = settings_of(root)
+    keys = [f"{section}.{part}" for section in ("author", "user") for part in ("name", "email")]
+    return [
+        Setting(key, settings.values[key]).in_words()
+        for key in keys
+        if key in settings.values and settings.values[key] != settings.persons.get(key)
     ]
 
 

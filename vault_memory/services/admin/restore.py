@@ -24,6 +24,10 @@ _STAGING = ".vault-memory-restore-"
 _TREE, _MOVING = "vault", ".vault-memory/moving"
 """In a staging folder: what is unpacked; and a private file that says what is moved from there into a folder, where
 that takes several steps: of which archive it is, its names, and what the person is to be told."""
+_STOPPED = ("rebase-merge", "rebase-apply", "sequencer")
+"""What git is to do next in an operation that it has stopped, programs to run among it."""
+_WITH_BRANCHES = ("refs", "logs")
+"""Folders of git's own in which a branch may have any name, such as `hooks/x`."""
 _POINTERS = ((".git",), (".git", "commondir"))
 """As files these name a repository elsewhere on the disk."""
 
@@ -41,8 +45,9 @@ def restore(
     All of it is unpacked into a folder beside its place, checked, and then moved there; what a restore that was killed
     left there goes first, and where it was killed between two moves, this one finishes it. Git would run the hooks of
     the archive: the vault gets those that `init` installs in their place. State, such as tokens, is left out too, and
-    commits that waited: their text is in the notes. `on_left_out` gets a line for each such file. The index is made
-    from the notes. `on_unhealthy` gets a line for each thing that a person should repair in the vault.
+    so are commits that waited, whose text is in the notes, and what git was to do next in a rebase that was stopped.
+    `on_left_out` gets a line for each of these. The index is made from the notes. `on_unhealthy` gets a line for each
+    thing that a person should repair in the vault.
 
     Raises `UsageError` when the folder is not empty, the file is no backup, or what it holds cannot be used; nothing is
     left behind then.
@@ -91,6 +96,7 @@ def _put(archive: Path, folder: Path, limits: Limits) -> list[str]:
             f"{name}: git would run it; if you wrote it, copy it from the archive by hand"
             for name in _take_out_hooks(tree)
         ]
+        left_out += _take_out_stopped(tree)
         if (tree / ".git").is_dir():
             starter.install_hooks(tree / ".git")
         _move(staging, folder, {"archive": _identity(archive), "names": os.listdir(tree), "left_out": left_out})
@@ -224,7 +230,7 @@ def _is_intent(name: PurePosixPath) -> bool:
     """Whether a file is in `vault-memory/` of a repository's own folder, on a disk that ignores case, too."""
     folded = [part.casefold() for part in name.parts]
     inside = folded[folded.index(".git") + 1 :] if ".git" in folded else []
-    return WAITING_DIR in inside and inside[0] not in ("refs", "logs")  # a branch may be named `vault-memory/x`
+    return WAITING_DIR in inside and inside[0] not in _WITH_BRANCHES
 
 
 def _why_left_out(name: PurePosixPath) -> str:
@@ -241,7 +247,7 @@ def _take_out_hooks(root: Path) -> Iterator[PurePosixPath]:
     for folder in sorted(root.rglob("[hH][oO][oO][kK][sS]")):
         name = PurePosixPath(folder.relative_to(root).as_posix())
         inside = name.parts[name.parts.index(".git") + 1 :] if ".git" in name.parts else ()
-        if not inside or inside[0] in ("refs", "logs"):  # a branch may be named `hooks/x`
+        if not inside or inside[0] in _WITH_BRANCHES:
             continue
         if not folder.is_dir():
             if len(inside) == 1:  # in the place of the folder that git and `init` expect
@@ -252,3 +258,31 @@ def _take_out_hooks(root: Path) -> Iterator[PurePosixPath]:
             if path.is_file() and path.suffix != ".sample" and not starter.is_our_hook(path.read_bytes()):
                 yield name / path.relative_to(folder).as_posix()
         shutil.rmtree(folder)
+
+
+def _take_out_stopped(root: Path) -> Iterator[str]:
+    """Remove what the repositories below `root` were to do next; yields a line for each. What is done stays: HEAD, and
+    the files as they are."""
+    for dot_git in sorted(root.rglob(".git")):
+        for folder in sorted(path for path in dot_git.rglob("*") if path.name.casefold() in _STOPPED):
+            inside = folder.relative_to(dot_git).parts
+            if inside[0] in _WITH_BRANCHES or not os.path.lexists(folder):
+                continue
+            branch = _branch_of(folder)
+            if folder.is_dir() and not folder.is_symlink():
+                shutil.rmtree(folder)
+            else:
+                folder.unlink()
+            yield (
+                f"{folder.relative_to(root)}: a rebase or the like was stopped in the backup, and git would run what "
+                f"it names. What was done stays; to begin anew: `git reset`, then `git switch --merge {branch}`"
+            )
+
+
+def _branch_of(folder: Path) -> str:
+    """The branch that was rebased, for a command; BRANCH where that is not told."""
+    with contextlib.suppress(OSError, VaultMemoryError):
+        name = (files.read(folder / "head-name") or b"").decode("utf-8", "replace").strip()
+        if name.startswith("refs/heads/"):
+            return in_command(name.removeprefix("refs/heads/"))
+    return "BRANCH"

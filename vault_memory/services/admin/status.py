@@ -155,6 +155,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         ),
         unhealthy=(
             *dict.fromkeys([*closed, *_unhealthy(scope_statuses, daemon, history, jobs), *untold, *notes]),
+            *(vault.twins() if user_id is None else ()),
             *(f"conflict: {line}" for line in conflicts),
             *(f"withheld from commits: {w.path}: {w.why}: {w.next_step}" for w in held_back),
         ),
@@ -295,6 +296,7 @@ def _refused_settings(vault: Vault) -> list[str]:
         f"the repository's own git config sets {setting.in_words()}, which does not take effect: {NEXT_STEP}"
         for setting in vault.history.refused_settings()
     ]
+    lines += vault.history.passed_over()
     waiting = vault.history.obstacles.waiting_for_filter()
     return lines + [f"{path} is not committed before the filter {name} may run" for path, name in waiting.items()]
 

@@ -9,7 +9,7 @@ from vault_memory.adapters.git import bytes_of
 from vault_memory.adapters.history import Draft, FileChange
 from vault_memory.core import layout, trailers
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import NotFound, in_command
+from vault_memory.errors import NotFound, UsageError, in_command
 from vault_memory.services.notes.file_history import resolve
 from vault_memory.services.person_edits import edit_drafts
 from vault_memory.services.vault import Vault
@@ -21,8 +21,13 @@ def restore_file(vault: Vault, path: PurePosixPath, when: str) -> bool:
 
     `when` is a commit or a date. The present content is committed first, so a restore can be undone by another restore.
     Raises `NotFound` for an unknown commit or a file that did not exist then, and `HistoryError` when the present
-    content cannot be committed now.
+    content cannot be committed now; `UsageError` for a private file.
     """
+    if layout.is_private(path):
+        raise UsageError(
+            f"{path} is private, and private state is never restored from history: a conversation comes back from a "
+            "backup, an index by `vault-memory reindex`, a token is made anew by `vault-memory token`"
+        )
     commit = resolve(vault, when)
     held = vault.history.blob(path, commit)
     if held is None:

@@ -35,7 +35,7 @@ from vault_memory.core.notes import merge
 from vault_memory.errors import Changed, HistoryError, TooLarge, UsageError, in_command
 from vault_memory.services.sync.git_rules import filter_problem, filters_after, ignore_problem
 from vault_memory.services.sync.refusals import refusals
-from vault_memory.services.sync.sides import BY_HAND, Sides, encode, free_place
+from vault_memory.services.sync.sides import BY_HAND, Sides, encode, free_place, has_new_mode
 from vault_memory.services.vault import Vault
 
 _Texts = dict[PurePosixPath, bytes | None]
@@ -51,7 +51,7 @@ class RemoteMerge:
     theirs: str
     programs: bool = False
     sides: Sides = field(init=False)
-    runnable: list[PurePosixPath] = field(default_factory=list)
+    modes: dict[PurePosixPath, bytes] = field(default_factory=dict)
     left_out: list[FileDifference] = field(default_factory=list)
     instructions: list[PurePosixPath] = field(default_factory=list)
 
@@ -65,15 +65,18 @@ class RemoteMerge:
         """A line for each thing that a person may want to look at."""
         return self.sides.notes
 
-    def allow_runs(self) -> None:
-        """Let new files be run here that the merged tree lets be run, as git would; after the merge is committed."""
+    def bring_modes(self) -> None:
+        """Let files be run here, or no more, that the other side made so in the merged tree, as git would; after the
+        merge is committed."""
         history = self.vault.history
-        for path in self.runnable if os.name != "nt" else ():
+        for path, mode in self.modes.items() if os.name != "nt" and history.working_tree.has_modes() else ():
             entry = history.entry(path)
-            if entry and entry.mode == EXECUTABLE_MODE:
+            if entry and entry.mode == mode:
                 with contextlib.suppress(FileNotFoundError), files.opened(free_place(history.root, path)) as file:
-                    mode = os.fstat(file.fileno()).st_mode
-                    os.fchmod(file.fileno(), stat.S_IMODE(mode | (mode & 0o444) >> 2))
+                    now = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+                    runs = now | (now & 0o444) >> 2 if mode == EXECUTABLE_MODE else now & ~0o111
+                    if runs != now:
+                        os.fchmod(file.fileno(), runs)
 
     def bring_to_disk(self) -> None:
         """Merge what the remote changed into files that turns write, and that git leaves out here: on the disk alone,
@@ -119,7 +122,7 @@ class RemoteMerge:
         differences = [difference for difference in differences if difference.path not in sides.tree_only]
         for difference in differences:
             _require_plain_file(difference)
-        self.runnable = [each.path for each in differences if (each.old_mode, each.new_mode) == ("000000", "100755")]
+        self.modes = {each.path: each.new_mode.encode() for each in differences if has_new_mode(each)}
         self._refuse_filtered(history.working_tree.filtered([difference.path for difference in differences]))
         self.instructions = [each.path for each in differences if each.new and layout.is_instruction(each.path)]
         changes = self._merge_rules(list(rules.values()), differences)

@@ -66,14 +66,40 @@ class Sides:
         return {each.path: each.new for each in changed_files(root, self.base, self.ours)} if self.ours else {}
 
     def merge(self, difference: FileDifference) -> tuple[list[FileChange], list[Draft]]:
-        """Merge one file of the other side: changes for the merge commit, and drafts to commit after it."""
+        """Merge one file of the other side: changes for the merge commit, and drafts to commit after it.
+
+        Where they alone changed its mode, the merge commit has theirs (`RemoteMerge.bring_modes` has the disk follow).
+        """
+        changes, drafts = self._merge_content(difference)
+        history, path = self.vault.history, difference.path
+        if path in self.tree_only or not self._is_their_mode(difference):
+            return changes, drafts
+        merged, entry = next((change for change in changes if change.path == path), None), history.entry(path)
+        blob = history.store(path, merged.new) if merged else entry and entry.id
+        if blob:
+            self.tree_only[path] = TreeEntry(difference.new_mode.encode(), blob)
+        if blob and not merged:
+            mine = _mine(history.root, path)
+            changes = [*changes, FileChange(path, mine, mine)]
+        return changes, drafts
+
+    def _is_their_mode(self, difference: FileDifference) -> bool:
+        """Whether they made a file one that may be run, or no more, and this side did not."""
+        entry = self.vault.history.entry(difference.path) if has_new_mode(difference) else None
+        return has_new_mode(difference) and (entry is None or entry.mode.decode() == difference.old_mode)
+
+    def _merge_content(self, difference: FileDifference) -> tuple[list[FileChange], list[Draft]]:
         history, path = self.vault.history, difference.path
         blobs = (difference.old, self._here.get(path, difference.old), difference.new)
         base, held, other = (history.stored(blob) if blob else None for blob in blobs)
         mine = _mine(history.root, path)
         if is_content(None if mine is None else history.working_tree.as_in_git(path, mine), held):
             return self._merge_file(path, base, mine, other)
-        return self._merge_below_edits(path, base, held, other, mine)
+        entry = history.entry(path) or history.entry(path, self.theirs)
+        mode = (
+            difference.new_mode.encode() if self._is_their_mode(difference) else entry.mode if entry else FILE_MODES[0]
+        )
+        return self._merge_below_edits(path, mode, base, held, other, mine)
 
     def keep_ours(self, path: PurePosixPath, other: Stored | None, problem: str) -> list[FileChange]:
         """The remote's file cannot be used: ours stays in force and in git, if there is one, and theirs is a copy.
@@ -98,12 +124,18 @@ class Sides:
         return "ours" if ours > theirs else "theirs"
 
     def _merge_below_edits(
-        self, path: PurePosixPath, base: Stored | None, held: Stored | None, other: Stored | None, mine: bytes | None
+        self,
+        path: PurePosixPath,
+        mode: bytes,
+        base: Stored | None,
+        held: Stored | None,
+        other: Stored | None,
+        mine: bytes | None,
     ) -> tuple[list[FileChange], list[Draft]]:
         """Merge a file that holds edits of the person's which are in no commit, as `git merge --autostash` does.
 
-        The commits get what HEAD (`held`) and the other side make of it. On the disk the same change is made below the
-        edits (`mine`), which stay edits: else a later commit of them would take back what came.
+        The commits get what HEAD (`held`) and the other side make of it, with `mode`. On the disk the same change is
+        made below the edits (`mine`), which stay edits: else a later commit of them would take back what came.
         """
         history = self.vault.history
         before = bytes_of(history.working_tree.as_on_disk(path, held))
@@ -113,8 +145,6 @@ class Sides:
         steps += [change.new for draft in drafts for change in draft.changes]
         if not steps:
             return beside, []
-        entry = history.entry(path) or history.entry(path, self.theirs)
-        mode = entry.mode if entry else FILE_MODES[0]
         blobs = [history.store(path, content) for content in steps]
         entries = [TreeEntry(mode, blob) if blob else None for blob in blobs]
         self.tree_only[path] = entries[0]
@@ -230,6 +260,13 @@ class Sides:
 
     def _local_time(self, moment: Moment) -> datetime:
         return datetime.fromtimestamp(min(moment.time, _LAST_SECOND), UTC).astimezone(self.vault.config.zone())
+
+
+def has_new_mode(difference: FileDifference) -> bool:
+    """Whether the other side made a file one that may be run, or no more; git makes new files that may not be run."""
+    modes = [mode.decode() for mode in FILE_MODES]
+    before = difference.old_mode if difference.old else modes[0]
+    return difference.new_mode in modes and difference.new_mode != before
 
 
 def free_place(root: Path, path: PurePosixPath) -> Path:

@@ -95,7 +95,7 @@ def _merge(vault: Vault, name: str, theirs: str | None, plugins: bool) -> list[s
     flushed = _refuse_waiting_commits(vault)
     merge = written.result
     if merge:
-        merge.allow_runs()
+        merge.bring_modes()
         merge.bring_to_disk()
     notes = [*merge.notes, *_new_instructions(merge)] if merge else []
     notes += [f"commits of {len(flushed.kept_back)} files wait: {flushed.paused}"] if flushed.kept_back else []
