@@ -219,6 +219,11 @@ def user_dir(user_id: str) -> PurePosixPath:
     return PurePosixPath(MEMORY_DIR, check_user_id(user_id))
 
 
+def user_token(user_id: str) -> PurePosixPath:
+    """The file with the digest of a user's token, relative to the vault."""
+    return PurePosixPath(STATE_DIR, "tokens", check_user_id(user_id))
+
+
 def scope_dir(scope: str) -> PurePosixPath:
     """The folder that holds a scope's sources, relative to the vault (`.` for the shared scope)."""
     return PurePosixPath(".") if scope == SHARED else user_dir(scope)

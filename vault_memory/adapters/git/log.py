@@ -72,8 +72,11 @@ class CommitLog:
         since: datetime | None,
         until: datetime | None = None,
         trailers: Mapping[str, str | None],
+        of: Sequence[str] = (),
+        without: Sequence[str] = (),
     ) -> list[LogEntry]:
-        """The newest commits, newest first, that touch `paths` and carry all `trailers` (None: any value)."""
+        """The newest commits, newest first, that touch `paths` and carry all `trailers` (None: any value): those that
+        the commits `of` (none: HEAD) have, and the commits `without` do not."""
         args = [f"--max-count={limit}"]
         if since is not None:
             args.append(f"--since={since.isoformat()}")
@@ -86,6 +89,7 @@ class CommitLog:
             ]
         if paths:
             args.append("--full-history")  # a merge that did not keep one side's change must not hide that side
+        args += [*(of or ["HEAD"]), "--not", *without]
         return self._read([*args, "--", *map(str, paths if paths is not None else ["."])])
 
     def of_commits(self, commits: Sequence[str]) -> list[LogEntry]:
@@ -148,15 +152,33 @@ class CommitLog:
         args = ("rev-list", "--max-count=1", "--first-parent", f"--before={moment.isoformat()}", "HEAD", "--")
         return git.run(self._root, *args, timeout_s=_TIMEOUT_S).decode().strip() or None
 
-    def last_change(self, path: PurePosixPath, base: str | None, tip: str, key: str | None = None) -> Moment:
-        """When `tip`'s side last changed a file since `base`; with `key`, that profile key, if a commit names it."""
-        span = [tip, *(["--not", base] if base else [])]
+    def between(self, since: str | None, tip: str, trailer: str) -> list[LogEntry]:
+        """The commits that `tip` has and `since` has not, and that carry a trailer; each after its ancestors."""
+        span = [tip, *(["--not", since] if since else [])]
+        found = self._read(["--topo-order", "--extended-regexp", f"--grep=^{trailer}: ", *span, "--"])
+        return [entry for entry in reversed(found) if trailer in entry.trailers]
+
+    def is_changed(self, path: PurePosixPath, since: str, tip: str) -> bool:
+        """Whether a commit that `tip` has and `since` has not changed a file or folder."""
+        args = ("rev-list", "--max-count=1", tip, "--not", since, "--", str(path))
+        return bool(git.run(self._root, *args, timeout_s=_TIMEOUT_S).strip())
+
+    def last_change(
+        self, places: Sequence[tuple[PurePosixPath, str]], base: str | None, key: str | None = None
+    ) -> Moment:
+        """When a side last changed a file since `base`; with `key`, that profile key, if a commit names it.
+
+        `places` are the file's paths on that side, the newest first, each with the last commit that counts; a commit
+        that only gave the file another path does not.
+        """
         of_key = ["--extended-regexp", f"--grep=^Vault-Key: {re.escape(key)}$"] if key else []
-        for grep in (of_key, []):
-            out = git.run(self._root, "log", "--max-count=1", "--format=%H %ct", *grep, *span, "--", str(path)).split()
-            if out:  # a commit with a damaged date has none
-                return Moment(int(out[1]) if out[1:] else 0, out[0].decode())
-        return Moment(0, tip)
+        for grep in (of_key, ["--invert-grep", "--extended-regexp", "--grep=^Vault-Renamed-From: "]):
+            for path, tip in places if grep else ():
+                span = [tip, *(["--not", base] if base else [])]
+                args = ("log", "--max-count=1", "--format=%H %ct", *grep, *span, "--", str(path))
+                if out := git.run(self._root, *args).split():  # a commit with a damaged date has none
+                    return Moment(int(out[1]) if out[1:] else 0, out[0].decode())
+        return Moment(0, places[0][1])
 
 
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)

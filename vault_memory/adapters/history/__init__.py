@@ -1,5 +1,5 @@
 """How changes become commits: durable intents, a plan of commits on top of HEAD, their publication, and recovery of
-what git or a crash took away. Services use `History` alone."""
+what git or a crash took away. Services use `History`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from vault_memory.adapters.history.copies import copy_beside
     from vault_memory.adapters.history.history import History
     from vault_memory.adapters.history.model import (
         ASSISTANT,
@@ -28,6 +29,7 @@ __all__ = [
     "History",
     "HistoryState",
     "WAITING_DIR",
+    "copy_beside",
 ]
 
 __getattr__ = lazy_exports(
@@ -41,5 +43,6 @@ __getattr__ = lazy_exports(
         "History": "history",
         "HistoryState": "model",
         "WAITING_DIR": "model",
+        "copy_beside": "copies",
     },
 )

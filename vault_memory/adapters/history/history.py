@@ -35,6 +35,7 @@ from vault_memory.adapters.git import (
     TreeEntry,
     allow,
     bytes_of,
+    commit_body,
     is_content,
     object_id,
     settings_of,
@@ -282,11 +283,16 @@ class History:
         since: datetime | None = None,
         until: datetime | None = None,
         trailers: Mapping[str, str | None] | None = None,
+        of: Sequence[str] = (),
+        without: Sequence[str] = (),
     ) -> list[LogEntry]:
-        """The newest commits, newest first, that touch `paths` and carry all `trailers` (None: any value)."""
+        """The newest commits, newest first, that touch `paths` and carry all `trailers` (None: any value): those that
+        the commits `of` (none: HEAD) have, and the commits `without` do not."""
         if self._repository.head().commit is None:
             return []
-        return CommitLog(self.root).entries(paths, limit=limit, since=since, until=until, trailers=trailers or {})
+        return CommitLog(self.root).entries(
+            paths, limit=limit, since=since, until=until, trailers=trailers or {}, of=of, without=without
+        )
 
     def holds(self, trailers: Mapping[str, str], since: datetime) -> bool:
         """Whether a commit since then, or a draft that waits, carries all these trailers."""
@@ -427,6 +433,20 @@ class History:
             blob = Filters(self._repository, self._objects).add(self._repository.prefix / path, content)
             self._objects.write()
         return blob
+
+    def with_folders_moved(self, commit: str, folders: Mapping[PurePosixPath, PurePosixPath | None]) -> str:
+        """A commit on top of `commit`, in no branch, in which these folders have other paths, or are gone (None)."""
+        if not folders:
+            return commit
+        with self._lock():
+            tree = self._objects.tree_of(commit)
+            entries: dict[PurePosixPath, TreeEntry | None] = dict.fromkeys(folders)
+            entries |= {new: self._objects.find(tree, old) for old, new in folders.items() if new}
+            when = signature(ASSISTANT, _git_time(self._now()))
+            body = commit_body(self._objects.put(tree, entries), [commit], when, when, "folders moved for a merge\n")
+            made = self._objects.add("commit", body)
+            self._objects.write()
+        return made
 
     def count_again(self, paths: Iterable[PurePosixPath]) -> None:
         """Let the files on disk count again (`left_out`)."""

@@ -34,7 +34,10 @@ def list_users(context: Context, as_json: bool) -> None:
 @click.argument("new")
 @pass_context
 def rename(context: Context, old: str, new: str) -> None:
-    """Change a user's id from OLD to NEW. Notes, conversations and history move along."""
+    """Change a user's id from OLD to NEW. Notes, conversations and history move along.
+
+    Another machine that shares the vault by sync has its own conversations and tokens: the sync there says when to run
+    this command on it, too."""
     from vault_memory.services.admin import rename_user
 
     rename_user(context.open(), old, new)

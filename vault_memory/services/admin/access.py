@@ -208,4 +208,4 @@ def _digest(token: str) -> str:
 
 
 def _token_path(root: Path, user_id: str) -> Path:
-    return root / layout.STATE_DIR / "tokens" / layout.check_user_id(user_id)
+    return root / layout.user_token(user_id)

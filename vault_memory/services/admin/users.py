@@ -66,11 +66,11 @@ def _remove_left_over(vault: Vault, name: str) -> None:
 def rename_user(vault: Vault, old: str, new: str) -> None:
     """Give a user another id: the folder moves, and the history stays connected by the trailer `Vault-Renamed-From`.
 
-    Commits and records under the old id keep it. Tokens of both ids are revoked. A folder moves once, but `write` may
-    decide again; so this does the steps of `write` itself. Raises `NotFound`, `InvalidId`, or
-    `UsageError` when the new id is taken, a file of the user is withheld from commits, or git's rules say something
-    else of it under the new id; `HistoryError` while a file of the user waits for its commit, or could not be committed
-    under the new id: nothing is changed then.
+    Commits and records under the old id keep it. Tokens of both ids are revoked. A sync on another machine stops where
+    this must be done, too (`services.sync`). A folder moves once, but `write` may decide again; so this does the steps
+    of `write` itself. Raises `NotFound`, `InvalidId`, or `UsageError` when the new id is taken, a file of the user is
+    withheld from commits, or git's rules say something else of it under the new id; `HistoryError` while a file of the
+    user waits for its commit, or could not be committed under the new id: nothing is changed then.
     """
     vault.known_user(old)
     layout.check_user_id(new)

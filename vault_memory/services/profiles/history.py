@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -66,38 +65,38 @@ def _change(entry: LogEntry) -> PreferenceChange:
     )
 
 
-def _entries(vault: Vault, user_id: str, key: str | None, limit: int, renamed: str = "") -> list[LogEntry]:
-    """The commits on a person's preferences, including those under an earlier id of the same person.
+def _entries(vault: Vault, user_id: str, key: str | None, limit: int, of: Sequence[str] = ()) -> list[LogEntry]:
+    """The commits on a person's preferences that the commits `of` have (none: HEAD), including those under an earlier
+    id of the same person.
 
-    `renamed` is the commit that gave the person another id than `user_id`: only older commits count then.
+    Where two machines have renamed somebody, what came before either renaming is older than the id.
     """
     path = layout.user_dir(user_id) / layout.PROFILE
     # Nearly every commit on a profile is about a preference. If git filtered by trailer, it would search the message of
     # every commit of the vault before it looks at the path: 0.5 s with 50,000 commits.
     max_entries = limit + _SPARE_ENTRIES
+    renamings: dict[str, LogEntry] = {}
     while True:
-        entries = vault.history.log([path], limit=max_entries)
-        own, renaming = _of_one_person(entries, renamed)
+        entries = vault.history.log([path], limit=max_entries, of=of, without=list(renamings))
+        renaming = next((entry for entry in entries if _RENAMED_FROM in entry.trailers), None)
+        own = entries[: entries.index(renaming)] if renaming else entries
         selected = [e for e in own if KEYS["key"] in e.trailers and key in (None, e.trailers[KEYS["key"]])]
         if len(selected) >= limit:
             return selected[:limit]
-        if renaming or len(entries) < max_entries:
+        if renaming:  # it gave or freed the id
+            renamings[renaming.commit] = renaming
+        elif len(entries) < max_entries:
             break
-        max_entries *= 8
-    if renaming and renaming.trailers.get(KEYS["user"]) == user_id:
-        selected += _entries(vault, renaming.trailers[_RENAMED_FROM], key, limit - len(selected), renaming.commit)
+        else:
+            max_entries *= 8
+    earlier: dict[str, list[str]] = {}
+    for renaming in renamings.values():
+        before = CommitLog(vault.history.root).parent(renaming.commit)
+        if before and renaming.trailers.get(KEYS["user"]) == user_id:
+            earlier.setdefault(renaming.trailers[_RENAMED_FROM], []).append(before)
+    for old, commits in earlier.items():
+        selected += _entries(vault, old, key, limit - len(selected), commits)
     return selected
-
-
-def _of_one_person(entries: Sequence[LogEntry], renamed: str) -> tuple[list[LogEntry], LogEntry | None]:
-    """The entries of the person who has the id now, and the renaming before them, which gave or freed the id."""
-    rest = itertools.dropwhile(lambda entry: entry.commit != renamed, entries) if renamed else iter(entries)
-    own: list[LogEntry] = []
-    for entry in itertools.islice(rest, bool(renamed), None):
-        if _RENAMED_FROM in entry.trailers:
-            return own, entry
-        own.append(entry)
-    return own, None
 
 
 def profile_at(vault: Vault, user_id: str, when: str) -> bytes | None:
@@ -105,17 +104,17 @@ def profile_at(vault: Vault, user_id: str, when: str) -> bytes | None:
 
     Raises `NotFound` for an unknown commit.
     """
-    commit, renamed = vault.history.commit_named(when), ""
+    commit, commits, of = vault.history.commit_named(when), CommitLog(vault.history.root), list[str]()
     while True:
         path = layout.user_dir(user_id) / layout.PROFILE
-        entries = vault.history.log([path], limit=_MAX_RENAMINGS, trailers={_RENAMED_FROM: None})
-        _, renaming = _of_one_person(entries, renamed)
-        if (
-            renaming is None
-            or commit == renaming.commit
-            or not CommitLog(vault.history.root).is_ancestor(commit, renaming.commit)
-        ):
+        entries = vault.history.log([path], limit=_MAX_RENAMINGS, trailers={_RENAMED_FROM: None}, of=of)
+        later = (each for each in entries if each.commit != commit and commits.is_ancestor(commit, each.commit))
+        renaming = next(later, None)
+        if renaming is None:
             return vault.history.blob(path, commit)
         if renaming.trailers.get(KEYS["user"]) != user_id:
             return None
-        user_id, renamed = renaming.trailers[_RENAMED_FROM], renaming.commit
+        user_id, of = (
+            renaming.trailers[_RENAMED_FROM],
+            [before for before in [commits.parent(renaming.commit)] if before],
+        )

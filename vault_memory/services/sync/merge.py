@@ -35,6 +35,7 @@ from vault_memory.core.notes import merge
 from vault_memory.errors import Changed, HistoryError, TooLarge, UsageError, in_command
 from vault_memory.services.sync.git_rules import filter_problem, filters_after, ignore_problem
 from vault_memory.services.sync.refusals import refusals
+from vault_memory.services.sync.renamings import Renamings
 from vault_memory.services.sync.sides import BY_HAND, Sides, encode, free_place, has_new_mode
 from vault_memory.services.vault import Vault
 
@@ -54,11 +55,14 @@ class RemoteMerge:
     modes: dict[PurePosixPath, bytes] = field(default_factory=dict)
     left_out: list[FileDifference] = field(default_factory=list)
     instructions: list[PurePosixPath] = field(default_factory=list)
+    given_up: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         head = self.vault.history.state().head
         base = CommitLog(self.vault.history.root).merge_base(head, self.theirs) if head else None
-        self.sides = Sides(self.vault, self.name, base, head, self.theirs)
+        self.sides = Sides(
+            self.vault, self.name, base, head, self.theirs, Renamings(self.vault, base, head, self.theirs)
+        )
 
     @property
     def notes(self) -> list[str]:
@@ -102,15 +106,17 @@ class RemoteMerge:
         root = history.root
         if sides.base == self.theirs:
             return []
+        self.given_up = sides.renamings.refuse_pending()
         refuse_vast(root, self.theirs)  # before anything of it is read
         settings = history.entry(PurePosixPath(layout.SETTINGS_FILE), self.theirs)
         if settings is None or settings.mode not in FILE_MODES:
             raise UsageError(
                 f"the remote holds no vault ({layout.SETTINGS_FILE} is missing there): is it the right one?"
             )
-        differences = changed_files(root, sides.base, self.theirs)
+        sides.base, sides.theirs = sides.renamings.moved()
+        differences = changed_files(root, sides.base, sides.theirs)
         sizes = refuse_vast_files(root, (blob for each in differences for blob in (each.old, each.new) if blob))
-        refused = refusals(self.vault, self.theirs, differences, sizes, programs=self.programs)
+        refused = refusals(self.vault, sides.theirs, differences, sizes, programs=self.programs)
         sides.tree_only = refused.entries
         sides.notes += refused.notes
         kept = [each for each in differences if each.path in sides.tree_only and layout.is_written_by_turns(each.path)]

@@ -6,9 +6,8 @@ from pathlib import PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import bytes_of
-from vault_memory.adapters.history import Draft
+from vault_memory.adapters.history import Draft, copy_beside
 from vault_memory.core import layout, trailers
-from vault_memory.services.sync.copies import copy_beside
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import locked
 

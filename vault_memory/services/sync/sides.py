@@ -25,15 +25,15 @@ from vault_memory.adapters.git import (
     is_content,
     is_rules,
 )
-from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
+from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, copy_beside
 from vault_memory.core import layout, reading, trailers
 from vault_memory.core.notes import Clash, Side, merge, note
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import HistoryError, TooLarge
-from vault_memory.services.sync.copies import copy_beside
 from vault_memory.services.sync.git_rules import attributes_problem
 from vault_memory.services.sync.refusals import settings_problem
+from vault_memory.services.sync.renamings import Renamings
 from vault_memory.services.vault import Vault
 
 CONFLICT_COPY = " (conflict "
@@ -47,8 +47,9 @@ BY_HAND = "merge it yourself with `git pull --no-rebase`, then sync again"
 class Sides:
     """The two sides of a merge: `ours` (None: no commit yet), `theirs` of the remote `name`, and where they parted.
 
-    `notes` has a line for each thing that a person may want to look at; `tree_only` the entries of the merged tree that
-    are not put on the disk.
+    In `base` and `theirs` the folders of users have the ids of this side (`Renamings.moved`). `notes` has a line for
+    each thing that a person may want to look at; `tree_only` the entries of the merged tree that are not put on the
+    disk.
     """
 
     vault: Vault
@@ -56,6 +57,7 @@ class Sides:
     base: str | None
     ours: str | None
     theirs: str
+    renamings: Renamings
     notes: list[str] = field(default_factory=list)
     tree_only: dict[PurePosixPath, TreeEntry | None] = field(default_factory=dict)
 
@@ -254,8 +256,10 @@ class Sides:
 
     def _last_changes(self, path: PurePosixPath, key: str | None = None) -> tuple[Moment, Moment]:
         """The last commit of each side that changed a file, or one key of a profile: ours, theirs."""
-        commits = CommitLog(self.vault.history.root)
-        ours, theirs = (commits.last_change(path, self.base, tip, key) for tip in (self.ours or "", self.theirs))
+        commits, renamings = CommitLog(self.vault.history.root), self.renamings
+        ours, theirs = (
+            commits.last_change(renamings.places(path, there=there), renamings.base, key) for there in (False, True)
+        )
         return ours, theirs
 
     def _local_time(self, moment: Moment) -> datetime:

@@ -5,6 +5,7 @@ Conversation records are not in git, so they stay on each machine.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +13,11 @@ from pathlib import PurePosixPath
 
 from vault_memory.adapters.git import CommitLog, Remote
 from vault_memory.adapters.history import Flushed
+from vault_memory.adapters.index import remove_index
 from vault_memory.core import layout
 from vault_memory.core.privacy import shown_address
-from vault_memory.errors import HistoryError, UsageError
-from vault_memory.services.indexing import is_mass_deletion
+from vault_memory.errors import Busy, HistoryError, IndexUnusable, UsageError
+from vault_memory.services.indexing import is_mass_deletion, reconcile
 from vault_memory.services.sync.agreed_remote import agreed_remote
 from vault_memory.services.sync.merge import RemoteMerge
 from vault_memory.services.sync.programs import changed_programs, take_programs
@@ -97,9 +99,27 @@ def _merge(vault: Vault, name: str, theirs: str | None, plugins: bool) -> list[s
     if merge:
         merge.bring_modes()
         merge.bring_to_disk()
-    notes = [*merge.notes, *_new_instructions(merge)] if merge else []
+    notes = [*merge.notes, *_new_instructions(merge), *_indexes_dropped(vault, merge)] if merge else []
     notes += [f"commits of {len(flushed.kept_back)} files wait: {flushed.paused}"] if flushed.kept_back else []
     return notes + ([f"index: {written.index_problem}"] if written.index_problem else [])
+
+
+def _indexes_dropped(vault: Vault, merge: RemoteMerge) -> list[str]:
+    """Make the indexes of ids anew whose users have got other ones: an id may be the next one's. Returns why that could
+    not be done, if so."""
+    problems = []
+    for user_id in merge.given_up:
+        try:
+            with vault.lock(user_id), vault.record_lock(user_id):
+                remove_index(vault.index_path(user_id))
+                for folder, _, _ in os.walk(vault.root / layout.user_dir(user_id), topdown=False):
+                    with contextlib.suppress(OSError):  # the next one is there already
+                        os.rmdir(folder)
+            if vault.is_user(user_id):
+                reconcile(vault, user_id)
+        except (Busy, IndexUnusable, HistoryError) as error:
+            problems.append(f"index of {user_id}: {error}")
+    return problems
 
 
 def _new_instructions(merge: RemoteMerge) -> list[str]:

@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import Content, Stored, bytes_of, is_content, object_id
-from vault_memory.adapters.history import FileChange, History
+from vault_memory.adapters.history.history import History
+from vault_memory.adapters.history.model import FileChange
 
 _MAX_NAME_BYTES, _MAX_SUFFIX_BYTES = 255, 32
 

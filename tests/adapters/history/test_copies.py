@@ -6,7 +6,7 @@ import os
 from pathlib import PurePosixPath
 
 from vault_memory.adapters import git
-from vault_memory.services.sync.copies import copy_beside
+from vault_memory.adapters.history.copies import copy_beside
 from vault_memory.services.vault import Vault
 
 PLAN = PurePosixPath("plan.canvas")
