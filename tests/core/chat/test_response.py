@@ -121,6 +121,14 @@ def test_a_control_character_within_a_text_is_read() -> None:
     assert read_response(JSON, completion("a~b").parts[0].replace(b"~", b"\t")).text == "a\tb"
 
 
+def test_what_a_model_says_as_it_declines_is_its_reply() -> None:
+    """OpenAI has it in a field of its own: the turn had an empty reply."""
+    declined = completion(None, refusal="I cannot help with that.").parts[0]
+    stream = b"".join(chunks("I cannot")).replace(b'"content"', b'"refusal"')
+    assert read_response(JSON, declined) == ChatResponse("I cannot help with that.", is_complete=True)
+    assert read_response(SSE, stream) == ChatResponse("I cannot", is_complete=True)
+
+
 def test_messages_in_place_of_deltas() -> None:
     def sent(*messages: str) -> bytes:
         events = ({"choices": [{"index": 0, "message": {"content": each}}]} for each in messages)

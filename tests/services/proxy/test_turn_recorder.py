@@ -76,14 +76,14 @@ def test_words_off_the_record_stay_so_whatever_else_the_client_changes(
 ) -> None:
     """Other messages before, other instructions, another conversation: a round of the loop was a turn of its own."""
     for rounds in (TOOL_CALLS, COMPLETE):
-        first, second = said(vault, "my  secret"), said(vault, "my\nsecret", conversation="d")
+        first, second = said(vault, "my  café"), said(vault, "my\ncafe\u0301", conversation="d")
         assert recorder.add(first, TOOL_CALLS) == recorder.leave_out(second) == recorder.add(first, rounds) == []
         assert not recorder.is_left_out(replace(first, user_id="bob")) and recorder.is_left_out(first)
     assert len(recorder.add(replace(first, user_id="bob"), COMPLETE)) == 1, "what another person says is theirs"
     assert len(recorder.add(said(vault, "other words"), COMPLETE)) == 1
     seconds.now = TOOL_LOOP_IDLE_S + 1
     assert len(recorder.add(first, COMPLETE)) == 1 and recorder.finish() == [], "said again, on the record"
-    assert turns(vault) == [("other words", "ok"), ("my  secret", "ok")]
+    assert turns(vault) == [("other words", "ok"), ("my  café", "ok")]
 
 
 def test_a_loop_without_an_end_is_recorded_after_half_an_hour_for_its_own_user(

@@ -171,16 +171,17 @@ def test_an_id_that_two_people_got_on_two_machines_is_named(one: Machine, two: M
 def test_what_one_machine_has_alone_stops_the_sync(one: Machine, two: Machine) -> None:
     rename_user(one.vault, "alice", "carol")
     one.sync()
-    alone = {"diary.md": "ignored\n", "conversations/2026-01-30.jsonl": "{}\n", "notes/idea.md": "edited, and unseen\n"}
     two.write(".git/info/exclude", "diary.md\n")
-    git(two.root, "update-index", "--assume-unchanged", IDEA)
-    for name, text in alone.items():
-        before = two.read(IDEA)
+    for name, text in {"diary.md": "ignored\n", "conversations/2026-01-30.jsonl": "{}\n"}.items():
         two.write(f"memory/alice/{name}", text)
         with pytest.raises(HistoryError, match=STOP):
             two.sync()
         (two.root / "memory/alice" / name).unlink()
-        two.write(IDEA, before)
+    for flag in ("assume-unchanged", "skip-worktree"):  # git keeps such a file under its name
+        git(two.root, "update-index", f"--{flag}", IDEA)
+        with pytest.raises(HistoryError, match=STOP):
+            two.sync()
+        git(two.root, "update-index", f"--no-{flag}", IDEA)
     new_user_token(two.vault, "alice")
     with pytest.raises(HistoryError, match=STOP):
         two.sync()
@@ -193,17 +194,17 @@ def test_a_forged_renaming_stops_syncs_and_no_more(one: Machine, remote: Machine
     record_turn(one.vault, "alice", PRIVATE, "好")
     one.sync()
     git(remote.root, "pull", "-q")
-    for user, old in (("carol", "alice"), ("../x", "alice"), ("x", "no\x1b[2Jid")):
+    for user, old in (("-h", "alice"), ("../x", "alice"), ("x", "no\x1b[2Jid")):
         trailers = f"Vault-User: {user}\nVault-Renamed-From: {old}"
         git(remote.root, "commit", "-q", "--allow-empty", "-m", "user: renamed", "-m", trailers)
     git(remote.root, "push", "-q")
-    with pytest.raises(HistoryError, match=STOP) as stopped:
+    with pytest.raises(HistoryError, match="`vault-memory user rename -- alice -h` here") as stopped:
         one.sync()
     daemons = Machine(open_vault(one.root, now=one.vault.now, git_remote="origin"))
     assert [outcome.ok for outcome in heartbeat(daemons.vault, "sync", force=True)] == [False]
     assert f"job sync: HistoryError: {stopped.value}" in status(one.vault).unhealthy
     (commit,) = re.findall("git show ([0-9a-f]+)", str(stopped.value))
-    assert "Vault-User: carol" in git(one.root, "show", commit)
+    assert "Vault-User: -h" in git(one.root, "show", commit)
     assert caller_of(one.vault, token).user_id == "alice" and PRIVATE in said(one, "alice")
     git(one.root, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
     one.sync()

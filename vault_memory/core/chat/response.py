@@ -169,12 +169,12 @@ class _Stream:
         for choice in _first_choice(event):
             delta, message = choice.get("delta"), choice.get("message")
             if isinstance(delta, Mapping):
-                piece = text_of(delta.get("content"))
+                piece = _said(delta)
                 self._has_deltas = self._has_deltas or bool(piece)
                 yield piece
                 self._has_tool_calls = self._has_tool_calls or bool(delta.get("tool_calls"))
             if isinstance(message, Mapping):
-                yield "" if self._has_deltas else text_of(message.get("content"))
+                yield "" if self._has_deltas else _said(message)
                 self._has_tool_calls = self._has_tool_calls or bool(message.get("tool_calls"))
             self._finish_reason = str(choice.get("finish_reason") or self._finish_reason)
         delta = event.get("delta")
@@ -199,9 +199,13 @@ def _from_object(body: Mapping[str, Any]) -> ChatResponse:
     for choice in _first_choice(body):
         message = choice.get("message")
         if isinstance(message, Mapping):
-            text = text_of(message.get("content"))
-            return _complete(text, choice.get("finish_reason") or "stop", bool(message.get("tool_calls")))
+            return _complete(_said(message), choice.get("finish_reason") or "stop", bool(message.get("tool_calls")))
     return ERROR_RESPONSE
+
+
+def _said(message: Mapping[str, Any]) -> str:
+    """The text of a message, or of a delta of one. In OpenAI's format a model that declines says so in `refusal`."""
+    return text_of(message.get("content")) or text_of(message.get("refusal"))
 
 
 def _complete(text: str, finish_reason: object, has_tool_calls: bool = False) -> ChatResponse:

@@ -31,6 +31,7 @@ from vault_memory.adapters.git import refuse_tracked
 from vault_memory.core import layout, reading
 from vault_memory.core.chat import ChatRequest, ChatResponse, without_injected
 from vault_memory.core.privacy import redact
+from vault_memory.core.text import normalize
 from vault_memory.errors import Busy, ForeignFile, InvalidId, NotFound, Unwritable
 from vault_memory.services.turns import Recorded, record_turn
 from vault_memory.services.vault import Vault
@@ -176,8 +177,9 @@ class TurnRecorder:
         return user_id, self._hash(request.chat.words)
 
     def _hash(self, words: str) -> bytes:
-        """A hash of words, however a client breaks their lines, from which nobody finds them without this process."""
-        plain = " ".join(words.split()).encode("utf-8", "surrogatepass")
+        """A hash of words, however a client breaks their lines or composes their signs, from which nobody finds them
+        without this process."""
+        plain = " ".join(normalize("NFC", words).split()).encode("utf-8", "surrogatepass")
         return hashlib.blake2b(plain, key=self._key, digest_size=16).digest()
 
     def finish(self) -> list[Recorded]:

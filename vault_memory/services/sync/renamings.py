@@ -73,9 +73,10 @@ class Renamings:
             old, steps = pending[0]  # also one who has nothing here: the new id of `held` may be that one's old id
             new = next((step.new for step in steps if not self.vault.is_user(step.new)), steps[0].new)
             commit = steps[0].commit[:10]
+            ids = f"{'-- ' if '-' in (old[0], new[0]) else ''}{old} {new}"  # none of them is an option
             raise HistoryError(
                 f"on another machine {old} was renamed to {new}, and this one alone has a token, conversations or "
-                f"edits of {held}: run `vault-memory user rename {old} {new}` here, then sync again; nothing was "
+                f"edits of {held}: run `vault-memory user rename {ids}` here, then sync again; nothing was "
                 f"merged. If that was no renaming of yours: `git show {commit}` shows it, and `git pull --no-rebase` "
                 "takes the remote's files without a renaming here"
             )
@@ -187,7 +188,9 @@ class Renamings:
             return True
         if self.ours and CommitLog(root).is_changed(home, self.theirs, self.ours):
             return True
-        return any(not self._is_kept(path) for path in _files_below(root, home))
+        here = list(_files_below(root, home))
+        # A file whose changes git does not see stays in git under its name, whatever a remote deletes.
+        return bool(self.vault.history.working_tree.unseen(here)) or any(not self._is_kept(path) for path in here)
 
     def _is_kept(self, path: PurePosixPath) -> bool:
         if layout.is_private(path):
