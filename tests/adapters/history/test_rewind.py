@@ -156,6 +156,21 @@ def test_a_slow_merge_may_take_out_several_commits_at_once(begun: Vault) -> None
     assert [begun.subjects().count(f"add {line}") for line in ("one", "two", "three")] == [1, 1, 1]
 
 
+def test_a_commit_that_a_merge_took_out_of_the_files_is_not_made_twice_while_another_waits(begun: Vault) -> None:
+    """What waits was staged after that commit. It came first, so the commit was made again, empty, and what waited went
+    out of the file."""
+    head = begun.git("rev-parse", "HEAD").strip()
+    begun.git("update-ref", "ORIG_HEAD", head)
+    os.utime(begun.history.git_dir / "ORIG_HEAD", (time.time() - 20, time.time() - 20))
+    History(begun.root, now=lambda: datetime.now().astimezone() - timedelta(seconds=3)).commit([begun.draft(b"one")])
+    begun.history.stage([begun.draft(b"two")])
+    begun.git("read-tree", "--reset", "-u", head)
+    begun.history.flush()
+    assert begun.read() == b"begin\none\ntwo\n"
+    begun.assert_clean()
+    assert [begun.subjects().count(f"add {line}") for line in ("one", "two")] == [1, 1]
+
+
 def test_a_commit_that_a_reset_of_the_index_has_dropped_is_made_again(begun: Vault) -> None:
     """`git reset` reads HEAD, we commit, and it moves the branch to where HEAD was."""
     head = begun.git("rev-parse", "HEAD").strip()

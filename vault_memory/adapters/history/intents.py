@@ -176,13 +176,22 @@ class IntentLog:
         return len(self._names()) >= MAX_INTENTS
 
     def add(
-        self, drafts: tuple[Draft, ...], when: str, head: str | None, bases: dict[PurePosixPath, str | None]
+        self,
+        drafts: tuple[Draft, ...],
+        when: str,
+        head: str | None,
+        bases: dict[PurePosixPath, str | None],
+        *,
+        first: bool = False,
     ) -> Intent:
-        """Make the drafts durable."""
+        """Make the drafts durable. With `first` they were made before all that wait."""
         names = self._names()
         if names and int(names[-1][:8]) == _LAST_NUMBER:  # numbers begin at 1 again when nothing waits: it was planted
             names = self._renumbered(names)
-        number = int(names[-1][:8]) + 1 if names else 1
+        if first:
+            for name in reversed(names):  # none takes the name of another
+                os.rename(self._folder / name, self._folder / f"{int(name[:8]) + 1:08d}{name[8:]}")
+        number = 1 if first or not names else int(names[-1][:8]) + 1
         intent = Intent(self._folder / f"{number:08d}.staged", drafts, when, head, bases)
         files.replace(intent.path, _dump(intent), None)
         return intent

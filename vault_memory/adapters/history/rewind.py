@@ -84,9 +84,9 @@ class Rewind:
         pending = self._intents.pending()
         known = {(intent.when, draft.message.strip()) for intent in pending for draft in intent.drafts}
         commits = [(when, draft) for when, draft in commits if (when, draft.message.strip()) not in known]
-        for when, draft in commits:
+        for when, draft in reversed(commits):  # what waits was staged after them, and on top of them
             bases = {change.path: self._blob_at(tree, change.path) for change in draft.changes}
-            self._intents.mark_written(self._intents.add((draft,), when, head, bases))
+            self._intents.mark_written(self._intents.add((draft,), when, head, bases, first=True))
         chains = _by_path(draft for _, draft in commits)
         return {path for path, chain in chains.items() if self._redo(path, chain)}
 
