@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import subprocess
 import threading
@@ -127,6 +128,31 @@ def test_a_pulled_link_changes_nothing_outside(
         assert any("links out of it" in line for line in said)
     else:
         assert not state.ok and name in state.message and state.next_step, "`doctor` says in words what is wrong"
+
+
+def test_nothing_private_is_written_into_a_file_of_another_name(vault: Vault) -> None:
+    """A folder that was sent may hold one file under two names (hard links, which tar keeps): what a turn appended to a
+    conversation stood in a note, too, which is committed and sent, and which other users find."""
+    (vault.root / "notes").mkdir()
+    for index, name in enumerate(FILES):
+        (vault.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (vault.root / name).unlink(missing_ok=True)
+        (vault.root / f"notes/n{index}.md").write_text("\n")
+        os.link(vault.root / f"notes/n{index}.md", vault.root / name)
+    use(vault)
+    for index, name in enumerate(FILES):
+        assert (vault.root / f"notes/n{index}.md").read_bytes() == b"\n", name
+    assert "hunter" not in (record := (vault.root / FILES[-2]).read_text()) and "暗色" in record
+
+
+def test_two_users_have_no_index_in_common(vault: Vault) -> None:
+    for user_id in ("alice", "bob"):
+        record_turn(vault, user_id, f"the words of {user_id}", "ok")
+    for name in ("index.db", "index.db-wal", "index.db-shm"):
+        (vault.root / "memory/bob" / name).unlink(missing_ok=True)
+    os.link(vault.root / "memory/alice/index.db", vault.root / "memory/bob/index.db")
+    assert not [hit for hit in search(vault, "bob", SearchQuery("words of alice")).hits if "alice" in hit.content]
+    assert [hit for hit in search(vault, "alice", SearchQuery("words of alice")).hits if "alice" in hit.content]
 
 
 @pytest.mark.parametrize(

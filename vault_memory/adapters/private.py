@@ -16,6 +16,7 @@ import contextlib
 import errno
 import itertools
 import os
+import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -51,7 +52,11 @@ class OpenFolder:
 
     def open(self, name: str, flags: int) -> int:
         """Open a file, which is made private if it is not. Raises `ForeignFile` for a link, what is no file, and a
-        private file of another user."""
+        private file of another user.
+
+        A private file that is appended to and has another name, too (a hard link), becomes a file of its own: what is
+        written would be read under the other name. The caller holds its lock.
+        """
         if self.number is None:
             _refuse_link(self.path / name)
         try:
@@ -75,6 +80,10 @@ class OpenFolder:
         except BaseException:
             os.close(number)
             raise
+        if self._is_private and flags & os.O_APPEND and status.st_nlink > 1:
+            os.close(number)
+            self._part(name)
+            return self.open(name, flags)
         return number
 
     def read(self, name: str) -> bytes | None:
@@ -105,6 +114,23 @@ class OpenFolder:
             os.close(self.open(name, os.O_WRONLY | os.O_CREAT))
         finally:
             self.remove(temp)
+
+    def _part(self, name: str) -> None:
+        """Put a copy of a file in the place of its name; its other names stay with the old one."""
+        temp = f".{name}.{os.getpid()}-{next(_serial)}.vault-memory.tmp"
+        with (
+            os.fdopen(self.open(name, os.O_RDONLY), "rb") as old,
+            os.fdopen(self.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as new,
+        ):
+            try:
+                shutil.copyfileobj(old, new)
+                new.flush()
+                os.fsync(new.fileno())
+            except BaseException:
+                self.remove(temp)
+                raise
+        self.replace(temp, name)
+        self.sync()
 
     def close_to_others(self, name: str) -> bool:
         """Make a file private without opening it; whether it exists. Raises `ForeignFile` for what is no file, and for

@@ -183,6 +183,11 @@ def test_one_user_s_files_alone_are_exported(kept: Vault, tmp_path: Path) -> Non
         export(kept, "alice", tmp_path / "out")
     with pytest.raises(NotFound):
         export(kept, "nobody", tmp_path / "other")
+    (tmp_path / "into").symlink_to(kept.root)
+    for folder in (kept.root / "alice-export", kept.root / ".exp", tmp_path / "into" / "x"):
+        with pytest.raises(UsageError, match="inside the vault"):  # it would be committed, and sent
+            export(kept, "alice", folder)
+        assert not folder.exists()
 
 
 def test_an_export_waits_for_no_pipe_and_names_what_it_does_not_copy(kept: Vault, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import stat
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -44,6 +45,8 @@ def connect(
     """
     try:
         try:
+            if _has_other_names(path):
+                remove_damaged(path)
             return _ready(path, below, refuse, within)
         except (apsw.NotADBError, apsw.CorruptError):
             remove_damaged(path)
@@ -98,6 +101,18 @@ def remove_damaged(path: Path) -> None:
             f"{path} is damaged, and cannot be removed ({error.strerror}): run `vault-memory reindex` where the vault "
             "can be written"
         ) from error
+
+
+def _has_other_names(path: Path) -> bool:
+    """Whether an index, or what SQLite keeps beside it, is also a file of another name (a hard link), such as a note or
+    the index of another user: what is indexed would be read there. An index that is being made has two names, and is
+    empty."""
+    for suffix in ("", *_BESIDE):
+        with contextlib.suppress(OSError):
+            status = os.lstat(f"{path}{suffix}")
+            if stat.S_ISREG(status.st_mode) and status.st_nlink > 1 and (suffix or status.st_size):
+                return True
+    return False
 
 
 def _why_none(path: Path, error: apsw.Error) -> str:

@@ -74,6 +74,8 @@ def export(vault: Vault, user_id: str, folder: Path, *, on_left_out: Callable[[s
     vault.known_user(user_id)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty: name a new folder")
+    if folder.expanduser().resolve().is_relative_to(vault.root):
+        raise UsageError(f"{folder} is inside the vault, whose notes are shared and synced: name a folder outside it")
     home = vault.root / layout.user_dir(user_id)
     copied: dict[Path, files.FileStamp] = {}
     _copy_all(vault.root, home, folder, copied)
