@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,9 @@ from tests.scripted_http import ScriptedServer
 from tests.vaults import copied
 from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.vault import Vault, open_vault
+
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under `nohup` the servers that tests start would ignore it, too
 
 TAIPEI = ZoneInfo("Asia/Taipei")
 
