@@ -360,6 +360,14 @@ class Vault:
         if now.casefold() != user_id.casefold():
             raise Busy(f"user {user_id!r} has just got the id {now!r}: try again with that one")
 
+    def saved_at(self, path: PurePosixPath) -> datetime | None:
+        """When a file (vault-relative) was last written; a time in the future counts as now. None: there is no file."""
+        try:
+            saved = datetime.fromtimestamp((self.root / path).stat().st_mtime).astimezone()
+        except (OSError, OverflowError, ValueError):
+            return None
+        return min(saved, self.now())
+
     def unlearned(self, user_id: str) -> Path:
         """The folder with a file for each of the user's turns that nothing was learned from yet (`services.turns`).
 

@@ -165,6 +165,14 @@ def test_a_setting_that_is_missing_degrades_too(vault: Vault) -> None:
     assert "llm.base_url" in second_look(bare, "alice", source).degraded[0]
 
 
+def test_what_was_changed_since_the_turn_stays(vault: Vault, chat: ScriptedServer) -> None:
+    """The model may take a minute, and may be asked again later."""
+    source = record_turn(vault, "alice", BRIGHT).source
+    set_preference(vault, "alice", "theme", "light")
+    chat.will_say(completion([change("theme", "dark", BRIGHT, strength="explicit")]))
+    assert not second_look(vault, "alice", source).changes and values(vault)["theme"] == "light"
+
+
 def test_no_lock_is_held_while_the_model_thinks(vault: Vault, chat: ScriptedServer) -> None:
     """A save and another turn land while the model thinks; both stay, and the answer is merged on top of them."""
     source = record_turn(vault, "alice", BRIGHT).source

@@ -52,7 +52,7 @@ from vault_memory.adapters.history.intents import (
 )
 from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.obstacles import Obstacles
-from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, head_tree, signature
+from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, git_time, head_tree, signature
 from vault_memory.adapters.history.publish import (
     GitIndexUpdate,
     draft_branch_move,
@@ -89,11 +89,6 @@ class _Overtaken(Exception):
 
 def _now() -> datetime:
     return datetime.now().astimezone()
-
-
-def _git_time(time: datetime) -> str:
-    """A time as git writes it: seconds and zone."""
-    return f"{int(time.timestamp())} {time:%z}"
 
 
 class History:
@@ -442,7 +437,7 @@ class History:
             tree = self._objects.tree_of(commit)
             entries: dict[PurePosixPath, TreeEntry | None] = dict.fromkeys(folders)
             entries |= {new: self._objects.find(tree, old) for old, new in folders.items() if new}
-            when = signature(ASSISTANT, _git_time(self._now()))
+            when = signature(ASSISTANT, git_time(self._now()))
             body = commit_body(self._objects.put(tree, entries), [commit], when, when, "folders moved for a merge\n")
             made = self._objects.add("commit", body)
             self._objects.write()
@@ -560,7 +555,7 @@ class History:
             bases = self._bases(changes)
             self._refuse_unseen((change.path for change in changes.values() if change.old is None), bases)
             self._refuse_repeats((change for change in changes.values() if change.path in done), bases)
-            intent = self._intents.add(drafts, _git_time(self._now()), head.commit if head else None, bases)
+            intent = self._intents.add(drafts, git_time(self._now()), head.commit if head else None, bases)
             self._step("intent written")
             written = self._intents.write_files(intent, done, self._step)
             if may_wait and (self._repository.is_rewriting() or self._head() != head):
@@ -656,7 +651,7 @@ class History:
 
     def _looked_at(self, edits: tuple[Draft, ...]) -> Intent:
         """Edits as the planner takes drafts: now, on top of HEAD. Nothing is kept of them."""
-        return Intent(Path(), edits, _git_time(self._now()), self._repository.head().commit, {})
+        return Intent(Path(), edits, git_time(self._now()), self._repository.head().commit, {})
 
     def _stamps(self, edits: tuple[Draft, ...]) -> dict[Path, FileStamp | None]:
         """The stamp of each edit's file. Raises `Changed` when it, or the file in HEAD, is not as the edit says."""
@@ -730,7 +725,7 @@ class History:
             if plan.commits:
                 count = len(plan.commits)
                 note = f"{OUR_MOVE}{count} commit{'s' if count > 1 else ''}"
-                mover = signature(ASSISTANT, _git_time(self._now()))
+                mover = signature(ASSISTANT, git_time(self._now()))
                 if not move_branch(self._repository, plan.head, plan.commits[-1], note, mover, self._step):
                     lock = f"{self._repository.common_dir}/{plan.head.ref}.lock"
                     raise _Overtaken(

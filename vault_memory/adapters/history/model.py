@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,7 +56,8 @@ class Draft:
     `merges` is a commit that this one merges, its second parent; if HEAD is an ancestor of it, and the outcome is its
     tree, the branch moves to it. `tree_only` sets entries of the commit's tree, or takes them out (None), and leaves
     the files on disk as they are. Of a file in both, `changes` is what happens on the disk, and `tree_only` what is
-    committed: it holds edits of the person's that stay edits.
+    committed: it holds edits of the person's that stay edits. `made_at` is when the author made an edit that is
+    committed later; None: when it is committed.
     """
 
     message: str
@@ -63,6 +65,7 @@ class Draft:
     changes: tuple[FileChange, ...]
     merges: str | None = None
     tree_only: tuple[tuple[PurePosixPath, TreeEntry | None], ...] = ()
+    made_at: datetime | None = None
 
 
 @dataclass(frozen=True)

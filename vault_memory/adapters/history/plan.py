@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
@@ -106,7 +107,7 @@ class Planner:
                 else:
                     tree = self._applied(tree, self._mended(draft, secrets, tree, moved))
                     tree = self._objects.put(tree, self._tree_only(draft))
-                    tip = self._commit(tree, tip, draft.author, intent.when, draft.message, draft.merges)
+                    tip = self._commit(tree, tip, draft, intent.when)
                 plan.commits.append(tip)
                 touched.update(paths)
                 plan.left_out |= self._taken_from_merged(draft).difference(changed)
@@ -321,21 +322,20 @@ class Planner:
     def _tree_only(self, draft: Draft) -> dict[PurePosixPath, TreeEntry | None]:
         return {self._repository.prefix / path: entry for path, entry in draft.tree_only}
 
-    def _commit(
-        self, tree: str, parent: str | None, author: Author, when: str, message: str, merged: str | None = None
-    ) -> str:
-        parents = [commit for commit in (parent, merged) if commit]
+    def _commit(self, tree: str, parent: str | None, draft: Draft, when: str) -> str:
+        parents = [commit for commit in (parent, draft.merges) if commit]
         if self._sign:
-            return self._signed_commit(tree, parents, author, when, message)
-        body = commit_body(tree, parents, signature(author, when), signature(ASSISTANT, when), message)
+            return self._signed_commit(tree, parents, draft, when)
+        author = signature(draft.author, _made_at(draft, when))
+        body = commit_body(tree, parents, author, signature(ASSISTANT, when), draft.message)
         return self._objects.add("commit", body)
 
-    def _signed_commit(self, tree: str, parents: list[str], author: Author, when: str, message: str) -> str:
+    def _signed_commit(self, tree: str, parents: list[str], draft: Draft, when: str) -> str:
         if refused := settings_of(self._repository.top).refused_for(SIGNING):
             raise CannotCommit(f"the config of this repository sets {refused.key} = {refused.value}: {NEXT_STEP}")
         self._objects.write()
-        clean = _clean(author)
-        extra = {"GIT_AUTHOR_NAME": clean.name, "GIT_AUTHOR_EMAIL": clean.email, "GIT_AUTHOR_DATE": when}
+        clean, made_at = _clean(draft.author), _made_at(draft, when)
+        extra = {"GIT_AUTHOR_NAME": clean.name, "GIT_AUTHOR_EMAIL": clean.email, "GIT_AUTHOR_DATE": made_at}
         extra |= {
             "GIT_COMMITTER_NAME": ASSISTANT.name,
             "GIT_COMMITTER_EMAIL": ASSISTANT.email,
@@ -346,7 +346,7 @@ class Planner:
             out = git.run(
                 self._repository.top,
                 *args,
-                stdin=message.encode("utf-8", "replace"),
+                stdin=draft.message.encode("utf-8", "replace"),
                 extra=extra,
                 timeout_s=_SIGN_TIMEOUT_S,
             )
@@ -414,6 +414,16 @@ def _left_out(path: PurePosixPath) -> str:
         f"git leaves {path} out (skip-worktree), and it held edits that are in no commit: its commits wait for "
         f"`git update-index --no-skip-worktree {in_command(path)}`, which lets your edits be committed too"
     )
+
+
+def git_time(time: datetime) -> str:
+    """A time as git writes it: seconds and zone."""
+    return f"{int(time.timestamp())} {time:%z}"
+
+
+def _made_at(draft: Draft, when: str) -> str:
+    """When its author made a draft that is committed at `when`."""
+    return git_time(draft.made_at) if draft.made_at else when
 
 
 def signature(author: Author, when: str) -> str:

@@ -62,7 +62,7 @@ class Turn:
             "assistant_message": self.assistant_message,
             "reflection": self.reflection,
             "cid": self.cid,
-            "created_at": self.created_at.isoformat(timespec="seconds"),
+            "created_at": self.created_at.isoformat(),
         }
         extra = {"skill": self.skill, "backend": self.backend, "exit_code": self.exit_code}
         row |= {key: value for key, value in extra.items() if value is not None}

@@ -6,6 +6,7 @@ each signal in feedback.jsonl. `merge` decides which changes the signals make:
 - an observed mention fills an empty field or is added to a list; it never replaces a different value;
 - an adjustment replaces a value that is not strong; it takes one from the count of a strong one;
 - an explicit statement replaces any value, and so does the person's own edit;
+- a signal that is older than the last change of its value changes nothing;
 - a value that explicit statements or adjustments named three times is strong (never in a text list);
 - in a list that is kept newest first, a member that is named again comes to the front.
 
@@ -37,7 +38,8 @@ class Signal:
     """One preference in one turn.
 
     `op` is `set` or `remove` for a scalar key, `add` or `remove` for a list. `quote` is the clause that expresses it,
-    in the person's words (already redacted), for the `Reason:` of the commit.
+    in the person's words (already redacted), for the `Reason:` of the commit. `is_late`: somebody has changed the value
+    since it was said.
     """
 
     key: str
@@ -45,6 +47,7 @@ class Signal:
     value: str
     strength: Strength
     quote: str = ""
+    is_late: bool = False
 
     def cleaned(self) -> str:
         """The value as the profile holds it; empty if it cannot."""
@@ -243,6 +246,8 @@ def _apply_signal(
     current = _current_value(items, key, value)
     strong = bool(current) and any(item.strong and item.comparable == comparable(current) for item in items)
     count = _count(counts, key, current, strong)
+    if signal.is_late and (signal.op == "remove" or not (current and same(current, value))):
+        return None, count
     named = 1 if signal.strength != "observed" else 0
 
     def change(op: ChangeOp, old: str, new: str, after: Sequence[Item]) -> Change:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
@@ -123,7 +124,8 @@ def _drafts(vault: Vault, edits: Sequence[FileChange]) -> list[Draft]:
     others: dict[tuple[str, PurePosixPath | None], list[FileChange]] = {}
     for edit in edits:
         preference_drafts = edit_drafts(vault, author, edit.path, edit.before, edit.after)
-        drafts += preference_drafts
+        saved_at = vault.saved_at(edit.path)  # it may be long ago, and what was said since then is newer
+        drafts += (replace(draft, made_at=saved_at) for draft in preference_drafts)
         if not preference_drafts:
             alone = edit.path if edit.path in staged else None
             others.setdefault((layout.scope_of(edit.path), alone), []).append(edit)

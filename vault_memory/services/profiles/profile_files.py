@@ -6,35 +6,42 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.adapters.files import ReadCache
-from vault_memory.adapters.history import Author, Draft, FileChange
+from vault_memory.adapters.git import CommitLog
+from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange
 from vault_memory.core import layout, reading, trailers
 from vault_memory.core.privacy import redact, without_private
 from vault_memory.core.profile import (
+    FIELDS,
     Change,
     Evidence,
     Profile,
     Signal,
     changed,
+    changes_between,
     counts_in,
     merge,
     new_profile,
     versions,
 )
+from vault_memory.core.text import comparable, same
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import TooLarge
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, write
 
+_MAX_LATER_COMMITS = 1_000
+
 
 @dataclass(frozen=True)
 class ProfileFiles:
-    """Both files as they are on disk; `at` is the time of the change, in the user's time zone.
+    """Both files as they are on disk; `at` is the time of the change, in the user's time zone: that of the turn, if a
+    turn is the reason.
 
     `stored` holds the bytes of USER.md; for a user without one it is None, and `profile` is a new profile.
     """
@@ -65,8 +72,10 @@ class ProfileFiles:
     def merge(self, signals: Sequence[Signal]) -> tuple[list[Change], list[Evidence]]:
         """The changes that these signals make, by the merge policy and the evidence so far, and the evidence to add.
 
-        New values are redacted as they will stand in the file: the name of a secret may be in another value.
+        What somebody has changed after `at` stays. New values are redacted as they will stand in the file: the name of
+        a secret may be in another value.
         """
+        signals = self._with_lateness(signals)
         keys = {json.dumps(signal.key).encode() for signal in signals}
         counts = counts_in(_rows_newest_first(self.feedback, *keys))
         changes, evidence = merge(self.profile, signals, counts)
@@ -77,6 +86,57 @@ class ProfileFiles:
         instead = _read_otherwise(self.profile, finished, Profile.parse(shown, finished.default_locale), changes)
         signals = [replace(each, value=instead.get((each.key, each.cleaned()), each.value)) for each in signals]
         return merge(self.profile, signals, counts)
+
+    def unrecorded(self, signals: Iterable[Signal], source: str) -> list[Signal]:
+        """The signals that add something to a turn's evidence: no other value for a scalar, none counts twice."""
+        rows = self.evidence_of(source)
+        scalars = {row.get("key") for row in rows}
+        members = {(row.get("key"), comparable(str(row.get("value")))) for row in rows}
+        return [
+            signal
+            for signal in signals
+            if (signal.key not in scalars if FIELDS[signal.key].form == "scalar" else True)
+            and (signal.key, comparable(signal.value)) not in members
+        ]
+
+    def _with_lateness(self, signals: Sequence[Signal]) -> Sequence[Signal]:
+        """The signals, marked where their value was changed after `at`: by a turn, a command or a request, which are
+        evidence, or by hand, which is a commit. Nothing is looked up where nobody has written the profile since."""
+        saved_at = self.vault.saved_at(layout.user_dir(self.user_id) / layout.PROFILE)
+        if saved_at is None or saved_at <= self.at or all(signal.strength == "manual" for signal in signals):
+            return signals
+        changed = self._changed_since({signal.key for signal in signals})
+        return [replace(signal, is_late=_subject(signal.key, signal.cleaned()) in changed) for signal in signals]
+
+    def _changed_since(self, keys: set[str]) -> set[tuple[str, str]]:
+        """What of these keys was changed after `at`, as `_subject` names it."""
+        found: set[tuple[str, str]] = set()
+        for row in _rows_newest_first(self.feedback, *(json.dumps(key).encode() for key in keys)):
+            key, value, current = (str(row.get(name) or "") for name in ("key", "value", "current"))
+            if key in keys and (row.get("applied") or same(value, current)) and self._is_later(row.get("created_at")):
+                found.add(_subject(key, value))
+        path, second = layout.user_dir(self.user_id) / layout.PROFILE, timedelta(seconds=1)
+        since = self.at.replace(microsecond=0)  # as git counts
+        for entry in self.vault.history.log([path], limit=_MAX_LATER_COMMITS, since=since):
+            ours = Trailers.read(entry.trailers)
+            if ours.source or entry.time + second <= self.at:
+                continue  # that of a turn is in the evidence
+            if ours.key in FIELDS:
+                found |= {_subject(ours.key, value) for value in (ours.old, ours.new) if value}
+            elif entry.author != ASSISTANT.name:  # many edits at once are one commit
+                parent = CommitLog(self.vault.history.root).parent(entry.commit)
+                before = self.vault.history.blob(path, parent) if parent else None
+                after = self.vault.history.blob(path, entry.commit)
+                if before and after and not (reading.not_utf_8(before) or reading.not_utf_8(after)):
+                    for change in changes_between(Profile.decode(before), Profile.decode(after)):
+                        found |= {_subject(change.key, value) for value in (change.old, change.new) if value}
+        return found
+
+    def _is_later(self, time: object) -> bool:
+        try:
+            return min(datetime.fromisoformat(str(time)), self.vault.now()) > self.at
+        except (ValueError, TypeError):
+            return False
 
     def drafts(self, changes: Sequence[Change], author: Author, source: str) -> list[Draft]:
         """One commit per change; first one that creates a missing USER.md. `source` is the turn's line, or empty.
@@ -103,7 +163,7 @@ class ProfileFiles:
 
     def with_evidence(self, evidence: Iterable[Evidence], source: str) -> FileChange:
         """feedback.jsonl with a new line for each signal. What the person has written by hand may hold a secret."""
-        origin = {"source": source, "created_at": self.at.isoformat(timespec="seconds")}
+        origin = {"source": source, "created_at": self.at.isoformat()}
         evidence = [
             replace(item, value=redact(item.value).text, quote=without_private(item.quote)[0]) for item in evidence
         ]
@@ -121,6 +181,12 @@ class ProfileFiles:
         reason = without_private(change.quote)[0]
         subject = f"memory({self.user_id}): {change.summary()}"
         return trailers.render(subject, reason, Trailers.of_change(self.user_id, change, source))
+
+
+def _subject(key: str, value: str) -> tuple[str, str]:
+    """What a change of a value is a change of: the key, or that member of its list."""
+    is_scalar = key in FIELDS and FIELDS[key].form == "scalar"
+    return key, "" if is_scalar else comparable(value)
 
 
 def _read_otherwise(
@@ -144,13 +210,18 @@ Decision = tuple[Sequence[Change], Sequence[Evidence]]
 
 
 def change_profile(
-    vault: Vault, user_id: str, decide: Callable[[ProfileFiles], Decision], author: Author, source: str = ""
+    vault: Vault,
+    user_id: str,
+    decide: Callable[[ProfileFiles], Decision],
+    author: Author,
+    source: str = "",
+    said_at: datetime | None = None,
 ) -> Written[list[Change]]:
     """Commit what `decide` wants changed in the present files: one commit per change, the evidence with the last one.
 
-    `source` is the line of the turn, if a turn is the reason. Raises what `write` raises.
+    `source` is the line of the turn, if a turn is the reason, and `said_at` its time. Raises what `write` raises.
     """
-    at, cache = vault.now(), ReadCache()
+    at, cache = min(said_at or vault.now(), vault.now()), ReadCache()
 
     def plan() -> Plan[list[Change]]:
         state = ProfileFiles.read(vault, user_id, at, cache.read)

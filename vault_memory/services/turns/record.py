@@ -333,7 +333,7 @@ def _learn(
     def decide() -> Plan[list[Change]]:
         vault.refuse_renamed(turn.user_id, as_of)
         begin()
-        state = ProfileFiles.read(vault, turn.user_id, turn.created_at, cache.read)
+        state = ProfileFiles.read(vault, turn.user_id, min(turn.created_at.astimezone(), vault.now()), cache.read)
         changes, evidence = state.merge(signals)
         logs = _log_entries(vault, turn, at, quote, changes, cache)
         if evidence:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from vault_memory.adapters.history import ASSISTANT
 from vault_memory.adapters.models import ChatModel
 from vault_memory.adapters.state import StateFile
 from vault_memory.core.extraction import llm
-from vault_memory.core.profile import FIELDS, Change, Evidence, Signal
-from vault_memory.core.text import comparable
+from vault_memory.core.profile import Change, Evidence
 from vault_memory.errors import EndpointError, ForeignFile, HistoryError, NotFound, Unwritable
 from vault_memory.services.notes import turn_at
 from vault_memory.services.profiles import ProfileFiles, change_profile
@@ -80,10 +80,10 @@ def second_look(
 
     def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence]]:
         vault.refuse_renamed(user_id, as_of)
-        return state.merge(_not_recorded(signals, state.evidence_of(source)))
+        return state.merge(state.unrecorded(signals, source))
 
     try:
-        written = change_profile(vault, user_id, decide, ASSISTANT, source)
+        written = change_profile(vault, user_id, decide, ASSISTANT, source, _said_at(turn))
     except (HistoryError, ForeignFile, Unwritable) as error:  # as in `record_turn`: the turn itself is kept
         return SecondLook(degraded=(f"nothing was learned from the second look: {error}",))
     degraded = (f"index: {written.index_problem}",) if written.index_problem else ()
@@ -102,18 +102,6 @@ def _tally(row: Mapping[str, Any]) -> Tally:
         return Tally()
 
 
-def _not_recorded(signals: list[Signal], rows: list[Mapping[str, Any]]) -> list[Signal]:
-    """The signals that add something to the turn's evidence: no other value for a scalar, and nothing counts twice."""
-    scalars = {row.get("key") for row in rows}
-    members = {(row.get("key"), comparable(str(row.get("value")))) for row in rows}
-    return [
-        signal
-        for signal in signals
-        if (signal.key not in scalars if FIELDS[signal.key].form == "scalar" else True)
-        and (signal.key, comparable(signal.value)) not in members
-    ]
-
-
 def _configured_model(vault: Vault) -> ChatModel:
     config = vault.config
     return ChatModel(
@@ -125,6 +113,14 @@ def _configured_model(vault: Vault) -> ChatModel:
         temperature=config.llm_temperature,
         environ=vault.environ,
     )
+
+
+def _said_at(turn: Mapping[str, Any]) -> datetime | None:
+    """The time of a turn; None for a line that names none, as another program may write it."""
+    try:
+        return datetime.fromisoformat(str(turn.get("created_at"))).astimezone()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _degraded(vault: Vault, why: str) -> SecondLook:

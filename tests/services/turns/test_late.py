@@ -1,0 +1,98 @@
+"""A wish that is older than the last change of its value replaces nothing, whoever made that change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+
+from tests.services.turns.test_second_look import values
+from vault_memory.services.profiles import restore_preference, set_preference, undo, unset_preference
+from vault_memory.services.turns import learn_waiting, record_turn
+from vault_memory.services.vault import Vault, open_vault
+
+
+@pytest.fixture
+def vault(vault: Vault) -> Vault:
+    """One with the machine's clock, by which the files are written."""
+    vault = open_vault(vault.root)
+    record_turn(vault, "alice", "I prefer auto theme", created_at=vault.now() - timedelta(hours=2))
+    return vault
+
+
+def by_hand(old: str, new: str) -> Callable[[Vault], object]:
+    def edit(vault: Vault) -> None:
+        profile = vault.path("alice", "USER.md")
+        profile.write_text(profile.read_text().replace(old, new))
+
+    return edit
+
+
+CHANGES: dict[str, Callable[[Vault], object]] = {
+    "by hand": by_hand("主題偏好：auto", "主題偏好：dark"),
+    "by a command": lambda vault: set_preference(vault, "alice", "theme", "dark"),
+    "by a turn": lambda vault: record_turn(vault, "alice", "I prefer dark mode", learn=False),
+}
+
+
+@pytest.mark.parametrize("who", CHANGES)
+def test_a_turn_that_waited_does_not_replace_what_is_newer(vault: Vault, who: str) -> None:
+    record_turn(vault, "alice", "I prefer light mode", learn=False)
+    CHANGES[who](vault)
+    assert learn_waiting(vault, "alice") == 0 and values(vault)["theme"] == "dark"
+    record_turn(vault, "alice", "I prefer light mode")
+    assert values(vault)["theme"] == "light", "what is said now is newer"
+
+
+@pytest.mark.parametrize("who", CHANGES)
+def test_a_replayed_turn_does_not_replace_what_is_newer(vault: Vault, who: str) -> None:
+    at = vault.now()
+    CHANGES[who](vault)
+    learn_waiting(vault, "alice")
+    for before in (timedelta(), timedelta(days=400)):
+        recorded = record_turn(vault, "alice", "I prefer light mode", created_at=at - before)
+        assert recorded.source and not recorded.changes and values(vault)["theme"] == "dark"
+    assert record_turn(vault, "alice", "I use Vim as my editor", created_at=at).changes, "nobody has changed that one"
+
+
+def test_what_was_removed_since_stays_removed(vault: Vault) -> None:
+    """A list's members are told apart: another one was not touched."""
+    record_turn(vault, "alice", "I use Docker every day")
+    record_turn(vault, "alice", "I use Docker every day", learn=False)
+    record_turn(vault, "alice", "I prefer light mode", learn=False)
+    unset_preference(vault, "alice", "tools", "Docker")
+    unset_preference(vault, "alice", "theme")
+    record_turn(vault, "alice", "I use Vim as my editor")
+    assert "Docker" not in str(values(vault)) and "theme" not in values(vault) and "Vim" in str(values(vault))
+
+
+def test_an_undo_is_a_change(vault: Vault) -> None:
+    at = vault.now()
+    commit = record_turn(vault, "alice", "I prefer dark mode").commits[0]
+    undo(vault, "alice")
+    assert not record_turn(vault, "alice", "I prefer dark mode", created_at=at).changes
+    restore_preference(vault, "alice", "theme", commit)
+    assert not record_turn(vault, "alice", "I prefer light mode", created_at=at).changes
+
+
+def test_an_edit_counts_from_when_it_was_saved(vault: Vault) -> None:
+    """It may be committed long after: by the turn that is newer."""
+    profile, hour = vault.path("alice", "USER.md"), timedelta(hours=1)
+    by_hand("auto", "dark")(vault)
+    saved = vault.now() - hour
+    os.utime(profile, (saved.timestamp(), saved.timestamp()))
+    for words in ("I use Vim as my editor", "I prefer light mode"):
+        record_turn(vault, "alice", words, learn=False, created_at=saved + hour / 2)
+    assert learn_waiting(vault, "alice") == 0 and values(vault)["theme"] == "light"
+
+
+def test_a_time_in_the_future_counts_as_now(vault: Vault) -> None:
+    later = vault.now() + timedelta(days=2)
+    assert record_turn(vault, "alice", "I prefer dark mode", created_at=later).changes
+    assert record_turn(vault, "alice", "I prefer light mode").changes
+    assert record_turn(vault, "alice", "I prefer dark mode", created_at=datetime(2098, 1, 1)).changes
+    profile = vault.path("alice", "USER.md")
+    os.utime(profile, (later.timestamp(), later.timestamp()))
+    assert record_turn(vault, "alice", "I prefer light mode").changes
