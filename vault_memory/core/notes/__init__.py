@@ -10,7 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.notes import document, journal, merge, note
     from vault_memory.core.notes.document import Chunk, Document, Resume, Segment
-    from vault_memory.core.notes.journal import Turn, parse_line
+    from vault_memory.core.notes.journal import Reply, Turn, parse_line
     from vault_memory.core.notes.line_merge import Clash, Side
     from vault_memory.core.notes.merge import carry_over
     from vault_memory.core.notes.profile_merge import merge_profile
@@ -19,6 +19,7 @@ __all__ = [
     "Chunk",
     "Clash",
     "Document",
+    "Reply",
     "Resume",
     "Segment",
     "Side",
@@ -38,6 +39,7 @@ __getattr__ = lazy_exports(
         "Chunk": "document",
         "Clash": "line_merge",
         "Document": "document",
+        "Reply": "journal",
         "Resume": "document",
         "Segment": "document",
         "Side": "line_merge",

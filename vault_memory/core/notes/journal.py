@@ -7,7 +7,7 @@ search returns one entry.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -38,6 +38,8 @@ _MEMORY_TITLE = ("長期記憶", "长期记忆", "Long-term memory")
 class Turn:
     """One exchange of a person and the assistant. Only `conversation_id`, `user_id` and `created_at` are always set.
 
+    `conversation_id` and `created_at` name it. Its reply may follow in lines of its own (`Reply`). `request` is a keyed
+    hash of the request that a chat client has made.
     `reflection` is {summary, causes[]}; `exit_code` is that of the program that made the reply, 0 for success; `cid` is
     an outside content address.
     """
@@ -52,6 +54,7 @@ class Turn:
     skill: str | None = None
     backend: str | None = None
     exit_code: int | None = None
+    request: str | None = None
 
     def line(self) -> str:
         """The record as one line of JSON, real characters, without a line end."""
@@ -64,9 +67,77 @@ class Turn:
             "cid": self.cid,
             "created_at": self.created_at.isoformat(),
         }
-        extra = {"skill": self.skill, "backend": self.backend, "exit_code": self.exit_code}
+        extra = {"skill": self.skill, "backend": self.backend, "exit_code": self.exit_code, "request": self.request}
         row |= {key: value for key, value in extra.items() if value is not None}
         return json.dumps(row, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What was said to a turn whose line is in the record already; the first three and `created_at` are the turn's.
+
+    `exit_code` is 0 for a whole reply, 1 for one that broke off, and None while the model waits for a tool: more
+    follows.
+    """
+
+    conversation_id: str
+    user_id: str
+    created_at: str
+    assistant_message: str
+    completed_at: datetime
+    exit_code: int | None = None
+
+    def line(self) -> str:
+        """The reply as one line of JSON, without a line end."""
+        row: dict[str, Any] = {
+            "conversation_id": self.conversation_id,
+            "user_id": self.user_id,
+            "assistant_message": self.assistant_message,
+            "created_at": self.created_at,
+            "completes": True,
+            "completed_at": self.completed_at.isoformat(),
+        }
+        if self.exit_code is not None:
+            row["exit_code"] = self.exit_code
+        return json.dumps(row, ensure_ascii=False)
+
+
+def name_of(row: Mapping[str, Any]) -> tuple[str, str]:
+    """What names the turn of a line: a turn and the replies to it have the same."""
+    return str(row.get("conversation_id")), str(row.get("created_at"))
+
+
+def is_reply(row: Mapping[str, Any]) -> bool:
+    """Whether a line is a reply to the turn of another one."""
+    return bool(row.get("completes"))
+
+
+def with_replies(row: Mapping[str, Any], replies: Sequence[tuple[int, Mapping[str, Any]]]) -> dict[str, Any]:
+    """A turn with the replies to it, each with the number of its line: their texts, in order, and the last exit code.
+
+    A reply that broke off counts only while no other follows. `reply_lines` are their numbers.
+    """
+    if not replies:
+        return dict(row)
+    rows = [row, *(reply for _, reply in replies)]
+    kept = [each for each in rows[:-1] if not each.get("exit_code")] + rows[-1:]
+    texts = [str(each["assistant_message"]) for each in kept if each.get("assistant_message")]
+    ended = {"exit_code": rows[-1].get("exit_code")} if "exit_code" in rows[-1] else {}
+    joined = "\n\n".join(texts) if texts else row.get("assistant_message")
+    return {**row, "assistant_message": joined, **ended, "reply_lines": [number for number, _ in replies]}
+
+
+def joined(rows: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The turns of a record's lines, each with its number and its replies. A reply to no turn among them is left out;
+    of two turns of one name the later has the replies, as where they are read from the end."""
+    turns = {name_of(row): number for number, row in rows if not is_reply(row)}
+    replies: dict[int | None, list[tuple[int, Mapping[str, Any]]]] = {}
+    for number, row in rows:
+        if is_reply(row):
+            replies.setdefault(turns.get(name_of(row)), []).append((number, row))
+    for number, row in rows:
+        if not is_reply(row):
+            yield number, with_replies(row, replies.get(number, []))
 
 
 def parse_line(line: str) -> dict[str, Any]:

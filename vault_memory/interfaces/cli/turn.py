@@ -113,7 +113,7 @@ def _time_of(text: str) -> datetime:
 
 def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
     """The turns of a file, as arguments of `record_turn`. One wrong line raises `UsageError`."""
-    from vault_memory.core.notes import parse_line
+    from vault_memory.core.notes import journal
 
     name = "standard input" if str(file) == "-" else str(file)
     try:
@@ -121,11 +121,15 @@ def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
         data = stream.read()
     except OSError as error:
         raise UsageError(f"cannot read {name}: {error.strerror}") from error
+    rows = []
     for number, raw in enumerate(reading.lines(data), 1):
-        if not raw.strip():
-            continue
+        if raw.strip():
+            try:
+                rows.append((number, journal.parse_line(raw.decode("utf-8-sig" if number == 1 else "utf-8"))))
+            except ValueError as error:
+                raise UsageError(f"{name}:{number} is not a turn ({error}); nothing was recorded") from error
+    for number, row in journal.joined(rows):
         try:
-            row = parse_line(raw.decode("utf-8-sig" if number == 1 else "utf-8"))
             fields = {
                 "user_id": row.get("user_id") or user_id,
                 "user_message": row.get("user_message") or "",

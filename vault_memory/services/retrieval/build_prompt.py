@@ -202,7 +202,7 @@ class _Builder:
             pieces.append(f"Human: {person}{answered}")
             name, _, line = source.rpartition(":")
             places.append((name, int(line), int(line), None))
-            self._present.add(source)
+            self._present |= {source, *(f"{name}:{number}" for number in turn.get("reply_lines", ()))}
         self._add("conversation-history", pieces, places)
 
     def add_memories(self) -> None:

@@ -10,8 +10,10 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.turns import feedback
     from vault_memory.services.turns.record import (
+        RETRY_S,
         WAIT_S,
         Recorded,
+        add_reply,
         check_time,
         learn_waiting,
         record_turn,
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
     from vault_memory.services.turns.second_look import Tally, second_look, tally
 
 __all__ = [
+    "RETRY_S",
     "WAIT_S",
     "Recorded",
     "Tally",
+    "add_reply",
     "check_time",
     "feedback",
     "learn_waiting",
@@ -40,9 +44,11 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "RETRY_S": "record",
         "WAIT_S": "record",
         "Recorded": "record",
         "Tally": "second_look",
+        "add_reply": "record",
         "check_time": "record",
         "learn_waiting": "record",
         "record_turn": "record",

@@ -29,13 +29,14 @@ from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, reading, trailers
 from vault_memory.core.extraction import extract
-from vault_memory.core.notes import Turn, journal
+from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import Change
 from vault_memory.core.text import one_line
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import Busy, ForeignFile, HistoryError, TooLarge, Unwritable, UsageError
+from vault_memory.errors import Busy, ForeignFile, HistoryError, NotFound, TooLarge, Unwritable, UsageError
 from vault_memory.services.profiles import ProfileFiles
+from vault_memory.services.turns.kept import DayRecord, KeptTurn
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 from vault_memory.services.write import Plan, Written, index_problem, write
@@ -45,6 +46,8 @@ _MAX_SEARCHED_CHARS = 20_000
 _MARKER = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.([0-9]{1,15})(?:\.([0-9a-f]{8}))?")
 _LATER = (Busy, HistoryError, ForeignFile, Unwritable, UsageError)
 """What is wrong for a while: a turn is learned from when it is over. `UsageError`: a folder is a link by now."""
+RETRY_S = 600.0
+"""A client's same request within this time is a retry; later, the person has said the same again."""
 WAIT_S = 3.0
 """How long a turn waits in all for another writer of its user's files, and for turns before it to be learned from; then
 it is only kept, since a person waits. A commit of many files holds them for a second or two on a busy machine."""
@@ -59,7 +62,8 @@ class Recorded:
     `source` is the line of the conversation record, `conversations/2026-01-30.jsonl:12`; it is empty off the record.
     `sources` are the files that changed. `paused` says why the commits wait, if they do, or why nothing was learned.
     `redactions` counts what was kept out, by category. `degraded` says in words what could not be used.
-    `user_id` is the person's id as of `as_of` (`Vault.renamings`).
+    `user_id` is the person's id as of `as_of` (`Vault.renamings`). `is_new`: not if it was in the record already, and
+    then `is_complete` says whether a whole reply was, too.
     """
 
     source: str
@@ -71,13 +75,15 @@ class Recorded:
     degraded: tuple[str, ...] = ()
     user_id: str = ""
     as_of: int = 0
+    is_new: bool = True
+    is_complete: bool = False
 
 
 def record_turn(
     vault: Vault,
     user_id: str,
     user_message: str,
-    assistant_message: str = "",
+    assistant_message: str | None = "",
     *,
     skill: str | None = None,
     exit_code: int | None = None,
@@ -89,8 +95,14 @@ def record_turn(
     learn: bool = True,
     index: bool = True,
     as_of: int | None = None,
+    request: str | None = None,
+    goes_on: bool = False,
 ) -> Recorded:
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
+
+    `conversation_id` and `created_at` name a turn: said again under the same name, the same words are the same turn.
+    Where `assistant_message` is None, `add_reply` adds it. Then `request` names what the client has sent: the same
+    within `RETRY_S` of its turn's last line is a retry of it, and at any time if the request `goes_on` with it.
 
     The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. With
     `learn=False` it is only kept, and the caller calls `learn_waiting`. It is that of the person who had `user_id` as
@@ -116,6 +128,7 @@ def record_turn(
         skill=redact(skill),
         backend=redact(backend),
         exit_code=exit_code,
+        request=request,
     )
     cache = ReadCache()
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
@@ -131,8 +144,12 @@ def record_turn(
             with contextlib.suppress(TooLarge, ForeignFile):  # it is raised again below: the turn is kept first
                 before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
                 at = before.at
-            if kept := _append_to_record(vault, turn, as_of, at, held):
-                line, marker = kept
+            is_named = bool(conversation_id and created_at)
+            kept = _append_to_record(vault, turn, as_of, at, held, is_named=is_named, goes_on=goes_on)
+            if isinstance(kept, Recorded):
+                return kept
+            if kept:
+                turn, line, marker = kept
                 break
             user_id, as_of = vault.id_now(user_id, as_of)
             turn = replace(turn, user_id=user_id)
@@ -238,13 +255,14 @@ def _learn_from(vault: Vault, user_id: str, waiting: Sequence[_Marker], until: f
                 found = _turn_of(vault, user_id, marker)
                 # Its writer, or who learned from it later, may have been killed right after that.
                 untouched = _untouched(vault, user_id, marker)
-                if found and (untouched.exists() or not _is_learned(vault, *found, marker)):
-                    line, turn = found
+                if found and (untouched.exists() or not _is_learned(vault, *found[:2], marker)):
+                    line, turn, is_reply = found
                     cache = ReadCache()
                     state = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
                     quote, _ = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
                     touch = partial(untouched.unlink, missing_ok=True)
-                    paths |= dict.fromkeys(_learn(vault, turn, as_of, line, state, quote, cache, until, touch).paths)
+                    learned = _learn(vault, turn, as_of, line, state, quote, cache, until, touch, is_reply=is_reply)
+                    paths |= dict.fromkeys(learned.paths)
                 _strike_off(vault, user_id, marker)
         return 0
     finally:
@@ -282,31 +300,116 @@ def _is_learned(vault: Vault, line: _Line, turn: Turn, marker: _Marker) -> bool:
     return vault.history.holds({trailers.KEYS["turn"]: line.digest} if marker.digest else by_line, since)
 
 
+def add_reply(
+    vault: Vault,
+    user_id: str,
+    source: str,
+    text: str,
+    exit_code: int | None = None,
+    *,
+    as_of: int | None = None,
+) -> Recorded:
+    """Keep what was said to a turn that is in the record on the line `source`, as a line of its own.
+
+    `exit_code` is 0 for a whole reply, after which nothing is added; 1 for one that broke off; None while the model
+    waits for a tool. The caller calls `learn_waiting`, and indexes `sources`. Adding the same twice adds nothing (no
+    `is_new`). Raises `NotFound` when no turn is there, and what `record_turn` raises.
+    """
+    user_id, as_of = vault.id_now(user_id, vault.renamings() if as_of is None else as_of)
+    if vault.config.is_off_record(user_id):
+        return Recorded("", user_id=user_id, as_of=as_of)
+    redact = _Redactor()
+    text = redact(text)
+    name, _, number = source.rpartition(":")
+    day = layout.day_of(name)
+    while True:
+        with vault.record_lock(user_id), contextlib.ExitStack() as held:
+            now, as_of = vault.id_now(user_id, as_of)
+            if now != user_id:
+                user_id = now
+                continue
+            turn = DayRecord(files.read(vault.path(user_id, name), None) or b"").at(int(number))
+            if turn is None or day is None:
+                raise NotFound(f"{layout.user_dir(user_id)}/{source} holds no turn any more: its reply is not recorded")
+            recorded = Recorded(source, (), (), (name,), None, dict(redact.counts), (), user_id, as_of)
+            last = turn.replies[-1][1] if turn.replies else {}
+            is_said = text == last.get("assistant_message") and exit_code == last.get("exit_code")
+            if turn.is_complete or is_said or not (text or exit_code is not None):
+                return replace(recorded, redactions={}, is_new=False, is_complete=turn.is_complete)
+            conversation_id, created_at = journal.name_of(turn.row)
+            reply = Reply(conversation_id, user_id, created_at, text, vault.now(), exit_code)
+            line = reply.line().encode()
+            marker = _next_marker(vault, user_id, day, _digest(line)) if text and exit_code is not None else None
+            _append(vault, user_id, name, line, marker, held)
+            if marker:
+                _set_untouched(vault, user_id, marker)
+            break
+    if redact.counts:
+        add_redactions(vault, user_id, redact.counts, as_of)
+    return recorded
+
+
 def _append_to_record(
-    vault: Vault, turn: Turn, as_of: int, at: datetime, held: contextlib.ExitStack
-) -> tuple[_Line, _Marker] | None:
-    """Append the turn to the conversation record of its day; return its line and its marker, which is then `held`.
-    None, and nothing is done, if the user got another id meanwhile."""
+    vault: Vault, turn: Turn, as_of: int, at: datetime, held: contextlib.ExitStack, *, is_named: bool, goes_on: bool
+) -> tuple[Turn, _Line, _Marker] | Recorded | None:
+    """Append the turn to the conversation record of its day; return it with its line and its marker, which is then
+    `held`; or what is known of it, if it is in the record. None, and nothing is done, if the user got another id
+    meanwhile."""
     conversation = layout.conversation_source(at.date())
     with vault.record_lock(turn.user_id):
         if vault.id_now(turn.user_id, as_of)[0] != turn.user_id:
             return None
         vault.new_user(turn.user_id)
-        home = vault.path(turn.user_id, ".")
+        days = [conversation]
+        if turn.request and at.date() > date.min:  # a client's loop of tools goes on over midnight
+            days.append(layout.conversation_source(at.date() - timedelta(days=1)))
+        records = [(name, DayRecord(files.read(vault.path(turn.user_id, name), None) or b"")) for name in days]
+        found = ((name, _kept(turn, record, is_named=is_named)) for name, record in records)
+        if (known := next(((name, kept) for name, kept in found if kept), None)) and _is_same(
+            vault, turn, known[1], goes_on=goes_on
+        ):
+            name, kept = known
+            source, is_complete = f"{name}:{kept.number}", kept.is_complete
+            return Recorded(source, user_id=turn.user_id, as_of=as_of, is_new=False, is_complete=is_complete)
+        while records[0][1].with_name(turn.conversation_id, turn.created_at.isoformat()):
+            turn = replace(turn, created_at=turn.created_at + timedelta(microseconds=1))
         line = turn.line().encode()
         marker = _next_marker(vault, turn.user_id, at.date(), _digest(line))
-        held.enter_context(_marked(vault, turn.user_id, marker, make=True))
-        try:
-            old = replace(marker, digest="")  # a killed writer of an earlier version; its line is this turn's now
-            if not (
-                vault.unlearned(turn.user_id) / old.name
-            ).is_symlink():  # that is nobody's marker: `doctor` names it
-                _strike_off(vault, turn.user_id, old)
-            number = files.append_line(home / conversation, line, below=home, within=vault.root)
-        except BaseException:
-            _strike_off(vault, turn.user_id, marker)
-            raise
-    return _Line(f"{conversation}:{number}", marker.digest), marker
+        number = _append(vault, turn.user_id, conversation, line, marker, held)
+    return turn, _Line(f"{conversation}:{number}", marker.digest), marker
+
+
+def _kept(turn: Turn, record: DayRecord, *, is_named: bool) -> KeptTurn | None:
+    """The turn of a day's record that may be the same."""
+    if turn.request:
+        return record.with_request(turn.conversation_id, turn.request)
+    return record.with_name(turn.conversation_id, turn.created_at.isoformat()) if is_named else None
+
+
+def _is_same(vault: Vault, turn: Turn, kept: KeptTurn, *, goes_on: bool) -> bool:
+    if turn.request:
+        is_retry = vault.now() - kept.last_at <= timedelta(seconds=RETRY_S)
+        return is_retry or (goes_on and not kept.is_complete)
+    return kept.row.get("user_message") == turn.user_message
+
+
+def _append(
+    vault: Vault, user_id: str, source: str, line: bytes, marker: _Marker | None, held: contextlib.ExitStack
+) -> int:
+    """Append a line to a record and return its number; its marker, if it has one, is then `held`. The caller holds the
+    records' lock."""
+    home = vault.path(user_id, ".")
+    if marker is None:
+        return files.append_line(home / source, line, below=home, within=vault.root)
+    held.enter_context(_marked(vault, user_id, marker, make=True))
+    try:
+        old = replace(marker, digest="")  # a killed writer of an earlier version; its line is this turn's now
+        if not (vault.unlearned(user_id) / old.name).is_symlink():  # that is nobody's marker: `doctor` names it
+            _strike_off(vault, user_id, old)
+        return files.append_line(home / source, line, below=home, within=vault.root)
+    except BaseException:
+        _strike_off(vault, user_id, marker)
+        raise
 
 
 def _learn(
@@ -319,28 +422,36 @@ def _learn(
     cache: ReadCache,
     until: float | None,
     begin: Callable[[], None],
+    *,
+    is_reply: bool = False,
 ) -> Written[list[Change]]:
-    """Write what the turn changes: the profile, its evidence, the daily log, MEMORY.md.
+    """Write what the turn changes: the profile, its evidence, the daily log, MEMORY.md; of a turn whose question was
+    learned from, what its reply adds to that (`is_reply`).
 
     `line` is that of the turn, `before` the profile before it, `quote` its message without private facts. It waits
     `until` then for another writer of the user's files; `begin` is called before anything is written. Raises `Busy` too
     when the user got another id than as of `as_of`: the turn's marker has that id, too.
     """
-    at = before.at
-    signals = extract(turn.user_message or "", turn.assistant_message or "", before.profile.values(), vault.lexicon())
+    at, said, existing = before.at, turn.user_message or "", before.profile.values()
+    signals = extract(said, turn.assistant_message or "", existing, vault.lexicon())
+    if is_reply:
+        heard = extract(said, "", existing, vault.lexicon())
+        signals = [signal for signal in signals if signal not in heard]
     folder = layout.user_dir(turn.user_id)
 
     def decide() -> Plan[list[Change]]:
         vault.refuse_renamed(turn.user_id, as_of)
         begin()
         state = ProfileFiles.read(vault, turn.user_id, min(turn.created_at.astimezone(), vault.now()), cache.read)
-        changes, evidence = state.merge(signals)
-        logs = _log_entries(vault, turn, at, quote, changes, cache)
+        changes, evidence = state.merge(state.unrecorded(signals, line.source) if is_reply else signals)
+        logs = _log_entries(vault, turn, at, quote, changes, cache, is_reply=is_reply)
         if evidence:
             logs.append(state.with_evidence(evidence, line.source))
         subject = f"log({turn.user_id}): {at:%Y-%m-%d %H:%M}"
         caused_by = Trailers(user=turn.user_id, source=line.source, turn=line.digest)
-        drafts = state.drafts(changes, ASSISTANT, line.source)
+        drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
+        if not logs:
+            return Plan(changes, drafts)
         return Plan(changes, [*drafts, Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs))])
 
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
@@ -350,9 +461,10 @@ def _learn(
 
 
 def _log_entries(
-    vault: Vault, turn: Turn, at: datetime, quote: str, changes: list[Change], cache: ReadCache
+    vault: Vault, turn: Turn, at: datetime, quote: str, changes: list[Change], cache: ReadCache, *, is_reply: bool
 ) -> list[FileChange]:
-    """The daily log with a new entry; MEMORY.md with one too if the reply is long enough to be a task."""
+    """The daily log with a new entry, unless it has one for the question; MEMORY.md with one too if the reply is long
+    enough to be a task."""
     locale = vault.config.locale
     summaries = [change.summary() for change in changes]
 
@@ -373,7 +485,7 @@ def _log_entries(
                 break  # words of several lines may be a secret on one: history would refuse the log
         return FileChange(path, before, after)
 
-    logs = [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
+    logs = [] if is_reply else [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
     if len(turn.assistant_message or "") > journal.MEMORY_REPLY_CHARS:
         logs.append(appended(layout.MEMORY_LOG, journal.memory_title(locale), memory))
     return logs
@@ -474,20 +586,24 @@ def _next_marker(vault: Vault, user_id: str, day: date, digest: str) -> _Marker:
     return _Marker(day, path.stat().st_size if path.exists() else 0, digest)
 
 
-def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[_Line, Turn] | None:
-    """The line and the turn of a marker; None if it is not in the record."""
+def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[_Line, Turn, bool] | None:
+    """The line and the turn of a marker, and whether the line is a reply to that turn; None if it is not in the
+    record."""
     source = layout.conversation_source(marker.day)
     data = files.read(vault.path(user_id, source), None) or b""
     begin = _begin_of(data, marker)
     line, ended, _ = data[begin:].partition(b"\n")
     number = data.count(b"\n", 0, begin) + 1
     try:
-        row = journal.parse_line(line.decode())
+        kept = DayRecord(data).at(number) if ended else None
+        if kept is None:
+            return None
+        row = kept.joined if kept.number < number else kept.row
         known = {name: row[name] for name in Turn.__dataclass_fields__ if name in row}
         turn = Turn(**known | {"created_at": datetime.fromisoformat(row["created_at"]), "user_id": user_id})
     except (ValueError, KeyError, TypeError):
         return None
-    return (_Line(f"{source}:{number}", _digest(line)), turn) if ended else None
+    return _Line(f"{source}:{kept.number}", _digest(line)), turn, kept.number < number
 
 
 def _begin_of(data: bytes, marker: _Marker) -> int:
