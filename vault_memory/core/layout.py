@@ -19,8 +19,6 @@ from vault_memory.errors import InvalidId
 
 SETTINGS_FILE = "vault-memory.toml"
 STATE_DIR = ".vault-memory"
-OPEN_TURNS = "open-turns"
-"""In the state: `SERVER.TURN.jsonl` for each turn whose tool loop goes on, and `SERVER.lock`, held by its server."""
 SOUL, AGENTS = PurePosixPath("context/SOUL.md"), PurePosixPath("context/AGENTS.md")
 SKILLS_DIR = "skills"
 MEMORY_DIR = "memory"

@@ -14,7 +14,7 @@ import uvicorn
 
 from tests.conftest import wait_until
 from tests.scripted_http import ScriptedServer
-from vault_memory.core.notes.journal import parse_line
+from vault_memory.core.notes import journal
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.services.vault import Vault
 
@@ -52,11 +52,15 @@ class Proxy:
 
     def turns(self, user_id: str = "alice") -> list[dict[str, Any]]:
         files = sorted(self.vault.path(user_id, "conversations").glob("*.jsonl"))
-        return [parse_line(line) for file in files for line in file.read_text(encoding="utf-8").split("\n")[:-1]]
+        texts = (file.read_text(encoding="utf-8").split("\n")[:-1] for file in files)
+        return [turn for lines in texts for _, turn in journal.joined([*enumerate(map(journal.parse_line, lines), 1)])]
 
     def turn(self, count: int = 2) -> dict[str, Any]:
-        """The newest turn, when there are `count` of them (the first is the fixture's)."""
-        wait_until(lambda: len(self.turns()) >= count, f"{count} turns are recorded")
+        """The newest turn, when there are `count` of them (the first is the fixture's) and it has come to an end."""
+        wait_until(
+            lambda: len(self.turns()) >= count and self.turns()[-1].get("exit_code") is not None,
+            f"{count} turns are recorded",
+        )
         assert len(self.turns()) == count
         return self.turns()[-1]
 

@@ -23,7 +23,7 @@ from vault_memory.services.vault import Vault, open_vault
 pytestmark = pytest.mark.slow  # each test starts a server
 
 
-def test_a_tool_loop_without_an_end_is_recorded_when_the_person_goes_on(proxy: Proxy) -> None:
+def test_a_tool_loop_without_an_end_is_in_the_record(proxy: Proxy) -> None:
     call = {"id": "t1", "type": "function", "function": {"name": "kettle", "arguments": "{}"}}
     proxy.provider.will_say(completion("我看看。", tool_calls=[call]), completion("好。"))
     for words in (QUESTION, "算了"):
@@ -31,7 +31,7 @@ def test_a_tool_loop_without_an_end_is_recorded_when_the_person_goes_on(proxy: P
         assert proxy.post("/v1/chat/completions", body, X_Conversation_Id="c").status_code == 200
     proxy.turn(3)
     assert [t["user_message"] for t in proxy.turns()[1:]] == [QUESTION, "算了"]
-    assert proxy.turns()[1]["exit_code"] == 1
+    assert proxy.turns()[1]["assistant_message"] == "我看看。" and "exit_code" not in proxy.turns()[1]
 
 
 def test_a_retry_is_no_second_turn_and_sends_the_same_bytes(proxy: Proxy) -> None:
@@ -72,7 +72,7 @@ def test_off_the_record_nothing_is_kept(proxy: Proxy) -> None:
 
 
 @pytest.mark.parametrize("wishes", [("off", None), (None, "off")])
-def test_a_turn_of_which_one_round_is_off_the_record_is_not_kept(proxy: Proxy, wishes: tuple[str | None, ...]) -> None:
+def test_nothing_is_kept_from_the_round_on_that_is_off_the_record(proxy: Proxy, wishes: tuple[str | None, ...]) -> None:
     """Whatever the client changes between the rounds: here the instructions, and with them the conversation."""
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     messages: list[dict[str, Any]] = [{"role": "user", "content": "a loop"}]
@@ -86,7 +86,10 @@ def test_a_turn_of_which_one_round_is_off_the_record_is_not_kept(proxy: Proxy, w
         messages += [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": "x"}]
         proxy.provider.will_say(completion("done"))
     proxy.post("/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "open"}]})
-    assert proxy.turn()["user_message"] == "open"
+    begun = [] if wishes[0] else [("a loop", "wait")]  # what was said on the record stays there
+    proxy.turn(2 + len(begun))
+    kept = [(turn["user_message"], turn["assistant_message"]) for turn in proxy.turns()[1:]]
+    assert kept == [*begun, ("open", "done")]
 
 
 def test_all_other_bytes_of_a_request_stay(proxy: Proxy) -> None:
@@ -170,8 +173,9 @@ def test_an_error_in_the_middle_of_a_stream_is_recorded_as_a_failure(proxy: Prox
     for words in ("one", "two"):
         body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": words}]}
         assert failed in proxy.post("/v1/chat/completions", body).content
-    turn = proxy.turn()
+    turn = proxy.turn(3)
     assert turn["user_message"] == "two" and turn["exit_code"] == 1
+    assert proxy.turns()[1]["assistant_message"] == "[partial: the answer broke off]"
 
 
 def test_a_client_that_disconnects_in_the_middle_leaves_a_marked_turn(proxy: Proxy) -> None:
@@ -188,6 +192,20 @@ def test_a_client_that_disconnects_in_the_middle_leaves_a_marked_turn(proxy: Pro
     proxy.provider.released.set()
 
 
+def test_the_words_are_kept_and_learned_from_while_the_answer_still_comes(proxy: Proxy) -> None:
+    """A server that is killed now loses none of them."""
+    proxy.provider.will_say(Reply(chunks("八十", "度"), headers=SSE, hold=True))
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "我習慣用 Rust"}]}
+    headers = {"Authorization": f"Bearer {proxy.token}"}
+    with httpx.stream("POST", f"{proxy.url}/v1/chat/completions", json=body, headers=headers, timeout=30) as answer:
+        assert answer.status_code == 200
+        assert (proxy.turns()[-1]["user_message"], proxy.turns()[-1]["assistant_message"]) == ("我習慣用 Rust", None)
+        wait_until(lambda: "Rust" in proxy.vault.path("alice", "USER.md").read_text(), "it is learned from")
+        proxy.provider.released.set()
+        answer.read()
+    assert proxy.turn()["assistant_message"] == "八十度"
+
+
 def test_a_client_that_disconnects_before_the_response_frees_the_connection(proxy: Proxy) -> None:
     import openai
 
@@ -200,13 +218,15 @@ def test_a_client_that_disconnects_before_the_response_frees_the_connection(prox
     assert proxy.turn()["assistant_message"] == "ok"
 
 
-def test_bodies_that_are_not_chat_responses_make_no_turn(proxy: Proxy) -> None:
+def test_the_words_stay_where_the_response_is_no_chat(proxy: Proxy) -> None:
+    """The provider had accepted them: its status is 200."""
     page = Reply([b"<html>maintenance</html>"], headers={"Content-Type": "text/html"})
     proxy.provider.will_say(page, Reply([b"not sse"], headers=SSE), completion("ok"))
     for words in ("one", "two", "three"):
         body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": words}]}
         assert proxy.post("/v1/chat/completions", body).status_code == 200
-    assert proxy.turn()["user_message"] == "three"
+    assert proxy.turn(4)["user_message"] == "three"
+    assert [turn["exit_code"] for turn in proxy.turns()[1:]] == [1, 1, 0]
 
 
 def test_memory_that_fails_lets_the_chat_through_unchanged_and_says_so(proxied: Vault, chat: ScriptedServer) -> None:
@@ -368,7 +388,7 @@ def test_a_server_that_stops_loses_no_turn(proxy: Proxy, proxied: Vault) -> None
     with proxying(proxied) as url:
         body = {"model": "m", "messages": [{"role": "user", "content": QUESTION}]}
         Proxy(url, proxied, proxy.token, proxy.provider).post("/v1/chat/completions", body)
-    assert proxy.turns()[-1]["assistant_message"] == "我看看。\n[partial: the tools came to no end]"
+    assert proxy.turns()[-1]["assistant_message"] == "我看看。"
 
 
 def test_no_vault_token_reaches_the_provider(proxy: Proxy) -> None:
@@ -467,7 +487,7 @@ def test_a_growing_conversation_keeps_its_beginning(proxy: Proxy) -> None:
 
 
 def test_a_response_that_cannot_be_read_is_named_with_the_next(proxy: Proxy) -> None:
-    """Its turn was lost without a word."""
+    """The words are in the record, with a mark that the answer is not."""
     whole = completion("hi").parts[0]
     packed = gzip.compress(gzip.compress(whole))
     said = [{"role": "user", "content": "hello"}]
@@ -480,15 +500,15 @@ def test_a_response_that_cannot_be_read_is_named_with_the_next(proxy: Proxy) -> 
         proxy.provider.will_say(Reply([part], headers=headers))
         first = proxy.post("/v1/chat/completions", {"messages": said})
         assert "degraded" not in first.headers["X-Vault-Memory"]
-        is_known = "Content-Encoding" in headers  # of a label that is wrong the head says nothing
-        assert ("not recorded, as the response has an encoding" in first.headers["X-Vault-Memory"]) == is_known
         proxy.provider.will_say(Reply([b'{"error": "no"}']))
 
         def is_told() -> bool:
             status = proxy.post("/v1/chat/completions", {"messages": said}).headers["X-Vault-Memory"]
-            return "an earlier turn was not recorded: the response is not in the format" in status
+            return "an earlier answer was not recorded: the response is not in the format" in status
 
         wait_until(is_told, f"the next response tells of {headers}")
+    turn = proxy.turn()
+    assert turn["user_message"] == "hello" and turn["assistant_message"].startswith("[partial: the ")
 
 
 def test_a_reply_of_which_one_event_cannot_be_read_is_marked(proxy: Proxy) -> None:
@@ -520,10 +540,10 @@ def test_long_requests_and_responses_pass(proxy: Proxy) -> None:
     assert len(second.json()["choices"][0]["message"]["content"]) == 10_000_000
     third = proxy.post("/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "hello"}]})
     assert third.content == b"".join(parts)
-    assert len(proxy.turn()["assistant_message"]) == 20_000
+    assert len(proxy.turn(3)["assistant_message"]) == 20_000
     fourth = proxy.post("/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "bye"}]})
     told = third.headers["X-Vault-Memory"] + fourth.headers["X-Vault-Memory"]
-    assert "an earlier turn was not recorded: the answer is too large to be kept whole" in told
+    assert "an earlier answer was not recorded: the answer is too large to be kept whole" in told
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
@@ -536,7 +556,7 @@ def test_a_response_that_unpacks_to_many_values_is_passed_on_and_not_read(proxy:
     assert response.content == plain
     said = {"model": "m", "messages": [{"role": "user", "content": "bye"}]}
     wait_until(lambda: "too large" in proxy.post("/v1/chat/completions", said).headers["X-Vault-Memory"], "it says")
-    assert len(proxy.turns()) == 1
+    assert proxy.turns()[1]["assistant_message"] == "[partial: the answer is too large to be kept whole]"
 
 
 def test_a_connection_is_reused_after_errors(proxy: Proxy) -> None:

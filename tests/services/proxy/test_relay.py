@@ -114,7 +114,7 @@ def test_words_stay_off_the_record_for_half_an_hour_after_the_last_round(relay: 
     before, off = ask(relay, user(QUESTION)), ask(relay, user(QUESTION), record=False)
     assert before.not_recorded is None and off.not_recorded == ""
     relay.record(before, lambda: (ChatResponse("80", is_complete=True), True))
-    told = "an earlier turn was not recorded: the same words were said off the record"
+    told = "an earlier answer was not recorded: the same words were said off the record"
     wait_until(lambda: told in ask(relay, user("hi")).memory, "what was meant to be kept is not left out in silence")
     seconds.now = 3_000
     relay.record(off, lambda: (ChatResponse("80", is_complete=True), True))
@@ -240,7 +240,7 @@ def test_a_turn_that_nothing_was_learned_from_is_reported_once(relay: Relay) -> 
         second.record(ask(second, user("I like dark themes")), lambda: (ChatResponse("ok", is_complete=True), True))
         for thread in (second._record_thread, second._learn_thread):
             thread.submit(lambda: None).result(30)  # what was submitted before has been done then
-        assert turns_waiting(vault, "alice") == 1
+        assert turns_waiting(vault, "alice") == 2, "the question and the reply"
         statuses = [ask(second, user(words)).memory for words in ("one", "two")]
     assert statuses[0].startswith("degraded; nothing was learned from an earlier turn yet: ") and "merge" in statuses[0]
     assert not statuses[1].startswith("degraded")

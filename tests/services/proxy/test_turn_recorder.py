@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from tests.conftest import Clock
 from tests.services.proxy.conftest import Seconds
 from vault_memory.core.chat.request import read_request
 from vault_memory.core.chat.response import ERROR_RESPONSE, ChatResponse
 from vault_memory.services.notes.conversations import newest_turns
-from vault_memory.services.proxy.turn_recorder import RETRY_S, TOOL_LOOP_IDLE_S, TurnRecorder, UserRequest
-from vault_memory.services.vault import Vault
+from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, TurnRecorder, UserRequest
+from vault_memory.services.turns import RETRY_S
+from vault_memory.services.vault import Vault, open_vault
 
 COMPLETE = ChatResponse("ok", is_complete=True)
 TOOL_CALLS = ChatResponse("wait", is_complete=True, has_tool_calls=True)
@@ -22,8 +25,9 @@ def recorder(vault: Vault, seconds: Seconds) -> TurnRecorder:
     return TurnRecorder(vault, seconds)
 
 
-def said(vault: Vault, words: str, user_id: str = "alice", conversation: str = "c") -> UserRequest:
-    chat = read_request({"messages": [{"role": "user", "content": words}]})
+def said(vault: Vault, words: str, user_id: str = "alice", conversation: str = "c", rounds: int = 0) -> UserRequest:
+    later = [{"role": "assistant", "content": None, "tool_calls": []}, {"role": "tool", "content": "x"}] * rounds
+    chat = read_request({"messages": [{"role": "user", "content": words}, *later]})
     assert chat is not None
     return UserRequest(chat, user_id, conversation, vault.now())
 
@@ -33,129 +37,97 @@ def turns(vault: Vault, user_id: str = "alice") -> list[tuple[str, str]]:
     return [(row["user_message"], row["assistant_message"]) for row in rows]
 
 
-def test_the_same_request_is_a_retry_for_a_while_only(vault: Vault, recorder: TurnRecorder, seconds: Seconds) -> None:
+def pass_on(recorder: TurnRecorder, request: UserRequest, response: ChatResponse, problem: str = "") -> None:
+    recorder.complete(request, response, problem, recorder.accept(request))
+
+
+def test_the_words_are_kept_before_the_reply(vault: Vault, recorder: TurnRecorder) -> None:
     one = said(vault, "hi")
-    assert len(recorder.add(one, COMPLETE)) == 1 and recorder.add(one, COMPLETE) == []
-    assert len(recorder.add(replace(one, user_id="bob"), COMPLETE)) == 1, "another person says the same"
-    seconds.now = RETRY_S + 1
-    assert len(recorder.add(one, COMPLETE)) == 1
+    accepted = recorder.accept(one)
+    assert accepted and accepted.is_new and turns(vault) == [("hi", None)]
+    assert recorder.complete(one, COMPLETE, "", accepted) and turns(vault) == [("hi", "ok")]
+
+
+def test_the_same_request_is_a_retry_for_a_while_only(vault: Vault, recorder: TurnRecorder, clock: Clock) -> None:
+    """Whichever process of the vault gets it."""
+    one = said(vault, "hi")
+    pass_on(recorder, one, COMPLETE)
+    pass_on(TurnRecorder(open_vault(vault.root, now=clock)), said(vault, "hi"), replace(COMPLETE, text="again"))
+    pass_on(recorder, replace(one, user_id="bob"), COMPLETE)
+    assert turns(vault) == [("hi", "ok")] == turns(vault, "bob"), "another person says the same"
+    clock.time += timedelta(seconds=RETRY_S)
+    pass_on(recorder, said(vault, "hi"), COMPLETE)
     assert turns(vault) == [("hi", "ok")] * 2
 
 
-def test_a_retry_after_a_failure_is_the_first_turn(vault: Vault, recorder: TurnRecorder) -> None:
-    one = said(vault, "hi")
-    assert (
-        recorder.add(one, ERROR_RESPONSE) == []
-        and recorder.add(one, ChatResponse(is_error=True), "the client hung up") == []
-    )
-    assert len(recorder.add(one, COMPLETE)) == 1
+def test_a_response_that_fails_leaves_the_words_and_a_retry_completes_them(
+    vault: Vault, recorder: TurnRecorder
+) -> None:
+    one, half = said(vault, "hi"), ChatResponse("o")
+    pass_on(recorder, one, ERROR_RESPONSE)
+    assert turns(vault) == [("hi", "[partial: the answer broke off]")]
+    pass_on(recorder, one, half, "the client hung up")
+    assert turns(vault) == [("hi", "o\n[partial: the client hung up]")]
+    for response in (COMPLETE, half, replace(COMPLETE, text="another")):
+        pass_on(recorder, one, response)
     assert turns(vault) == [("hi", "ok")]
 
 
-def test_a_retry_after_half_a_response_is_recorded_when_it_is_whole(vault: Vault, recorder: TurnRecorder) -> None:
-    one, half = said(vault, "hi"), ChatResponse("o")
-    assert [len(recorder.add(one, response)) for response in (half, half, COMPLETE, half, COMPLETE)] == [1, 0, 1, 0, 0]
-    assert turns(vault) == [("hi", "o\n[partial: the answer broke off]"), ("hi", "ok")]
+def test_what_could_not_be_accepted_is_recorded_with_its_reply(vault: Vault, recorder: TurnRecorder) -> None:
+    recorder.complete(said(vault, "hi"), COMPLETE)
+    assert turns(vault) == [("hi", "ok")]
 
 
-def test_a_turn_off_the_record_is_forgotten_with_its_rounds(
-    vault: Vault, recorder: TurnRecorder, seconds: Seconds
-) -> None:
-    one = said(vault, "one")
-    recorder.add(one, TOOL_CALLS)
-    assert recorder.leave_out(one) == recorder.add(one, TOOL_CALLS) == recorder.finish() == []
-    assert not list((vault.root / ".vault-memory/open-turns").iterdir())
-    seconds.now = TOOL_LOOP_IDLE_S
-    assert recorder.add(one, COMPLETE) == [] and turns(vault) == []
-    seconds.now = 2 * TOOL_LOOP_IDLE_S + 1
-    assert len(recorder.add(one, COMPLETE)) == 1
-
-
-def test_words_off_the_record_stay_so_whatever_else_the_client_changes(
+def test_nothing_is_kept_of_words_that_were_off_the_record(
     vault: Vault, recorder: TurnRecorder, seconds: Seconds
 ) -> None:
     """Other messages before, other instructions, another conversation: a round of the loop was a turn of its own."""
-    for rounds in (TOOL_CALLS, COMPLETE):
-        first, second = said(vault, "my  café"), said(vault, "my\ncafe\u0301", conversation="d")
-        assert recorder.add(first, TOOL_CALLS) == recorder.leave_out(second) == recorder.add(first, rounds) == []
-        assert not recorder.is_left_out(replace(first, user_id="bob")) and recorder.is_left_out(first)
-    assert len(recorder.add(replace(first, user_id="bob"), COMPLETE)) == 1, "what another person says is theirs"
-    assert len(recorder.add(said(vault, "other words"), COMPLETE)) == 1
+    first, second = said(vault, "my  café"), said(vault, "my\ncafe\u0301", conversation="d")
+    recorder.leave_out(second)
+    for response in (TOOL_CALLS, COMPLETE):
+        pass_on(recorder, first, response)
+    assert recorder.is_left_out(first) and turns(vault) == []
+    pass_on(recorder, replace(first, user_id="bob"), COMPLETE)
+    assert turns(vault, "bob") == [("my  café", "ok")], "what another person says is theirs"
     seconds.now = TOOL_LOOP_IDLE_S + 1
-    assert len(recorder.add(first, COMPLETE)) == 1 and recorder.finish() == [], "said again, on the record"
-    assert turns(vault) == [("other words", "ok"), ("my  café", "ok")]
+    pass_on(recorder, first, COMPLETE)
+    assert turns(vault) == [("my  café", "ok")], "said again, on the record"
 
 
-def test_a_loop_without_an_end_is_recorded_after_half_an_hour_for_its_own_user(
-    vault: Vault, recorder: TurnRecorder, seconds: Seconds
+def test_of_a_loop_nothing_is_kept_from_the_round_on_that_is_off_the_record(
+    vault: Vault, recorder: TurnRecorder
 ) -> None:
-    assert recorder.add(said(vault, "one"), TOOL_CALLS) == []
-    seconds.now = TOOL_LOOP_IDLE_S + 1
-    recorded = recorder.add(said(vault, "two", "bob", "d"), COMPLETE)
-    assert [turn.user_id for turn in recorded] == ["alice", "bob"]
-    assert turns(vault) == [("one", "wait\n[partial: the tools came to no end]")]
+    pass_on(recorder, said(vault, "one"), TOOL_CALLS)
+    recorder.leave_out(said(vault, "one"))
+    pass_on(recorder, said(vault, "one", rounds=1), replace(COMPLETE, text="a secret"))
+    assert turns(vault) == [("one", "wait")]
 
 
-def test_a_round_that_fails_and_is_tried_again_stays_one_turn(vault: Vault, recorder: TurnRecorder) -> None:
-    one = said(vault, "hi")
-    for response in (TOOL_CALLS, TOOL_CALLS, ERROR_RESPONSE):
-        assert recorder.add(one, response) == []
-    assert len(recorder.add(one, COMPLETE)) == 1 and recorder.finish() == []
-    assert turns(vault) == [("hi", "wait\n\nok")]
+def test_a_loop_is_one_turn_however_long_it_takes(vault: Vault, recorder: TurnRecorder, clock: Clock) -> None:
+    """Over midnight, with others' turns in between, and with a new server for each round: nothing waits in memory."""
+    for rounds, text in enumerate(("one", "one", "two", "three")):
+        again = TurnRecorder(open_vault(vault.root, now=clock))
+        pass_on(again, said(vault, "go", rounds=rounds), replace(TOOL_CALLS, text=text))
+        pass_on(again, said(vault, f"else {rounds}", conversation="d"), COMPLETE)
+        clock.time += timedelta(hours=3)
+    pass_on(recorder, said(vault, "go", rounds=4), ERROR_RESPONSE)
+    pass_on(recorder, said(vault, "go", rounds=4), COMPLETE)
+    assert turns(vault)[0] == ("go", "one\n\ntwo\n\nthree\n\nok") and len(turns(vault)) == 5
 
 
-def test_a_loop_goes_on_after_its_server_was_killed(vault: Vault) -> None:
-    """Its rounds were in no record, up to half an hour of them."""
-    state, key = vault.root / ".vault-memory/open-turns", "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ" * 2
-    killed = TurnRecorder(vault)
-    one = said(vault, f"one, my key is {key}")
-    assert killed.add(one, TOOL_CALLS) == killed.add(one, replace(TOOL_CALLS, text="more\ud83d")) == []
-    beside = TurnRecorder(vault)
-    assert beside.finish() == [], "a loop of a server that runs is its own"
-    [file] = state.glob("*.jsonl")
-    assert file.stat().st_mode & 0o777 == 0o600 and key not in file.read_text()
-    file.write_bytes(file.read_bytes() + b'"torn')
-    (state / "dead.1.jsonl").write_bytes(b"{}")
-    killed._lock.close()  # type: ignore[union-attr]  # as the system does for a process that is gone
-    again = TurnRecorder(vault)
-    assert len(again.add(one, COMPLETE)) == 1 and again.finish() == []
-    assert [reply for _, reply in turns(vault)] == ["wait\n\nmore\ufffd\n\nok"] and not [*state.iterdir()]
-
-
-def test_conversations_at_the_same_time_do_not_end_each_others_loops(vault: Vault, recorder: TurnRecorder) -> None:
-    assert recorder.add(said(vault, "one", conversation="a"), TOOL_CALLS) == []
-    assert len(recorder.add(said(vault, "two", conversation="b"), COMPLETE)) == 1
-    assert len(recorder.finish()) == 1
-    assert [words for words, _ in turns(vault)] == ["two", "one"]
-
-
-def test_a_loop_may_go_on_for_hours(vault: Vault, recorder: TurnRecorder, seconds: Seconds) -> None:
-    """Somebody else's turn in between does not end a loop whose rounds keep coming."""
-    one = said(vault, "one")
-    for _ in range(4):
-        assert recorder.add(one, TOOL_CALLS) == []
-        seconds.now += TOOL_LOOP_IDLE_S - 60
-        assert [turn.user_id for turn in recorder.add(said(vault, f"two {seconds.now}", "bob", "d"), COMPLETE)] == [
-            "bob"
-        ]
-    assert len(recorder.add(one, COMPLETE)) == 1
-    assert turns(vault) == [("one", "wait\n\nok")]
+def test_a_loop_without_an_end_is_in_the_record_all_the_same(vault: Vault, recorder: TurnRecorder) -> None:
+    pass_on(recorder, said(vault, "one"), TOOL_CALLS)
+    pass_on(recorder, said(vault, "two"), COMPLETE)
+    assert turns(vault) == [("one", "wait"), ("two", "ok")]
 
 
 def test_the_same_words_in_another_conversation_are_another_turn(vault: Vault, recorder: TurnRecorder) -> None:
     for conversation in ("c", "d"):
-        assert len(recorder.add(said(vault, "hi", conversation=conversation), COMPLETE)) == 1
+        pass_on(recorder, said(vault, "hi", conversation=conversation), COMPLETE)
+    assert turns(vault) == [("hi", "ok")] * 2
 
 
-@pytest.mark.slow
-def test_open_loops_take_a_limited_memory_and_the_one_who_has_most_of_it_ends(
-    vault: Vault, recorder: TurnRecorder
-) -> None:
-    assert recorder.add(said(vault, "hi", "bob"), TOOL_CALLS) == []
-    ended = []
-    for number in range(10):
-        long = ChatResponse("tea " * 250_000 + "🍵", is_complete=True, has_tool_calls=True)
-        ended += recorder.add(said(vault, f"hi {number}", conversation=f"c{number}"), long)
-    assert [turn.user_id for turn in ended] == ["alice", "alice"]
-    assert [words for words, _ in turns(vault)] == ["hi 0", "hi 1"]
-    assert len(recorder.add(said(vault, "hi", "bob"), COMPLETE)) == 1
+def test_the_record_holds_no_secret_by_which_a_request_is_known(vault: Vault, recorder: TurnRecorder) -> None:
+    key = vault.root / ".vault-memory/request-key.json"
+    pass_on(recorder, said(vault, "hi"), COMPLETE)
+    assert key.stat().st_mode & 0o777 == 0o600

@@ -81,14 +81,13 @@ def drop_user_token(vault: Vault, user_id: str) -> None:
 
 
 def drop_tokens(root: Path) -> list[str]:
-    """End every token in a folder that came from elsewhere, and the open turns, which anybody may have written for a
-    user; returns the names of the tokens' files. No link is followed."""
+    """End every token in a folder that came from elsewhere; returns the names of their files. No link is followed."""
     state = root / layout.STATE_DIR
     if state.is_symlink():
         state.unlink()
         return []
     ended = _present(root)
-    for path in (state / "token", state / "tokens", state / layout.OPEN_TURNS):
+    for path in (state / "token", state / "tokens"):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:

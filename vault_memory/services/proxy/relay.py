@@ -63,6 +63,8 @@ LARGE_HEAD_BYTES = 4 << 10
 SAME_MEMORY_S = 60.0
 """How long a repeated request gets the same memory; the rounds of a tool loop get it as long as the loop lasts."""
 MAX_KEPT_MEMORIES = 1_000
+ACCEPT_WAIT_S = 1.0
+"""How long the head of a response waits until the words that it answers are in the record."""
 RESPONSE_THREADS = 1
 """How many responses are read at the same time while they come; more would only compete for the interpreter."""
 _SAID_OFF_RECORD = "the same words were said off the record"
@@ -117,6 +119,7 @@ class Relay:
         self._large_read_thread = ThreadPoolExecutor(1, "read-large")  # so that others do not wait for it
         self._response_threads = ThreadPoolExecutor(RESPONSE_THREADS, "response")
         self._memory_threads = ThreadPoolExecutor(MEMORY_THREADS, "memory")
+        self._accept_thread = ThreadPoolExecutor(1, "accept")  # beside it: the head of a response waits for the words
         self._record_thread = ThreadPoolExecutor(1, "record")  # one at a time: a person's turns stay in order
         self._to_record: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
         self._learn_thread = ThreadPoolExecutor(1, "learn")  # it may wait for another writer; a turn is kept at once
@@ -198,11 +201,35 @@ class Relay:
             kept = await asyncio.wrap_future(self._large_read_thread.submit(for_provider, headers))
         response = await self._upstreams[provider].send(method, path, kept, prepared.take_body(), own_key, sent)
         request = prepared.user_request
-        is_success = 200 <= response.status < 300
-        if request is not None and prepared.is_turn and is_success and self._recorder.is_recorded(request):
-            prepared.user_request, prepared.not_recorded = None, "the same request is recorded already"
+        if request is not None and prepared.is_turn and 200 <= response.status < 300:
+            await self._accept(prepared, request)
         turn = self._reading.setdefault(request.user_id if request else "", asyncio.Lock())
         return RelayedResponse(prepared, response, self.record, self._response_threads, turn)
+
+    async def _accept(self, prepared: Prepared, request: UserRequest) -> None:
+        """Have the words recorded before the client gets the head of the response, or soon after it if that takes
+        longer than `ACCEPT_WAIT_S`: another process may hold the records."""
+
+        def work() -> Recorded | None:
+            accepted = self._recorder.accept(request)
+            if accepted and accepted.source:
+                prepared.accepted = accepted
+                if accepted.is_new:
+                    self._after_turns([accepted])
+            return accepted
+
+        try:
+            accepting = asyncio.wrap_future(self._accept_thread.submit(work))
+            accepting.add_done_callback(lambda done: done.cancelled() or done.exception())  # it is tried again later
+            accepted = await asyncio.wait_for(asyncio.shield(accepting), ACCEPT_WAIT_S)
+        except asyncio.CancelledError:
+            raise
+        except Exception:  # it is tried again with the reply, and told then if that fails, too
+            return
+        if accepted is None:
+            prepared.user_request, prepared.not_recorded = None, _SAID_OFF_RECORD
+        elif accepted.is_complete:
+            prepared.user_request, prepared.not_recorded = None, "the same request is recorded already"
 
     def record(
         self,
@@ -219,14 +246,13 @@ class Relay:
         request = prepared.user_request
         if request is None or prepared.not_recorded is not None:
             if request is not None:  # its words stay off the record for half an hour from now
-                with contextlib.suppress(RuntimeError):
-                    self._record_thread.submit(self._leave_out, request)
+                self._recorder.leave_out(request)
             recorded()
             return
 
         def work() -> None:
             try:
-                self._record_response(request, read, problem)
+                self._record_response(request, read, problem, prepared.accepted)
             except Exception as error:
                 self._report(
                     (request.user_id, request.as_of),
@@ -243,7 +269,6 @@ class Relay:
                 self._to_record.setdefault(request.user_id, deque()).append(work)
         except RuntimeError:  # the server is stopping, and this client was cut off just now
             work()
-            self._after_turns(self._recorder.finish())
 
     async def close(self) -> None:
         """Record the turns that are left, then close all connections."""
@@ -290,8 +315,7 @@ class Relay:
         """What `Prepared` says of a turn of a request that the client has on the record or not."""
         is_left_out = self._recorder.is_left_out(request)
         if not is_on or (is_left_out and request.chat.is_tool_round):
-            with contextlib.suppress(RuntimeError):  # the server is stopping
-                self._record_thread.submit(self._leave_out, request)
+            self._recorder.leave_out(request)
             return request, _SAID_OFF_RECORD if is_on else ""
         if is_left_out:  # perhaps the person says the same again: it must not be left out for good
             return None, _SAID_OFF_RECORD
@@ -375,35 +399,32 @@ class Relay:
         work()
 
     def _record_response(
-        self, request: UserRequest, read: Callable[[], tuple[ChatResponse, bool]], problem: str
+        self,
+        request: UserRequest,
+        read: Callable[[], tuple[ChatResponse, bool]],
+        problem: str,
+        accepted: Recorded | None,
     ) -> None:
         self.vault.memories.let_go_first()
         try:
             response, is_whole = read()
             unread = NOT_ALL_READ if response.text else NOT_READ
             why = NOT_KEPT if not is_whole else "" if response.is_readable or problem else unread
-            turns = self._recorder.add(request, response, problem or why)
+            turn = self._recorder.complete(request, response, problem or why, accepted)
             if self._recorder.is_left_out(request):  # since this response began: its head did not say so
                 why = _SAID_OFF_RECORD
             elif response.text:
                 why = ""
             if why:
-                self._report((request.user_id, request.as_of), "an earlier turn was not recorded", why)
+                self._report((request.user_id, request.as_of), "an earlier answer was not recorded", why)
         finally:
             with self._lock:
                 self._responses_to_record -= 1
-        self._after_turns(turns)
-
-    def _leave_out(self, request: UserRequest) -> None:
-        """In the thread of the recorder, so before the response to this request, or to a later round, is recorded."""
-        self._after_turns(self._recorder.leave_out(request))
+        self._after_turns([turn] if turn else [])
 
     def _after_turns(self, turns: list[Recorded]) -> None:
         """Have the turns learned from in a thread of its own: another writer may hold a user's files for a while, and
         what is said meanwhile must be kept at once."""
-        for turn in turns:
-            if turn.paused and not turn.source:
-                self._report((turn.user_id, turn.as_of), "an earlier turn was not recorded", turn.paused)
         with self._lock:
             for turn in turns:
                 self._to_learn.setdefault((turn.user_id, turn.as_of), []).append(turn)
@@ -425,8 +446,8 @@ class Relay:
                 learn_waiting(self.vault, self.vault.id_now(*whose)[0], WAIT_S)
             except Exception as error:  # the turn is kept: the next one, or the daemon, learns from it
                 self._report(whose, "nothing was learned from an earlier turn yet", _in_words(error))
-            for turn in turns:
-                if turn.source and self.vault.config.llm_enabled:
+            for turn in turns:  # with its reply, which the model is shown, too
+                if turn.source and turn.is_complete and self.vault.config.llm_enabled:
                     look = partial(second_look, as_of=turn.as_of)
                     self._second_look_thread.submit(look, self.vault, turn.user_id, turn.source)
         while self._sources_to_index and not self._responses_to_record:
@@ -441,7 +462,7 @@ class Relay:
         self._large_read_thread.shutdown()
         self._memory_threads.shutdown()
         self._response_threads.shutdown()
-        self._record_thread.submit(lambda: self._after_turns(self._recorder.finish()))
+        self._accept_thread.shutdown()
         self._record_thread.shutdown()
         self._learn_thread.shutdown()
         self._second_look_thread.shutdown(cancel_futures=True)

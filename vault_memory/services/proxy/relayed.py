@@ -15,6 +15,7 @@ from vault_memory.adapters.models import UpstreamResponse, end_to_end
 from vault_memory.core.chat import MAX_READ_BYTES, ChatResponse, ResponseReader
 from vault_memory.errors import UsageError
 from vault_memory.services.proxy.turn_recorder import UserRequest
+from vault_memory.services.turns import Recorded
 
 UNPACKED_PER_BYTE = 64
 """A compressed response counts as what it may hold: a bomb of 32 KB takes a third of a second when it is read, and
@@ -88,13 +89,14 @@ class Prepared:
     """A request ready to be sent on. `memory` reports what became of its memory, as a header value: ASCII, one line.
 
     A turn is made from `user_request`; None: no turn. `not_recorded` says why no turn is made of that either, "" if the
-    client knows why.
+    client knows why. `accepted` is the turn, once its words are in the record.
     """
 
     body: bytes
     memory: str
     user_request: UserRequest | None = None
     not_recorded: str | None = None
+    accepted: Recorded | None = None
 
     @property
     def is_turn(self) -> bool:
@@ -137,12 +139,9 @@ class RelayedResponse:
 
     def _memory_status(self) -> str:
         """What became of the memory, and whether the exchange leaves no turn, as far as its head tells."""
-        if not self._prepared.is_turn or not self._is_success:
-            why = self._prepared.not_recorded
-        elif self._response.has_known_encoding:
+        if self._prepared.is_turn and self._is_success:
             return self._prepared.memory
-        else:
-            why = "the response has an encoding that is not read here"
+        why = self._prepared.not_recorded
         return f"{self._prepared.memory}; not recorded" + (f", as {why}" if why else "")
 
     @property

@@ -62,8 +62,8 @@ class Recorded:
     `source` is the line of the conversation record, `conversations/2026-01-30.jsonl:12`; it is empty off the record.
     `sources` are the files that changed. `paused` says why the commits wait, if they do, or why nothing was learned.
     `redactions` counts what was kept out, by category. `degraded` says in words what could not be used.
-    `user_id` is the person's id as of `as_of` (`Vault.renamings`). `is_new`: not if it was in the record already, and
-    then `is_complete` says whether a whole reply was, too.
+    `user_id` is the person's id as of `as_of` (`Vault.renamings`). `is_new`: not if it was in the record already.
+    `is_complete`: its reply is in the record, too, and has ended.
     """
 
     source: str
@@ -331,7 +331,14 @@ def add_reply(
             turn = DayRecord(files.read(vault.path(user_id, name), None) or b"").at(int(number))
             if turn is None or day is None:
                 raise NotFound(f"{layout.user_dir(user_id)}/{source} holds no turn any more: its reply is not recorded")
-            recorded = Recorded(source, (), (), (name,), None, dict(redact.counts), (), user_id, as_of)
+            recorded = Recorded(
+                source,
+                sources=(name,),
+                redactions=dict(redact.counts),
+                user_id=user_id,
+                as_of=as_of,
+                is_complete=exit_code is not None,
+            )
             last = turn.replies[-1][1] if turn.replies else {}
             is_said = text == last.get("assistant_message") and exit_code == last.get("exit_code")
             if turn.is_complete or is_said or not (text or exit_code is not None):
