@@ -36,6 +36,8 @@ _ENTRY = re.compile(rb"([0-7]{1,11}) ([^\0]+)\0(.{20})", re.DOTALL)
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}")
 _PACK_FAULTS = (OSError, ValueError, IndexError, AssertionError, struct.error, zlib.error)
 """What gitdb raises for a pack that is damaged, beside its own errors."""
+_PACKS_GUARD = threading.Lock()
+"""All threads share gitdb's mapped packs; it does not guard them itself."""
 _MAX_CACHED_TREES = 64
 _MAX_LISTED_TREES = 4
 _MAX_SEARCHES = 64
@@ -161,7 +163,6 @@ class Objects:
         self._new: dict[str, tuple[str, bytes]] = {}
         self._trees: dict[str, _Tree] = {}
         self._listed: deque[_Tree] = deque(maxlen=_MAX_LISTED_TREES)
-        self._guard = threading.Lock()
         self._packs: Any = None
 
     # Reading ------------------------------------------------------------------------------------------------------
@@ -218,16 +219,19 @@ class Objects:
         """What `find` takes of an object from gitdb's packs. Raises `HistoryError` when no pack has it."""
         from gitdb.db import GitDB  # type: ignore[import-untyped]
         from gitdb.exc import ODBError  # type: ignore[import-untyped]
+        from gitdb.util import mman  # type: ignore[import-untyped]
 
-        with self._guard:  # all threads share its open pack files
-            for attempt in range(2):  # a fetch adds packs, a repack removes them: then they are listed again
-                if self._packs is None or attempt:
-                    self._packs = GitDB(str(self._folder))
-                try:
+        with _PACKS_GUARD:
+            if self._packs is not None:
+                with contextlib.suppress(ODBError, *_PACK_FAULTS):
                     return find(self._packs, bytes.fromhex(object_id))
-                except (ODBError, *_PACK_FAULTS) as error:
-                    problem = error
-        raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`") from problem
+                _close(self._packs)  # a fetch adds packs, a repack removes them: they are listed again
+                mman.collect()
+            self._packs = GitDB(str(self._folder))
+            try:
+                return find(self._packs, bytes.fromhex(object_id))
+            except (ODBError, *_PACK_FAULTS) as error:
+                raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`") from error
 
     def tree(self, tree_id: str) -> bytes:
         """The body of a tree as git would write it; the last few are kept, since each turn of a chat reads the same
@@ -381,6 +385,18 @@ def _unpacked(file: BinaryIO, max_bytes: int) -> bytes:
         pieces.append(reader.decompress(block, left))
         left -= len(pieces[-1])
     return b"".join(pieces)
+
+
+def _close(packs: Any) -> None:
+    """Let go of gitdb's packs: it keeps each file mapped, and its place on the disk taken, while an object refers to
+    it, and these refer to themselves."""
+    for part in packs.databases():
+        if hasattr(part, "databases"):  # git's alternates
+            _close(part)
+        elif hasattr(part, "entities"):
+            for entity in part.entities():
+                entity.pack().close()
+                entity.index().close()
 
 
 def _is_blob(info: Any, max_bytes: int) -> bool:

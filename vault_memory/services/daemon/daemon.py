@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
+from vault_memory.adapters.allocator import use_one_heap
 from vault_memory.adapters.watcher import EVERYTHING, Hint
 from vault_memory.core import layout
 from vault_memory.core.timing import Debouncer
@@ -86,6 +87,7 @@ class Daemon:
         self._stop = stop
         with ExitStack() as locked:
             locked.enter_context(only_daemon(self.vault.root))
+            use_one_heap()
             self._events.started(f"process {os.getpid()} watches {self.vault.root}")
             workers = self._start_workers()
             lock, saved_at = _inode(lock_path(self.vault.root)), time.monotonic()
