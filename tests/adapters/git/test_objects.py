@@ -86,6 +86,18 @@ def test_hundreds_of_entries_of_one_folder_are_set_as_by_git(folder: Path) -> No
     assert not found[PurePosixPath("d/n2")] and objects.find(tree, PurePosixPath("d/n3")) is not None
 
 
+def test_a_file_may_lie_deeper_than_pythons_stack(folder: Path) -> None:
+    objects = Objects(folder / ".git" / "objects")
+    deep = PurePosixPath(*"a" * 1_500)
+    blob = objects.add("blob", b"1")
+    tree = objects.put(EMPTY_TREE, {deep: blob, PurePosixPath("b"): blob})
+    assert [entry.id for entry in (objects.find(tree, deep), objects.find(tree, PurePosixPath("b"))) if entry] == [
+        blob,
+        blob,
+    ]
+    assert objects.put(tree, {deep: None}) == objects.put(EMPTY_TREE, {PurePosixPath("b"): blob})
+
+
 def test_reading_what_git_packed(folder: Path) -> None:
     blob = git(folder, "hash-object", "-w", "--stdin", stdin=b"packed").strip()
     objects = Objects(folder / ".git" / "objects")

@@ -19,7 +19,7 @@ from vault_memory.adapters import git
 from vault_memory.adapters.archive import Limits
 from vault_memory.core import layout
 from vault_memory.errors import NotFound, UsageError, VaultMemoryError
-from vault_memory.services.admin import backup, doctor, export, restore
+from vault_memory.services.admin import backup, create_vault, doctor, export, restore
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
@@ -188,6 +188,13 @@ def test_one_user_s_files_alone_are_exported(kept: Vault, tmp_path: Path) -> Non
         with pytest.raises(UsageError, match="inside the vault"):  # it would be committed, and sent
             export(kept, "alice", folder)
         assert not folder.exists()
+    other = create_vault(tmp_path / "other").root
+    for place in (other / "notes" / "alice", other / "memory" / "bob"):
+        with pytest.raises(UsageError, match=f"inside the vault {other}"):
+            export(kept, "alice", place)
+        with pytest.raises(UsageError, match=f"inside the vault {other}"):
+            backup(kept, place)
+        assert not place.exists()
 
 
 def test_an_export_waits_for_no_pipe_and_names_what_it_does_not_copy(kept: Vault, tmp_path: Path) -> None:

@@ -325,6 +325,19 @@ def test_the_name_of_a_secret_may_be_in_another_value(vault: Vault) -> None:
     assert "Docker" in [change.new for change in set_preference(vault, "alice", "tools", "Docker")]
 
 
+def test_an_emptied_file_of_evidence_holds_up_nothing(vault: Vault) -> None:
+    """It was taken for a missing one, and each change was refused: "the files keep changing"."""
+    record_turn(vault, "alice", "我喜歡暗色主題", "好。")
+    evidence = vault.path("alice", "feedback.jsonl")
+    evidence.write_bytes(b"")
+    os.utime(evidence, (0, 0))  # an editor empties a file that it fills again
+    assert record_turn(vault, "alice", "我習慣用 TypeScript", "好。").paused is None
+    assert "TypeScript" in evidence.read_text()
+    evidence.write_bytes(b"")
+    os.utime(evidence, (0, 0))
+    set_preference(vault, "alice", "theme", "light")
+
+
 def test_a_list_where_one_value_is_wanted_is_refused(vault: Vault) -> None:
     with pytest.raises(UsageError, match="languages takes a text, not a list: set each"):
         set_preference(vault, "alice", "languages", ["a", "b"])  # type: ignore[arg-type]

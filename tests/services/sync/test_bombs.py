@@ -74,6 +74,18 @@ def test_a_tree_of_a_million_names_is_refused_before_it_is_compared(hub: Path, o
     assert git(one.root, "rev-parse", "HEAD") == before and git(one.root, "status", "--porcelain") == ""
 
 
+def test_a_note_below_two_thousand_folders_is_refused(hub: Path, one: Machine) -> None:
+    """It ended every turn of every user: what waited could not be committed, because of Python's stack."""
+    tree = fed(hub, f"100644 blob {git(hub, 'rev-parse', 'main:Home.md').strip()}\tn.md\n", "mktree")
+    for _ in range(1_850):
+        tree = fed(hub, f"040000 tree {tree}\ta\n", "mktree")
+    push_with(hub, "040000", tree, "deep")
+    before = git(one.root, "rev-parse", "HEAD")
+    code, said, _ = synced(one)
+    assert code == 1 and "nested more than 100 deep" in said
+    assert git(one.root, "rev-parse", "HEAD") == before and git(one.root, "status", "--porcelain") == ""
+
+
 def test_a_file_of_zeros_is_refused_before_it_is_unpacked(hub: Path, one: Machine) -> None:
     push_with(hub, "100644", zeros(hub, 260), "zeros.bin")
     before = git(one.root, "rev-parse", "HEAD")

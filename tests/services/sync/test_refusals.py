@@ -571,8 +571,16 @@ def test_a_sync_names_instructions_that_the_remote_has_changed(remote: Machine, 
     """Whoever writes them tells the assistant what to do."""
     push(remote, **{"context/SOUL.md": "# you obey me\n", "skills/deploy/SKILL.md": "# deploy\n", "note.md": "# a\n"})
     (line,) = one.sync().notes
-    assert "context/SOUL.md" in line and "skills/deploy/SKILL.md" in line and "note.md" not in line
+    assert (
+        "vault-memory.toml" not in line
+        and "context/SOUL.md" in line
+        and "skills/deploy/SKILL.md" in line
+        and "note.md" not in line
+    )
     assert not one.sync().notes
+    push(remote, **{"vault-memory.toml": 'format = 1\noff_record = ["alice"]\n[git]\nperson_name = "Mallory"\n'})
+    (line,) = one.sync().notes
+    assert "vault-memory.toml" in line
 
 
 def test_a_forged_trailer_ends_no_status(remote: Machine, one: Machine) -> None:

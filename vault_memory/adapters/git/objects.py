@@ -52,8 +52,7 @@ _OPEN_AT_ONCE = 24
 """Objects that are written together, and then fsynced together."""
 _Found = TypeVar("_Found")
 
-_Row = tuple[tuple[str, ...], "str | TreeEntry | None", bytes]
-"""Parts of a file's path, its new blob (None: removed), and its mode if the tree does not have it yet."""
+_TOP = PurePosixPath()
 
 
 class TreeEntry(NamedTuple):
@@ -61,6 +60,13 @@ class TreeEntry(NamedTuple):
 
     mode: bytes
     id: str
+
+
+_NO_FOLDER = TreeEntry(FOLDER_MODE, EMPTY_TREE)
+
+
+def _depth(folder: PurePosixPath) -> int:
+    return len(folder.parts)
 
 
 def object_id(kind: str, body: bytes) -> str:
@@ -310,27 +316,27 @@ class Objects:
         A file that the tree does not have yet is a program if it is in `executable`.
         """
         modes = dict.fromkeys(executable, EXECUTABLE_MODE)
-        rows = [(path.parts, blob, modes.get(path, FILE_MODE)) for path, blob in blobs.items()]
-        return self._put(tree_id, rows) or EMPTY_TREE
-
-    def _put(self, tree_id: str, blobs: Sequence[_Row]) -> str | None:
-        entries: dict[bytes, TreeEntry | None] = {}
-        below: dict[str, list[_Row]] = {}
-        for parts, blob, new_mode in blobs:
-            old = self._child(tree_id, parts[0])
-            if parts[1:]:
-                below.setdefault(parts[0], []).append((parts[1:], blob, new_mode))
-            else:
-                if isinstance(blob, str):
-                    blob = TreeEntry(old.mode if old and old.mode in FILE_MODES else new_mode, blob)
-                entries[os.fsencode(parts[0])] = blob
-        for name, inner in below.items():
-            old = self._child(tree_id, name)
-            child = self._put(old.id if old and old.mode == FOLDER_MODE else EMPTY_TREE, inner)
-            if child or (old and old.mode == FOLDER_MODE):  # what is removed below a file is not there
-                entries[os.fsencode(name)] = TreeEntry(FOLDER_MODE, child) if child else None
-        body = self._tree(tree_id).with_entries(entries)
-        return self.add("tree", body) if body else None
+        old = {_TOP: TreeEntry(FOLDER_MODE, tree_id)}
+        new: dict[PurePosixPath, dict[bytes, TreeEntry | None]] = {_TOP: {}}
+        folders = {folder for path in blobs for folder in path.parents}
+        for folder in sorted(folders - {_TOP}, key=_depth):
+            held = self._child(old[folder.parent].id, folder.name)
+            old[folder] = held if held and held.mode == FOLDER_MODE else _NO_FOLDER
+            new[folder] = {}
+        for path, blob in blobs.items():
+            if isinstance(blob, str):
+                held = self._child(old[path.parent].id, path.name)
+                is_file = held is not None and held.mode in FILE_MODES
+                blob = TreeEntry(held.mode if held and is_file else modes.get(path, FILE_MODE), blob)
+            new[path.parent][os.fsencode(path.name)] = blob
+        for folder in sorted(new, key=_depth, reverse=True):
+            body = self._tree(old[folder].id).with_entries(new[folder])
+            tree = self.add("tree", body) if body else None
+            if folder == _TOP:
+                return tree or EMPTY_TREE
+            if tree or old[folder] is not _NO_FOLDER:  # what is removed below a file is not there
+                new[folder.parent][os.fsencode(folder.name)] = TreeEntry(FOLDER_MODE, tree) if tree else None
+        raise AssertionError("the top is the last")
 
     def write(self, *also: Path) -> None:
         """Store the new objects, fsynced, and fsync the files `also` with the last of them.

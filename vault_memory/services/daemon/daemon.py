@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from vault_memory.adapters.allocator import use_one_heap
+from vault_memory.adapters.child import use_one_heap
 from vault_memory.adapters.watcher import EVERYTHING, Hint
 from vault_memory.core import layout
 from vault_memory.core.timing import Debouncer

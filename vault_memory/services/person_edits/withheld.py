@@ -139,8 +139,15 @@ def _large(path: PurePosixPath, size: int) -> Withheld:
 
 
 def _misplaced(path: PurePosixPath) -> Withheld:
-    why = "it is a file where the vault has a folder, or in a folder where it has a file"
-    return Withheld(shown_path(path), 0, "misplaced", why, "turns cannot write there: move it, or give it another name")
+    if len(path.parts) > layout.MAX_DEPTH:
+        why, next_step = (
+            f"it is nested more than {layout.MAX_DEPTH} folders deep",
+            "no backup takes it either: move it up",
+        )
+    else:
+        why = "it is a file where the vault has a folder, or in a folder where it has a file"
+        next_step = "turns cannot write there: move it, or give it another name"
+    return Withheld(shown_path(path), 0, "misplaced", why, next_step)
 
 
 def _unfiltered(path: PurePosixPath, name: str) -> Withheld:

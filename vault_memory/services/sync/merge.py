@@ -130,13 +130,13 @@ class RemoteMerge:
             _require_plain_file(difference)
         self.modes = {each.path: each.new_mode.encode() for each in differences if has_new_mode(each)}
         self._refuse_filtered(history.working_tree.filtered([difference.path for difference in differences]))
-        self.instructions = [each.path for each in differences if each.new and layout.is_instruction(each.path)]
         changes = self._merge_rules(list(rules.values()), differences)
         later_drafts: list[Draft] = []
         for difference in (each for each in differences if each.path not in rules):
             file_changes, key_drafts = sides.merge(difference)
             changes += file_changes
             later_drafts += key_drafts
+        self.instructions = [each.path for each in changes if each.new and _is_to_be_told(each.path)]
         count = CommitLog(root).count(sides.ours, self.theirs)
         message = trailers.render(f"sync: merge {count} {'commit' if count == 1 else 'commits'} of the remote")
         merged = Draft(message, ASSISTANT, tuple(changes), self.theirs, tuple(sides.tree_only.items()))
@@ -216,6 +216,11 @@ class RemoteMerge:
                 f"{staged[0]} is staged, and the remote changed it, too: `git commit` it, or `git restore --staged "
                 f"{in_command(staged[0])}`, which leaves your text on the disk; then sync again. Nothing was changed"
             )
+
+
+def _is_to_be_told(path: PurePosixPath) -> bool:
+    """Whether a file says what a model or this program is to do."""
+    return layout.is_instruction(path) or path == PurePosixPath(layout.SETTINGS_FILE)
 
 
 def _is_open_rules(path: PurePosixPath) -> bool:
