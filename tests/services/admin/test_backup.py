@@ -175,10 +175,15 @@ def test_conversations_and_what_holds_them_are_private_from_the_start(vault: Vau
 
 def test_one_user_s_files_alone_are_exported(kept: Vault, tmp_path: Path) -> None:
     write(kept, "bob", "notes/a.md", "bob's\n")
-    count = export(kept, "alice", tmp_path / "out")
+    (conversation,) = (kept.root / "memory/alice/conversations").glob("*.jsonl")
+    write(kept, "alice", "bob/2026-01-29.jsonl", conversation.read_text())  # as `mv memory/bob memory/alice` leaves it
+    left_out: list[str] = []
+    count = export(kept, "alice", tmp_path / "out", on_left_out=left_out.append)
+    (line,) = left_out
+    assert line.startswith("left out: memory/alice/bob/2026-01-29.jsonl: it holds turns of a conversation")
     exported = sorted(p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file())
     assert count == len(exported) and {"USER.md", "conversations/2026-01-30.jsonl"} <= set(exported)
-    assert not any("notes" in name for name in exported)
+    assert not any("notes" in name or "bob" in name for name in exported)
     with pytest.raises(UsageError, match="not empty"):
         export(kept, "alice", tmp_path / "out")
     with pytest.raises(NotFound):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -16,6 +17,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, pack
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
+from vault_memory.core.notes import journal
 from vault_memory.errors import ForeignFile, UsageError, VaultMemoryError, in_command
 from vault_memory.services.admin.restore import check_backup, is_left_out
 from vault_memory.services.vault import Vault
@@ -23,6 +25,10 @@ from vault_memory.services.vault import Vault
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _BLOCK_BYTES = 1 << 20
 _NO_FILE = "no file but a pipe, socket or device"
+_RECORD = (
+    "it holds turns of a conversation, and may be another user's: "
+    "move it back into the `conversations/` of its user, and it is exported with them"
+)
 
 
 def backup(vault: Vault, target: Path, *, limits: Limits = DEFAULT_LIMITS) -> list[str]:
@@ -105,9 +111,13 @@ def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.Fil
         if path.is_dir() and not path.is_symlink():
             continue
         name = path.relative_to(home)
+        inside = PurePosixPath(path.relative_to(root).as_posix())
         try:
             if copied.get(name) != files.FileStamp.of(path.lstat()):
                 with files.opened_below(path, root) as source:
+                    if journal.is_stray_record(inside, partial(_lines, source)):
+                        problems.append(f"left out: {inside}: {_RECORD}")
+                        continue
                     copied[name] = _copy(source, folder / name)
             gone.discard(name)
         except ForeignFile:
@@ -119,6 +129,12 @@ def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.Fil
         (folder / name).unlink()
         del copied[name]
     return problems
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of an open file, which is then read from its beginning again. One that is too long comes in pieces."""
+    yield from iter(partial(file.readline, files.MAX_FILE_BYTES), b"")
+    file.seek(0)
 
 
 def _copy(source: BinaryIO, copy: Path) -> files.FileStamp:
