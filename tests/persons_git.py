@@ -361,7 +361,7 @@ class Person:
         self._gate.write_text(self.rng.choice(["", "z-video.bin"]))
         words = ["git", "-C", str(self.root), "switch", "-q", other]
         with subprocess.Popen(words, stderr=subprocess.DEVNULL, start_new_session=True) as process:
-            end = time.monotonic() + self.rng.choice([0.005, 5])  # at once, or where the video is fetched
+            end = time.monotonic() + self.rng.choice([0.005, 30])  # at once, or where the video is fetched
             while process.poll() is None and not self._began.exists() and time.monotonic() < end:
                 time.sleep(0.001)
             with suppress(ProcessLookupError):
@@ -552,7 +552,7 @@ class Person:
         self._gate.touch()
 
         def meanwhile() -> None:
-            end = time.monotonic() + 5
+            end = time.monotonic() + 30
             while not self._began.exists() and time.monotonic() < end and not done.is_set():
                 time.sleep(0.01)
             if self._began.exists():
