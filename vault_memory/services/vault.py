@@ -59,7 +59,8 @@ class MemoriesInProgress:
     """How many chats are getting their memory: a person waits for each, so work that nobody waits for lets them go
     first. Threads share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, wait_s: float = MEMORY_WAIT_S) -> None:
+        self._wait_s = wait_s
         self._changed = threading.Condition()
         self._count = 0
 
@@ -75,9 +76,9 @@ class MemoriesInProgress:
             self._changed.notify_all()
 
     def let_go_first(self) -> None:
-        """Wait until no chat is getting its memory, at most `MEMORY_WAIT_S`."""
+        """Wait until no chat is getting its memory, at most `wait_s`."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._count, MEMORY_WAIT_S)
+            self._changed.wait_for(lambda: not self._count, self._wait_s)
 
 
 GIT_CONFIG = "git config "

@@ -62,11 +62,11 @@ def running(vault: Vault, **times: float) -> Iterator[Running]:
     run = Running(vault, **times)
     run.thread.start()
     try:
-        assert run.daemon.ready.wait(20)
+        assert run.daemon.ready.wait(60)
         yield run
     finally:
         run.stop.set()
-        run.thread.join(10)
+        run.thread.join(60)
         assert not run.thread.is_alive(), "it ends when it is told to"
 
 
@@ -367,7 +367,7 @@ def test_killed_in_the_middle_and_started_again(vault: Vault) -> None:
     wait_until(lambda: is_current(vault), "caught up", 60)
     wait_until(lambda: not vault.history.uncommitted(), "everything is committed", 60)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0, "it ends when it is told to"
+    assert process.wait(60) == 0, "it ends when it is told to"
     assert not reconcile(vault, "alice", full_hash=True).indexed
     subprocess.run(["git", "-C", str(vault.root), "fsck", "--strict"], check=True, capture_output=True)
 
