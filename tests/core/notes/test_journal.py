@@ -33,6 +33,7 @@ def test_an_entry_is_one_heading_and_a_line_per_fact(locale: str) -> None:
         ("old/alice/conversations/2026-01-30.jsonl", TURN, True),
         ("talks.JSONL", f'{{"conversation_id": "c", "us\n{TURN}\n', True),  # its first line was cut by a kill
         ("talks.jsonl", '{"timestamp": "2026-01-30T14:05", "user": "tea?", "assistant": "Green."}', True),
+        ("saved/.jsonl", f"\ufeff{TURN}\n", True),  # some editors save with a byte order mark
         ("memory/alice/conversations/2026-01-30.jsonl", TURN, False),  # private by its place
         ("notes/format.md", TURN, False),
         ("log.jsonl", '{"timestamp": "2026-01-30T14:05", "user": "alice", "action": "log-in"}', False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
 import tarfile
 import tempfile
 import threading
@@ -200,6 +201,22 @@ def test_one_user_s_files_alone_are_exported(kept: Vault, tmp_path: Path) -> Non
         with pytest.raises(UsageError, match=f"inside the vault {other}"):
             backup(kept, place)
         assert not place.exists()
+
+
+def test_a_folder_that_no_path_reaches_is_named(kept: Vault, tmp_path: Path) -> None:
+    """A path has 4,096 bytes at most; a backup ended, and blamed its own name."""
+    number = os.open(kept.root / "memory" / "alice", os.O_RDONLY)
+    for _ in range(30):
+        os.mkdir("d" * 200, dir_fd=number)
+        inner = os.open("d" * 200, os.O_RDONLY, dir_fd=number)
+        os.close(number)
+        number = inner
+    os.close(number)
+    assert any("File name too long" in line for line in backup(kept, tmp_path / "b.tar.gz"))
+    said: list[str] = []
+    assert export(kept, "alice", tmp_path / "out", on_left_out=said.append)
+    assert any("File name too long" in line for line in said)
+    subprocess.run(["rm", "-rf", kept.root], check=True)  # Python's own removal cannot
 
 
 def test_an_export_waits_for_no_pipe_and_names_what_it_does_not_copy(kept: Vault, tmp_path: Path) -> None:

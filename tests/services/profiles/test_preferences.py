@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from vault_memory.adapters import git
 from vault_memory.core.notes.journal import parse_line
-from vault_memory.errors import HistoryError, InvalidId, NotFound, UsageError
+from vault_memory.errors import Busy, HistoryError, InvalidId, NotFound, UsageError
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.profiles.history import history
 from vault_memory.services.profiles.preferences import (
@@ -281,7 +281,12 @@ class TestTogetherWithAHand:
         thread = threading.Thread(target=editor)
         thread.start()
         for number in range(12):
-            set_preference(vault, "alice", "tools", f"tool{number}")
+            while True:
+                try:
+                    set_preference(vault, "alice", "tools", f"tool{number}")
+                    break
+                except Busy:  # on a busy machine no write is done before the next save
+                    continue
         stop.set()
         thread.join()
         # An editor that does not compare may overwrite us; what it wrote must be in history, and ours too.

@@ -54,7 +54,7 @@ def checked_name(text: str, is_folder: bool) -> PurePosixPath:
     if os.name == "nt" and any(char in text for char in "\\:"):
         raise tarfile.TarError(f"{text!r} is not a file name on Windows")
     if len(name.parts) > layout.MAX_DEPTH:
-        raise tarfile.TarError(f"{text[:100]!r}… is nested more than {layout.MAX_DEPTH} deep")
+        raise tarfile.TarError(f"{text[:100]!r}… is nested more than {layout.MAX_DEPTH} folders deep")
     disguised = next((part for part in name.parts if _plain(part) in _CLOSED and part not in _CLOSED), None)
     if disguised:
         raise tarfile.TarError(f"{text!r}: {disguised!r} is another way to write {_plain(disguised)!r}")

@@ -53,8 +53,8 @@ def refuse_vast(root: Path, commit: str) -> None:
         )
     if _TOO_DEEP.search(listed):
         raise HistoryError(
-            f"the remote's commit {commit[:10]} has a file nested more than {layout.MAX_DEPTH} deep: nothing of it is "
-            "taken in; have that file moved up where it was written"
+            f"the remote's commit {commit[:10]} has a file nested more than {layout.MAX_DEPTH} folders deep: "
+            "nothing of it is taken in; have that file moved up where it was written"
         )
 
 

@@ -88,7 +88,7 @@ def parse_line(line: str) -> dict[str, Any]:
 def is_stray_record(path: PurePosixPath, lines: Callable[[], Iterable[bytes]]) -> bool:
     """Whether a file of the vault holds turns, as a conversation record does, and is not private by its place
     (`layout.is_private`): somebody moved it, and it is as private as before. Lines are read of JSONL alone."""
-    if path.suffix.casefold() != ".jsonl" or layout.is_private(path):
+    if not path.name.casefold().endswith(".jsonl") or layout.is_private(path):
         return False
     return any(_is_turn(line) for line in lines())
 
@@ -103,7 +103,7 @@ def _is_turn(line: bytes) -> bool:
     if b'"assistant' not in line:  # to parse a megabyte takes some ten times as long
         return False
     try:
-        row = parse_line(line.decode("utf-8", "replace"))
+        row = parse_line(line.decode("utf-8-sig", "replace"))
     except ValueError:
         return False
     return row.keys() >= {"created_at", "user_message", "assistant_message"}

@@ -108,7 +108,7 @@ def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.Fil
     problems: list[str] = []
     gone = set(copied)
     for path, _ in _files(root, home, problems.append):
-        if path.is_dir() and not path.is_symlink():
+        if os.path.isdir(path) and not os.path.islink(path):
             continue
         name = path.relative_to(home)
         inside = PurePosixPath(path.relative_to(root).as_posix())
@@ -201,7 +201,7 @@ def _files(root: Path, folder: Path, on_problem: Callable[[str], None]) -> Itera
             if not layout.is_state(inside / child / "x"):  # no state folder, but a folder with the name of an index
                 on_problem(f"left out: {inside / child}: a folder in the place of an index")
         folders[:] = [child for child in folders if child not in state]
-        for child in [*names, *(child for child in folders if (here / child).is_symlink())]:
+        for child in [*names, *(child for child in folders if os.path.islink(here / child))]:
             is_lock = child.endswith(".lock") and ".git" in inside.parts  # git allows no reference of such a name
             if not (is_lock or files.is_temporary(child) or layout.is_state(inside / child)):
                 yield here / child, inside / child
