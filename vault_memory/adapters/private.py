@@ -201,14 +201,13 @@ def folder_of(
     """The folder of a private file, reached from the folder `below` (None: that folder itself), which is trusted or is
     reached without a link from the trusted folder `within`.
 
-    With `make`, missing folders are made, but not `below` or `within`. Raises `ForeignFile` when one on the way is a
-    link, or a private one another user's (`belongs_to_other`), `FileNotFoundError` when one is missing. The modes of
-    what is below `below` become private. Without `is_private` they stay as they are, and the umask gives those of what
-    is new.
+    With `make`, missing folders are made. Raises `ForeignFile` when one on the way is a link, or a private one another
+    user's (`belongs_to_other`), `FileNotFoundError` when one is missing. The modes of what is below `below` become
+    private. Without `is_private` they stay as they are, and the umask gives those of what is new.
     """
     public = below or path.parent
     trusted = within or public
-    if make and below is None:  # a vault that was moved away is not made anew
+    if make:
         with contextlib.suppress(FileExistsError):  # pathlib says so of a folder that is deleted at this moment
             trusted.mkdir(parents=True, exist_ok=True)
     if not _HAS_DESCRIPTORS:
