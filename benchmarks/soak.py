@@ -27,6 +27,7 @@ from rich.table import Table
 from soaking import proofs
 from soaking.writers import OUTAGE, USERS, FlakyEmbedder
 
+from vault_memory.adapters import files
 from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.admin.status import status
 from vault_memory.services.daemon.daemon_record import is_running
@@ -127,9 +128,11 @@ class Soak:
 
     def _restless(self) -> str:
         found = status(self.vault)
+        # Of a turn that is being learned from at this moment status says nothing.
+        learning = [name for user in USERS for name in files.names(self.vault.unlearned(user))]
         open_ = [f"{s.scope}: {s.pending or s.vectors_pending}" for s in found.scopes if s.pending or s.vectors_pending]
         edits = [str(change.path) for change in self.vault.history.uncommitted()]
-        return "; ".join([*open_, *edits[:3], *found.unhealthy])
+        return "; ".join([*open_, *learning[:3], *edits[:3], *found.unhealthy])
 
     def _stop_daemon(self) -> None:
         deadline = time.monotonic() + 30

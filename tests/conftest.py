@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -46,10 +49,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """New home folders, one for each test: `mktemp` reads the names of all that it has made, and takes ever longer."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _nobody_in_particular(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _nobody_in_particular(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without any git identity and without our variables, whoever runs the tests."""
-    forget_the_machine(monkeypatch, tmp_path_factory.mktemp("home"))
+    home = next(homes)
+    home.mkdir()
+    forget_the_machine(monkeypatch, home)
 
 
 def forget_the_machine(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
@@ -146,10 +158,10 @@ def daemon(cli: Cli) -> Iterator[subprocess.Popen[str]]:
         yield process
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
-def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20.0) -> Any:
+def wait_until(condition: Callable[[], Any], what: str, seconds: float = 60.0) -> Any:
     """Poll until the condition holds, and return what it gave; fail after the deadline."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -157,6 +169,19 @@ def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20.0) -
             return value
         time.sleep(0.02)
     raise AssertionError(f"waited {seconds} s in vain until {what}")
+
+
+def wait_until_inside(thread: threading.Thread, function: Callable[..., Any]) -> None:
+    """Wait until the thread runs, or waits in, this function, such as `files.lock`."""
+    code = inspect.unwrap(function).__code__
+
+    def is_inside() -> bool:
+        frame = sys._current_frames().get(thread.ident or 0)
+        while frame is not None and frame.f_code is not code:
+            frame = frame.f_back
+        return frame is not None
+
+    wait_until(is_inside, f"the thread is in {function.__name__}")
 
 
 @pytest.fixture

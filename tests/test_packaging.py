@@ -106,7 +106,7 @@ def serves(command: Path, folder: Path) -> bool:
         return httpx.get(f"{address}/healthz", timeout=30).json() == {"alive": True}
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
 
 
 def test_the_extras_hold_one_another() -> None:

@@ -183,7 +183,7 @@ def test_a_log_that_leads_to_a_shell_s_start_file_runs_nothing(
 
     pull(plant)
     use(vault)
-    subprocess.run(["bash", str(start_file)], cwd=tmp_path, capture_output=True, timeout=20)
+    subprocess.run(["bash", str(start_file)], cwd=tmp_path, capture_output=True, timeout=60)
     assert start_file.read_text() == "# mine\n" and not (tmp_path / "ran").exists()
 
 

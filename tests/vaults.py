@@ -50,6 +50,28 @@ def mounted_for_reading(root: Path) -> Iterator[None]:
         subprocess.run(["umount", "-l", str(root)], check=True)
 
 
+@contextlib.contextmanager
+def small_disk(folder: Path) -> Iterator[Path]:
+    """A disk of 1 MB at `folder`, until the end of the block; the test is skipped where nobody can mount one."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody mount")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Write until the disk is full; returns the file that fills it."""
+    filling = disk / "filling"
+    with contextlib.suppress(OSError), filling.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    return filling
+
+
 def say_yes(root: Path) -> None:
     """Say yes to the settings in the vault's file, as a person does who wrote them there."""
     vault = open_vault(root)

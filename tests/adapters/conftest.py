@@ -87,15 +87,10 @@ class Vault:
 
 
 @pytest.fixture(autouse=True)
-def bare_git(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def bare_git(_nobody_in_particular: None) -> Path:
     """Git without the machine's settings; the file returned is its global configuration."""
-    config = tmp_path_factory.mktemp("config") / "gitconfig"
+    config = Path(os.environ["GIT_CONFIG_GLOBAL"])
     config.touch()
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for name in list(os.environ):
-        if name.startswith("GIT_") and not name.startswith("GIT_CONFIG"):
-            monkeypatch.delenv(name)
     return config
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import wait_until_inside
 from tests.vaults import write
+from vault_memory.adapters import files
 from vault_memory.adapters.index import SqliteIndex
 from vault_memory.core.chat import ChatResponse, read_request
 from vault_memory.errors import Busy, IndexUnusable, NotFound
@@ -76,10 +78,10 @@ def test_a_turn_that_waits_for_a_renaming_follows_it(vault: Vault) -> None:
         said = {"user_message": "我喜歡暗色主題", "as_of": before}
         waiting = threading.Thread(target=record_turn, args=(vault, "erin"), kwargs=said)
         waiting.start()
-        waiting.join(0.3)
+        wait_until_inside(waiting, files.lock)
         (vault.root / "memory/erin").rename(vault.root / "memory/fred")
         vault.log_renaming("erin", "fred")
-    waiting.join(20)
+    waiting.join(60)
     assert vault.user_ids() == ["fred"] and words(vault, "fred") == ["hello", "我喜歡暗色主題"]
     assert record_turn(vault, "erin", "later", as_of=before).user_id == "fred"
     with pytest.raises(NotFound, match="has got the id 'fred'"):
@@ -90,10 +92,8 @@ def test_a_change_that_waits_for_a_renaming_is_refused(vault: Vault) -> None:
     """It would bring the old id back to life."""
     record_turn(vault, "erin", "hello")
     errors: list[Exception] = []
-    begun = threading.Event()
 
     def change() -> None:
-        begun.set()
         try:
             set_preference(vault, "erin", "theme", "dark")
         except Exception as error:
@@ -102,11 +102,10 @@ def test_a_change_that_waits_for_a_renaming_is_refused(vault: Vault) -> None:
     with vault.lock("erin"):
         waiting = threading.Thread(target=change)
         waiting.start()
-        assert begun.wait(20)
-        waiting.join(0.5)
+        wait_until_inside(waiting, files.lock)
         (vault.root / "memory/erin").rename(vault.root / "memory/fred")
         vault.log_renaming("erin", "fred")
-    waiting.join(20)
+    waiting.join(60)
     assert [type(error) for error in errors] == [Busy] and "'fred'" in str(errors[0])
     assert vault.user_ids() == ["fred"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat as modes
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -244,3 +244,36 @@ def _unreadable(mode: int) -> str:
     if modes.S_ISLNK(mode):
         return "a symbolic link: links are not followed; put the file itself into the vault"
     return "not a regular file (a folder, pipe, socket or device): it cannot be indexed"
+
+
+def walk(
+    top: str | os.PathLike[str], on_error: Callable[[OSError], None] = lambda error: None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """All folders below one, however deep they are nested: `os.walk` of Python 3.11 ends at some 900 of them. Gives
+    (folder, names of the folders in it, other names) of each, the upper one first, as `os.walk` does.
+
+    No link is followed, though one to a folder counts as a folder. What the caller takes out of the names of folders
+    is not walked. `on_error` is told of each folder that cannot be listed.
+    """
+    todo = [os.fspath(top)]
+    while todo:
+        folder = todo.pop()
+        folders: list[str] = []
+        others: list[str] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    (folders if _is_folder(entry) else others).append(entry.name)
+        except OSError as error:
+            on_error(error)
+            continue
+        yield folder, folders, others
+        below = (os.path.join(folder, name) for name in reversed(folders))
+        todo += [path for path in below if not os.path.islink(path)]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that cannot be followed
+        return False

@@ -25,6 +25,8 @@ MEMORY_DIR = "memory"
 CONVERSATIONS_DIR = "conversations"
 INDEX_FILE = "index.db"
 FORMAT = 1
+MAX_DEPTH = 100
+"""Names in the path of a file, its own and those of the folders above it. Deeper ones end other programs."""
 
 PROFILE = "USER.md"
 MEMORY_LOG = "MEMORY.md"
@@ -117,8 +119,10 @@ def is_program(path: PurePosixPath) -> bool:
 def is_misplaced(path: PurePosixPath) -> bool:
     """Whether a file stands where the layout has a folder (`memory/bob`, `memory/bob/daily`), or below a folder that
     stands where it has a file (`memory/bob/USER.md/x`): a turn could not write there. Or it is the settings of a vault
-    where there is none (`may_be_vault`). Nothing of this kind is committed or taken from a remote. Markdown in
-    `memory/` is no user's."""
+    where there is none (`may_be_vault`), or deeper than `MAX_DEPTH`. Nothing of this kind is committed or taken from
+    a remote. Markdown in `memory/` is no user's."""
+    if len(path.parts) > MAX_DEPTH:
+        return True
     stored = _as_stored(path)
     if not stored.startswith((*_OWN_FOLDERS, "vault-memory.toml/", ".git")):  # most are notes of the shared scope
         return False

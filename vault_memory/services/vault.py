@@ -59,7 +59,8 @@ class MemoriesInProgress:
     """How many chats are getting their memory: a person waits for each, so work that nobody waits for lets them go
     first. Threads share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, wait_s: float = MEMORY_WAIT_S) -> None:
+        self._wait_s = wait_s
         self._changed = threading.Condition()
         self._count = 0
 
@@ -75,9 +76,9 @@ class MemoriesInProgress:
             self._changed.notify_all()
 
     def let_go_first(self) -> None:
-        """Wait until no chat is getting its memory, at most `MEMORY_WAIT_S`."""
+        """Wait until no chat is getting its memory, at most `wait_s`."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._count, MEMORY_WAIT_S)
+            self._changed.wait_for(lambda: not self._count, self._wait_s)
 
 
 GIT_CONFIG = "git config "
@@ -253,11 +254,19 @@ class Vault:
 
     def new_user(self, user_id: str) -> str:
         """The id of a known or new user. Raises `InvalidId`, also for an id that differs from a user's only in case,
-        unless this one has a profile, too."""
+        unless this one has a profile, too, and for a new one that looks like a secret: no commit would take its files.
+        """
         if twin := self._twin(layout.check_user_id(user_id)):
             with suppress(Busy, Unwritable, ForeignFile):  # who asked is told all the same
                 self._refused().update(lambda ids: _latest({**ids, user_id: self.now().timestamp()}))
             raise InvalidId(self._refusal(user_id, twin))
+        if not self._user_root(user_id).exists():
+            from vault_memory.core.privacy import shown_path
+
+            if (shown := shown_path(layout.user_dir(user_id))) != layout.user_dir(user_id).as_posix():
+                raise InvalidId(
+                    f"{shown} would be in no commit, for the user id looks like a secret: choose another id"
+                )
         return user_id
 
     def refused_users(self) -> list[str]:

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path, PurePosixPath
 
 import pytest
+from gitdb.util import mman  # type: ignore[import-untyped]
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -85,6 +86,18 @@ def test_hundreds_of_entries_of_one_folder_are_set_as_by_git(folder: Path) -> No
     assert not found[PurePosixPath("d/n2")] and objects.find(tree, PurePosixPath("d/n3")) is not None
 
 
+def test_a_file_may_lie_deeper_than_pythons_stack(folder: Path) -> None:
+    objects = Objects(folder / ".git" / "objects")
+    deep = PurePosixPath(*"a" * 1_500)
+    blob = objects.add("blob", b"1")
+    tree = objects.put(EMPTY_TREE, {deep: blob, PurePosixPath("b"): blob})
+    assert [entry.id for entry in (objects.find(tree, deep), objects.find(tree, PurePosixPath("b"))) if entry] == [
+        blob,
+        blob,
+    ]
+    assert objects.put(tree, {deep: None}) == objects.put(EMPTY_TREE, {PurePosixPath("b"): blob})
+
+
 def test_reading_what_git_packed(folder: Path) -> None:
     blob = git(folder, "hash-object", "-w", "--stdin", stdin=b"packed").strip()
     objects = Objects(folder / ".git" / "objects")
@@ -94,6 +107,20 @@ def test_reading_what_git_packed(folder: Path) -> None:
     assert objects.read(blob) == ("blob", b"packed"), "a pack that was made after we opened"
     with pytest.raises(HistoryError, match="not in the repository"):
         objects.read("0" * 40)
+
+
+def test_packs_that_git_has_replaced_are_not_kept_open(tmp_path: Path) -> None:
+    """A daemon runs for months, and git repacks now and then: each old pack took memory, and its place on the disk."""
+    git(tmp_path, "init", "-q")
+    objects = Objects(tmp_path / ".git" / "objects")
+    for number in range(5):
+        blob = git(tmp_path, "hash-object", "-w", "--stdin", stdin=b"%d" % number).strip()
+        git(tmp_path, "update-ref", f"refs/tags/{number}", blob)
+        git(tmp_path, "gc", "-q")
+        assert objects.read(blob) == ("blob", b"%d" % number)
+        there = {str(path) for path in (tmp_path / ".git" / "objects" / "pack").iterdir()}
+        mapped = {path for path, regions in mman._fdict.items() if regions and path.startswith(str(tmp_path))}
+        assert mapped and mapped <= there
 
 
 def test_of_a_name_that_a_tree_holds_twice_the_first_counts_as_in_git(folder: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.adapters.index.vectors import Scripted, drawn
+from tests.vaults import fill, small_disk
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.adapters.index import database, vectors
 from vault_memory.adapters.index.base import FileState
@@ -440,3 +442,21 @@ def test_an_index_is_asked_about_once_at_each_place(tmp_path: Path) -> None:
     (tmp_path / "copy").rename(path)
     assert files() and asked, "another file"
     assert files() and asked == []
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can mount")
+def test_on_a_full_disk_the_message_says_so(tmp_path: Path) -> None:
+    """A new index, and one that is there: the advice was to delete it, and then to make it anew."""
+    with small_disk(tmp_path / "disk") as disk:
+        for is_there in (False, True):
+            index = SqliteIndex(disk / "index.db")
+            if is_there:
+                index.replace([entry("a.md", "words\n")])
+                index.close()
+            filling = fill(disk)
+            with pytest.raises(IndexUnusable, match="is the disk full") as found:
+                index.files()
+            assert "reindex" not in str(found.value)
+            filling.unlink()
+        assert index.files(), "with room again it is as it was"
+        index.close()

@@ -80,7 +80,7 @@ def test_an_event_is_handed_on_while_the_next_is_still_awaited() -> None:
     async def read() -> bytes:
         async with provider(CHUNKED + b"9\r\ndata: 1\n\n\r\n", b"") as upstream:
             response = await upstream.send("POST", "/chat/completions", [], b"{}")
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 part = await anext(response.parts())
             await response.close()
             return part
@@ -144,7 +144,7 @@ HINT = b"HTTP/1.1 103 Early Hints\r\n\r\n"
 @pytest.mark.slow
 def test_a_response_of_interim_responses_ends() -> None:
     async def ask(again: bytes, pause_s: float, told: str) -> float:
-        async with provider(b"", again, 0.5, pause_s) as upstream, asyncio.timeout(20):
+        async with provider(b"", again, 0.5, pause_s) as upstream, asyncio.timeout(60):
             ends = asyncio.Event()
             waiting = asyncio.ensure_future(longest_wait(ends))
             with pytest.raises(EndpointError, match=told) as caught:

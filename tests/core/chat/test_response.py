@@ -48,6 +48,13 @@ def test_of_several_choices_the_first_is_read_response() -> None:
     assert read_response(SSE, b"".join(mixed)) == ChatResponse("ab", is_complete=True)
 
 
+@pytest.mark.parametrize("index", ["null", '"0"'])
+def test_an_index_that_is_none_is_the_firsts(index: str) -> None:
+    """Such a chat was in no record, and nothing said so."""
+    stream = b"".join(chunks("ab")).replace(b'"index": 0', b'"index": ' + index.encode())
+    assert index.encode() in stream and read_response(SSE, stream) == ChatResponse("ab", is_complete=True)
+
+
 def test_tools_called_in_a_stream() -> None:
     assert read_response(SSE, b"".join(chunks("wait", end="tool_calls"))).has_tool_calls
 

@@ -47,7 +47,7 @@ def test_it_takes_the_reader_neither_down_nor_long(yaml: str) -> None:
     """In a process of its own: a fault of the library would end this one."""
     program = "import sys; from vault_memory.core.notes import note; print(note.parse(sys.stdin.read()).problems)"
     done = subprocess.run(
-        [sys.executable, "-c", program], input=f"---\nx: {yaml}\n---\n", capture_output=True, text=True, timeout=20
+        [sys.executable, "-c", program], input=f"---\nx: {yaml}\n---\n", capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0 and "front matter" in done.stdout, done.stderr
 

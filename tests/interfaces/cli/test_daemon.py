@@ -79,7 +79,7 @@ def test_the_installed_command_runs_the_daemon(cli: Cli, home: Path) -> None:
         wait_until(lambda: cli.json("status")["daemon"]["running"], "the daemon runs")
     finally:
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 def test_launchd_has_an_agent_of_its_own(cli: Cli, home: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_log_for_programs_and_one_that_stays(cli: Cli) -> None:
     (cli.folder / "plan.md").write_text("計畫\n", encoding="utf-8")
     wait_until(lambda: "committed" in log_kinds(cli), "the edit is committed")
     process.send_signal(signal.SIGINT)
-    printed, _ = process.communicate(timeout=10)
+    printed, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     rows = [json.loads(line) for line in printed.splitlines()]
     assert [row["kind"] for row in rows] == log_kinds(cli)
@@ -126,7 +126,7 @@ def test_settings_are_read_anew_on_sighup_and_wrong_ones_are_not_taken(cli: Cli)
         assert process.poll() is None
     finally:
         process.terminate()
-        printed, _ = process.communicate(timeout=10)
+        printed, _ = process.communicate(timeout=60)
     assert "the old settings stay" in printed
     assert "nonsense" in printed
     assert process.returncode == 0

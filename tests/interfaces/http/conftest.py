@@ -75,7 +75,7 @@ def server(vault: Vault) -> Iterator[Server]:
     with httpx.Client(base_url=address, timeout=30) as client:
         yield Server(vault, address, client)
     running.should_exit = True
-    thread.join(10)
+    thread.join(60)
     listening.close()
 
 
@@ -97,7 +97,7 @@ def served(cli: Cli) -> Iterator[tuple[subprocess.Popen[str], str]]:
         yield process, _address_of(process)
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
 
 
 def _address_of(process: subprocess.Popen[str]) -> str:

@@ -78,4 +78,4 @@ def proxying(vault: Vault) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(15)
+        thread.join(60)

@@ -312,7 +312,7 @@ def serving(app: ASGIApp, reader: type = BoundedHttpProtocol) -> Iterator[tuple[
             yield place.getsockname()
         finally:
             running.should_exit = True
-            thread.join(10)
+            thread.join(60)
 
 
 def exchange(address: tuple[str, int], sent: bytes) -> str:
@@ -344,7 +344,7 @@ def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(vault: 
 def test_a_client_that_disconnects_halfway_harms_no_other(server: Server, alice: Caller) -> None:
     host, port = server.address.removeprefix("http://").split(":")
     for _ in range(3):
-        with socket.create_connection((host, int(port)), timeout=10) as connection:
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
             head = f"POST {MEMORY}/turns HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {alice.token}\r\n"
             head += "Content-Length: 500\r\n\r\n{"
             connection.sendall(head.encode())

@@ -330,7 +330,9 @@ def test_other_endpoints_are_passed_through(proxy: Proxy) -> None:
         for method in ("GET", "DELETE"):
             response = httpx.request(method, f"{proxy.url}/v1/responses/{path}", headers=headers)
             assert response.status_code in (404, 405) and response.json()["type"].startswith("urn:vault-memory:")
-    assert proxy.post("/v1/responses/resp_1/cancel", b"").status_code == 404
+    for path in ("resp_1", "resp_1/cancel"):
+        assert proxy.post(f"/v1/responses/{path}", b"").status_code in (404, 405)
+    assert httpx.get(f"{proxy.url}/v1/models/m?a=1&_M%65thod=DELETE", headers=headers).status_code == 400
     assert httpx.get(proxy.url + "/v1/models").status_code == 401
     assert len(proxy.provider.received) == seen
     assert proxy.post("/v1/responses/input_tokens", body).status_code == 200

@@ -412,7 +412,7 @@ def test_a_body_that_ends_after_a_renaming_serves_nobody(server: Server, alice: 
     """The token is checked with the head: the old id came back to life, or the next one with it was read."""
     host, port = server.address.removeprefix("http://").split(":")
     body = json.dumps({"user_message": "hi"}).encode()
-    with socket.create_connection((host, int(port)), timeout=20) as slow:
+    with socket.create_connection((host, int(port)), timeout=60) as slow:
         head = (
             f"POST /api/v1/memory/alice/turns HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {alice.token}\r\n"
             f"Connection: close\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n"

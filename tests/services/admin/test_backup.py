@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
 import tarfile
 import tempfile
 import threading
@@ -19,7 +20,7 @@ from vault_memory.adapters import git
 from vault_memory.adapters.archive import Limits
 from vault_memory.core import layout
 from vault_memory.errors import NotFound, UsageError, VaultMemoryError
-from vault_memory.services.admin import backup, doctor, export, restore
+from vault_memory.services.admin import backup, create_vault, doctor, export, restore
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
 
@@ -92,7 +93,7 @@ def test_attachments_are_copied_without_the_users_locks(kept: Vault, tmp_path: P
     with ThreadPoolExecutor() as pool:
         with kept.lock("alice"):
             done = pool.submit(backup, kept, tmp_path / "out" / "a.tar.gz")
-            give_up = time.monotonic() + 5
+            give_up = time.monotonic() + 60
             while sum(path.stat().st_size for path in (tmp_path / "out").glob(".*.part")) < 3 << 20:
                 assert time.monotonic() < give_up, "no attachment is copied while somebody else holds the lock"
                 time.sleep(0.01)
@@ -175,10 +176,15 @@ def test_conversations_and_what_holds_them_are_private_from_the_start(vault: Vau
 
 def test_one_user_s_files_alone_are_exported(kept: Vault, tmp_path: Path) -> None:
     write(kept, "bob", "notes/a.md", "bob's\n")
-    count = export(kept, "alice", tmp_path / "out")
+    (conversation,) = (kept.root / "memory/alice/conversations").glob("*.jsonl")
+    write(kept, "alice", "bob/2026-01-29.jsonl", conversation.read_text())  # as `mv memory/bob memory/alice` leaves it
+    left_out: list[str] = []
+    count = export(kept, "alice", tmp_path / "out", on_left_out=left_out.append)
+    (line,) = left_out
+    assert line.startswith("left out: memory/alice/bob/2026-01-29.jsonl: it holds turns of a conversation")
     exported = sorted(p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file())
     assert count == len(exported) and {"USER.md", "conversations/2026-01-30.jsonl"} <= set(exported)
-    assert not any("notes" in name for name in exported)
+    assert not any("notes" in name or "bob" in name for name in exported)
     with pytest.raises(UsageError, match="not empty"):
         export(kept, "alice", tmp_path / "out")
     with pytest.raises(NotFound):
@@ -188,6 +194,29 @@ def test_one_user_s_files_alone_are_exported(kept: Vault, tmp_path: Path) -> Non
         with pytest.raises(UsageError, match="inside the vault"):  # it would be committed, and sent
             export(kept, "alice", folder)
         assert not folder.exists()
+    other = create_vault(tmp_path / "other").root
+    for place in (other / "notes" / "alice", other / "memory" / "bob"):
+        with pytest.raises(UsageError, match=f"inside the vault {other}"):
+            export(kept, "alice", place)
+        with pytest.raises(UsageError, match=f"inside the vault {other}"):
+            backup(kept, place)
+        assert not place.exists()
+
+
+def test_a_folder_that_no_path_reaches_is_named(kept: Vault, tmp_path: Path) -> None:
+    """A path has 4,096 bytes at most; a backup ended, and blamed its own name."""
+    number = os.open(kept.root / "memory" / "alice", os.O_RDONLY)
+    for _ in range(30):
+        os.mkdir("d" * 200, dir_fd=number)
+        inner = os.open("d" * 200, os.O_RDONLY, dir_fd=number)
+        os.close(number)
+        number = inner
+    os.close(number)
+    assert any("File name too long" in line for line in backup(kept, tmp_path / "b.tar.gz"))
+    said: list[str] = []
+    assert export(kept, "alice", tmp_path / "out", on_left_out=said.append)
+    assert any("File name too long" in line for line in said)
+    subprocess.run(["rm", "-rf", kept.root], check=True)  # Python's own removal cannot
 
 
 def test_an_export_waits_for_no_pipe_and_names_what_it_does_not_copy(kept: Vault, tmp_path: Path) -> None:
@@ -208,7 +237,7 @@ def test_an_export_needs_the_lock_only_for_what_has_changed_meanwhile(kept: Vaul
     with ThreadPoolExecutor() as pool:
         with kept.lock("alice"):
             exporting = pool.submit(export, kept, "alice", out)
-            give_up = time.monotonic() + 5
+            give_up = time.monotonic() + 60
             while not before <= {path.name for path in out.rglob("*") if path.stat().st_size}:
                 assert time.monotonic() < give_up, "nothing is copied while somebody else holds the lock"
                 time.sleep(0.01)

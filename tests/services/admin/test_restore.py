@@ -387,9 +387,11 @@ from vault_memory.services.admin import restore
 moves = 0
 def count(event, args):
     global moves
-    if event == "os.rename" and Path(os.fsdecode(args[1])).parent == Path(sys.argv[2]):
+    if event == "shutil.rmtree" and sys.argv[3] == "all":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if event == "os.rename" and Path(os.fsdecode(args[1])).parent == Path(sys.argv[2]) and sys.argv[3] != "all":
         moves += 1
-        if moves == 3:
+        if moves == int(sys.argv[3]):
             os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(count)
 restore(Path(sys.argv[1]), Path(sys.argv[2]))
@@ -400,10 +402,10 @@ restore(Path(sys.argv[1]), Path(sys.argv[2]))
 def test_a_restore_that_was_killed_between_two_moves_is_finished_by_the_next(tmp_path: Path, place: Path) -> None:
     """Half of the vault stayed, and the next restore only said that the folder is not empty."""
     backup_file = archive(tmp_path, lambda add: [add(f"{name}/a.md", b"tea") for name in ("b", "c", "d")])
-    command = [sys.executable, "-c", _KILLED, str(backup_file), str(place)]
+    command = [sys.executable, "-c", _KILLED, str(backup_file), str(place), "4"]
     assert subprocess.run(command, timeout=60).returncode == -signal.SIGKILL
     half = sorted(path.name for path in place.iterdir())
-    assert half[1:] == ["b", "c"] and half[0].startswith(".vault-memory-restore-")
+    assert half[1].startswith(".vault-memory-restore-") and [half[0], *half[2:]] == [".vault-memory", "b", "c"]
     with pytest.raises(UsageError, match="which is not a vault"):
         open_vault(place)
     (place / "c/a.md").write_text("mine")
@@ -419,3 +421,28 @@ def test_a_restore_that_was_killed_between_two_moves_is_finished_by_the_next(tmp
     restore(backup_file, place)
     assert [(place / name / "a.md").read_text() for name in ("b", "c", "d")] == ["tea", "mine", "tea"]
     assert not list(place.glob(".vault-memory-restore-*")) and open_vault(place)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders cannot be locked")
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_restore_that_was_killed_after_its_last_move_tells_what_it_left_out(
+    tmp_path: Path, place: Path, is_there: bool
+) -> None:
+    """The same command only said that the folder is not empty. It deletes nothing, whatever was written since."""
+    target = place / "new"
+    if is_there:
+        target.mkdir()
+    backup_file = archive(tmp_path, lambda add: (add("notes/a.md", b"tea"), add(".vault-memory/tokens/alice", b"x")))
+    command = [sys.executable, "-c", _KILLED, str(backup_file), str(target), "all"]
+    assert subprocess.run(command, timeout=60).returncode == -signal.SIGKILL
+    (target / "notes/b.md").write_text("mine")
+    other = Path(shutil.copy(backup_file, tmp_path / "other.tar.gz"))
+    with pytest.raises(UsageError, match="is not empty"):
+        restore(other, target)
+    told: list[str] = []
+    assert restore(backup_file, target, on_left_out=told.append) == target.resolve()
+    assert told == [".vault-memory/tokens/alice: state is made anew"]
+    assert (target / "notes/b.md").read_text() == "mine"
+    assert not list(place.rglob(".vault-memory-restore-*"))
+    with pytest.raises(UsageError, match="is not empty"):  # it has come to its end
+        restore(backup_file, target)

@@ -22,6 +22,7 @@ import pytest
 from tests.conftest import wait_until
 from tests.vaults import copied, write
 from vault_memory.errors import Busy
+from vault_memory.services.admin import status
 from vault_memory.services.daemon.daemon import Daemon
 from vault_memory.services.daemon.daemon_record import is_running, lock_path, read_record, write_record
 from vault_memory.services.daemon.event_log import Event
@@ -61,11 +62,11 @@ def running(vault: Vault, **times: float) -> Iterator[Running]:
     run = Running(vault, **times)
     run.thread.start()
     try:
-        assert run.daemon.ready.wait(20)
+        assert run.daemon.ready.wait(60)
         yield run
     finally:
         run.stop.set()
-        run.thread.join(10)
+        run.thread.join(60)
         assert not run.thread.is_alive(), "it ends when it is told to"
 
 
@@ -366,7 +367,7 @@ def test_killed_in_the_middle_and_started_again(vault: Vault) -> None:
     wait_until(lambda: is_current(vault), "caught up", 60)
     wait_until(lambda: not vault.history.uncommitted(), "everything is committed", 60)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0, "it ends when it is told to"
+    assert process.wait(60) == 0, "it ends when it is told to"
     assert not reconcile(vault, "alice", full_hash=True).indexed
     subprocess.run(["git", "-C", str(vault.root), "fsck", "--strict"], check=True, capture_output=True)
 
@@ -395,3 +396,20 @@ def test_an_edit_that_waited_for_the_person_is_committed_by_a_scan(vault: Vault)
         wait_until(lambda: "waiting" in run.kinds("alice"), "it waits for the person")
         subprocess.run(["git", "-C", str(vault.root), "reset", "-q"], check=True)
         wait_until(lambda: vault.history.blob(PurePosixPath("memory/alice/note.md")) == b"two\n", "it is committed")
+
+
+def test_an_edit_that_met_another_gits_lock_is_committed_soon_after_it_and_named_until_then(vault: Vault) -> None:
+    """No scan comes meanwhile, and no watcher sees git's lock go: what waited was in no commit until the next scan."""
+    note = PurePosixPath("memory/alice/note.md")
+    with running(vault, full_scan_s=3600) as run:
+        wait_until(lambda: log(vault, "--", "memory/alice/USER.md"), "the first commit")
+        lock = vault.root / ".git" / "index.lock"
+        lock.touch()
+        write(vault, "alice", "note.md", "one\n")
+        wait_until(lambda: "waiting" in run.kinds("alice"), "it waits for the other git")
+        wait_until(
+            lambda: any("wait for their commits" in line for line in status(vault).unhealthy), "`status` says so"
+        )
+        lock.unlink()
+        wait_until(lambda: vault.history.blob(note) == b"one\n", "it is committed")
+        wait_until(lambda: not read_record(vault.root).problems, "and `status` is silent")  # type: ignore[union-attr]

@@ -128,13 +128,13 @@ def test_never_twice_at_once(vault: Vault) -> None:
 
     def wait(vault: Vault) -> str:
         inside.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return "done"
 
     counted = Counted("1m")
     first = threading.Thread(target=heartbeat, args=(vault,), kwargs={"jobs": [Job("counted", "1m", "waits", wait)]})
     first.start()
-    assert inside.wait(10)
+    assert inside.wait(60)
     assert heartbeat(vault, jobs=[counted.job], force=True) == []
     go_on.set()
     first.join()

@@ -45,7 +45,7 @@ def working(vault: Vault) -> Iterator[tuple[VectorWorker, list[Event]]]:
     finally:
         stop.set()
         worker.put(None)
-        thread.join(20)
+        thread.join(60)
         assert not thread.is_alive()
 
 

@@ -182,7 +182,7 @@ def test_some_files_of_a_user_are_indexed_by_one_thread_at_a_time(bare_vault: Va
         waiting.join(0.1)
         assert waiting.is_alive() and not bare_vault.index("alice").files()
         assert reconcile(bare_vault, "alice").indexed == ("a.md",)
-    waiting.join(20)
+    waiting.join(60)
     assert not waiting.is_alive()
 
 

@@ -170,7 +170,7 @@ def test_a_build_that_is_killed_goes_on(bare_vault: Vault, old: EmbeddingServer,
     process = subprocess.Popen([sys.executable, "-c", code, str(vault.root)], env=os.environ)
     wait_until(lambda: NEW in vault.index("alice").spaces(), "the first batch is stored")
     process.send_signal(signal.SIGKILL)
-    process.wait(10)
+    process.wait(60)
     wait_until(lambda: is_quiet(new), "the last requests of the killed process have arrived")
     new.wait_s, sent = 0.0, len(new.texts)
     left = vault.index("alice").spaces()[NEW].pending
@@ -272,7 +272,7 @@ def test_status_and_the_daemon_tell_how_far_the_new_space_is(
         wait_until(lambda: any("700 of 700 passages" in e.message for e in events), "the end is published", 60)
     finally:
         stop.set()
-        daemon.join(10)
+        daemon.join(60)
     progress = [
         e for e in events if e.kind == "vectors" and e.where == "memory/alice" and "of 700 passages" in e.message
     ]
@@ -294,7 +294,7 @@ def test_the_daemon_fills_in_what_the_endpoint_could_not_give(vault: Vault, old:
         wait_until(lambda: "vectors" in (read_record(vault.root) or DaemonRecord()).problems, "the trouble is told")
     finally:
         stop.set()
-        daemon.join(10)
+        daemon.join(60)
     assert asked(vault, "cats number 2")[0].hits[0].source == "n2.md"
 
 

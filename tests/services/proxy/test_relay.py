@@ -299,7 +299,7 @@ def test_users_take_turns_in_having_theirs_recorded(vault: Vault, seconds: Secon
 
         def record(user_id: str, number: int) -> None:
             def read() -> tuple[ChatResponse, bool]:
-                assert released.wait(20)
+                assert released.wait(60)
                 order.append(user_id)
                 return ChatResponse("ok", is_complete=True), True
 

@@ -74,6 +74,31 @@ def test_a_tree_of_a_million_names_is_refused_before_it_is_compared(hub: Path, o
     assert git(one.root, "rev-parse", "HEAD") == before and git(one.root, "status", "--porcelain") == ""
 
 
+def test_a_thousand_users_of_one_folder_are_refused(hub: Path, one: Machine) -> None:
+    """A push of 12 KB made 1.3 GB of indexes."""
+    home = fed(hub, f"100644 blob {git(hub, 'rev-parse', 'main:Home.md').strip()}\tUSER.md\n", "mktree")
+    users = fed(hub, "".join(f"040000 tree {home}\tu{n:04}\n" for n in range(1_000)), "mktree")
+    rest = "".join(line for line in git(hub, "ls-tree", "main").splitlines(keepends=True) if "\tmemory" not in line)
+    tree = fed(hub, f"{rest.rstrip()}\n040000 tree {users}\tmemory\n", "mktree")
+    git(hub, "update-ref", "refs/heads/main", git(hub, "commit-tree", "-p", "main", "-m", "sent", tree).strip())
+    before = git(one.root, "rev-parse", "HEAD")
+    code, said, _ = synced(one)
+    assert code == 1 and "1,000 users who are not here yet" in said
+    assert git(one.root, "rev-parse", "HEAD") == before and git(one.root, "status", "--porcelain") == ""
+
+
+def test_a_note_below_two_thousand_folders_is_refused(hub: Path, one: Machine) -> None:
+    """It ended every turn of every user: what waited could not be committed, because of Python's stack."""
+    tree = fed(hub, f"100644 blob {git(hub, 'rev-parse', 'main:Home.md').strip()}\tn.md\n", "mktree")
+    for _ in range(1_850):
+        tree = fed(hub, f"040000 tree {tree}\ta\n", "mktree")
+    push_with(hub, "040000", tree, "deep")
+    before = git(one.root, "rev-parse", "HEAD")
+    code, said, _ = synced(one)
+    assert code == 1 and "nested more than 100 folders deep" in said
+    assert git(one.root, "rev-parse", "HEAD") == before and git(one.root, "status", "--porcelain") == ""
+
+
 def test_a_file_of_zeros_is_refused_before_it_is_unpacked(hub: Path, one: Machine) -> None:
     push_with(hub, "100644", zeros(hub, 260), "zeros.bin")
     before = git(one.root, "rev-parse", "HEAD")

@@ -54,7 +54,7 @@ def assert_each_has_their_own(machine: Machine) -> None:
     assert "手術" not in found(machine, "alice", "手術約在星期五")
 
 
-@pytest.mark.parametrize("is_sent_first", [False, True])
+@pytest.mark.parametrize("is_sent_first", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_an_id_that_is_given_again_elsewhere_opens_nothing_of_either_person(
     one: Machine, two: Machine, is_sent_first: bool
 ) -> None:
@@ -93,6 +93,7 @@ def test_an_id_that_is_given_again_elsewhere_opens_nothing_of_either_person(
         caller_of(two.vault, token)
 
 
+@pytest.mark.slow
 def test_several_renamings_are_made_in_their_order(one: Machine, two: Machine) -> None:
     record_turn(one.vault, "bob", "我喜歡暗色主題", "好")
     one.sync()

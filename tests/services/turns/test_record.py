@@ -187,7 +187,7 @@ def test_of_one_user_a_single_turn_is_indexed_at_a_time(vault: Vault) -> None:
         wait_until(lambda: "綠茶" in _daily(vault), "it is kept")
         record_turn(vault, "bob", "hi")
         assert waiting.is_alive(), "hers waits, his does not"
-    waiting.join(20)
+    waiting.join(60)
     assert search(vault, "alice", SearchQuery("綠茶")).hits
 
 

@@ -186,7 +186,7 @@ def test_no_lock_is_held_while_the_model_thinks(vault: Vault, chat: ScriptedServ
     profile: Path = vault.path("alice", "USER.md")
     profile.write_text(profile.read_text() + "\n我自己寫的一行\n")
     chat.released.set()
-    thread.join(10)
+    thread.join(60)
     assert values(vault) == {"display_name": "小安", "theme": "dark"}
     assert profile.read_text().endswith("我自己寫的一行\n")
 

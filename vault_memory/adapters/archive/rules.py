@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from vault_memory.core import layout
+
 MAX_HEADER_BYTES = 1_000_000
 """Of one member's headers: names and extended attributes. tarfile holds them in memory."""
-MAX_DEPTH = 100
-"""Folders above a member."""
 LeaveOut = Callable[[PurePosixPath, bool], bool]
 """Whether `unpack` leaves a member out: its name, and whether it is a symbolic link."""
 _MAX_LINKS_FOLLOWED = 40
@@ -53,8 +53,8 @@ def checked_name(text: str, is_folder: bool) -> PurePosixPath:
         raise tarfile.TarError(f"{text!r} is not a path inside the backup")
     if os.name == "nt" and any(char in text for char in "\\:"):
         raise tarfile.TarError(f"{text!r} is not a file name on Windows")
-    if len(name.parts) > MAX_DEPTH:
-        raise tarfile.TarError(f"{text[:100]!r}… is in more than {MAX_DEPTH} folders")
+    if len(name.parts) > layout.MAX_DEPTH:
+        raise tarfile.TarError(f"{text[:100]!r}… is nested more than {layout.MAX_DEPTH} folders deep")
     disguised = next((part for part in name.parts if _plain(part) in _CLOSED and part not in _CLOSED), None)
     if disguised:
         raise tarfile.TarError(f"{text!r}: {disguised!r} is another way to write {_plain(disguised)!r}")

@@ -7,6 +7,7 @@ given a file's own history to walk (`_ancestry`).
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.objects import EMPTY_TREE
-from vault_memory.core import reading
+from vault_memory.core import layout, reading
 from vault_memory.errors import HistoryError
 
 _COMMIT_TIMEOUT_S = 120.0
@@ -22,6 +23,7 @@ MAX_LISTED_FILES = 500_000
 """Files and folders of a commit that others sent; to compare them takes 1 kB of memory each."""
 MAX_BLOBS_BYTES = 250_000_000
 """Of all files that one merge may change, before and after it."""
+_TOO_DEEP = re.compile(rb"(?:[^\0/]*/){%d}" % layout.MAX_DEPTH)
 _FILE_TIMEOUT_S = 60.0
 _NO_BLOB = "0" * 40
 
@@ -38,7 +40,8 @@ class FileDifference(NamedTuple):
 
 def refuse_vast(root: Path, commit: str) -> None:
     """Raise `HistoryError` when a commit lists too many files: a folder that holds itself ten times over, and so on,
-    takes a few hundred bytes for a level, and a comparison takes memory for each name.
+    takes a few hundred bytes for a level, and a comparison takes memory for each name. So it does for a file in too
+    many folders: each level takes time, and other programs end at such a path.
 
     `ls-tree` prints while it walks (13 MB of memory), `diff-tree` when it has found everything.
     """
@@ -47,6 +50,11 @@ def refuse_vast(root: Path, commit: str) -> None:
         raise HistoryError(
             f"the remote's commit {commit[:10]} lists more than {MAX_LISTED_FILES:,} files and folders: nothing of "
             "it is taken in; if you trust it, merge it yourself with `git pull --no-rebase`"
+        )
+    if _TOO_DEEP.search(listed):
+        raise HistoryError(
+            f"the remote's commit {commit[:10]} has a file nested more than {layout.MAX_DEPTH} folders deep: "
+            "nothing of it is taken in; have that file moved up where it was written"
         )
 
 

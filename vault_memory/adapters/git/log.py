@@ -128,12 +128,12 @@ class CommitLog:
         """How many commits `tip` has that `since` has not."""
         return int(git.run(self._root, "rev-list", "--count", tip, *(["--not", since] if since else []), "--"))
 
-    def new_paths(self, since: str | None, tip: str) -> Iterator[PurePosixPath]:
-        """The path of every file and folder that a push of `tip` sends to a remote at `since`."""
+    def new_objects(self, since: str | None, tip: str) -> Iterator[tuple[PurePosixPath, str]]:
+        """The path and object id of every file and folder that a push of `tip` sends to a remote at `since`."""
         args = ("rev-list", "--objects", tip, *(["--not", since] if since else []), "--")
         for row in git.run(self._root, *args, timeout_s=_TIMEOUT_S).split(b"\n"):
             if name := row[41:]:
-                yield PurePosixPath(os.fsdecode(name))
+                yield PurePosixPath(os.fsdecode(name)), row[:40].decode()
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit; None for the very first one."""

@@ -36,6 +36,8 @@ _ENTRY = re.compile(rb"([0-7]{1,11}) ([^\0]+)\0(.{20})", re.DOTALL)
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}")
 _PACK_FAULTS = (OSError, ValueError, IndexError, AssertionError, struct.error, zlib.error)
 """What gitdb raises for a pack that is damaged, beside its own errors."""
+_PACKS_GUARD = threading.Lock()
+"""All threads share gitdb's mapped packs; it does not guard them itself."""
 _MAX_CACHED_TREES = 64
 _MAX_LISTED_TREES = 4
 _MAX_SEARCHES = 64
@@ -50,8 +52,7 @@ _OPEN_AT_ONCE = 24
 """Objects that are written together, and then fsynced together."""
 _Found = TypeVar("_Found")
 
-_Row = tuple[tuple[str, ...], "str | TreeEntry | None", bytes]
-"""Parts of a file's path, its new blob (None: removed), and its mode if the tree does not have it yet."""
+_TOP = PurePosixPath()
 
 
 class TreeEntry(NamedTuple):
@@ -59,6 +60,13 @@ class TreeEntry(NamedTuple):
 
     mode: bytes
     id: str
+
+
+_NO_FOLDER = TreeEntry(FOLDER_MODE, EMPTY_TREE)
+
+
+def _depth(folder: PurePosixPath) -> int:
+    return len(folder.parts)
 
 
 def object_id(kind: str, body: bytes) -> str:
@@ -161,7 +169,6 @@ class Objects:
         self._new: dict[str, tuple[str, bytes]] = {}
         self._trees: dict[str, _Tree] = {}
         self._listed: deque[_Tree] = deque(maxlen=_MAX_LISTED_TREES)
-        self._guard = threading.Lock()
         self._packs: Any = None
 
     # Reading ------------------------------------------------------------------------------------------------------
@@ -218,16 +225,19 @@ class Objects:
         """What `find` takes of an object from gitdb's packs. Raises `HistoryError` when no pack has it."""
         from gitdb.db import GitDB  # type: ignore[import-untyped]
         from gitdb.exc import ODBError  # type: ignore[import-untyped]
+        from gitdb.util import mman  # type: ignore[import-untyped]
 
-        with self._guard:  # all threads share its open pack files
-            for attempt in range(2):  # a fetch adds packs, a repack removes them: then they are listed again
-                if self._packs is None or attempt:
-                    self._packs = GitDB(str(self._folder))
-                try:
+        with _PACKS_GUARD:
+            if self._packs is not None:
+                with contextlib.suppress(ODBError, *_PACK_FAULTS):
                     return find(self._packs, bytes.fromhex(object_id))
-                except (ODBError, *_PACK_FAULTS) as error:
-                    problem = error
-        raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`") from problem
+                _close(self._packs)  # a fetch adds packs, a repack removes them: they are listed again
+                mman.collect()
+            self._packs = GitDB(str(self._folder))
+            try:
+                return find(self._packs, bytes.fromhex(object_id))
+            except (ODBError, *_PACK_FAULTS) as error:
+                raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`") from error
 
     def tree(self, tree_id: str) -> bytes:
         """The body of a tree as git would write it; the last few are kept, since each turn of a chat reads the same
@@ -306,27 +316,27 @@ class Objects:
         A file that the tree does not have yet is a program if it is in `executable`.
         """
         modes = dict.fromkeys(executable, EXECUTABLE_MODE)
-        rows = [(path.parts, blob, modes.get(path, FILE_MODE)) for path, blob in blobs.items()]
-        return self._put(tree_id, rows) or EMPTY_TREE
-
-    def _put(self, tree_id: str, blobs: Sequence[_Row]) -> str | None:
-        entries: dict[bytes, TreeEntry | None] = {}
-        below: dict[str, list[_Row]] = {}
-        for parts, blob, new_mode in blobs:
-            old = self._child(tree_id, parts[0])
-            if parts[1:]:
-                below.setdefault(parts[0], []).append((parts[1:], blob, new_mode))
-            else:
-                if isinstance(blob, str):
-                    blob = TreeEntry(old.mode if old and old.mode in FILE_MODES else new_mode, blob)
-                entries[os.fsencode(parts[0])] = blob
-        for name, inner in below.items():
-            old = self._child(tree_id, name)
-            child = self._put(old.id if old and old.mode == FOLDER_MODE else EMPTY_TREE, inner)
-            if child or (old and old.mode == FOLDER_MODE):  # what is removed below a file is not there
-                entries[os.fsencode(name)] = TreeEntry(FOLDER_MODE, child) if child else None
-        body = self._tree(tree_id).with_entries(entries)
-        return self.add("tree", body) if body else None
+        old = {_TOP: TreeEntry(FOLDER_MODE, tree_id)}
+        new: dict[PurePosixPath, dict[bytes, TreeEntry | None]] = {_TOP: {}}
+        folders = {folder for path in blobs for folder in path.parents}
+        for folder in sorted(folders - {_TOP}, key=_depth):
+            held = self._child(old[folder.parent].id, folder.name)
+            old[folder] = held if held and held.mode == FOLDER_MODE else _NO_FOLDER
+            new[folder] = {}
+        for path, blob in blobs.items():
+            if isinstance(blob, str):
+                held = self._child(old[path.parent].id, path.name)
+                is_file = held is not None and held.mode in FILE_MODES
+                blob = TreeEntry(held.mode if held and is_file else modes.get(path, FILE_MODE), blob)
+            new[path.parent][os.fsencode(path.name)] = blob
+        for folder in sorted(new, key=_depth, reverse=True):
+            body = self._tree(old[folder].id).with_entries(new[folder])
+            tree = self.add("tree", body) if body else None
+            if folder == _TOP:
+                return tree or EMPTY_TREE
+            if tree or old[folder] is not _NO_FOLDER:  # what is removed below a file is not there
+                new[folder.parent][os.fsencode(folder.name)] = TreeEntry(FOLDER_MODE, tree) if tree else None
+        raise AssertionError("the top is the last")
 
     def write(self, *also: Path) -> None:
         """Store the new objects, fsynced, and fsync the files `also` with the last of them.
@@ -381,6 +391,18 @@ def _unpacked(file: BinaryIO, max_bytes: int) -> bytes:
         pieces.append(reader.decompress(block, left))
         left -= len(pieces[-1])
     return b"".join(pieces)
+
+
+def _close(packs: Any) -> None:
+    """Let go of gitdb's packs: it keeps each file mapped, and its place on the disk taken, while an object refers to
+    it, and these refer to themselves."""
+    for part in packs.databases():
+        if hasattr(part, "databases"):  # git's alternates
+            _close(part)
+        elif hasattr(part, "entities"):
+            for entity in part.entities():
+                entity.pack().close()
+                entity.index().close()
 
 
 def _is_blob(info: Any, max_bytes: int) -> bool:

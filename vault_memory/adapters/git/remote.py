@@ -18,6 +18,7 @@ from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.repository import Repository
 from vault_memory.adapters.git.settings import NETWORK, NEXT_STEP, TimedOut, settings_of
 from vault_memory.adapters.git.upkeep import give_to_owner
+from vault_memory.adapters.scan import walk
 from vault_memory.core import reading
 from vault_memory.core.privacy import shown_address, without_credentials
 from vault_memory.errors import HistoryError
@@ -219,6 +220,6 @@ def _files(folder: Path) -> Iterator[Path]:
     if folder.is_symlink():
         yield folder
         return
-    for name, folders, names in os.walk(folder):
+    for name, folders, names in walk(folder):
         yield from (Path(name, child) for child in names)
         yield from (path for child in folders if (path := Path(name, child)).is_symlink())

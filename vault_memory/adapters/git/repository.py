@@ -20,6 +20,7 @@ from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.index_file import MAX_INDEX_BYTES, DamagedIndex, GitIndexFile, UnknownIndex
 from vault_memory.adapters.git.objects import Content, Objects, Stored, bytes_of, object_id
 from vault_memory.adapters.git.settings import ALTERNATES, Place, locate, settings_at
+from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
 from vault_memory.errors import ForeignFile, HistoryError, TooLarge, in_command
 
@@ -174,7 +175,7 @@ class Repository:
         too. One that holds no commit's id is left out: git checks it out no more than we do."""
         packed = self._read(self.common_dir / "packed-refs") or b""
         found = {os.fsdecode(name): commit.decode() for commit, name in _PACKED_BRANCH.findall(packed)}
-        for folder, _, names in os.walk(self.common_dir / "refs" / "heads"):
+        for folder, _, names in walk(self.common_dir / "refs" / "heads"):
             for ref in (Path(folder, name).relative_to(self.common_dir).as_posix() for name in names):
                 if _BRANCH.fullmatch(ref):
                     with contextlib.suppress(HistoryError):

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from vault_memory.adapters import files
+from vault_memory.adapters.scan import walk
 from vault_memory.errors import ForeignFile, HistoryError, TooLarge, in_command
 
 # Of the variables that steer git only these are kept. Obsidian's Git plugin, for example, runs its hooks, and so us,
@@ -365,10 +366,10 @@ def pipe_below(place: Place) -> Path | None:
     """A pipe or device at which git waits: among its own files, those that its config includes, and those that it reads
     in every folder of notes. Looked for when a git hangs."""
     for dot_git in {place.git_dir, place.common_dir}:
-        for folder, _, names in os.walk(dot_git):
+        for folder, _, names in walk(dot_git):
             if found := next(filter(_holds_up, (Path(folder, name) for name in names)), None):
                 return found
-    for folder, folders, names in os.walk(place.top):
+    for folder, folders, names in walk(place.top):
         folders[:] = [name for name in folders if name != ".git"]
         for name in _READ_IN_EACH_FOLDER:
             path = Path(folder, name)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.repository import Repository
+from vault_memory.adapters.scan import walk
 
 _TIMEOUT_S = 1800.0
 _MAX_LOOSE_OBJECTS = 2_000
@@ -36,7 +37,7 @@ class Growth:
 def growth(git_dir: Path) -> Growth:
     """Measure the object database, by looking at its files."""
     total = loose = packs = 0
-    for top, _, names in os.walk(git_dir / "objects"):
+    for top, _, names in walk(git_dir / "objects"):
         folder = Path(top)
         is_fan_out = len(folder.name) == 2
         for name in names:

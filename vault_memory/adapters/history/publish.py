@@ -29,6 +29,7 @@ from vault_memory.adapters.git import (
     object_id,
 )
 from vault_memory.adapters.history.intents import WrittenFile
+from vault_memory.adapters.scan import walk
 from vault_memory.errors import ForeignFile, HistoryError, TooLarge
 
 FolderTrees = Mapping[PurePosixPath, tuple[str | None, str | None]]
@@ -312,7 +313,7 @@ def release_own_locks(repository: Repository) -> None:
             os.replace(lock if is_ours else index_draft, index)
         _release_index(index_draft, lock)
     if ref_draft.exists():
-        for folder, _, names in os.walk(repository.common_dir / "refs"):
+        for folder, _, names in walk(repository.common_dir / "refs"):
             for lock in (Path(folder, name) for name in names if name.endswith(".lock")):
                 if _is_ours(ref_draft, lock):
                     lock.unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib.util
 import json
 import os
@@ -27,6 +28,7 @@ BUSY_TIMEOUT_MS = 10_000
 _RETRY_PAUSE_S = 0.005
 _BESIDE = ("-wal", "-shm", "-journal")
 _FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOFOLLOW
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 Refuse = Callable[[Path], None]
@@ -60,10 +62,19 @@ def connect(
         raise Busy(f"{path} is held by another process: try again, or end that process") from error
     except ForeignFile as error:
         raise IndexUnusable(str(error)) from error
+    except (apsw.FullError, apsw.IOError) as error:
+        raise IndexUnusable(no_room(path, str(error))) from error
     except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise IndexUnusable(no_room(path, str(error.strerror))) from error
         raise IndexUnusable(f"{path} cannot be reached ({error.strerror}): put its folder itself there") from error
     except apsw.Error as error:
         raise IndexUnusable(f"{path} cannot be used ({error}): delete it and run `vault-memory reindex`") from error
+
+
+def no_room(path: Path, why: str) -> str:
+    """The message about an index that the disk does not take. SQLite says of a full disk also `disk I/O error`."""
+    return f"{path} cannot be written ({why}): is the disk full? Free some space, then try again"
 
 
 def rows(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:

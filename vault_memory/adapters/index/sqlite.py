@@ -290,7 +290,7 @@ class SqliteIndex:
         except apsw.ReadOnlyError as error:
             raise IndexUnusable(f"{self.path} cannot be written: check the disk and the file's permissions") from error
         except (apsw.FullError, apsw.IOError) as error:
-            raise IndexUnusable(f"{self.path} cannot be written ({error}): is the disk full?") from error
+            raise IndexUnusable(database.no_room(self.path, str(error))) from error
 
 
 @contextmanager

@@ -21,6 +21,7 @@ MAX_EVENT_LINES = 1_000
 """Servers write an event in two or three; each line of it takes many times its size while it is read."""
 MAX_TEXT_BYTES = 4 << 20
 """The text of a stream is kept up to this size in memory; in some scripts a character takes four bytes."""
+_FIRST = (0, None, "0")
 _TOOL_FINISH_REASONS = ("tool_calls", "function_call", "tool_use", "pause_turn")
 _DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
 _NO_DATA_LINES = re.compile(rb"(?:\n(?!data:)[^\n]++(?=\n))++")
@@ -214,10 +215,10 @@ def _complete(text: str, finish_reason: object, has_tool_calls: bool = False) ->
 
 
 def _first_choice(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The choice with index 0, if there is one."""
+    """The choice with index 0, if there is one. Some servers send no index, null, or a string."""
     choices = body.get("choices")
     maps = [c for c in choices if isinstance(c, Mapping)] if isinstance(choices, list) else []
-    return [choice for choice in maps if choice.get("index", 0) == 0][:1]
+    return [choice for choice in maps if choice.get("index") in _FIRST][:1]
 
 
 def _events(lines: bytes) -> Iterable[Mapping[str, Any] | None]:

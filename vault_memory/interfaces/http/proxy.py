@@ -62,7 +62,8 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
         return await _unchanged(request, relay, "anthropic")
 
     @router.post("/responses")
-    @router.post("/responses/{name}")  # no deeper: below an id stands one user's response, and all share the key
+    @router.post("/responses/input_tokens")  # no id: what stands there is one user's response, and all share the key
+    @router.post("/responses/compact")
     async def responses(request: Request) -> Response:
         return await _unchanged(request, relay, "openai")
 

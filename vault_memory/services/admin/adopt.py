@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters.git import Repository
+from vault_memory.adapters.scan import walk
 from vault_memory.services import starter
 
 MAX_NOTE_BYTES = 1_000_000
@@ -74,7 +74,7 @@ def plan_adoption(folder: Path, *, track_all: bool = False) -> Adoption:
 
 def _files(root: Path) -> Iterator[tuple[PurePosixPath, int]]:
     """Every file and its bytes."""
-    for folder, folders, names in os.walk(root):
+    for folder, folders, names in walk(root):
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in sorted(names):
             path = Path(folder, name)

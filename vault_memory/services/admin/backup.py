@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from vault_memory.adapters import files
 from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, pack
+from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
+from vault_memory.core.notes import journal
 from vault_memory.errors import ForeignFile, UsageError, VaultMemoryError, in_command
 from vault_memory.services.admin.restore import check_backup, is_left_out
 from vault_memory.services.vault import Vault
@@ -22,6 +25,10 @@ from vault_memory.services.vault import Vault
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _BLOCK_BYTES = 1 << 20
 _NO_FILE = "no file but a pipe, socket or device"
+_RECORD = (
+    "it holds turns of a conversation, and may be another user's: "
+    "move it back into the `conversations/` of its user, and it is exported with them"
+)
 
 
 def backup(vault: Vault, target: Path, *, limits: Limits = DEFAULT_LIMITS) -> list[str]:
@@ -30,13 +37,12 @@ def backup(vault: Vault, target: Path, *, limits: Limits = DEFAULT_LIMITS) -> li
     Returns a line for each file that is not in it, or has changed while it was copied. Git's objects, which never
     change, and files that this program does not write, such as pictures, are most of the bytes and are copied first.
     Then every user's lock is held while the rest is copied, so notes and history are from one moment. Raises
-    `UsageError` if `target` exists or is in the vault, or if git's folder is not in the vault.
+    `UsageError` if `target` exists or is in a vault, or if git's folder is not in the vault.
     """
     target = target.expanduser().absolute()
     if target.exists():
         raise UsageError(f"{target} exists: name a new file")
-    if target.resolve().is_relative_to(vault.root):
-        raise UsageError(f"{target} is inside the vault: name a file outside it")
+    _refuse_in_vault(target)
     if (vault.root / ".git").is_file():
         raise UsageError(
             f"{vault.root} is a git worktree or a submodule: its history is in another folder, and would not be in the "
@@ -74,8 +80,7 @@ def export(vault: Vault, user_id: str, folder: Path, *, on_left_out: Callable[[s
     vault.known_user(user_id)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty: name a new folder")
-    if folder.expanduser().resolve().is_relative_to(vault.root):
-        raise UsageError(f"{folder} is inside the vault, whose notes are shared and synced: name a folder outside it")
+    _refuse_in_vault(folder)
     home = vault.root / layout.user_dir(user_id)
     copied: dict[Path, files.FileStamp] = {}
     _copy_all(vault.root, home, folder, copied)
@@ -83,6 +88,16 @@ def export(vault: Vault, user_id: str, folder: Path, *, on_left_out: Callable[[s
         for line in _copy_all(vault.root, home, folder, copied):
             on_left_out(line)
     return len(copied)
+
+
+def _refuse_in_vault(copy: Path) -> None:
+    """Raise `UsageError` for a place in a vault, this or another: what is private would be a note there."""
+    place = copy.expanduser().resolve()
+    for folder in (place, *place.parents):
+        if (folder / layout.SETTINGS_FILE).is_file():
+            raise UsageError(
+                f"{copy} is inside the vault {folder}, whose notes are committed and synced: name a place outside it"
+            )
 
 
 def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.FileStamp]) -> list[str]:
@@ -93,12 +108,16 @@ def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.Fil
     problems: list[str] = []
     gone = set(copied)
     for path, _ in _files(root, home, problems.append):
-        if path.is_dir() and not path.is_symlink():
+        if os.path.isdir(path) and not os.path.islink(path):
             continue
         name = path.relative_to(home)
+        inside = PurePosixPath(path.relative_to(root).as_posix())
         try:
             if copied.get(name) != files.FileStamp.of(path.lstat()):
                 with files.opened_below(path, root) as source:
+                    if journal.is_stray_record(inside, partial(_lines, source)):
+                        problems.append(f"left out: {inside}: {_RECORD}")
+                        continue
                     copied[name] = _copy(source, folder / name)
             gone.discard(name)
         except ForeignFile:
@@ -110,6 +129,12 @@ def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.Fil
         (folder / name).unlink()
         del copied[name]
     return problems
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of an open file, which is then read from its beginning again. One that is too long comes in pieces."""
+    yield from iter(partial(file.readline, files.MAX_FILE_BYTES), b"")
+    file.seek(0)
 
 
 def _copy(source: BinaryIO, copy: Path) -> files.FileStamp:
@@ -168,7 +193,7 @@ def _files(root: Path, folder: Path, on_problem: Callable[[str], None]) -> Itera
     def cannot_list(error: OSError) -> None:
         on_problem(f"left out: {Path(error.filename).relative_to(root)}: {error.strerror}")
 
-    for name, folders, names in os.walk(folder, onerror=cannot_list):
+    for name, folders, names in walk(folder, cannot_list):
         here = Path(name)
         inside = PurePosixPath(here.relative_to(root).as_posix())
         state = [child for child in folders if layout.is_state(inside / child)]
@@ -176,7 +201,7 @@ def _files(root: Path, folder: Path, on_problem: Callable[[str], None]) -> Itera
             if not layout.is_state(inside / child / "x"):  # no state folder, but a folder with the name of an index
                 on_problem(f"left out: {inside / child}: a folder in the place of an index")
         folders[:] = [child for child in folders if child not in state]
-        for child in [*names, *(child for child in folders if (here / child).is_symlink())]:
+        for child in [*names, *(child for child in folders if os.path.islink(here / child))]:
             is_lock = child.endswith(".lock") and ".git" in inside.parts  # git allows no reference of such a name
             if not (is_lock or files.is_temporary(child) or layout.is_state(inside / child)):
                 yield here / child, inside / child

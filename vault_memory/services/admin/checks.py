@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
+from vault_memory.adapters.scan import walk
 from vault_memory.adapters.watcher import Watcher
 from vault_memory.core import layout
 from vault_memory.core.privacy import shown_address
@@ -263,7 +264,7 @@ def _leftovers(vault: Vault) -> CheckResult:
 
 
 def _stale(vault: Vault) -> Iterator[Path]:
-    for folder, folders, _ in os.walk(vault.root):
+    for folder, folders, _ in walk(vault.root):
         folders[:] = [name for name in folders if name != ".git"]
         yield from sorted(files.abandoned(Path(folder)))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from vault_memory.adapters import files
 from vault_memory.adapters.git import Repository, Setting, settings_of, tracked_state
 from vault_memory.adapters.private import belongs_to_other, user_name
+from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
 from vault_memory.services import starter
 from vault_memory.services.sync import is_our_setting
@@ -86,7 +87,7 @@ def _private(vault: Vault) -> Iterator[tuple[Path, os.stat_result]]:
     tops = [vault.root / layout.STATE_DIR, *(home / layout.CONVERSATIONS_DIR for home in homes)]
     tops += [path for home in homes for path in sorted(home.glob(f"{layout.INDEX_FILE}*"))]
     for top in tops:
-        inside = [] if top.is_symlink() else os.walk(top)
+        inside = [] if top.is_symlink() else walk(top)
         below = [Path(folder, name) for folder, folders, names in inside for name in (*folders, *names)]
         for path in [top, *below]:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from vault_memory.adapters import files
 from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, check, unpack
 from vault_memory.adapters.history import WAITING_DIR
+from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout
 from vault_memory.errors import UsageError, VaultMemoryError, in_command
 from vault_memory.services import starter
@@ -23,7 +24,7 @@ from vault_memory.services.vault import Vault, open_vault
 _STAGING = ".vault-memory-restore-"
 _TREE, _MOVING = "vault", ".vault-memory/moving"
 """In a staging folder: what is unpacked; and a private file that says what is moved from there into a folder, where
-that takes several steps: of which archive it is, its names, and what the person is to be told."""
+that takes several steps: of which archive it is, and its names."""
 _STOPPED = ("rebase-merge", "rebase-apply", "sequencer")
 """What git is to do next in an operation that it has stopped, programs to run among it."""
 _WITH_BRANCHES = ("refs", "logs")
@@ -43,35 +44,47 @@ def restore(
     """Unpack a backup into a folder that is empty or does not exist; return the vault's root.
 
     All of it is unpacked into a folder beside its place, checked, and then moved there; what a restore that was killed
-    left there goes first, and where it was killed between two moves, this one finishes it. Git would run the hooks of
-    the archive: the vault gets those that `init` installs in their place. State, such as tokens, is left out too, and
-    so are commits that waited, whose text is in the notes, and what git was to do next in a rebase that was stopped.
-    `on_left_out` gets a line for each of these. The index is made from the notes. `on_unhealthy` gets a line for each
-    thing that a person should repair in the vault.
+    left there goes first, and where it was killed between two moves, or after them, this one finishes it. Git would run
+    the hooks of the archive: the vault gets those that `init` installs in their place. State, such as tokens, is left
+    out too, and so are commits that waited, whose text is in the notes, and what git was to do next in a rebase that
+    was stopped. `on_left_out` gets a line for each of these. The index is made from the notes. `on_unhealthy` gets a
+    line for each thing that a person should repair in the vault.
 
     Raises `UsageError` when the folder is not empty, the file is no backup, or what it holds cannot be used; nothing is
     left behind then.
     """
     folder = folder.expanduser().absolute()
     was_there = folder.exists()
-    half = _half_moved(folder)
-    left_out = _finish(half, archive, folder) if half else _put(archive, folder, limits)
+    is_begun = _is_moved(archive, folder)
+    if is_begun:
+        for path in (*_killed(folder), *_abandoned(folder.parent)):
+            shutil.rmtree(path, ignore_errors=True)
+    elif half := _half_moved(folder):
+        _finish(half, archive, folder)
+        is_begun = True
+    else:
+        _put(archive, folder, limits)
     try:
         vault = open_vault(folder)
         for scope in vault.scopes():
             reconcile(vault, scope)
     except (VaultMemoryError, OSError) as error:
-        _take_away(folder, was_there)
-        raise UsageError(f"what {archive} holds cannot be used ({error}): nothing was restored") from error
-    for line in left_out:
-        on_left_out(line)
+        ending = f"it stays in {folder}: correct that, then run the same command again"
+        if not is_begun:  # else the person may have written there since
+            _take_away(folder, was_there)
+            ending = "nothing was restored"
+        raise UsageError(f"what {archive} holds cannot be used ({error}): {ending}") from error
+    for line in _untold(folder).read().get("left_out", ()):
+        on_left_out(str(line))
     for line in _unhealthy(vault):
         on_unhealthy(line)
+    _untold(folder).remove()
     return vault.root
 
 
-def _put(archive: Path, folder: Path, limits: Limits) -> list[str]:
-    """Unpack a backup, check it, and move it into its place; return a line for each file that was left out."""
+def _put(archive: Path, folder: Path, limits: Limits) -> None:
+    """Unpack a backup, check it, and move it into its place, with a line for each file that was left out
+    (`_untold`)."""
     abandoned = _abandoned(folder)
     if folder.exists() and (not folder.is_dir() or any(path not in abandoned for path in folder.iterdir())):
         raise UsageError(f"{folder} is not empty: name a new folder, because nothing is overwritten")
@@ -99,8 +112,22 @@ def _put(archive: Path, folder: Path, limits: Limits) -> list[str]:
         left_out += _take_out_stopped(tree)
         if (tree / ".git").is_dir():
             starter.install_hooks(tree / ".git")
-        _move(staging, folder, {"archive": _identity(archive), "names": os.listdir(tree), "left_out": left_out})
-    return left_out
+        _untold(tree).write({"archive": _identity(archive), "left_out": left_out})
+        _move(staging, folder, {"archive": _identity(archive), "names": os.listdir(tree)})
+
+
+def _untold(folder: Path) -> StateFile:
+    """What a restore has still to tell of the vault that it has put there: the `archive`, and what was `left_out`.
+
+    It is deleted last, so that the same command tells it after a kill.
+    """
+    return StateFile(folder, "restored")
+
+
+def _is_moved(archive: Path, folder: Path) -> bool:
+    """Whether all of this backup was moved into the folder by a restore that did not come to its end."""
+    is_vault = (folder / layout.SETTINGS_FILE).is_file()
+    return is_vault and _untold(folder).read().get("archive") == _identity(archive)
 
 
 def _unhealthy(vault: Vault) -> tuple[str, ...]:
@@ -174,9 +201,9 @@ def _move_into(folder: Path, tree: Path) -> None:
         raise
 
 
-def _finish(half: Path, archive: Path, folder: Path) -> list[str]:
-    """Move the rest of what a killed restore had unpacked; return its lines for the person. Nothing is deleted: they
-    may have written into the first half."""
+def _finish(half: Path, archive: Path, folder: Path) -> None:
+    """Move the rest of what a killed restore had unpacked. Nothing is deleted: the person may have written into the
+    first half."""
     with files.locked_folder(half):
         moving = json.loads((half / _MOVING).read_bytes())
         if moving["archive"] != _identity(archive):
@@ -193,7 +220,6 @@ def _finish(half: Path, archive: Path, folder: Path) -> list[str]:
             )
         _move_into(folder, half / _TREE)
         shutil.rmtree(half, ignore_errors=True)
-    return [str(line) for line in moving["left_out"]]
 
 
 def _identity(archive: Path) -> list[str]:

@@ -12,6 +12,7 @@ from vault_memory.adapters import files, git
 from vault_memory.adapters.git import object_id
 from vault_memory.adapters.history import Draft, FileChange
 from vault_memory.adapters.index import remove_index
+from vault_memory.adapters.scan import walk
 from vault_memory.core import layout, trailers
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
@@ -111,7 +112,7 @@ def _files_in(vault: Vault, folder: PurePosixPath) -> list[PurePosixPath]:
     """The files on the disk in a folder that are not private."""
     found = (
         PurePosixPath(Path(place, name).relative_to(vault.root))
-        for place, _, names in os.walk(vault.root / folder)
+        for place, _, names in walk(vault.root / folder)
         for name in names
     )
     return [path for path in found if not layout.is_private(path)]

@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
+from vault_memory.adapters.child import use_one_heap
 from vault_memory.adapters.watcher import EVERYTHING, Hint
 from vault_memory.core import layout
 from vault_memory.core.timing import Debouncer
@@ -86,6 +87,7 @@ class Daemon:
         self._stop = stop
         with ExitStack() as locked:
             locked.enter_context(only_daemon(self.vault.root))
+            use_one_heap()
             self._events.started(f"process {os.getpid()} watches {self.vault.root}")
             workers = self._start_workers()
             lock, saved_at = _inode(lock_path(self.vault.root)), time.monotonic()
@@ -153,6 +155,7 @@ class Daemon:
     def _commit(self) -> None:
         quiet_s = self.vault.config.watch_commit_quiet_ms / 1000
         edits: Debouncer[Hint] = Debouncer(quiet_s, COMMIT_CAP_S)
+        pause_s = MIN_BACK_OFF_S
         while not self._stop.is_set():
             for hint in take_hints(self._to_commit, edits):
                 if hint != EVERYTHING or hint not in edits:  # scans come in their own time, and keep nothing from due
@@ -160,15 +163,22 @@ class Daemon:
             due = edits.take_due(time.monotonic())
             if due and self.vault.exists():
                 try:
-                    self._commit_edits(due)
+                    waits = self._commit_edits(due)
                 except Exception:
                     self._to_commit.put(EVERYTHING)
                     raise
-                self._events.clear_error("commit")
+                if waits:  # nothing is kept of an edit, and no watcher sees when git is done: look again
+                    if EVERYTHING not in edits:
+                        edits.add(EVERYTHING, time.monotonic() + pause_s)
+                    pause_s = min(2 * pause_s, MAX_BACK_OFF_S)
+                    self._events.set_problem("commit", waits)
+                elif EVERYTHING not in edits:  # else what waits is looked at soon
+                    pause_s = MIN_BACK_OFF_S
+                    self._events.clear_error("commit")
 
-    def _commit_edits(self, hints: list[Hint]) -> None:
+    def _commit_edits(self, hints: list[Hint]) -> str:
         """Commit edits scope by scope, except the deletions of a scope in which a mass deletion waits until a person
-        confirms it."""
+        confirms it. Returns which edits wait for git, and why; "" for none."""
         self.vault.memories.let_go_first()
         everywhere = any(hint.is_folder for hint in hints)
         paths: dict[str, list[PurePosixPath]] = {}
@@ -180,12 +190,13 @@ class Daemon:
                 scope = layout.scope_of(edit.path)
                 if scope not in self._index.held or edit.after is not None:
                     paths.setdefault(scope, []).append(edit.path)
+        waits: dict[str, str] = {}
         for scope in paths:
-            on_waiting = partial(self._events.publish, "waiting", layout.label(scope))
+            on_waiting = partial(waits.__setitem__, layout.label(scope))
             count = 0
             for at in range(0, len(paths[scope]), COMMITTED_AT_ONCE):
                 if at and self._stop.wait(PAUSE_S):
-                    return
+                    return ""
                 self.vault.memories.let_go_first()
                 with locked(self.vault, scope):
                     some = paths[scope][at : at + COMMITTED_AT_ONCE]
@@ -198,6 +209,9 @@ class Daemon:
             what = f"{found.why}, so the file is in no commit: {found.next_step}"
             self._events.publish("withheld", found.path, what)
         self._withheld = held_back
+        for label, reason in waits.items():
+            self._events.publish("waiting", label, reason)
+        return "; ".join(f"edits of {label} wait for their commits: {reason}" for label, reason in waits.items())
 
     def _is_young(self, path: PurePosixPath) -> bool:
         """Whether a file was saved within the quiet time."""

@@ -57,10 +57,15 @@ class DaemonEvents:
 
     def report_error(self, where: str, error: Exception) -> None:
         """Publish an error as `trouble`; it stays in the record until `clear_error`."""
-        text = redact(str(error) if isinstance(error, VaultMemoryError) else f"{type(error).__name__}: {error}").text
-        with self._lock:
-            self.record.problems[where] = text
+        text = str(error) if isinstance(error, VaultMemoryError) else f"{type(error).__name__}: {error}"
+        self.set_problem(where, text)
         self.publish("trouble", where, text)
+
+    def set_problem(self, where: str, text: str) -> None:
+        """Keep in the record what is wrong, until `clear_error`."""
+        with self._lock:
+            self.record.problems[where] = redact(text).text
+        self.save_record()
 
     def report_crash(self, worker: str, error: Exception) -> None:
         """Report an error that ended a worker, and count it."""

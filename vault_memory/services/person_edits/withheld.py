@@ -1,17 +1,19 @@
 """What is withheld from commits, and why; `.vault-memory/withheld.json` keeps what was found.
 
 A file with a secret that no commit holds yet is withheld: it alone waits, and `withheld` names it, until the person has
-taken the secret out or has committed it with git. So is a file with marks of a conflict, one that is too large to be
-read whole, one in a place that a turn may write to, one whose git filter fails, and one that is as another local branch
-has it: a checkout that was killed leaves such files, and they are no edits.
+taken the secret out or has committed it with git. So is a file with marks of a conflict, a conversation record that was
+moved out of its place, one that is too large to be read whole, one in a place that a turn may write to, one whose git
+filter fails, and one that is as another local branch has it: a checkout that was killed leaves such files, and they are
+no edits.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -22,21 +24,24 @@ from vault_memory.adapters.git import object_id
 from vault_memory.adapters.history import FileChange
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout
-from vault_memory.core.notes import note
+from vault_memory.core.notes import journal, note
 from vault_memory.core.privacy import Finding, Moved, secrets_added, shown_path
 from vault_memory.errors import Busy, ForeignFile, HistoryError, LargeObject, TooLarge, Unwritable, in_command
 from vault_memory.services.vault import Vault
 
 CONFLICT = "conflict mark"
 """What git leaves in a file for the person to decide."""
+RECORD = "conversation"
+"""A file that holds turns, and lies where no conversation record does."""
 
 
 @dataclass(frozen=True)
 class Withheld:
     """A file that is kept out of commits, why in words, and what to do about it.
 
-    `kind` is that of the secret in this line (1-based; 0: in the file's name), `conflict mark`, or (line 0) `large`,
-    `misplaced`, `filter`, `skip-worktree` or `checkout`. `path` shows no secret that is in the name.
+    `kind` is that of the secret in this line (1-based; 0: in the file's name), `conflict mark`, or (line 0)
+    `conversation` (the first such file of a folder stands for all), `large`, `misplaced`, `filter`, `skip-worktree` or
+    `checkout`. `path` shows no secret that is in the name.
     """
 
     path: str
@@ -47,8 +52,8 @@ class Withheld:
 
 
 def withheld(vault: Vault) -> tuple[Withheld, ...]:
-    """What was withheld from a commit and still would be: each secret, and each file that is too large or misplaced,
-    whose git filter fails, that git leaves out, or that is as another branch has it."""
+    """What was withheld from a commit and still would be: each secret, each folder of conversations, and each file that
+    is too large or misplaced, whose git filter fails, that git leaves out, or that is as another branch has it."""
     record = _record(vault)
     known = record.read()
     branches = _branches(known)
@@ -61,6 +66,7 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
         still = {name: noted for name, noted in now.items() if _is_held(noted)}
         with contextlib.suppress(Busy, Unwritable):  # then the next look searches these files once more
             record.update(lambda state: {name: noted for name, noted in state.items() if name not in now} | still)
+    found = [(name, finding) for name, noted in now.items() for finding in _findings(noted)]
     secrets = [
         Withheld(
             shown_path(_path(name)),
@@ -68,19 +74,21 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
             f"{finding.where} holds a secret ({finding.kind})",
             _next_step(name, finding),
         )
-        for name, noted in now.items()
-        for finding in _findings(noted)
+        for name, finding in found
+        if finding.kind != RECORD
     ]
+    records = _records(_path(name) for name, finding in found if finding.kind == RECORD)
     left_alone = sorted(vault.history.obstacles.left_alone().items())
     others = (_misplaced(path) if size is None else _large(path, size) for path, size in left_alone)
     unfiltered = (_unfiltered(path, name) for path, name in sorted(vault.history.obstacles.failing_filters().items()))
     unjudged = (_left_out(path) for path in sorted(vault.history.obstacles.kept_back()))
     checked_out = (_of_branch(vault, path, held[path]) for path in sorted(held))
-    return (*secrets, *others, *unfiltered, *unjudged, *checked_out)
+    return (*secrets, *records, *others, *unfiltered, *unjudged, *checked_out)
 
 
 def without_withheld(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
-    """The edits without those that bring in a secret or are as another branch has them, which are recorded."""
+    """The edits without those that bring in a secret or a conversation record, or are as another branch has them, which
+    are recorded."""
     moved = Moved((edit.path, edit.before) for edit in edits if edit.after is None)
     record = _record(vault)
     known = record.read() if os.path.lexists(record.path) else {}
@@ -129,6 +137,17 @@ def forget(
 # Why a file is withheld, in words ---------------------------------------------------------------------------------
 
 
+def _records(paths: Iterable[PurePosixPath]) -> Iterator[Withheld]:
+    """One for each folder: a user's folder that is moved holds a record for each day of years."""
+    for _, group in itertools.groupby(sorted(paths), key=lambda path: path.parent):
+        first, *others = group
+        why = "it holds turns of a conversation, which are private"
+        if others:
+            why += f", and so do {len(others):,} more in its folder"
+        next_step = f"move it out of the vault, or back into `{layout.MEMORY_DIR}/USER/{layout.CONVERSATIONS_DIR}/`"
+        yield Withheld(shown_path(first), 0, RECORD, why, next_step)
+
+
 def _large(path: PurePosixPath, size: int) -> Withheld:
     why = f"it has {size:,} bytes" if size > files.MAX_FILE_BYTES else "the one in git is large"
     next_step = (
@@ -139,8 +158,15 @@ def _large(path: PurePosixPath, size: int) -> Withheld:
 
 
 def _misplaced(path: PurePosixPath) -> Withheld:
-    why = "it is a file where the vault has a folder, or in a folder where it has a file"
-    return Withheld(shown_path(path), 0, "misplaced", why, "turns cannot write there: move it, or give it another name")
+    if len(path.parts) > layout.MAX_DEPTH:
+        why, next_step = (
+            f"it is nested more than {layout.MAX_DEPTH} folders deep",
+            "no backup takes it either: move it up",
+        )
+    else:
+        why = "it is a file where the vault has a folder, or in a folder where it has a file"
+        next_step = "turns cannot write there: move it, or give it another name"
+    return Withheld(shown_path(path), 0, "misplaced", why, next_step)
 
 
 def _unfiltered(path: PurePosixPath, name: str) -> Withheld:
@@ -217,13 +243,17 @@ def _looked_up(vault: Vault, name: str, noted: Any) -> dict[str, Any]:
 def _noted(
     vault: Vault, noted: Any, path: PurePosixPath, before: bytes | None, after: bytes | None, moved: Moved | None = None
 ) -> dict[str, Any]:
-    """What is recorded of a file: the secrets that it brings in, and the texts in which they were found.
+    """What is recorded of a file: the secrets that it brings in, or that it became a conversation record; and the texts
+    in which that was found.
 
     That is `noted` again, if it is of these texts: to search a megabyte takes seconds, and every commit asks.
     """
     texts = " ".join("" if text is None else object_id("blob", text) for text in (before, after))
     if isinstance(noted, dict) and noted.get("texts") == texts and _findings(noted):
         return noted
+
+    if journal.becomes_stray_record(path, before, after):
+        return {"texts": texts, "findings": [[0, RECORD]]}
 
     def has_folder(folder: PurePosixPath) -> bool:
         return vault.history.entry(folder) is not None

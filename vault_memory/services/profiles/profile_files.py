@@ -51,7 +51,12 @@ class ProfileFiles:
     at: datetime
     stored: bytes | None
     profile: Profile
-    feedback: bytes
+    stored_feedback: bytes | None
+
+    @property
+    def feedback(self) -> bytes:
+        """The evidence so far; none where there is no such file."""
+        return self.stored_feedback or b""
 
     @classmethod
     def read(
@@ -67,7 +72,7 @@ class ProfileFiles:
         else:
             profile = Profile.decode(stored, config.locale)
             at = at.astimezone(config.zone(_timezone_in(profile)))
-        return cls(vault, user_id, at, stored, profile, read(vault.path(user_id, layout.FEEDBACK)) or b"")
+        return cls(vault, user_id, at, stored, profile, read(vault.path(user_id, layout.FEEDBACK)))
 
     def merge(self, signals: Sequence[Signal]) -> tuple[list[Change], list[Evidence]]:
         """The changes that these signals make, by the merge policy and the evidence so far, and the evidence to add.
@@ -170,7 +175,7 @@ class ProfileFiles:
         lines = [json.dumps(item.row() | origin, ensure_ascii=False).encode() + b"\n" for item in evidence]
         gap = b"" if self.feedback.endswith(b"\n") or not self.feedback else b"\n"
         path = layout.user_dir(self.user_id) / layout.FEEDBACK
-        return FileChange(path, self.feedback or None, self.feedback + gap + b"".join(lines))
+        return FileChange(path, self.stored_feedback, self.feedback + gap + b"".join(lines))
 
     def evidence_of(self, source: str) -> list[Mapping[str, Any]]:
         """The rows of evidence that one turn has given so far."""

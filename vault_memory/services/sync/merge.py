@@ -39,6 +39,8 @@ from vault_memory.services.sync.renamings import Renamings
 from vault_memory.services.sync.sides import BY_HAND, Sides, encode, free_place, has_new_mode
 from vault_memory.services.vault import Vault
 
+MAX_NEW_USERS = 200
+"""In one sync."""
 _Texts = dict[PurePosixPath, bytes | None]
 """Files as a merge would leave them on the disk; None for gone."""
 
@@ -115,6 +117,7 @@ class RemoteMerge:
             )
         sides.base, sides.theirs = sides.renamings.moved()
         differences = changed_files(root, sides.base, sides.theirs)
+        self._refuse_many_users(differences)
         sizes = refuse_vast_files(root, (blob for each in differences for blob in (each.old, each.new) if blob))
         refused = refusals(self.vault, sides.theirs, differences, sizes, programs=self.programs)
         sides.tree_only = refused.entries
@@ -130,19 +133,30 @@ class RemoteMerge:
             _require_plain_file(difference)
         self.modes = {each.path: each.new_mode.encode() for each in differences if has_new_mode(each)}
         self._refuse_filtered(history.working_tree.filtered([difference.path for difference in differences]))
-        self.instructions = [each.path for each in differences if each.new and layout.is_instruction(each.path)]
         changes = self._merge_rules(list(rules.values()), differences)
         later_drafts: list[Draft] = []
         for difference in (each for each in differences if each.path not in rules):
             file_changes, key_drafts = sides.merge(difference)
             changes += file_changes
             later_drafts += key_drafts
+        self.instructions = [each.path for each in changes if each.new and _is_to_be_told(each.path)]
         count = CommitLog(root).count(sides.ours, self.theirs)
         message = trailers.render(f"sync: merge {count} {'commit' if count == 1 else 'commits'} of the remote")
         merged = Draft(message, ASSISTANT, tuple(changes), self.theirs, tuple(sides.tree_only.items()))
         drafts = [merged, *later_drafts]
         self._refuse_staged(drafts)
         return drafts
+
+    def _refuse_many_users(self, differences: Sequence[FileDifference]) -> None:
+        """Raise `HistoryError` when the remote brings more users than people do: each gets an index of a quarter of a
+        megabyte, and takes some bytes in a push. A vault without users is filled for the first time."""
+        known = set(self.vault.user_ids())
+        new = {layout.scope_of(each.path) for each in differences if each.new} - known - {layout.SHARED}
+        if known and len(new) > MAX_NEW_USERS:
+            raise HistoryError(
+                f"the remote has {len(new):,} users who are not here yet, and a sync takes in {MAX_NEW_USERS}: nothing "
+                "of it is taken in; if you trust it, merge it yourself with `git pull --no-rebase`"
+            )
 
     def _refuse_below_kept(self, differences: Sequence[FileDifference]) -> None:
         """Raise `HistoryError` for a file below one that stays in git as it is here."""
@@ -216,6 +230,11 @@ class RemoteMerge:
                 f"{staged[0]} is staged, and the remote changed it, too: `git commit` it, or `git restore --staged "
                 f"{in_command(staged[0])}`, which leaves your text on the disk; then sync again. Nothing was changed"
             )
+
+
+def _is_to_be_told(path: PurePosixPath) -> bool:
+    """Whether a file says what a model or this program is to do."""
+    return layout.is_instruction(path) or path == PurePosixPath(layout.SETTINGS_FILE)
 
 
 def _is_open_rules(path: PurePosixPath) -> bool:

@@ -13,6 +13,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.git import ATTRIBUTES, IGNORE, CommitLog, FileDifference, TreeEntry, is_rules
 from vault_memory.config import Config
 from vault_memory.core import layout, reading
+from vault_memory.core.notes import journal
 from vault_memory.core.profile import MAX_PROFILE_CHARS
 from vault_memory.errors import ConfigError, ForeignFile, HistoryError, LargeObject, TooLarge, in_command
 from vault_memory.services.sync.git_rules import MAX_RULES_BYTES, is_claiming
@@ -186,8 +187,8 @@ def settings_problem(content: bytes) -> str:
 
 def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
     """Raise `HistoryError` if a push of `head` would send a private file that the remote, at `theirs`, lacks."""
-    commits = CommitLog(vault.history.root)
-    path = next((path for path in commits.new_paths(theirs, head) if layout.is_private(path)), None)
+    new = CommitLog(vault.history.root).new_objects(theirs, head)
+    path = next((path for path, blob in new if layout.is_private(path) or _is_stray_record(vault, path, blob)), None)
     if path is None:
         return
     back = f"git reset --soft {theirs[:10]}" if theirs else "git update-ref -d HEAD"
@@ -196,6 +197,16 @@ def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
         f"nothing was sent. Take it out of git, the file itself stays: `{back}`, then "
         f"`git rm -r --cached {in_command(path)}`, then `git commit`; then sync again"
     )
+
+
+def _is_stray_record(vault: Vault, path: PurePosixPath, blob: str) -> bool:
+    """Whether an object of git's is a conversation record in another place. What turns write is not read: of that each
+    commit has a version, and so is what is too large."""
+    if layout.is_written_by_turns(path):
+        return False
+    with contextlib.suppress(LargeObject):
+        return journal.is_stray_record(path, lambda: vault.history.stored(blob).read().split(b"\n"))
+    return False
 
 
 def private_in_git(vault: Vault) -> str:

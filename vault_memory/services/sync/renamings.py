@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import FOLDER_MODE, CommitLog, LogEntry
+from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
 from vault_memory.core.trailers import KEYS, Trailers
 from vault_memory.errors import HistoryError, TooLarge
@@ -230,7 +231,7 @@ def _last(ids: Sequence[str], user_id: str) -> int | None:
 
 def _files_below(root: Path, folder: PurePosixPath) -> Iterator[PurePosixPath]:
     """The files of a user, without the index."""
-    for place, _, names in os.walk(root / folder):
+    for place, _, names in walk(root / folder):
         for name in names:
             if not layout.is_index(name):
                 yield PurePosixPath(Path(place, name).relative_to(root))

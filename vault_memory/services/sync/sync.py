@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from vault_memory.adapters.git import CommitLog, Remote
 from vault_memory.adapters.history import Flushed
 from vault_memory.adapters.index import remove_index
+from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
 from vault_memory.core.privacy import shown_address
 from vault_memory.errors import Busy, HistoryError, IndexUnusable, UsageError
@@ -112,7 +113,7 @@ def _indexes_dropped(vault: Vault, merge: RemoteMerge) -> list[str]:
         try:
             with vault.lock(user_id), vault.record_lock(user_id):
                 remove_index(vault.index_path(user_id))
-                for folder, _, _ in os.walk(vault.root / layout.user_dir(user_id), topdown=False):
+                for folder, _, _ in reversed(list(walk(vault.root / layout.user_dir(user_id)))):
                     with contextlib.suppress(OSError):  # the next one is there already
                         os.rmdir(folder)
             if vault.is_user(user_id):
@@ -123,11 +124,14 @@ def _indexes_dropped(vault: Vault, merge: RemoteMerge) -> list[str]:
 
 
 def _new_instructions(merge: RemoteMerge) -> list[str]:
-    """A note when the remote has changed what a model reads as its instructions."""
+    """A note when the remote has changed what a model reads as its instructions, or the settings: they say whose turns
+    are recorded, for example, and in whose name."""
     if not merge.instructions:
         return []
     names = ", ".join(map(str, merge.instructions))
-    return [f"the remote changed what assistants are told to do ({names}): `vault-memory diff FILE` shows how"]
+    return [
+        f"the remote changed what assistants or this program are told ({names}): `vault-memory diff FILE` shows how"
+    ]
 
 
 def _refuse_mass_deletion(vault: Vault, paths: Sequence[PurePosixPath]) -> None:
