@@ -186,6 +186,40 @@ class Machine:
             print(f"  {' '.join(words)[:100]} -> {done.returncode}: {said}", file=sys.stderr)
 
     @contextmanager
+    def terminal(self, *words: str, **environ: str) -> Iterator[Callable[[str], None]]:
+        """Run a client in a terminal (tmux), and type lines into it."""
+        tmux = ["tmux", "-S", str(self.folder / "tmux")]
+
+        def run(*given: str) -> str:
+            done = subprocess.run([*tmux, *given], env=self.environ(**environ), capture_output=True, text=True)
+            return done.stdout
+
+        def screen() -> str:
+            shown, before = run("capture-pane", "-p"), ""
+            deadline = time.monotonic() + 30
+            while (shown != before or not shown.strip()) and time.monotonic() < deadline:
+                time.sleep(2)
+                shown, before = run("capture-pane", "-p"), shown
+            return shown
+
+        def type_in(line: str) -> None:
+            run("send-keys", "-l", line)
+            time.sleep(2)
+            run("send-keys", "Enter")
+            shown = screen()
+            if os.environ.get("SHOW"):
+                print(shown, file=sys.stderr)
+
+        run("new-session", "-d", "-x", "120", "-y", "50", "-c", str(self.project), *words)
+        first = screen()
+        if os.environ.get("SHOW"):
+            print(first, file=sys.stderr)
+        try:
+            yield type_in
+        finally:
+            run("kill-server")
+
+    @contextmanager
     def session(self, name: str, script: Script) -> Iterator[Session]:
         """Record what is sent until the end of the block."""
         session = Session(self.server, script)
@@ -248,12 +282,12 @@ def claude_code(machine: Machine) -> None:
     machine.write("project/.claude/skills/brew/SKILL.md", f"{skill}Brew it slowly. {BAIT}\n")
     settings = {"ANTHROPIC_BASE_URL": machine.root, "ANTHROPIC_AUTH_TOKEN": KEY, "DISABLE_AUTOUPDATER": "1"}
     settings |= {"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1"}
-    claude = ["claude", "-p", "--allowedTools", "Bash,Read,Task,Agent,Skill"]
+    claude, allowed = ["claude", "-p"], ["--allowedTools", "Bash,Read,Agent,Skill"]
     bash = Answer("", [Call("Bash", {"command": "cat notes.txt", "description": "Read the notes"})])
     with machine.session("talk", talk(bash)):
-        machine.run(*claude, DARK, **settings)
-        machine.run(*claude, "-c", CHINESE, **settings)
-        machine.run(*claude, "-c", CONCISE, **settings)
+        machine.run(*claude, DARK, *allowed, **settings)
+        machine.run(*claude, "-c", CHINESE, *allowed, **settings)
+        machine.run(*claude, "-c", CONCISE, *allowed, **settings)
     script = Script(
         {
             "Deploy the project": [bash, Answer("Deployed.")],
@@ -263,10 +297,10 @@ def claude_code(machine: Machine) -> None:
         }
     )
     with machine.session("commands", script):
-        machine.run(*claude, "/deploy staging", **settings)
-        machine.run(*claude, "-c", "I like light themes best.", **settings)
-        machine.run(*claude, "-c", "/compact", **settings)
-        machine.run(*claude, "-c", "What did we do so far?", **settings)
+        machine.run(*claude, "/deploy staging", *allowed, **settings)
+        machine.run(*claude, "-c", "I like light themes best.", *allowed, **settings)
+        machine.run(*claude, "-c", "/compact", *allowed, **settings)
+        machine.run(*claude, "-c", "What did we do so far?", *allowed, **settings)
     order = f"Count the lines of notes.txt. I prefer detailed answers. {BAIT}"
     agent = {"description": "Count the lines", "prompt": order, "subagent_type": "general-purpose"}
     script = Script(
@@ -277,8 +311,35 @@ def claude_code(machine: Machine) -> None:
         }
     )
     with machine.session("agents", script):
-        machine.run(*claude, "Let a sub-agent count the lines of notes.txt.", **settings)
-        machine.run(*claude, "-c", "How is tea brewed? Use the skill.", **settings)
+        machine.run(*claude, "Let a sub-agent count the lines of notes.txt.", *allowed, **settings)
+        machine.run(*claude, "-c", "How is tea brewed? Use the skill.", *allowed, **settings)
+    script = Script(
+        {
+            "I like light themes": [Answer("Noted.")],
+            "What is in @notes.txt": [Answer("What is known of tea.")],
+            "detailed summary": [Answer("<summary>The user prefers detailed answers and Vue.</summary>")],
+            "What did we do": [bash, Answer("We talked.")],
+        }
+    )
+    machine.write(".claude.json", json.dumps(_begun(machine, KEY)))
+    machine.write(".claude/settings.json", json.dumps({"theme": "dark", "env": settings}))
+    with machine.session("interactive", script) as session, machine.terminal("claude", **settings) as type_in:
+        for words in (
+            "I like light themes best.",
+            "!cat notes.txt",
+            "What is in @notes.txt ?",
+            "/compact",
+            "What did we do so far?",
+        ):
+            type_in(words)
+            session.wait_until_quiet()
+
+
+def _begun(machine: Machine, key: str) -> dict[str, Any]:
+    """What Claude Code keeps of a person who has begun to use it, so that it asks nothing."""
+    known = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+    begun = {"hasCompletedOnboarding": True, "theme": "dark", "projects": {str(machine.project): known}}
+    return begun | {"customApiKeyResponses": {"approved": [key[-20:]], "rejected": []}}
 
 
 def codex(machine: Machine) -> None:

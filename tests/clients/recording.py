@@ -25,8 +25,8 @@ from tests.scripted_http import Received
 _LEFT_OUT = {"host", "content-length", "connection", "accept-encoding", "transfer-encoding", "cookie"}
 _CREDENTIALS = {"authorization", "x-api-key", "api-key"}
 _IDS = (
-    re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE),
-    re.compile(r"\b[0-9a-f]{32,64}\b"),
+    re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE),
+    re.compile(r"\b(?:a[0-9a-f]{16}|[0-9a-f]{32,64})\b"),
     re.compile(r"\b(?:ses|msg|prt|sess|thread|trace|group|conv)_[0-9A-Za-z]{16,}\b"),
     re.compile(r"\b[0-9]{13}_[0-9a-z]{5,}\b"),
 )
