@@ -229,6 +229,8 @@ class Machine:
         finally:
             places = {str(self.home): "/home/alice", self.root: "http://127.0.0.1:8765"}
             places[self.root.removeprefix("http://")] = "127.0.0.1:8765"
+            places[str(self.home).replace("/", "-")] = "-home-alice"
+            places[f"/claude-{os.getuid()}/"] = "/claude/"
             places[os.uname().nodename] = "machine"
             anonymous = recording.Anonymous(places)
             exchanges = [anonymous.exchange(*kept) for kept in session.kept]
