@@ -47,8 +47,8 @@ from vault_memory.services.profiles import list_preferences, set_preference
 from vault_memory.services.vault import Vault, open_vault
 
 RECORDED = Path(__file__).resolve().parents[1] / "tests" / "clients" / "recorded"
-RECORD_LIMIT_S = 3.0
-"""How long a turn may take to be recorded after its answer."""
+QUIET_S = 3.0
+"""When no turn has been recorded for so long, all are that will be while the server runs."""
 BLOCK = re.compile("<vault-memory>")
 ASSISTANT = ("function_call", "custom_tool_call", "reasoning")
 """Items of OpenAI's responses that the model said, beside those with its role."""
@@ -172,12 +172,16 @@ def judge(session: Session, words: list[str], before: set[tuple[str, str]], said
         session.count("preferences_missing", f"{key} = {value}")
 
 
-def wait_for_turns(vault: Vault, session: Session) -> int:
-    """How many turns are recorded while the server runs, once all are there that are expected, or time is up."""
-    deadline = time.monotonic() + RECORD_LIMIT_S
-    while len(found := recorded_words(vault, session.user_id)) < len(session.turns) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return len(found)
+def wait_for_turns(vault: Vault, found: list[Session]) -> dict[str, int]:
+    """How many turns of each session are recorded while the server runs, once no more come."""
+    before: dict[str, int] = {}
+    changed_at = time.monotonic()
+    while time.monotonic() - changed_at < QUIET_S:
+        now = {session.name: len(recorded_words(vault, session.user_id)) for session in found}
+        if now != before:
+            changed_at, before = time.monotonic(), now
+        time.sleep(0.1)
+    return before
 
 
 def main() -> None:
@@ -201,7 +205,7 @@ def main() -> None:
         try:
             for session in found:
                 replay(session, server.url, tokens[session.name], provider)
-            in_time = {session.name: wait_for_turns(vault, session) for session in found}
+            in_time = wait_for_turns(vault, found)
         finally:
             server.end()
         for session in found:

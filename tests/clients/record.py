@@ -16,16 +16,20 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 from tests.clients import recording
 from tests.clients.install import bin_folder, version
@@ -232,6 +236,7 @@ class Machine:
             places[str(self.home).replace("/", "-")] = "-home-alice"
             places[f"/claude-{os.getuid()}/"] = "/claude/"
             places[os.uname().nodename] = "machine"
+            places[os.uname().release] = "6.1.0"
             anonymous = recording.Anonymous(places)
             exchanges = [anonymous.exchange(*kept) for kept in session.kept]
             path = RECORDED / f"{self.client}-{version(self.client)}" / f"{name}.jsonl"
@@ -481,6 +486,74 @@ def llm(machine: Machine) -> None:
         machine.run("llm", "-m", "m", "-c", CONCISE, **keys)
 
 
+def open_webui(machine: Machine) -> None:
+    """Open WebUI, asked as its page in the browser asks it; the first question has a file attached."""
+    settings = {"DATA_DIR": str(machine.home / "data"), "WEBUI_AUTH": "False", "OFFLINE_MODE": "True"}
+    settings |= {"HF_HUB_OFFLINE": "1", "BYPASS_EMBEDDING_AND_RETRIEVAL": "True", "ENABLE_OLLAMA_API": "False"}
+    settings |= {"OPENAI_API_BASE_URL": machine.server.url, "OPENAI_API_KEY": KEY, "WEBUI_SECRET_KEY": "x"}
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    script = talk(Answer())
+    script.aside = Answer('{"title": "Tea", "tags": ["Tea"], "follow_ups": ["How long?"], "queries": []}')
+    script.rounds = {DARK: [Answer("Hot water.")], CHINESE: [Answer("有兩行。")], CONCISE: [Answer("八十度。")]}
+    command = ["nice", "open-webui", "serve", "--host", "127.0.0.1", "--port", port]
+    with (
+        machine.session("talk", script) as session,
+        subprocess.Popen(
+            command,
+            cwd=machine.home,
+            env=machine.environ(**settings),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as server,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as page,
+    ):
+        try:
+            _open(page)
+            _chat(page, session, machine)
+        finally:
+            server.terminate()
+
+
+def _open(page: httpx.Client) -> None:
+    """Wait for Open WebUI, and sign in: without accounts everybody is its one user."""
+    deadline = time.monotonic() + SESSION_LIMIT_S
+    while time.monotonic() < deadline:
+        try:
+            page.get("/health")
+            break
+        except httpx.TransportError:
+            time.sleep(1)
+    token = page.post("/api/v1/auths/signin", json={"email": "", "password": ""}).json()["token"]
+    page.headers["Authorization"] = f"Bearer {token}"
+
+
+def _chat(page: httpx.Client, session: Session, machine: Machine) -> None:
+    """Three questions in one chat, with all that the page asks for besides."""
+    notes = (machine.project / "notes.txt").read_bytes()
+    file = page.post("/api/v1/files/", files={"file": ("notes.txt", notes, "text/plain")}).json()
+    page.get("/api/models")
+    messages: list[dict[str, Any]] = []
+    chat = page.post("/api/v1/chats/new", json={"chat": {"title": "New Chat", "models": ["m"], "messages": []}}).json()
+    for number, (words, said) in enumerate(((DARK, "Hot water."), (CHINESE, "有兩行。"), (CONCISE, "八十度。"))):
+        messages.append({"role": "user", "content": words})
+        asked = {"stream": True, "model": "m", "messages": messages, "chat_id": chat["id"], "session_id": "session"}
+        before = str(uuid.UUID(int=number)) if number else None
+        besides = {"title_generation": not number, "tags_generation": not number, "follow_up_generation": True}
+        asked |= {"id": str(uuid.UUID(int=number + 1)), "background_tasks": besides, "params": {}, "features": {}}
+        asked["parent_id"] = before
+        asked["user_message"] = {"id": str(uuid.UUID(int=number + 100)), "parentId": before, **messages[-1]}
+        if not number:
+            asked["files"] = [
+                {"type": "file", "id": file["id"], "name": "notes.txt", "file": file, "status": "uploaded"}
+            ]
+        answer = page.post("/api/chat/completions", json=asked)
+        if answer.status_code != 200:
+            print(f"  {answer.status_code} {answer.text[:1_000]}", file=sys.stderr)
+        session.wait_until_quiet(number + 2)
+        messages.append({"role": "assistant", "content": said})
+
+
 def program(client: str, script: Callable[[], Script], *runtime: str) -> Callable[[Machine], None]:
     """A client that is a library: a program of `programs/` uses it as its own documentation does."""
 
@@ -526,6 +599,7 @@ CLIENTS: dict[str, Callable[[Machine], None]] = {
     "continue": continue_,
     "cline": cline,
     "llm": llm,
+    "open-webui": open_webui,
     "smolagents": program("smolagents", _smolagents, "python"),
     "instructor": program("instructor", _structured, "python"),
     "langchain-openai": program("langchain-openai", _structured, "python"),
