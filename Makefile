@@ -88,5 +88,5 @@ clients: setup
 	.venv/bin/python tests/clients/install.py
 
 clean:
-	rm -rf .venv .venv-audit build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-audit .clients build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
