@@ -7,7 +7,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test test-all check audit bench clean
+.PHONY: help setup run demo test test-all check audit bench clients clean
 
 help:
 	@echo 'make run       set up, make ./my-vault with a sample conversation, serve it (PORT=8766 chooses another port)'
@@ -18,6 +18,7 @@ help:
 	@echo 'make test-all  check, test, and the soaks: a long life replayed, twenty writers at once; many minutes'
 	@echo 'make audit     look up every installed dependency in the database of known vulnerabilities (needs the network)'
 	@echo 'make bench     the benchmarks, each against a floor of the same run'
+	@echo 'make clients   install the chat clients of tests/clients into .clients, to record their sessions anew (needs the network)'
 	@echo 'make clean     remove .venv and caches; ./my-vault stays'
 
 setup: $(READY)
@@ -82,6 +83,10 @@ audit: setup
 bench: setup
 	@for script in benchmarks/*.py; do echo "== $$script"; .venv/bin/python "$$script" || exit 1; done
 
+# Optional: `make test` replays recorded sessions and needs none of them.
+clients: setup
+	.venv/bin/python tests/clients/install.py
+
 clean:
-	rm -rf .venv .venv-audit build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-audit .clients build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
