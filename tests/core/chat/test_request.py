@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.chat.request import ChatRequest, conversation_id, inject, read_request
+from vault_memory.core.chat.place import inject
+from vault_memory.core.chat.request import ChatRequest, conversation_id, read_request
 
 
 def user(content: Any) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.pace import assert_in_proportion
-from vault_memory.core.chat.request import find_place, inject, read_request
+from vault_memory.core.chat.place import find_place, inject
+from vault_memory.core.chat.request import read_request
 from vault_memory.core.chat.shortened import MAX_READ_BYTES, MAX_VALUES, MIN_RUN_BYTES, shorten
 
 LONG = st.integers(MIN_RUN_BYTES - 2, 3 * MIN_RUN_BYTES).map(lambda size: ("iVBOR/0+" * size)[:size])

@@ -10,8 +10,9 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.chat import prompt
     from vault_memory.core.chat.escaping import escape, escape_line
+    from vault_memory.core.chat.place import Place, find_place, inject
     from vault_memory.core.chat.prompt import Cut, Section, without_injected
-    from vault_memory.core.chat.request import ChatRequest, Place, conversation_id, find_place, inject, read_request
+    from vault_memory.core.chat.request import ChatRequest, conversation_id, read_request
     from vault_memory.core.chat.response import ChatResponse, ResponseReader, read_response
     from vault_memory.core.chat.shortened import MAX_READ_BYTES, Shortened, has_more_values, shorten
 
@@ -44,16 +45,16 @@ __getattr__ = lazy_exports(
         "ChatResponse": "response",
         "Cut": "prompt",
         "MAX_READ_BYTES": "shortened",
-        "Place": "request",
+        "Place": "place",
         "ResponseReader": "response",
         "Section": "prompt",
         "Shortened": "shortened",
         "conversation_id": "request",
         "escape": "escaping",
         "escape_line": "escaping",
-        "find_place": "request",
+        "find_place": "place",
         "has_more_values": "shortened",
-        "inject": "request",
+        "inject": "place",
         "read_request": "request",
         "read_response": "response",
         "shorten": "shortened",

@@ -1,18 +1,15 @@
-"""A client's request to a chat model: the person's words in it, its conversation, and memory put into it.
+"""A client's request to a chat model: the person's words in it, and its conversation.
 
 Both OpenAI's chat completions and Anthropic's messages are read: in either, `messages` are {role, content}, and a
-content is a text or a list of parts. Memory goes into the person's last message, before the words, as text: each
-message before it stays unchanged, which a provider's prompt cache needs, and the roles still alternate, which many
-models require. The text is spliced into the request's JSON, and every other byte stays.
+content is a text or a list of parts.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,8 +74,6 @@ _CLIENT_TAG = re.compile(r"<(system-reminder|environment_details)>")
 """Coding clients put reminders and the state of the editor into the person's message, in these tags."""
 _INTERRUPTED = re.compile(r"\[Request interrupted by user[^]\n]{0,40}\]")
 """They also put there that the person interrupted a tool."""
-_BLANK = re.compile(r"[ \t\n\r]*")
-_decode = json.JSONDecoder().raw_decode
 
 
 @dataclass(frozen=True)
@@ -143,41 +138,6 @@ def text_of(content: Any) -> str:
 def conversation_id(user_id: str, opening: str) -> str:
     """The id of a conversation whose client gives it none."""
     return f"conv_{_digest([user_id, opening])[:16]}"
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where memory goes into a request's JSON: before the character `at`, inside of a text or as a part of its own."""
-
-    at: int
-    is_in_text: bool
-
-    def filled(self, text: str) -> str:
-        """The JSON that is to be put in there for `text`."""
-        quoted = json.dumps(text + "\n\n")
-        return quoted[1:-1] if self.is_in_text else f'{{"type": "text", "text": {quoted}}}, '
-
-
-def find_place(request_json: str, message_index: int, part_index: int = 0) -> Place:
-    """The place before the person's words, where `read_request` has found them.
-
-    The content of that message must be a text, or a list that has a part `part_index`. Raises `ValueError`, `KeyError`
-    or `StopIteration` for JSON that is not a request of that form.
-    """
-    messages = dict(_members(request_json, _skip_blank(request_json, 0)))["messages"]
-    message = next(itertools.islice(_elements(request_json, messages), message_index, None))
-    at = dict(_members(request_json, message))["content"]
-    if request_json[at] == '"':
-        return Place(at + 1, is_in_text=True)
-    if request_json[at] != "[":
-        raise ValueError("the content is neither a text nor a list")
-    return Place(next(itertools.islice(_elements(request_json, at), part_index, None)), is_in_text=False)
-
-
-def inject(request_json: str, text: str, message_index: int, part_index: int = 0) -> str:
-    """The request with `text` before the person's words. Raises what `find_place` raises."""
-    place = find_place(request_json, message_index, part_index)
-    return request_json[: place.at] + place.filled(text) + request_json[place.at :]
 
 
 def _texts(content: Any) -> list[str]:
@@ -253,41 +213,3 @@ def _without_cache_marks(value: Any) -> Any:
 
 def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-
-
-def _members(text: str, at: int) -> Iterator[tuple[str, int]]:
-    """(key, position of its value) in the JSON object at `at`; of a key that comes twice, JSON takes the last."""
-    _expect(text, at, "{")
-    while text[at] != "}":
-        at = _skip_blank(text, at + 1)
-        if text[at] == "}":
-            return
-        _expect(text, at, '"')
-        key, at = _decode(text, at)
-        at = _skip_blank(text, at)
-        _expect(text, at, ":")
-        at = _skip_blank(text, at + 1)
-        yield key, at
-        at = _skip_blank(text, _decode(text, at)[1])
-
-
-def _elements(text: str, at: int) -> Iterator[int]:
-    """The position of each element of the JSON array at `at`."""
-    _expect(text, at, "[")
-    while text[at] != "]":
-        at = _skip_blank(text, at + 1)
-        if text[at] == "]":
-            return
-        yield at
-        at = _skip_blank(text, _decode(text, at)[1])
-
-
-def _skip_blank(text: str, at: int) -> int:
-    blank = _BLANK.match(text, at)
-    assert blank is not None
-    return blank.end()
-
-
-def _expect(text: str, at: int, mark: str) -> None:
-    if text[at : at + 1] != mark:
-        raise ValueError(f"expected {mark} at {at}")
