@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
@@ -302,6 +303,7 @@ def test_no_reason_names_the_folder_of_the_vault(server: Server, alice: Caller) 
     root = server.vault.root
     head, index = root / ".git/HEAD", root / "memory/alice/index.db"
     head.rename(root / "HEAD")
+    os.utime(root / "memory/alice/USER.md", (0, 0))  # else it is later than all turns by the vault's clock
     told = alice.raw("POST", f"{MEMORY}/turns", json={"user_message": "以後都用 Rust"})
     assert told.json()["paused"].startswith(".git/HEAD is missing")
     (root / "HEAD").rename(head)

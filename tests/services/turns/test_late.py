@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from tests.services.turns.test_second_look import values
+from vault_memory.errors import HistoryError
+from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.profiles import restore_preference, set_preference, undo, unset_preference
 from vault_memory.services.turns import learn_waiting, record_turn
 from vault_memory.services.vault import Vault, open_vault
@@ -86,6 +88,20 @@ def test_an_edit_counts_from_when_it_was_saved(vault: Vault) -> None:
     for words in ("I use Vim as my editor", "I prefer light mode"):
         record_turn(vault, "alice", words, learn=False, created_at=saved + hour / 2)
     assert learn_waiting(vault, "alice") == 0 and values(vault)["theme"] == "light"
+
+
+def test_a_late_turn_waits_while_it_cannot_be_known_who_changed_what(vault: Vault) -> None:
+    """The history may hold an edit by hand."""
+    record_turn(vault, "alice", "I prefer light mode", learn=False)
+    by_hand("auto", "dark")(vault)
+    commit_person_edits(vault, None)
+    packed = vault.root / ".git/packed-refs"
+    with packed.open("wb") as file:
+        file.truncate(30_000_000)
+    with pytest.raises(HistoryError, match="packed-refs"):
+        learn_waiting(vault, "alice")
+    packed.unlink()
+    assert learn_waiting(vault, "alice") == 0 and values(vault)["theme"] == "dark"
 
 
 def test_a_time_in_the_future_counts_as_now(vault: Vault) -> None:

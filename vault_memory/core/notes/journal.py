@@ -157,8 +157,8 @@ def parse_line(line: str) -> dict[str, Any]:
 
 
 def is_stray_record(path: PurePosixPath, lines: Callable[[], Iterable[bytes]]) -> bool:
-    """Whether a file of the vault holds turns, as a conversation record does, and is not private by its place
-    (`layout.is_private`): somebody moved it, and it is as private as before. Lines are read of JSONL alone."""
+    """Whether a file of the vault holds turns or replies to them, as a conversation record does, and is not private by
+    its place (`layout.is_private`): somebody moved it, and it is as private as before. Only JSONL is read."""
     if not path.name.casefold().endswith(".jsonl") or layout.is_private(path):
         return False
     return any(_is_turn(line) for line in lines())
@@ -177,7 +177,7 @@ def _is_turn(line: bytes) -> bool:
         row = parse_line(line.decode("utf-8-sig", "replace"))
     except ValueError:
         return False
-    return row.keys() >= {"created_at", "user_message", "assistant_message"}
+    return row.keys() >= {"created_at", "assistant_message"} and ("user_message" in row or is_reply(row))
 
 
 def daily_entry(at: datetime, request: str, skill: str | None, learned: Sequence[str], locale: str) -> str:
