@@ -82,6 +82,11 @@ def read_parts(content: Any) -> tuple[Part, ...]:
     return tuple(_part(value, index) for index, value in enumerate(given))
 
 
+def text_of(content: Any) -> str:
+    """The text of a content: the content itself, or the texts of its parts joined by line breaks."""
+    return "\n".join(part.text for part in read_parts(content) if part.kind == TEXT)
+
+
 def forced_tool(request: Mapping[str, Any]) -> str:
     """The tool that `tool_choice` names, "" if it names none: then the model goes on after a call."""
     choice = request.get("tool_choice")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vault_memory.core.chat.request import text_of
+from vault_memory.core.chat.messages import text_of
 from vault_memory.core.chat.shortened import MAX_READ_BYTES, is_readable
 
 READ_AT_BYTES = 64 << 10

@@ -84,7 +84,7 @@ async def _with_memory(request: Request, relay: Relay, provider: Provider) -> Re
 
 async def _prepared(request: Request, relay: Relay) -> Prepared:
     body = await _body(request)
-    read = await relay.read(body)
+    read = await relay.read(body, request.headers.raw)
     caller = await identify(request)
     user_id = _user(request, caller, relay.vault, read.user)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None

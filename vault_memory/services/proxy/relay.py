@@ -41,6 +41,7 @@ from vault_memory.services.proxy.relayed import (
     NOT_READ,
     Prepared,
     RelayedResponse,
+    by_name,
     for_provider,
     refuse_token,
 )
@@ -133,10 +134,10 @@ class Relay:
         self._sources_to_index: dict[tuple[str, int], set[str]] = {}
         self._problems: dict[tuple[str, int], str] = {}
 
-    async def read(self, body: bytes) -> ReadRequest:
+    async def read(self, body: bytes, headers: Iterable[tuple[bytes, bytes]] = ()) -> ReadRequest:
         """Read a request, one after the other: what is parsed takes many times the size of the body."""
         thread = self._read_thread if len(body) <= LARGE_BYTES else self._large_read_thread
-        return await asyncio.wrap_future(thread.submit(self._read, body))
+        return await asyncio.wrap_future(thread.submit(self._read, body, list(headers)))
 
     async def prepare(
         self,
@@ -276,14 +277,15 @@ class Relay:
         for upstream in self._upstreams.values():
             await upstream.close()
 
-    def _read(self, body: bytes) -> ReadRequest:
+    def _read(self, body: bytes, headers: list[tuple[bytes, bytes]]) -> ReadRequest:
         shortened = shorten(body, _MARK_KEY)
         if not shortened.is_readable:
             return ReadRequest(problem=_TOO_LARGE)
         try:
             text = shortened.short.decode()
             fields = json.loads(text)
-            chat = read_request(fields, self.vault.config.proxy_housekeeping)
+            config = self.vault.config
+            chat = read_request(fields, config.proxy_housekeeping, by_name(headers), config.proxy_asides)
             place = find_place(text, chat.message_index, chat.part_index) if chat else Place(0, is_in_text=False)
         except RecursionError:
             return ReadRequest(problem="the request is nested too deeply to be read")
@@ -296,8 +298,9 @@ class Relay:
         if not isinstance(fields, dict):
             return ReadRequest()
         if chat is not None:
-            chat = replace(chat, words=shortened.restored(chat.words, body))
-            if len(chat.words) > MAX_READ_BYTES:
+            words, context = (shortened.restored(text, body) for text in (chat.words, chat.context))
+            chat = replace(chat, words=words, context=context)
+            if len(words) + len(context) > MAX_READ_BYTES:
                 return ReadRequest(problem=_TOO_LARGE)
         model, user = (value if isinstance(value := fields.get(name), str) else None for name in ("model", "user"))
         return ReadRequest(chat, place, shortened.position(len(text[: place.at].encode())), model, user)
@@ -308,7 +311,7 @@ class Relay:
         chat = read.chat
         if chat is None:
             return None
-        conversation = conversation or conversation_id(user_id, chat.opening)
+        conversation = conversation or chat.conversation or conversation_id(user_id, chat.opening)
         return UserRequest(chat, user_id, conversation, self.vault.now(), read.model, as_of)
 
     def _turn(self, request: UserRequest, *, is_on: bool) -> tuple[UserRequest | None, str | None]:
@@ -358,7 +361,9 @@ class Relay:
             used_at, memory = self._memories.get(key, (0.0, None))
         if memory is None or now - used_at > (TOOL_LOOP_IDLE_S if chat.is_tool_round else SAME_MEMORY_S):
             budget = self.vault.config.proxy_memory_tokens
-            memory = build_memory(self.vault, request.user_id, chat.words, said=chat.text, budget=budget)
+            memory = build_memory(
+                self.vault, request.user_id, chat.words or chat.context, said=chat.text, budget=budget
+            )
             used_at = now
         self.vault.refuse_renamed(request.user_id, request.as_of)  # else it may be another person's
         with self._lock:

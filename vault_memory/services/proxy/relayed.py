@@ -61,6 +61,19 @@ def for_provider(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, by
     return [*kept, (b"accept-encoding", b"identity")]  # a compressed response could not be read for the turn
 
 
+def by_name(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """The texts of headers by name, in lower case and with hyphens; the first of several. Clients write them in UTF-8,
+    or in Latin-1."""
+    named: dict[str, str] = {}
+    for name, value in headers:
+        try:
+            text = value.decode()
+        except UnicodeDecodeError:
+            text = value.decode("latin-1")
+        named.setdefault(_FOLDED.sub(b"-", name.lower()).decode(), text)
+    return named
+
+
 def refuse_token(place: str, text: str) -> None:
     """Raise `UsageError` for a vault token in a text that would go to the provider."""
     if holds_token(text.encode("utf-8", "replace")):

@@ -84,6 +84,7 @@ class TurnRecorder:
             as_of=request.as_of,
             request=hashlib.blake2b(named, key=self._request_key, digest_size=8).hexdigest(),
             goes_on=request.chat.is_tool_round,
+            context=request.chat.context or None,
         )
 
     def complete(
@@ -129,7 +130,7 @@ class TurnRecorder:
     def _said(self, request: UserRequest) -> tuple[str, bytes]:
         """The id that the user of a request has as of `_as_of`, and the hash of the words. Raises `NotFound`."""
         user_id, _ = self._vault.id_now(request.user_id, request.as_of, self._as_of)
-        return user_id, self._hash(request.chat.words)
+        return user_id, self._hash(request.chat.words or request.chat.context)
 
     def _hash(self, words: str) -> bytes:
         """A hash of words, however a client breaks their lines or composes their signs, from which nobody finds them
