@@ -1,4 +1,4 @@
-"""A chat model's response: one JSON object or a stream of events, in OpenAI's format or Anthropic's.
+"""A chat model's response: one JSON object or a stream of events, in one of OpenAI's formats or Anthropic's.
 
 A stream of a long response has many times the size of its text. It is read as it comes, and only the text is kept.
 """
@@ -9,9 +9,10 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from vault_memory.core.chat.items import Output
 from vault_memory.core.chat.request import text_of
 from vault_memory.core.chat.shortened import MAX_READ_BYTES, is_readable
 
@@ -38,7 +39,7 @@ class ChatResponse:
 
     `has_tool_calls`: the model goes on when the client has run a tool. `is_error`: an error, or not a chat response.
     `is_readable`: not if nothing in it is in the format that its headers name, such as one in an encoding of its own,
-    or if an event in it is not.
+    or if an event in it is not. `response_id`: by which a later request may go on from it (OpenAI's Responses API).
     """
 
     text: str = ""
@@ -46,6 +47,7 @@ class ChatResponse:
     has_tool_calls: bool = False
     is_error: bool = False
     is_readable: bool = True
+    response_id: str = ""
 
 
 ERROR_RESPONSE = ChatResponse(is_error=True)
@@ -144,6 +146,7 @@ class _Stream:
         self._finish_reason = ""
         self._is_error = self._has_tool_calls = self._is_done = False
         self._has_events = self._has_unreadable = self._has_deltas = False
+        self._output = Output()
         self.text_bytes = 0
 
     def take(self, lines: bytes) -> None:
@@ -157,7 +160,7 @@ class _Stream:
         """The text of an event. One that cannot be read may have been text, as long as the model has not ended."""
         if event is not None:
             return self._read(event)
-        self._has_unreadable = self._has_unreadable or not self._finish_reason
+        self._has_unreadable = self._has_unreadable or not (self._finish_reason or self._output.status)
         return ()
 
     def _read(self, event: Mapping[str, Any]) -> Iterable[str]:
@@ -167,6 +170,9 @@ class _Stream:
         """
         self._has_events = True
         self._is_error = self._is_error or bool(event.get("error")) or event.get("type") == "error"
+        if str(event.get("type")).startswith("response."):
+            yield self._output.read_event(event)
+            return
         for choice in _first_choice(event):
             delta, message = choice.get("delta"), choice.get("message")
             if isinstance(delta, Mapping):
@@ -186,15 +192,26 @@ class _Stream:
 
     def response(self) -> ChatResponse:
         """Some servers end a stream with `[DONE]` and give no finish reason before it."""
-        text = "".join(self._texts)
-        is_ended = self._finish_reason or (self._is_done and (text or self._has_tool_calls))
-        if self._is_error or self._has_unreadable or not is_ended:
+        text, output = "".join(self._texts), self._output
+        has_tool_calls = self._has_tool_calls or bool(output.calls)
+        is_ended = self._finish_reason or output.is_ended or (self._is_done and (text or has_tool_calls))
+        is_error = self._is_error or output.is_failed
+        if is_error or self._has_unreadable or not is_ended:
             is_readable = (self._has_events or self._is_done) and not self._has_unreadable
-            return ChatResponse(text, is_error=self._is_error or not text, is_readable=is_readable)
-        return _complete(text, self._finish_reason, self._has_tool_calls)
+            response = ChatResponse(text, is_error=is_error or not text, is_readable=is_readable)
+        else:
+            response = _complete(text, self._finish_reason, has_tool_calls)
+        return replace(response, response_id=output.response_id)
 
 
 def _from_object(body: Mapping[str, Any]) -> ChatResponse:
+    if body.get("object") == "response":
+        output = Output()
+        text = output.read_body(body)
+        if output.is_failed:
+            return ChatResponse(text, is_error=True, response_id=output.response_id)
+        # One in the background goes on: the client asks for it by its id.
+        return replace(_complete(text, "", bool(output.calls) or not output.is_ended), response_id=output.response_id)
     if body.get("type") == "message":
         return _complete(text_of(body.get("content")), body.get("stop_reason") or "end_turn")
     for choice in _first_choice(body):
