@@ -28,6 +28,8 @@ _ANSWERS = ("_output", "_response")
 """How the types end of items that answer an item of the model: what a tool gave, a person's consent to a call."""
 _ENDED = ("completed", "incomplete", "failed", "cancelled")
 _DELTAS = ("response.output_text.delta", "response.refusal.delta")
+MAX_ID_CHARS = 200
+"""Of a response or a conversation."""
 _CONSENT = "mcp_approval_request"
 """The one item without a `call_id` that waits for the client."""
 
@@ -58,7 +60,7 @@ class Continued:
 
     response_id: str = ""
     conversation_id: str = ""
-    is_stored: bool = True
+    is_stored: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.response_id or self.conversation_id)
@@ -66,10 +68,19 @@ class Continued:
 
 def read_continued(request: Any) -> Continued:
     """What a request for a response goes on from, in parsed JSON."""
-    fields = request if isinstance(request, Mapping) and "messages" not in request else {"store": False}
-    conversation = fields.get("conversation")
+    if not isinstance(request, Mapping) or "messages" in request:
+        return Continued()
+    conversation = request.get("conversation")
     named = conversation.get("id") if isinstance(conversation, Mapping) else conversation
-    return Continued(_text(fields.get("previous_response_id")), _text(named), fields.get("store") is not False)
+    response_id, conversation_id = (_text(each)[:MAX_ID_CHARS] for each in (request.get("previous_response_id"), named))
+    return Continued(response_id, conversation_id, request.get("store") is not False)
+
+
+def is_round_of_tools(messages: Messages | None) -> bool:
+    """Whether a request holds what tools gave and nothing of a person, not even a picture."""
+    given = messages.messages if messages else ()
+    persons = [part for message in given if message.role == PERSON for part in message.parts]
+    return any(message.role == TOOL for message in given) and all(part.kind == TEXT for part in persons)
 
 
 class Output:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vault_memory.core.chat.messages import Messages
 from vault_memory.core.chat.prompt import without_injected, without_tagged
 
 MAX_MATCHED_WORD_CHARS = 1_000
@@ -98,6 +99,19 @@ class ChatRequest:
 
 def read_request(request: Any, patterns: Sequence[str] = ()) -> ChatRequest | None:
     """The request in parsed JSON, None if it holds no words of a person. `patterns` are further housekeeping ones."""
+    if isinstance(request, Messages):  # TEMP: until B's reader takes the view
+        request = {
+            "system": [{"type": "text", "text": t} for t in request.instructions],
+            "messages": [
+                {
+                    "role": m.role,
+                    "content": [
+                        {"type": "text", "text": p.text} if p.kind == "text" else {"type": p.kind} for p in m.parts
+                    ],
+                }
+                for m in request.messages
+            ],
+        }
     messages = request.get("messages") if isinstance(request, Mapping) else None
     if not isinstance(messages, list) or not all(isinstance(message, Mapping) for message in messages):
         return None

@@ -29,6 +29,7 @@ _NO_DATA_LINES = re.compile(rb"(?:\n(?!data:)[^\n]++(?=\n))++")
 _BLANK_LINES = re.compile(rb"\n\n\n+")
 _DATA = b"data:"
 _OBJECT = re.compile(rb"\s*+(?:data:\s*+)++\{")
+_EVENT_ENDS = (b"\n\n", b"\r\n\r\n")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -64,11 +65,13 @@ def read_response(media_type: str, data: bytes) -> ChatResponse:
 class ResponseReader:
     """Reads a response from parts: `add` each, `read_on` when `is_due`, and at the end ask for the `response`.
 
-    `is_cut`: the response is too large to be kept; what came before that is its text.
+    `is_cut`: the response is too large to be kept; what came before that is its text. `needs_id`: the `response_id` is
+    needed as soon as it can be read.
     """
 
-    def __init__(self, media_type: str) -> None:
-        self._is_stream = media_type.partition(";")[0].strip().lower() == "text/event-stream"
+    def __init__(self, media_type: str, *, needs_id: bool = False) -> None:
+        self._needs_id = needs_id
+        self.is_stream = media_type.partition(";")[0].strip().lower() == "text/event-stream"
         self._unread = bytearray()
         self._read_at_bytes = READ_AT_BYTES
         self._stream = _Stream()
@@ -83,13 +86,19 @@ class ResponseReader:
     @property
     def is_due(self) -> bool:
         """Whether so much has come that `read_on` should be called; it may take some 50 ms."""
-        return self._is_stream and len(self._unread) >= self._read_at_bytes
+        is_event = self._needs_id and any(end in self._unread for end in _EVENT_ENDS)
+        return self.is_stream and (is_event or len(self._unread) >= self._read_at_bytes)
+
+    @property
+    def response_id(self) -> str:
+        """The id of a response that is streamed, as soon as an event with it was read."""
+        return self._stream.response_id
 
     def add(self, part: bytes) -> None:
         """Take the next bytes of the response."""
         if not self.is_cut:
             self._unread += part
-            if not self._is_stream and len(self._unread) > MAX_READ_BYTES:
+            if not self.is_stream and len(self._unread) > MAX_READ_BYTES:
                 self.cut()
 
     def cut(self) -> None:
@@ -104,6 +113,7 @@ class ResponseReader:
         end = lines.rfind(b"\n\n")
         if end >= 0:
             self._stream.take(lines[: end + 2])
+            self._needs_id = self._needs_id and not self._stream.has_events  # the first one has it
             lines = lines[end:]
         last = lines.rfind(b"\n") + 1
         if len(lines) - last >= len(_DATA) and not lines.startswith(_DATA, last):
@@ -115,7 +125,7 @@ class ResponseReader:
 
     def response(self) -> ChatResponse:
         """The response as far as it came."""
-        if self._is_stream:
+        if self.is_stream:
             self._stream.take(self._data_lines(len(self._unread)))
             return self._stream.response()
         data = bytes(self._unread)
@@ -145,9 +155,14 @@ class _Stream:
         self._texts: list[str] = []
         self._finish_reason = ""
         self._is_error = self._has_tool_calls = self._is_done = False
-        self._has_events = self._has_unreadable = self._has_deltas = False
+        self.has_events = self._has_unreadable = self._has_deltas = False
         self._output = Output()
         self.text_bytes = 0
+
+    @property
+    def response_id(self) -> str:
+        """The id of the response, if an event had one."""
+        return self._output.response_id
 
     def take(self, lines: bytes) -> None:
         """Read the events in some lines."""
@@ -168,7 +183,7 @@ class _Stream:
 
         Some servers send messages in place of deltas, others all deltas once more as a message.
         """
-        self._has_events = True
+        self.has_events = True
         self._is_error = self._is_error or bool(event.get("error")) or event.get("type") == "error"
         if str(event.get("type")).startswith("response."):
             yield self._output.read_event(event)
@@ -197,7 +212,7 @@ class _Stream:
         is_ended = self._finish_reason or output.is_ended or (self._is_done and (text or has_tool_calls))
         is_error = self._is_error or output.is_failed
         if is_error or self._has_unreadable or not is_ended:
-            is_readable = (self._has_events or self._is_done) and not self._has_unreadable
+            is_readable = (self.has_events or self._is_done) and not self._has_unreadable
             response = ChatResponse(text, is_error=is_error or not text, is_readable=is_readable)
         else:
             response = _complete(text, self._finish_reason, has_tool_calls)
