@@ -316,10 +316,10 @@ def test_other_endpoints_are_passed_through(proxy: Proxy) -> None:
     proxy.provider.will_say(Reply([b'{"object": "list", "data": [{"id": "m", "object": "model"}]}']))
     assert [m.id for m in proxy.openai().models.list()] == ["m"]
     body = b'{"model": "m", "input": "hi",  "stream": false}'
-    assert proxy.post("/v1/responses", body).status_code == 200
+    assert proxy.post("/v1/responses/compact", body).status_code == 200
     assert proxy.post("/v1/messages/count_tokens", body).status_code == 200
     assert [(r.method, r.path) for r in proxy.provider.received] == [
-        ("GET", "/v1/models"), ("POST", "/v1/responses"), ("POST", "/v1/messages/count_tokens"),
+        ("GET", "/v1/models"), ("POST", "/v1/responses/compact"), ("POST", "/v1/messages/count_tokens"),
     ]  # fmt: skip
     assert proxy.provider.received[1].body == body
     seen = len(proxy.provider.received)

@@ -1,7 +1,6 @@
 """A client's request to a chat model: the person's words in it, and its conversation.
 
-Both OpenAI's chat completions and Anthropic's messages are read: in either, `messages` are {role, content}, and a
-content is a text or a list of parts. Who speaks in them, `speakers` tells.
+The words are what `speakers` hears in the messages. A conversation is known by a header, else by how it begins.
 """
 
 from __future__ import annotations
@@ -60,9 +59,7 @@ def read_request(
     person's, from their beginning.
     """
     messages = read_messages(request)
-    if messages is None:
-        return None
-    return read_chat(messages, patterns, headers, asides, is_probe=is_probe(request))
+    return None if messages is None else read_chat(messages, patterns, headers, asides)
 
 
 def read_chat(
@@ -70,10 +67,8 @@ def read_chat(
     patterns: Sequence[str] = (),
     headers: Mapping[str, str] | None = None,
     asides: Sequence[str] = (),
-    *,
-    is_probe: bool = False,
 ) -> ChatRequest | None:
-    """The same of a request that is read into messages already. `is_probe`: the client tests the key or the quota."""
+    """The same of a request that is read into messages already."""
     headers = headers or {}
     given = messages.messages
     instructions = _instructions(messages)
@@ -91,7 +86,7 @@ def read_chat(
         text="\n".join(each.text for each in given),
         key=_digest([said, sum(_said(each) == said for each in spoken[:-1])]),
         opening=_digest([_stable_words(instructions), _said(_first_words(spoken, rules))]),
-        is_housekeeping=is_probe
+        is_housekeeping=messages.is_probe
         or is_of_nobody(headers)
         or any(rules.is_own(text[:MAX_SIGN_CHARS]) for text in instructions)
         or any(rules.is_own(each.words) for each in _in_a_row(messages, heard, place)),
@@ -114,11 +109,6 @@ def _instructions(messages: Messages) -> list[str]:
     before = takewhile(lambda each: each.role != PERSON, messages.messages)
     parts = [part.text for each in before if each.role == INSTRUCTIONS for part in each.parts if part.kind == TEXT]
     return [*messages.instructions, *parts]
-
-
-def is_probe(request: Mapping[str, Any]) -> bool:
-    """Whether the request asks for one token only: the client tests the key or the remaining quota."""
-    return any(request.get(name) == 1 for name in ("max_tokens", "max_completion_tokens"))
 
 
 def _in_a_row(messages: Messages, heard: Sequence[Heard], place: int) -> list[Heard]:

@@ -23,7 +23,7 @@ from datetime import datetime
 from functools import cached_property
 
 from vault_memory.adapters.state import StateFile
-from vault_memory.core.chat import ChatRequest, ChatResponse, without_injected
+from vault_memory.core.chat import ChatRequest, ChatResponse, Continued, without_injected
 from vault_memory.core.text import normalize
 from vault_memory.errors import NotFound
 from vault_memory.services.turns import Recorded, add_reply, record_turn
@@ -40,7 +40,8 @@ BROKE_OFF = "the answer broke off"
 class UserRequest:
     """A chat request with its user, its conversation, the time it came and the model it asks for.
 
-    The user is whoever had `user_id` as of `as_of` (`Vault.renamings`): a chat may take an hour.
+    The user is whoever had `user_id` as of `as_of` (`Vault.renamings`): a chat may take an hour. It goes on with what
+    the provider keeps: it is `continued` `after` a response.
     """
 
     chat: ChatRequest
@@ -49,6 +50,8 @@ class UserRequest:
     at: datetime
     model: str | None = None
     as_of: int = 0
+    continued: Continued = Continued()
+    after: str = ""
 
 
 class TurnRecorder:
