@@ -59,6 +59,32 @@ def test_tools_called_in_a_stream() -> None:
     assert read_response(SSE, b"".join(chunks("wait", end="tool_calls"))).has_tool_calls
 
 
+CALL = {"index": 0, "id": "t", "type": "function", "function": {"name": "tea", "arguments": '{"a": "茶"}'}}
+PIECES = [
+    {"tool_calls": [{**CALL, "function": {"name": "tea", "arguments": '{"a":'}}]},
+    {"tool_calls": [{"index": 0, "function": {"arguments": ' "茶"}'}}]},
+]
+BLOCKS = [
+    {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "name": "tea", "input": {}}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"a": "茶"}'}},
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        (JSON, completion(None, tool_calls=[CALL]).parts[0]),
+        (JSON, json.dumps({"type": "message", "content": [{"type": "tool_use", "name": "tea", "input": {"a": "茶"}}]})),
+        (SSE, "".join(f"data: {json.dumps({'choices': [{'delta': each}]})}\n\n" for each in PIECES)),
+        (SSE, "".join(f"data: {json.dumps(each)}\n\n" for each in BLOCKS)),
+    ],
+)
+def test_calls_have_their_arguments_in_whatever_form(kind: str, data: str | bytes) -> None:
+    data = data if isinstance(data, bytes) else data.encode()
+    assert read_response(kind, data).calls == (("tea", '{"a": "茶"}'),)
+
+
 def test_tool_calls_count_whatever_the_finish_reason_is() -> None:
     """Some servers of local models end such a response with `stop`."""
     called = completion(None, tool_calls=[{"id": "t"}]).parts[0]
@@ -277,7 +303,8 @@ def test_a_call_that_the_client_is_to_answer_has_an_id_and_no_output() -> None:
     assert streamed(began).has_tool_calls
     codex = events_of(answered(said("wait"), called("c1")))
     codex[-1] = codex[-1] | {"response": answered()}  # as ChatGPT's own address ends a stream
-    assert streamed(codex) == ChatResponse("wait", True, has_tool_calls=True, response_id="resp_1")
+    got = streamed(codex)
+    assert got == ChatResponse("wait", True, has_tool_calls=True, response_id="resp_1", calls=got.calls) and got.calls
 
 
 def test_responses_that_fail_or_go_on() -> None:

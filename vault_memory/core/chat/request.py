@@ -46,6 +46,12 @@ class ChatRequest:
     forced_tool: str = ""
     final_tools: frozenset[str] = frozenset()
 
+    def answer(self, calls: Sequence[tuple[str, str]]) -> str:
+        """What the calls (name, arguments) say that are the answer; "" if none is."""
+        forced = [arguments for name, arguments in calls if name == self.forced_tool]
+        final = [_only_text(arguments) for name, arguments in calls if name in self.final_tools]
+        return "\n\n".join(filter(None, forced or final))
+
 
 def read_request(
     request: Any,
@@ -121,6 +127,16 @@ def _in_a_row(messages: Messages, heard: Sequence[Heard], place: int) -> list[He
 
 def _first_words(spoken: Sequence[Heard], rules: Rules) -> Heard:
     return next((each for each in spoken if not rules.is_own(each.words)), spoken[0])
+
+
+def _only_text(arguments: str) -> str:
+    """The text that is all that the arguments hold, else the arguments."""
+    try:
+        values = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    texts = [*values.values()] if isinstance(values, Mapping) else []
+    return texts[0] if len(texts) == 1 and isinstance(texts[0], str) else arguments
 
 
 def _said(heard: Heard) -> list[Any]:

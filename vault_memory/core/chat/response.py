@@ -41,6 +41,7 @@ class ChatResponse:
     `has_tool_calls`: the model goes on when the client has run a tool. `is_error`: an error, or not a chat response.
     `is_readable`: not if nothing in it is in the format that its headers name, such as one in an encoding of its own,
     or if an event in it is not. `response_id`: by which a later request may go on from it (OpenAI's Responses API).
+    `calls` are name and arguments of the tools that the client is to run, as far as they came.
     """
 
     text: str = ""
@@ -49,6 +50,7 @@ class ChatResponse:
     is_error: bool = False
     is_readable: bool = True
     response_id: str = ""
+    calls: tuple[tuple[str, str], ...] = ()
 
 
 ERROR_RESPONSE = ChatResponse(is_error=True)
@@ -157,6 +159,7 @@ class _Stream:
         self._is_error = self._has_tool_calls = self._is_done = False
         self.has_events = self._has_unreadable = self._has_deltas = False
         self._output = Output()
+        self._calls: dict[int, tuple[list[str], list[str]]] = {}
         self.text_bytes = 0
 
     @property
@@ -195,15 +198,36 @@ class _Stream:
                 self._has_deltas = self._has_deltas or bool(piece)
                 yield piece
                 self._has_tool_calls = self._has_tool_calls or bool(delta.get("tool_calls"))
+                self._add_calls(delta)
             if isinstance(message, Mapping):
                 yield "" if self._has_deltas else _said(message)
                 self._has_tool_calls = self._has_tool_calls or bool(message.get("tool_calls"))
+                self._add_calls(message)
             self._finish_reason = str(choice.get("finish_reason") or self._finish_reason)
-        delta = event.get("delta")
+        delta, block, at = event.get("delta"), event.get("content_block"), event.get("index")
+        if isinstance(block, Mapping) and block.get("type") == "tool_use":
+            self._add_call(at, block.get("name"), "")
         if isinstance(delta, Mapping):
+            if delta.get("type") == "input_json_delta":
+                self._add_call(at, "", delta.get("partial_json"))
             text = delta.get("text") if delta.get("type") == "text_delta" else ""
             yield text if isinstance(text, str) else ""
             self._finish_reason = str(delta.get("stop_reason") or self._finish_reason)
+
+    def _add_calls(self, message: Mapping[str, Any]) -> None:
+        given = message.get("tool_calls")
+        for position, call in enumerate(given if isinstance(given, list) else ()):
+            function = call.get("function") if isinstance(call, Mapping) else None
+            if isinstance(function, Mapping):
+                self._add_call(call.get("index", position), function.get("name"), function.get("arguments"))
+
+    def _add_call(self, at: object, *pieces: object) -> None:
+        """Keep pieces of the name and the arguments of a call."""
+        call = self._calls.setdefault(at if isinstance(at, int) else 0, ([], []))
+        for kept, piece in zip(call, pieces, strict=True):
+            if isinstance(piece, str) and piece:
+                kept.append(piece)
+                self.text_bytes += sys.getsizeof(piece)
 
     def response(self) -> ChatResponse:
         """Some servers end a stream with `[DONE]` and give no finish reason before it."""
@@ -216,7 +240,8 @@ class _Stream:
             response = ChatResponse(text, is_error=is_error or not text, is_readable=is_readable)
         else:
             response = _complete(text, self._finish_reason, has_tool_calls)
-        return replace(response, response_id=output.response_id)
+        calls = [("".join(name), "".join(arguments)) for name, arguments in self._calls.values() if name]
+        return replace(response, response_id=output.response_id, calls=(*output.calls, *calls))
 
 
 def _from_object(body: Mapping[str, Any]) -> ChatResponse:
@@ -226,14 +251,26 @@ def _from_object(body: Mapping[str, Any]) -> ChatResponse:
         if output.is_failed:
             return ChatResponse(text, is_error=True, response_id=output.response_id)
         # One in the background goes on: the client asks for it by its id.
-        return replace(_complete(text, "", bool(output.calls) or not output.is_ended), response_id=output.response_id)
+        response = _complete(text, "", bool(output.calls) or not output.is_ended)
+        return replace(response, response_id=output.response_id, calls=tuple(output.calls))
     if body.get("type") == "message":
-        return _complete(text_of(body.get("content")), body.get("stop_reason") or "end_turn")
+        response = _complete(text_of(body.get("content")), body.get("stop_reason") or "end_turn")
+        return replace(response, calls=tuple(_calls_of(body.get("content"))))
     for choice in _first_choice(body):
         message = choice.get("message")
         if isinstance(message, Mapping):
-            return _complete(_said(message), choice.get("finish_reason") or "stop", bool(message.get("tool_calls")))
+            response = _complete(_said(message), choice.get("finish_reason") or "stop", bool(message.get("tool_calls")))
+            return replace(response, calls=tuple(_calls_of(message.get("tool_calls"))))
     return ERROR_RESPONSE
+
+
+def _calls_of(given: object) -> Iterable[tuple[str, str]]:
+    """Name and arguments of each call, in either API's form."""
+    for call in given if isinstance(given, list) else ():
+        inner = call.get("function", call) if isinstance(call, Mapping) else None
+        if isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
+            arguments = inner.get("arguments", inner.get("input"))
+            yield inner["name"], arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
 def _said(message: Mapping[str, Any]) -> str:

@@ -100,9 +100,10 @@ class TurnRecorder:
         if turn is None or not turn.source or self.is_left_out(request):
             return None
         problem = "" if response.is_complete else problem or BROKE_OFF
-        text = without_injected(response.text)
+        answer = "" if problem else request.chat.answer(response.calls)
+        text = without_injected("\n\n".join(filter(None, (response.text, answer))))
         text = f"{text}\n[partial: {problem}]".lstrip() if problem else text
-        exit_code = 1 if problem else None if response.has_tool_calls else 0
+        exit_code = 1 if problem else None if response.has_tool_calls and not answer else 0
         reply = add_reply(self._vault, turn.user_id, turn.source, text, exit_code, as_of=turn.as_of)
         return reply if reply.is_new else None
 

@@ -495,7 +495,8 @@ def _log_entries(
                 break  # words of several lines may be a secret on one: history would refuse the log
         return FileChange(path, before, after)
 
-    logs = [] if is_reply else [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
+    is_quiet = is_reply or (turn.context is not None and not turn.user_message)  # there is nothing to quote
+    logs = [] if is_quiet else [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
     if len(turn.assistant_message or "") > journal.MEMORY_REPLY_CHARS:
         logs.append(appended(layout.MEMORY_LOG, journal.memory_title(locale), memory))
     return logs
