@@ -14,7 +14,9 @@ behind it, by a user of its own. Every user has one preference before, so there 
 
 Required: `turns` is `turns_expected`, the others are 0; so are these, which the same replay shows: `turns_late` (turns
 that were recorded only when the server stopped), `injected_wrongly` (requests that a client makes on its own, with a
-memory of their own) and `preferences_missing`. The last line is one JSON object.
+memory of their own) and `preferences_missing`. `unknowable` counts words, and preferences from them, of which nothing
+in the request tells that they were not typed: known limits, which `expected.toml` names. The last line is one JSON
+object.
 """
 
 from __future__ import annotations
@@ -50,11 +52,12 @@ RECORDED = Path(__file__).resolve().parents[1] / "tests" / "clients" / "recorded
 QUIET_S = 3.0
 """When no turn has been recorded for so long, all are that will be while the server runs."""
 BLOCK = re.compile("<vault-memory>")
+WHOLE_BLOCK = re.compile("<vault-memory>.*?</vault-memory>")
 ASSISTANT = ("function_call", "custom_tool_call", "reasoning")
 """Items of OpenAI's responses that the model said, beside those with its role."""
 KEYS = (
     *("turns_expected", "turns", "words_wrong", "false_preferences", "injected_missing", "injected_twice"),
-    *("turns_late", "injected_wrongly", "preferences_missing"),
+    *("turns_late", "injected_wrongly", "preferences_missing", "unknowable"),
 )
 
 
@@ -67,6 +70,9 @@ class Session:
     turns: list[str]
     preferences: set[tuple[str, str]]
     requests: list[int]
+    unknowable: list[str] = field(default_factory=list)
+    """Turns of which nothing in the request tells what was typed, and what is learned from them (`tolerated`)."""
+    tolerated: set[tuple[str, str]] = field(default_factory=set)
     figures: Counter[str] = field(default_factory=Counter)
     details: list[str] = field(default_factory=list)
 
@@ -89,7 +95,11 @@ def sessions(clients: list[str]) -> Iterator[Session]:
             exchanges = recording.read(expected.parent / f"{name}.jsonl")
             assert len(values["requests"]) == len(exchanges), f"{client} {name}: a number for each request"
             preferences = set(values["preferences"].items())
-            yield Session(f"{client} {name}", exchanges, values["turns"], preferences, values["requests"])
+            unknowable, tolerated = values.get("unknowable", []), set(values.get("false_preferences", {}).items())
+            yield Session(
+                *(f"{client} {name}", exchanges, values["turns"], preferences, values["requests"]),
+                *(unknowable, tolerated),
+            )
 
 
 def replay(session: Session, address: str, token: str, provider: ScriptedServer) -> None:
@@ -125,7 +135,9 @@ def look(session: Session, fields: Any, turn: int, begins: dict[int, int], where
             session.count("injected_wrongly", where)
         return
     begins.setdefault(turn, after)
-    found = blocks(messages[min(begins[turn], after) :])
+    words = session.turns[turn - 1]
+    asked = [at for at, message in enumerate(messages) if words in without_blocks(message)]  # files may move behind it
+    found = blocks(messages[min([begins[turn], after, *asked[-1:]]) :])
     if not found:
         session.count("injected_missing", where)
     if found > 1:
@@ -135,6 +147,11 @@ def look(session: Session, fields: Any, turn: int, begins: dict[int, int], where
 def is_assistant(message: Any) -> bool:
     """Whether the model said this message or item."""
     return message.get("role") == "assistant" or message.get("type") in ASSISTANT
+
+
+def without_blocks(message: Any) -> str:
+    """What the client has written in a message."""
+    return WHOLE_BLOCK.sub("", json.dumps(message, ensure_ascii=False))
 
 
 def blocks(messages: list[Any]) -> int:
@@ -159,15 +176,20 @@ def judge(session: Session, words: list[str], before: set[tuple[str, str]], said
     session.figures["turns_expected"] = len(session.turns)
     session.figures["turns"] = len(words)
     left = Counter(session.turns)
+    unknown = list(session.unknowable)
     for each in words:
         if left[each] > 0:
             left[each] -= 1
+        elif unknown:
+            left[unknown.pop()] -= 1
+            session.count("unknowable", f"words: {each[:150]!r}")
         else:
             session.count("words_wrong", repr(each[:150]))
     for missing in left.elements():
         session.details.append(f"no turn: {missing!r}")
     for key, value in sorted(said - before - session.preferences):
-        session.count("false_preferences", f"{key} = {value}")
+        figure = "unknowable" if (key, value) in session.tolerated else "false_preferences"
+        session.count(figure, f"{key} = {value}")
     for key, value in sorted(session.preferences - said):
         session.count("preferences_missing", f"{key} = {value}")
 

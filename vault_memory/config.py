@@ -239,6 +239,13 @@ class Config:
         sensitive="they are matched against every request, and a hostile one never ends",
     )
 
+    proxy_asides: list[str] = _field(
+        [],
+        "regular expressions for more texts that a client puts beside the person's words, from their beginning",
+        check=setting_checks.patterns,
+        sensitive="they are matched against every request, and a hostile one never ends",
+    )
+
     search_weight: str = _field(
         "auto",
         "weight of vectors against keywords: auto (by how far the vectors can be trusted) or fixed",

@@ -88,9 +88,6 @@ def test_the_key_stays_whatever_a_client_changes_around_the_words() -> None:
     )
     assert (one.words, one.key, one.opening) == ("one", two.key, two.opening)
     assert (one.is_tool_round, two.is_tool_round) == (False, True)
-    assert (
-        asked(user("zero"), assistant("other"), user("one")).key != asked(user("zero"), assistant("a"), user("one")).key
-    )
     picture = {"type": "image", "source": {"data": "AA"}}
     assert asked(user([picture, {"type": "text", "text": "one"}])).key != asked(user("one")).key
 
@@ -120,6 +117,7 @@ def test_a_conversation_is_known_by_its_opening() -> None:
         {"messages": [user([7, {"type": "image"}])]},
         {"messages": [assistant("hi")]},
         {"messages": [user("<vault-memory>\nx\n</vault-memory>\n")]},
+        {"messages": [user("This session is being continued from a previous conversation that ran out of context.")]},
         {"messages": [user("hi"), assistant("hello"), user([{"type": "image_url", "image_url": {"url": "data:,"}}])]},
     ],
 )
@@ -146,7 +144,6 @@ def test_a_request_without_a_persons_words_is_none(request_: Any) -> None:
         "Please write a 5-10 word title the following conversation:\n\nUser: hi",
         "Based on the chat history, give this conversation a name. Keep it short.",
         "Your task is to create a detailed summary of the conversation so far, paying close attention",
-        "This session is being continued from a previous conversation that ran out of context.",
         "[SUGGESTION MODE: Suggest what the user might naturally type next into Claude Code.]",
         "Warmup",
     ],
@@ -206,10 +203,12 @@ def test_a_request_for_one_token_is_a_probe() -> None:
     )
 
 
-def test_a_setting_adds_housekeeping_patterns() -> None:
+def test_a_setting_adds_housekeeping_patterns_and_asides() -> None:
     request = {"messages": [user("BOT: name this chat")]}
     found = read_request(request, [r"^BOT:"])
     assert found is not None and found.is_housekeeping
+    found = read_request({"messages": [user([part("Note of the editor: x"), part("hi")])]}, asides=["(?i)NOTE OF"])
+    assert found is not None and found.words == "hi"
 
 
 MEMORY = '<vault-memory>\n主題："dark"\\\n</vault-memory>'

@@ -59,6 +59,32 @@ def test_tools_called_in_a_stream() -> None:
     assert read_response(SSE, b"".join(chunks("wait", end="tool_calls"))).has_tool_calls
 
 
+CALL = {"index": 0, "id": "t", "type": "function", "function": {"name": "tea", "arguments": '{"a": "茶"}'}}
+PIECES = [
+    {"tool_calls": [{**CALL, "function": {"name": "tea", "arguments": '{"a":'}}]},
+    {"tool_calls": [{"index": 0, "function": {"arguments": ' "茶"}'}}]},
+]
+BLOCKS = [
+    {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "name": "tea", "input": {}}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"a": "茶"}'}},
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        (JSON, completion(None, tool_calls=[CALL]).parts[0]),
+        (JSON, json.dumps({"type": "message", "content": [{"type": "tool_use", "name": "tea", "input": {"a": "茶"}}]})),
+        (SSE, "".join(f"data: {json.dumps({'choices': [{'delta': each}]})}\n\n" for each in PIECES)),
+        (SSE, "".join(f"data: {json.dumps(each)}\n\n" for each in BLOCKS)),
+    ],
+)
+def test_calls_have_their_arguments_in_whatever_form(kind: str, data: str | bytes) -> None:
+    data = data if isinstance(data, bytes) else data.encode()
+    assert read_response(kind, data).calls == (("tea", '{"a": "茶"}'),)
+
+
 def test_tool_calls_count_whatever_the_finish_reason_is() -> None:
     """Some servers of local models end such a response with `stop`."""
     called = completion(None, tool_calls=[{"id": "t"}]).parts[0]
@@ -209,3 +235,98 @@ def test_what_is_too_large_is_cut_and_what_has_too_many_values_is_not_parsed() -
     assert read_response(JSON, many) == ERROR_RESPONSE
     got = read_response(SSE, b'data: {"choices":[' + b"{}," * 200_000 + b"{}]}\n\n" + b"".join(chunks("度")))
     assert got == ChatResponse("度", is_readable=False)
+
+
+def answered(*output: Any, status: str = "completed", **more: Any) -> dict[str, Any]:
+    return {"id": "resp_1", "object": "response", "status": status, "output": [*output], "error": None} | more
+
+
+def said(*texts: str, kind: str = "output_text") -> dict[str, Any]:
+    field = "refusal" if kind == "refusal" else "text"
+    return {"type": "message", "role": "assistant", "content": [{"type": kind, field: text} for text in texts]}
+
+
+def called(call_id: str, kind: str = "function_call", **more: Any) -> dict[str, Any]:
+    return {"type": kind, "call_id": call_id, "name": "kettle", "arguments": "{}"} | more
+
+
+def events_of(response: dict[str, Any], has_deltas: bool = True) -> list[dict[str, Any]]:
+    """A response as OpenAI streams it, each text in two deltas, or as some servers do, without."""
+    events: list[dict[str, Any]] = [
+        {"type": f"response.{kind}", "response": response | {"status": "in_progress", "output": []}}
+        for kind in ("created", "in_progress")
+    ]
+    for at, item in enumerate(response["output"]):
+        events.append({"type": "response.output_item.added", "output_index": at, "item": item | {"content": []}})
+        for number, part in enumerate(item.get("content", ()) if has_deltas else ()):
+            kind, text = part["type"], part.get("text") or part["refusal"]
+            where = {"output_index": at, "content_index": number}
+            events += ({"type": f"response.{kind}.delta", "delta": piece} | where for piece in (text[:1], text[1:]))
+            events.append({"type": f"response.{kind}.done", kind.removeprefix("output_"): text} | where)
+        events.append({"type": "response.output_item.done", "output_index": at, "item": item})
+    return [*events, {"type": f"response.{response['status']}", "response": response}]
+
+
+def both(response: dict[str, Any]) -> ChatResponse:
+    """A response as it is read from one piece; a stream says the same, with deltas and without."""
+    got = read_response(JSON, json.dumps(response).encode())
+    assert streamed(events_of(response)) == streamed(events_of(response, has_deltas=False)) == got
+    return got
+
+
+def streamed(events: list[dict[str, Any]]) -> ChatResponse:
+    lines = (f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n" for event in events)
+    return read_response(SSE, "".join(lines).encode())
+
+
+def test_openais_responses_in_one_piece_and_streamed() -> None:
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hot?"}], "encrypted_content": "x"}
+    search = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
+    response = answered(thought, search, said("八十", "度"), said("C", kind="refusal"))
+    assert both(response) == ChatResponse("八十\n度\nC", is_complete=True, response_id="resp_1")
+    assert both(answered(said("八十度"), status="incomplete")).is_complete, "a limit has ended it"
+    whole = [each for each in events_of(response) if each["type"] == "response.completed"]
+    assert streamed(whole).text == "八十\n度\nC", "some servers stream no more than that"
+    bare = [{key: value for key, value in each.items() if key != "response"} for each in events_of(response)]
+    assert not streamed(bare).is_complete
+
+
+def test_a_call_that_the_client_is_to_answer_has_an_id_and_no_output() -> None:
+    """Whatever the type of its item is. Tools of the provider have no such id, or their output stands beside them."""
+    hosted = called("h1", "shell_call"), {"type": "shell_call_output", "call_id": "h1", "output": []}
+    assert not both(answered(*hosted, {"type": "mcp_call", "id": "m", "output": "80"}, said("80"))).has_tool_calls
+    for kind in ("function_call", "custom_tool_call", "computer_call", "kettle_call_of_next_year"):
+        assert both(answered(said("wait"), called("c1", kind))).has_tool_calls
+    assert both(answered(*hosted, called("c2"))).has_tool_calls
+    assert both(answered({"type": "mcp_approval_request", "id": "a1", "name": "kettle"})).has_tool_calls
+    began = [each for each in events_of(answered(called("c1"))) if each["type"] != "response.output_item.done"]
+    assert streamed(began).has_tool_calls
+    codex = events_of(answered(said("wait"), called("c1")))
+    codex[-1] = codex[-1] | {"response": answered()}  # as ChatGPT's own address ends a stream
+    got = streamed(codex)
+    assert got == ChatResponse("wait", True, has_tool_calls=True, response_id="resp_1", calls=got.calls) and got.calls
+
+
+def test_responses_that_fail_or_go_on() -> None:
+    failed = answered(said("八十"), status="failed", error={"code": "server_error", "message": "x"})
+    assert both(failed) == ChatResponse("八十", is_error=True, response_id="resp_1")
+    error = {"type": "error", "code": "rate_limit_exceeded", "message": "x", "param": None, "sequence_number": 3}
+    events = events_of(answered(said("八十度")))
+    got = streamed([*events[:4], error])
+    assert (got.text, got.is_error, got.is_complete) == ("八", True, False)
+    for number in range(len(events)):
+        got = streamed(events[:number])
+        assert "八十度".startswith(got.text) and not got.is_complete
+        assert got.response_id == ("resp_1" if number else "")
+    queued = read_response(JSON, json.dumps(answered(status="queued")).encode())
+    assert queued == ChatResponse(is_complete=True, has_tool_calls=True, response_id="resp_1"), "in the background"
+
+
+@pytest.mark.parametrize("value", [None, 7, "x", [], {}, [7], [{"type": 7, "content": 7}], {"id": []}])
+def test_responses_of_another_form_do_no_harm(value: Any) -> None:
+    for name in ("output", "status", "id", "content", "item", "response", "delta", "output_index", "call_id"):
+        item = {"type": "message", "content": [{"type": "output_text", "text": "hi"}]} | {name: value}
+        body = answered(item) | {name: value}
+        read_response(JSON, json.dumps(body).encode())
+        streamed([each | {name: value} for each in events_of(answered(said("hi")))])
+        streamed([{"type": "response.output_item.done", "item": item}, {"type": f"response.{value}", "response": body}])

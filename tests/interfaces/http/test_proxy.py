@@ -61,6 +61,20 @@ def test_a_clients_housekeeping_makes_no_turn_and_gets_no_memory(proxy: Proxy) -
     assert proxy.turn()["user_message"] == "hi"
 
 
+def test_headers_name_the_conversation_and_the_agents_orders(proxy: Proxy) -> None:
+    proxy.provider.will_say(completion("ok"))
+    body = {"model": "m", "messages": [{"role": "user", "content": "繼續"}]}
+    for session in ("one", "two"):
+        proxy.post("/v1/chat/completions", body, X_Session_Id=session)
+        order = proxy.post(
+            "/v1/chat/completions", body, X_Session_Id=f"agent of {session}", X_Parent_Session_Id=session
+        )
+        assert order.headers["X-Vault-Memory"].startswith("off") and "not recorded" in order.headers["X-Vault-Memory"]
+    proxy.post("/v1/chat/completions", body, X_Session_Id="two", X_Conversation_Id="three")
+    proxy.turn(4)
+    assert [t["conversation_id"] for t in proxy.turns()[1:]] == ["one", "two", "three"]
+
+
 def test_off_the_record_nothing_is_kept(proxy: Proxy) -> None:
     proxy.provider.will_say(completion("ok"))
     wishes = {"off": "", "False": "", "off, off": "nor off", '"off"': "nor off", "": "nor off", "on": None}
@@ -316,10 +330,10 @@ def test_other_endpoints_are_passed_through(proxy: Proxy) -> None:
     proxy.provider.will_say(Reply([b'{"object": "list", "data": [{"id": "m", "object": "model"}]}']))
     assert [m.id for m in proxy.openai().models.list()] == ["m"]
     body = b'{"model": "m", "input": "hi",  "stream": false}'
-    assert proxy.post("/v1/responses", body).status_code == 200
+    assert proxy.post("/v1/responses/compact", body).status_code == 200
     assert proxy.post("/v1/messages/count_tokens", body).status_code == 200
     assert [(r.method, r.path) for r in proxy.provider.received] == [
-        ("GET", "/v1/models"), ("POST", "/v1/responses"), ("POST", "/v1/messages/count_tokens"),
+        ("GET", "/v1/models"), ("POST", "/v1/responses/compact"), ("POST", "/v1/messages/count_tokens"),
     ]  # fmt: skip
     assert proxy.provider.received[1].body == body
     seen = len(proxy.provider.received)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,9 @@ from tests.services.proxy.conftest import Seconds
 from vault_memory.core.chat.request import read_request
 from vault_memory.core.chat.response import ERROR_RESPONSE, ChatResponse
 from vault_memory.services.notes.conversations import newest_turns
+from vault_memory.services.profiles import list_preferences
 from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, TurnRecorder, UserRequest
-from vault_memory.services.turns import RETRY_S
+from vault_memory.services.turns import RETRY_S, learn_waiting
 from vault_memory.services.vault import Vault, open_vault
 
 COMPLETE = ChatResponse("ok", is_complete=True)
@@ -25,9 +27,11 @@ def recorder(vault: Vault, seconds: Seconds) -> TurnRecorder:
     return TurnRecorder(vault, seconds)
 
 
-def said(vault: Vault, words: str, user_id: str = "alice", conversation: str = "c", rounds: int = 0) -> UserRequest:
+def said(
+    vault: Vault, words: str, user_id: str = "alice", conversation: str = "c", rounds: int = 0, **more: Any
+) -> UserRequest:
     later = [{"role": "assistant", "content": None, "tool_calls": []}, {"role": "tool", "content": "x"}] * rounds
-    chat = read_request({"messages": [{"role": "user", "content": words}, *later]})
+    chat = read_request({"messages": [{"role": "user", "content": words}, *later], **more})
     assert chat is not None
     return UserRequest(chat, user_id, conversation, vault.now())
 
@@ -58,6 +62,42 @@ def test_the_same_request_is_a_retry_for_a_while_only(vault: Vault, recorder: Tu
     clock.time += timedelta(seconds=RETRY_S)
     pass_on(recorder, said(vault, "hi"), COMPLETE)
     assert turns(vault) == [("hi", "ok")] * 2
+
+
+def test_a_call_that_is_the_answer_ends_the_turn(vault: Vault, recorder: TurnRecorder) -> None:
+    """The model was made to call that tool, or calls the one with which it ends."""
+    call = replace(TOOL_CALLS, text="", calls=(("Tea", '{"degrees": 80}'),))
+    final = replace(TOOL_CALLS, text="", calls=(("final_answer", '{"answer": "Hot."}'),))
+    for words, choice, response in (
+        ("one", {"type": "function", "function": {"name": "Tea"}}, call),
+        ("two", {"type": "tool", "name": "Tea"}, call),
+        ("three", "required", final),
+        ("four", "required", call),
+    ):
+        pass_on(recorder, said(vault, words, tool_choice=choice), response)
+    rows = [row for _, row in newest_turns(vault, "alice", 20)][::-1]
+    ended = [('{"degrees": 80}', 0), ('{"degrees": 80}', 0), ("Hot.", 0), ("", None)]
+    assert [(row["assistant_message"] or "", row.get("exit_code")) for row in rows] == ended
+
+
+def test_what_a_client_asks_later_about_a_turn_is_no_turn(vault: Vault, recorder: TurnRecorder, clock: Clock) -> None:
+    """A command of the person's to the shell, or the end of a task in the background, an hour after the answer."""
+    pass_on(recorder, said(vault, "hi"), COMPLETE)
+    clock.time += timedelta(hours=1)
+    pass_on(recorder, said(vault, "hi", rounds=1), replace(COMPLETE, text="more"))
+    assert turns(vault) == [("hi", "ok")]
+
+
+def test_context_is_kept_and_nothing_is_learned_from_it(vault: Vault, recorder: TurnRecorder) -> None:
+    """Its author is uncertain."""
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
+    pasted = f"<my-component>\nAlways answer in Spanish. My key is {key}.\n</my-component>"
+    pass_on(recorder, said(vault, pasted), COMPLETE)
+    learn_waiting(vault, "alice")
+    ((_, row),) = newest_turns(vault, "alice", 20)
+    assert row["user_message"] == "" and "Spanish" in row["context"] and key not in row["context"]
+    assert "es" not in {each.value for each in list_preferences(vault, "alice")}
+    assert not [*(vault.root / "memory" / "alice" / "daily").glob("*.md")]
 
 
 def test_a_response_that_fails_leaves_the_words_and_a_retry_completes_them(

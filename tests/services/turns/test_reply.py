@@ -115,7 +115,8 @@ def test_a_request_that_goes_on_is_its_turns_at_any_time(vault: Vault, clock: Cl
     later = ask(vault, "hi", goes_on=True).source
     add_reply(vault, "alice", later, "ok", 0)
     clock.time += timedelta(seconds=RETRY_S + 10)
-    assert ask(vault, "hi", goes_on=True).is_new, "it had come to its end"
+    known = ask(vault, "hi", goes_on=True)
+    assert known.source == later and known.is_complete, "a client may ask about it when it had come to its end"
 
 
 def test_a_name_is_one_turn(vault: Vault) -> None:

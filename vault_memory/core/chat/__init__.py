@@ -10,9 +10,11 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.chat import prompt
     from vault_memory.core.chat.escaping import escape, escape_line
+    from vault_memory.core.chat.items import Continued, is_round_of_tools, read_continued, read_items
+    from vault_memory.core.chat.messages import Messages, read_messages
     from vault_memory.core.chat.place import Place, find_place, inject
     from vault_memory.core.chat.prompt import Cut, Section, without_injected
-    from vault_memory.core.chat.request import ChatRequest, conversation_id, read_request
+    from vault_memory.core.chat.request import ChatRequest, conversation_id, read_chat, read_request
     from vault_memory.core.chat.response import ChatResponse, ResponseReader, read_response
     from vault_memory.core.chat.shortened import MAX_READ_BYTES, Shortened, has_more_values, shorten
 
@@ -20,7 +22,9 @@ __all__ = [
     "MAX_READ_BYTES",
     "ChatRequest",
     "ChatResponse",
+    "Continued",
     "Cut",
+    "Messages",
     "Place",
     "ResponseReader",
     "Section",
@@ -31,7 +35,12 @@ __all__ = [
     "find_place",
     "has_more_values",
     "inject",
+    "is_round_of_tools",
     "prompt",
+    "read_chat",
+    "read_continued",
+    "read_items",
+    "read_messages",
     "read_request",
     "read_response",
     "shorten",
@@ -43,8 +52,10 @@ __getattr__ = lazy_exports(
     {
         "ChatRequest": "request",
         "ChatResponse": "response",
+        "Continued": "items",
         "Cut": "prompt",
         "MAX_READ_BYTES": "shortened",
+        "Messages": "messages",
         "Place": "place",
         "ResponseReader": "response",
         "Section": "prompt",
@@ -55,6 +66,11 @@ __getattr__ = lazy_exports(
         "find_place": "place",
         "has_more_values": "shortened",
         "inject": "place",
+        "is_round_of_tools": "items",
+        "read_chat": "request",
+        "read_continued": "items",
+        "read_items": "items",
+        "read_messages": "messages",
         "read_request": "request",
         "read_response": "response",
         "shorten": "shortened",

@@ -18,15 +18,17 @@ _decode = json.JSONDecoder().raw_decode
 
 @dataclass(frozen=True)
 class Place:
-    """Where memory goes into a request's JSON: before the character `at`, inside of a text or as a part of its own."""
+    """Where memory goes into a request's JSON: before the character `at`, inside of a text or as a part of its own, of
+    the type that the API has for texts."""
 
     at: int
     is_in_text: bool
+    text_type: str = "text"
 
     def filled(self, text: str) -> str:
         """The JSON that is to be put in there for `text`."""
         quoted = json.dumps(text + "\n\n")
-        return quoted[1:-1] if self.is_in_text else f'{{"type": "text", "text": {quoted}}}, '
+        return quoted[1:-1] if self.is_in_text else f'{{"type": "{self.text_type}", "text": {quoted}}}, '
 
 
 def find_place(request_json: str, message_index: int, part_index: int = 0) -> Place:
@@ -35,14 +37,23 @@ def find_place(request_json: str, message_index: int, part_index: int = 0) -> Pl
     The content of that message must be a text, or a list that has a part `part_index`. Raises `ValueError`, `KeyError`
     or `StopIteration` for JSON that is not a request of that form.
     """
-    messages = dict(_members(request_json, _skip_blank(request_json, 0)))["messages"]
+    members = dict(_members(request_json, _skip_blank(request_json, 0)))
+    messages = members.get("messages", members.get("input"))
+    if messages is None:
+        raise KeyError("messages")
+    if request_json[messages] == '"':
+        return Place(messages + 1, is_in_text=True)
     message = next(itertools.islice(_elements(request_json, messages), message_index, None))
     at = dict(_members(request_json, message))["content"]
     if request_json[at] == '"':
         return Place(at + 1, is_in_text=True)
     if request_json[at] != "[":
         raise ValueError("the content is neither a text nor a list")
-    return Place(next(itertools.islice(_elements(request_json, at), part_index, None)), is_in_text=False)
+    return Place(
+        next(itertools.islice(_elements(request_json, at), part_index, None)),
+        False,
+        "text" if "messages" in members else "input_text",
+    )
 
 
 def inject(request_json: str, text: str, message_index: int, part_index: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""A chat model's response: one JSON object or a stream of events, in OpenAI's format or Anthropic's.
+"""A chat model's response: one JSON object or a stream of events, in one of OpenAI's formats or Anthropic's.
 
 A stream of a long response has many times the size of its text. It is read as it comes, and only the text is kept.
 """
@@ -9,10 +9,11 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from vault_memory.core.chat.request import text_of
+from vault_memory.core.chat.items import Output
+from vault_memory.core.chat.messages import text_of
 from vault_memory.core.chat.shortened import MAX_READ_BYTES, is_readable
 
 READ_AT_BYTES = 64 << 10
@@ -28,6 +29,7 @@ _NO_DATA_LINES = re.compile(rb"(?:\n(?!data:)[^\n]++(?=\n))++")
 _BLANK_LINES = re.compile(rb"\n\n\n+")
 _DATA = b"data:"
 _OBJECT = re.compile(rb"\s*+(?:data:\s*+)++\{")
+_EVENT_ENDS = (b"\n\n", b"\r\n\r\n")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -38,7 +40,8 @@ class ChatResponse:
 
     `has_tool_calls`: the model goes on when the client has run a tool. `is_error`: an error, or not a chat response.
     `is_readable`: not if nothing in it is in the format that its headers name, such as one in an encoding of its own,
-    or if an event in it is not.
+    or if an event in it is not. `response_id`: by which a later request may go on from it (OpenAI's Responses API).
+    `calls` are name and arguments of the tools that the client is to run, as far as they came.
     """
 
     text: str = ""
@@ -46,6 +49,8 @@ class ChatResponse:
     has_tool_calls: bool = False
     is_error: bool = False
     is_readable: bool = True
+    response_id: str = ""
+    calls: tuple[tuple[str, str], ...] = ()
 
 
 ERROR_RESPONSE = ChatResponse(is_error=True)
@@ -62,11 +67,13 @@ def read_response(media_type: str, data: bytes) -> ChatResponse:
 class ResponseReader:
     """Reads a response from parts: `add` each, `read_on` when `is_due`, and at the end ask for the `response`.
 
-    `is_cut`: the response is too large to be kept; what came before that is its text.
+    `is_cut`: the response is too large to be kept; what came before that is its text. `needs_id`: the `response_id` is
+    needed as soon as it can be read.
     """
 
-    def __init__(self, media_type: str) -> None:
-        self._is_stream = media_type.partition(";")[0].strip().lower() == "text/event-stream"
+    def __init__(self, media_type: str, *, needs_id: bool = False) -> None:
+        self._needs_id = needs_id
+        self.is_stream = media_type.partition(";")[0].strip().lower() == "text/event-stream"
         self._unread = bytearray()
         self._read_at_bytes = READ_AT_BYTES
         self._stream = _Stream()
@@ -81,13 +88,19 @@ class ResponseReader:
     @property
     def is_due(self) -> bool:
         """Whether so much has come that `read_on` should be called; it may take some 50 ms."""
-        return self._is_stream and len(self._unread) >= self._read_at_bytes
+        is_event = self._needs_id and any(end in self._unread for end in _EVENT_ENDS)
+        return self.is_stream and (is_event or len(self._unread) >= self._read_at_bytes)
+
+    @property
+    def response_id(self) -> str:
+        """The id of a response that is streamed, as soon as an event with it was read."""
+        return self._stream.response_id
 
     def add(self, part: bytes) -> None:
         """Take the next bytes of the response."""
         if not self.is_cut:
             self._unread += part
-            if not self._is_stream and len(self._unread) > MAX_READ_BYTES:
+            if not self.is_stream and len(self._unread) > MAX_READ_BYTES:
                 self.cut()
 
     def cut(self) -> None:
@@ -102,6 +115,7 @@ class ResponseReader:
         end = lines.rfind(b"\n\n")
         if end >= 0:
             self._stream.take(lines[: end + 2])
+            self._needs_id = self._needs_id and not self._stream.has_events  # the first one has it
             lines = lines[end:]
         last = lines.rfind(b"\n") + 1
         if len(lines) - last >= len(_DATA) and not lines.startswith(_DATA, last):
@@ -113,7 +127,7 @@ class ResponseReader:
 
     def response(self) -> ChatResponse:
         """The response as far as it came."""
-        if self._is_stream:
+        if self.is_stream:
             self._stream.take(self._data_lines(len(self._unread)))
             return self._stream.response()
         data = bytes(self._unread)
@@ -143,8 +157,15 @@ class _Stream:
         self._texts: list[str] = []
         self._finish_reason = ""
         self._is_error = self._has_tool_calls = self._is_done = False
-        self._has_events = self._has_unreadable = self._has_deltas = False
+        self.has_events = self._has_unreadable = self._has_deltas = False
+        self._output = Output()
+        self._calls: dict[int, tuple[list[str], list[str]]] = {}
         self.text_bytes = 0
+
+    @property
+    def response_id(self) -> str:
+        """The id of the response, if an event had one."""
+        return self._output.response_id
 
     def take(self, lines: bytes) -> None:
         """Read the events in some lines."""
@@ -157,7 +178,7 @@ class _Stream:
         """The text of an event. One that cannot be read may have been text, as long as the model has not ended."""
         if event is not None:
             return self._read(event)
-        self._has_unreadable = self._has_unreadable or not self._finish_reason
+        self._has_unreadable = self._has_unreadable or not (self._finish_reason or self._output.status)
         return ()
 
     def _read(self, event: Mapping[str, Any]) -> Iterable[str]:
@@ -165,8 +186,11 @@ class _Stream:
 
         Some servers send messages in place of deltas, others all deltas once more as a message.
         """
-        self._has_events = True
+        self.has_events = True
         self._is_error = self._is_error or bool(event.get("error")) or event.get("type") == "error"
+        if str(event.get("type")).startswith("response."):
+            yield self._output.read_event(event)
+            return
         for choice in _first_choice(event):
             delta, message = choice.get("delta"), choice.get("message")
             if isinstance(delta, Mapping):
@@ -174,34 +198,79 @@ class _Stream:
                 self._has_deltas = self._has_deltas or bool(piece)
                 yield piece
                 self._has_tool_calls = self._has_tool_calls or bool(delta.get("tool_calls"))
+                self._add_calls(delta)
             if isinstance(message, Mapping):
                 yield "" if self._has_deltas else _said(message)
                 self._has_tool_calls = self._has_tool_calls or bool(message.get("tool_calls"))
+                self._add_calls(message)
             self._finish_reason = str(choice.get("finish_reason") or self._finish_reason)
-        delta = event.get("delta")
+        delta, block, at = event.get("delta"), event.get("content_block"), event.get("index")
+        if isinstance(block, Mapping) and block.get("type") == "tool_use":
+            self._add_call(at, block.get("name"), "")
         if isinstance(delta, Mapping):
+            if delta.get("type") == "input_json_delta":
+                self._add_call(at, "", delta.get("partial_json"))
             text = delta.get("text") if delta.get("type") == "text_delta" else ""
             yield text if isinstance(text, str) else ""
             self._finish_reason = str(delta.get("stop_reason") or self._finish_reason)
 
+    def _add_calls(self, message: Mapping[str, Any]) -> None:
+        given = message.get("tool_calls")
+        for position, call in enumerate(given if isinstance(given, list) else ()):
+            function = call.get("function") if isinstance(call, Mapping) else None
+            if isinstance(function, Mapping):
+                self._add_call(call.get("index", position), function.get("name"), function.get("arguments"))
+
+    def _add_call(self, at: object, *pieces: object) -> None:
+        """Keep pieces of the name and the arguments of a call."""
+        call = self._calls.setdefault(at if isinstance(at, int) else 0, ([], []))
+        for kept, piece in zip(call, pieces, strict=True):
+            if isinstance(piece, str) and piece:
+                kept.append(piece)
+                self.text_bytes += sys.getsizeof(piece)
+
     def response(self) -> ChatResponse:
         """Some servers end a stream with `[DONE]` and give no finish reason before it."""
-        text = "".join(self._texts)
-        is_ended = self._finish_reason or (self._is_done and (text or self._has_tool_calls))
-        if self._is_error or self._has_unreadable or not is_ended:
-            is_readable = (self._has_events or self._is_done) and not self._has_unreadable
-            return ChatResponse(text, is_error=self._is_error or not text, is_readable=is_readable)
-        return _complete(text, self._finish_reason, self._has_tool_calls)
+        text, output = "".join(self._texts), self._output
+        has_tool_calls = self._has_tool_calls or bool(output.calls)
+        is_ended = self._finish_reason or output.is_ended or (self._is_done and (text or has_tool_calls))
+        is_error = self._is_error or output.is_failed
+        if is_error or self._has_unreadable or not is_ended:
+            is_readable = (self.has_events or self._is_done) and not self._has_unreadable
+            response = ChatResponse(text, is_error=is_error or not text, is_readable=is_readable)
+        else:
+            response = _complete(text, self._finish_reason, has_tool_calls)
+        calls = [("".join(name), "".join(arguments)) for name, arguments in self._calls.values() if name]
+        return replace(response, response_id=output.response_id, calls=(*output.calls, *calls))
 
 
 def _from_object(body: Mapping[str, Any]) -> ChatResponse:
+    if body.get("object") == "response":
+        output = Output()
+        text = output.read_body(body)
+        if output.is_failed:
+            return ChatResponse(text, is_error=True, response_id=output.response_id)
+        # One in the background goes on: the client asks for it by its id.
+        response = _complete(text, "", bool(output.calls) or not output.is_ended)
+        return replace(response, response_id=output.response_id, calls=tuple(output.calls))
     if body.get("type") == "message":
-        return _complete(text_of(body.get("content")), body.get("stop_reason") or "end_turn")
+        response = _complete(text_of(body.get("content")), body.get("stop_reason") or "end_turn")
+        return replace(response, calls=tuple(_calls_of(body.get("content"))))
     for choice in _first_choice(body):
         message = choice.get("message")
         if isinstance(message, Mapping):
-            return _complete(_said(message), choice.get("finish_reason") or "stop", bool(message.get("tool_calls")))
+            response = _complete(_said(message), choice.get("finish_reason") or "stop", bool(message.get("tool_calls")))
+            return replace(response, calls=tuple(_calls_of(message.get("tool_calls"))))
     return ERROR_RESPONSE
+
+
+def _calls_of(given: object) -> Iterable[tuple[str, str]]:
+    """Name and arguments of each call, in either API's form."""
+    for call in given if isinstance(given, list) else ():
+        inner = call.get("function", call) if isinstance(call, Mapping) else None
+        if isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
+            arguments = inner.get("arguments", inner.get("input"))
+            yield inner["name"], arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
 def _said(message: Mapping[str, Any]) -> str:

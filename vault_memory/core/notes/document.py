@@ -266,6 +266,7 @@ def _said(line: str) -> list[str] | None:
         return None
     said = [
         record.get("user_message") or record.get("user"),
+        record.get("context"),
         record.get("assistant_message") or record.get("assistant"),
     ]
     return [message for message in said if isinstance(message, str) and message.strip()]

@@ -41,7 +41,8 @@ class Turn:
     """One exchange of a person and the assistant. Only `conversation_id`, `user_id` and `created_at` are always set.
 
     `conversation_id` and `created_at` name it. Its reply may follow in lines of its own (`Reply`). `request` is a keyed
-    hash of the request that a chat client has made.
+    hash of the request that a chat client has made. `context` came with the message, from whom is uncertain: nothing is
+    learned from it, and no log quotes it.
     `reflection` is {summary, causes[]}; `exit_code` is that of the program that made the reply, 0 for success; `cid` is
     an outside content address.
     """
@@ -57,6 +58,7 @@ class Turn:
     backend: str | None = None
     exit_code: int | None = None
     request: str | None = None
+    context: str | None = None
 
     def line(self) -> str:
         """The record as one line of JSON, real characters, without a line end."""
@@ -70,6 +72,7 @@ class Turn:
             "created_at": self.created_at.isoformat(),
         }
         extra = {"skill": self.skill, "backend": self.backend, "exit_code": self.exit_code, "request": self.request}
+        extra |= {"context": self.context}
         row |= {key: value for key, value in extra.items() if value is not None}
         return json.dumps(row, ensure_ascii=False)
 

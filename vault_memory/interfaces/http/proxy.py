@@ -15,9 +15,11 @@ from functools import partial
 import httpx
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response
+from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from vault_memory.errors import EndpointError, UsageError
+from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.guard import acting_for, identify
 from vault_memory.interfaces.http.response import CLIENT_CLOSED_REQUEST
@@ -34,6 +36,8 @@ SWITCH_INTERVAL_S = 0.0001
 """How long a computing thread (a search, a commit) may delay the thread that hands responses on. Python's default of 5
 ms adds up: each part of each stream waits again."""
 _PREFIX = "/v1"
+_ONLY_HTTP = {"Upgrade": "HTTP/1.1"}
+"""What may be spoken instead, without which there is no status 426."""
 _RECORD, _NO_RECORD = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 
 
@@ -62,9 +66,21 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
         return await _unchanged(request, relay, "anthropic")
 
     @router.post("/responses")
+    async def responses(request: Request) -> Response:
+        return await _with_memory(request, relay, "openai")
+
+    @router.get("/responses")
+    async def responses_by_websocket(request: Request) -> Response:
+        await identify(request)
+        if not _asks_for_another_protocol(request):
+            raise HTTPException(405, headers={"Allow": "POST"})
+        return problem.response(
+            426, "upgrade-required", "there are no WebSockets here: send the request by POST", headers=_ONLY_HTTP
+        )
+
     @router.post("/responses/input_tokens")  # no id: what stands there is one user's response, and all share the key
     @router.post("/responses/compact")
-    async def responses(request: Request) -> Response:
+    async def about_responses(request: Request) -> Response:
         return await _unchanged(request, relay, "openai")
 
     @router.get("/models")
@@ -76,6 +92,12 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
     return router
 
 
+def _asks_for_another_protocol(request: Request) -> bool:
+    """Whether the connection is to become a WebSocket, say. Our server leaves out `Upgrade`, but not what names it."""
+    named = ",".join(request.headers.getlist("Connection")).lower().split(",")
+    return "upgrade" in request.headers or "upgrade" in (name.strip() for name in named)
+
+
 async def _with_memory(request: Request, relay: Relay, provider: Provider) -> Response:
     prepared = await _prepared(request, relay)
     kept = 0 if prepared.user_request is None else sys.getsizeof(prepared.user_request.chat.words) + TURN_BYTES
@@ -84,9 +106,11 @@ async def _with_memory(request: Request, relay: Relay, provider: Provider) -> Re
 
 async def _prepared(request: Request, relay: Relay) -> Prepared:
     body = await _body(request)
-    read = await relay.read(body)
+    read = await relay.read(body, request.headers.raw)
     caller = await identify(request)
     user_id = _user(request, caller, relay.vault, read.user)
+    if not caller.admin:  # the vault's own token is that of a program that may have several people in one conversation
+        relay.refuse_anothers(read, user_id, caller.as_of)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
     wishes = {wish.strip().lower() for wish in request.headers.getlist("X-Vault-Record")}
     # What is not plainly on is off: who sends this header has a wish, and a turn that was kept is kept for good.

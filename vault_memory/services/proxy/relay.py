@@ -26,21 +26,29 @@ from vault_memory.core.chat import (
     MAX_READ_BYTES,
     ChatRequest,
     ChatResponse,
+    Continued,
+    Messages,
     Place,
     conversation_id,
     find_place,
-    read_request,
+    is_round_of_tools,
+    read_chat,
+    read_continued,
+    read_items,
+    read_messages,
     shorten,
 )
 from vault_memory.core.layout import without_folders
 from vault_memory.errors import NotFound, VaultMemoryError
 from vault_memory.services.indexing import reconcile
+from vault_memory.services.proxy.continued import AnsweredRequests, continuing
 from vault_memory.services.proxy.relayed import (
     NOT_ALL_READ,
     NOT_KEPT,
     NOT_READ,
     Prepared,
     RelayedResponse,
+    by_name,
     for_provider,
     refuse_token,
 )
@@ -78,7 +86,8 @@ class ReadRequest:
     """What was read in a request's body: the chat in it (None: no words of a person), its model, and the `user` field.
 
     `place` is where memory goes, `at` the same place in bytes of the body. `problem` says why a body was not read,
-    though it may hold a chat; "" if it was.
+    though it may hold a chat; "" if it was. `continued` is what the chat goes on with, and `is_round`: it holds nothing
+    but what tools gave.
     """
 
     chat: ChatRequest | None = None
@@ -87,6 +96,8 @@ class ReadRequest:
     model: str | None = None
     user: str | None = None
     problem: str = ""
+    continued: Continued = Continued()
+    is_round: bool = False
 
 
 class Relay:
@@ -115,6 +126,7 @@ class Relay:
         }
         self._clock = clock
         self._recorder = TurnRecorder(vault, clock)
+        self._answered = AnsweredRequests(vault)
         self._read_thread = ThreadPoolExecutor(1, "read")
         self._large_read_thread = ThreadPoolExecutor(1, "read-large")  # so that others do not wait for it
         self._response_threads = ThreadPoolExecutor(RESPONSE_THREADS, "response")
@@ -133,10 +145,10 @@ class Relay:
         self._sources_to_index: dict[tuple[str, int], set[str]] = {}
         self._problems: dict[tuple[str, int], str] = {}
 
-    async def read(self, body: bytes) -> ReadRequest:
+    async def read(self, body: bytes, headers: Iterable[tuple[bytes, bytes]] = ()) -> ReadRequest:
         """Read a request, one after the other: what is parsed takes many times the size of the body."""
         thread = self._read_thread if len(body) <= LARGE_BYTES else self._large_read_thread
-        return await asyncio.wrap_future(thread.submit(self._read, body))
+        return await asyncio.wrap_future(thread.submit(self._read, body, list(headers)))
 
     async def prepare(
         self,
@@ -162,18 +174,27 @@ class Relay:
             return Prepared(body, "off; the request holds no words of a person")
         without_text = replace(user_request, chat=replace(user_request.chat, text=""))  # only the memory needs it
         turn = self._turn(without_text, is_on=record)
+        asked = without_text
+        if turn[0] is None or turn[1] is not None:  # what is not recorded is not kept here, either
+            asked = replace(asked, chat=replace(asked.chat, words=""))
         if user_request.chat.is_housekeeping:
             return Prepared(body, "off; the client made this request on its own")
+        if read.chat is None:
+            return Prepared(body, "off; the provider has it with the words", *turn, asked=asked)
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
             changed, memory = await asyncio.wait_for(
                 self._memory_in_turn(body, read, user_request), max(0.0, limit_s - waited_s)
             )
         except TimeoutError:
-            return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), *turn)
+            return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), *turn, asked=asked)
         except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
-            return Prepared(body, self._degraded(f"{type(error).__name__}: {error}"), *turn)
-        return Prepared(changed, self._memory_status(memory, user_id, as_of), *turn)
+            return Prepared(body, self._degraded(f"{type(error).__name__}: {error}"), *turn, asked=asked)
+        return Prepared(changed, self._memory_status(memory, user_id, as_of), *turn, asked=asked)
+
+    def refuse_anothers(self, read: ReadRequest, user_id: str, as_of: int) -> None:
+        """Raise `NotFound` for a request that goes on with what another user was answered."""
+        self._answered.refuse_anothers(read.continued, user_id, as_of)
 
     async def send(
         self,
@@ -203,8 +224,10 @@ class Relay:
         request = prepared.user_request
         if request is not None and prepared.is_turn and 200 <= response.status < 300:
             await self._accept(prepared, request)
-        turn = self._reading.setdefault(request.user_id if request else "", asyncio.Lock())
-        return RelayedResponse(prepared, response, self.record, self._response_threads, turn)
+        asked = prepared.asked
+        turn = self._reading.setdefault(asked.user_id if asked else "", asyncio.Lock())
+        answered = partial(self._answered.keep, asked) if asked and asked.continued.is_stored else None
+        return RelayedResponse(prepared, response, self.record, self._response_threads, turn, answered)
 
     async def _accept(self, prepared: Prepared, request: UserRequest) -> None:
         """Have the words recorded before the client gets the head of the response, or soon after it if that takes
@@ -276,14 +299,15 @@ class Relay:
         for upstream in self._upstreams.values():
             await upstream.close()
 
-    def _read(self, body: bytes) -> ReadRequest:
+    def _read(self, body: bytes, headers: list[tuple[bytes, bytes]]) -> ReadRequest:
         shortened = shorten(body, _MARK_KEY)
         if not shortened.is_readable:
             return ReadRequest(problem=_TOO_LARGE)
         try:
             text = shortened.short.decode()
             fields = json.loads(text)
-            chat = read_request(fields, self.vault.config.proxy_housekeeping)
+            messages = read_messages(fields) or read_items(fields)
+            chat = self._chat(messages, headers) if messages else None
             place = find_place(text, chat.message_index, chat.part_index) if chat else Place(0, is_in_text=False)
         except RecursionError:
             return ReadRequest(problem="the request is nested too deeply to be read")
@@ -296,20 +320,35 @@ class Relay:
         if not isinstance(fields, dict):
             return ReadRequest()
         if chat is not None:
-            chat = replace(chat, words=shortened.restored(chat.words, body))
-            if len(chat.words) > MAX_READ_BYTES:
+            words, context = (shortened.restored(text, body) for text in (chat.words, chat.context))
+            chat = replace(chat, words=words, context=context)
+            if len(words) + len(context) > MAX_READ_BYTES:
                 return ReadRequest(problem=_TOO_LARGE)
         model, user = (value if isinstance(value := fields.get(name), str) else None for name in ("model", "user"))
-        return ReadRequest(chat, place, shortened.position(len(text[: place.at].encode())), model, user)
+        at, is_round = shortened.position(len(text[: place.at].encode())), is_round_of_tools(messages)
+        return ReadRequest(chat, place, at, model, user, continued=read_continued(fields), is_round=is_round)
+
+    def _chat(self, messages: Messages, headers: list[tuple[bytes, bytes]]) -> ChatRequest | None:
+        config = self.vault.config
+        return read_chat(messages, config.proxy_housekeeping, by_name(headers), config.proxy_asides)
 
     def _user_request(
         self, read: ReadRequest, user_id: str, conversation: str | None, as_of: int
     ) -> UserRequest | None:
-        chat = read.chat
+        chat, continued = read.chat, read.continued
+        before = self._answered.find(continued, user_id, as_of) if continued else None
+        after = continued.response_id or (before.after if before else "")
+        if before and chat is None and read.is_round:  # its words are at the provider
+            chat = replace(before.request.chat, is_tool_round=True) if before.request.chat.words else None
+            after, conversation = before.request.after, before.request.conversation_id
+        elif before:
+            conversation = conversation or before.request.conversation_id
         if chat is None:
             return None
-        conversation = conversation or conversation_id(user_id, chat.opening)
-        return UserRequest(chat, user_id, conversation, self.vault.now(), read.model, as_of)
+        if continued and read.chat:
+            chat = continuing(chat, continued, after)
+        conversation = conversation or chat.conversation or conversation_id(user_id, chat.opening)
+        return UserRequest(chat, user_id, conversation, self.vault.now(), read.model, as_of, continued, after)
 
     def _turn(self, request: UserRequest, *, is_on: bool) -> tuple[UserRequest | None, str | None]:
         """What `Prepared` says of a turn of a request that the client has on the record or not."""
@@ -358,7 +397,9 @@ class Relay:
             used_at, memory = self._memories.get(key, (0.0, None))
         if memory is None or now - used_at > (TOOL_LOOP_IDLE_S if chat.is_tool_round else SAME_MEMORY_S):
             budget = self.vault.config.proxy_memory_tokens
-            memory = build_memory(self.vault, request.user_id, chat.words, said=chat.text, budget=budget)
+            memory = build_memory(
+                self.vault, request.user_id, chat.words or chat.context, said=chat.text, budget=budget
+            )
             used_at = now
         self.vault.refuse_renamed(request.user_id, request.as_of)  # else it may be another person's
         with self._lock:
@@ -411,6 +452,8 @@ class Relay:
             unread = NOT_ALL_READ if response.text else NOT_READ
             why = NOT_KEPT if not is_whole else "" if response.is_readable or problem else unread
             turn = self._recorder.complete(request, response, problem or why, accepted)
+            if request.continued.is_stored:
+                self._answered.keep(request, response)
             if self._recorder.is_left_out(request):  # since this response began: its head did not say so
                 why = _SAID_OFF_RECORD
             elif response.text:

@@ -9,6 +9,7 @@ from base64 import b64decode
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from vault_memory.adapters.models import UpstreamResponse, end_to_end
@@ -61,6 +62,19 @@ def for_provider(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, by
     return [*kept, (b"accept-encoding", b"identity")]  # a compressed response could not be read for the turn
 
 
+def by_name(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """The texts of headers by name, in lower case and with hyphens; the first of several. Clients write them in UTF-8,
+    or in Latin-1."""
+    named: dict[str, str] = {}
+    for name, value in headers:
+        try:
+            text = value.decode()
+        except UnicodeDecodeError:
+            text = value.decode("latin-1")
+        named.setdefault(_FOLDED.sub(b"-", name.lower()).decode(), text)
+    return named
+
+
 def refuse_token(place: str, text: str) -> None:
     """Raise `UsageError` for a vault token in a text that would go to the provider."""
     if holds_token(text.encode("utf-8", "replace")):
@@ -91,7 +105,8 @@ class Prepared:
     """A request ready to be sent on. `memory` reports what became of its memory, as a header value: ASCII, one line.
 
     A turn is made from `user_request`; None: no turn. `not_recorded` says why no turn is made of that either, "" if the
-    client knows why. `accepted` is the turn, once its words are in the record.
+    client knows why. `accepted` is the turn, once its words are in the record. `asked` is the request whether a turn is
+    made of it or not: a later one may go on from the response. Its words are left out if they are off the record.
     """
 
     body: bytes
@@ -99,6 +114,7 @@ class Prepared:
     user_request: UserRequest | None = None
     not_recorded: str | None = None
     accepted: Recorded | None = None
+    asked: UserRequest | None = None
 
     @property
     def is_turn(self) -> bool:
@@ -111,6 +127,7 @@ class Prepared:
         return body
 
 
+Result = TypeVar("Result")
 Record = Callable[[Prepared, Callable[[], tuple[ChatResponse, bool]], str, Callable[[], None]], None]
 """`Relay.record`."""
 
@@ -119,6 +136,7 @@ class RelayedResponse:
     """A provider's response on its way to the client. Read `parts` once, then `record` the turn, then `close`.
 
     What is kept for the turn is read in `threads`, one response of a user after the other: all of them have one `turn`.
+    `answered` is called before the client has all of the response, and may name it in a request.
     """
 
     def __init__(
@@ -128,13 +146,15 @@ class RelayedResponse:
         record: Record,
         threads: ThreadPoolExecutor,
         turn: asyncio.Lock,
+        answered: Callable[[ChatResponse], None] | None = None,
     ) -> None:
         self._record, self._threads, self._turn = record, threads, turn
         self._prepared = prepared
         self._response = response
-        self._reader = ResponseReader(response.media_type)
         self._packed: bytearray | None = bytearray() if response.is_compressed else None
-        self._reading: Future[None] | None = None
+        self._answered = None if response.is_compressed or not 200 <= response.status < 300 else answered
+        self._reader = ResponseReader(response.media_type, needs_id=self._needs_id)
+        self._reading: Future[Any] | None = None
         self.status = response.status
         self.headers = [header for header in response.headers.items() if _HANDED_ON.fullmatch(header[0])]
         self.headers.append((b"x-vault-memory", self._memory_status().encode("latin-1")))
@@ -155,11 +175,40 @@ class RelayedResponse:
 
         What is needed for the turn is kept, as long as `has_room` for so many bytes.
         """
-        is_turn = self._prepared.is_turn and self._is_success
+        is_turn, held = self._prepared.is_turn and self._is_success, b""
         async for part in self._response.parts():
-            if is_turn and not self._reader.is_cut:
+            if (is_turn or self._needs_id) and not self._reader.is_cut:
                 await self._keep(part, has_room)
-            yield part
+            if not self._needs_id:
+                yield part
+            elif self._reader.is_stream:
+                self._tell(ChatResponse(response_id=self._reader.response_id))
+                if not is_turn and not self._needs_id:
+                    self._reader.cut()
+                yield part
+            else:  # the last part of a body goes on when the body has been read
+                if held:
+                    yield held
+                held = part
+        if held:
+            self._tell(await self._in_turn(self._reader.response))
+            yield held
+
+    @property
+    def _needs_id(self) -> bool:
+        return self._answered is not None
+
+    def _tell(self, response: ChatResponse) -> None:
+        if self._answered is not None and response.response_id:
+            self._answered(response)
+            self._answered = None
+
+    async def _in_turn(self, read: Callable[[], Result]) -> Result:
+        """Read in a thread what has come."""
+        async with self._turn:
+            reading = self._threads.submit(read)
+            self._reading = reading
+            return await asyncio.wrap_future(reading)
 
     async def _keep(self, part: bytes, has_room: Callable[[int], bool]) -> None:
         if self._packed is not None:  # it is read when it is over, far from the other requests
@@ -171,9 +220,7 @@ class RelayedResponse:
             return
         self._reader.add(part)
         if self._reader.is_due:
-            async with self._turn:
-                self._reading = self._threads.submit(self._reader.read_on)
-                await asyncio.wrap_future(self._reading)
+            await self._in_turn(self._reader.read_on)
         if not has_room(self._reader.kept_bytes):
             self._reader.cut()
 

@@ -23,7 +23,7 @@ from datetime import datetime
 from functools import cached_property
 
 from vault_memory.adapters.state import StateFile
-from vault_memory.core.chat import ChatRequest, ChatResponse, without_injected
+from vault_memory.core.chat import ChatRequest, ChatResponse, Continued, without_injected
 from vault_memory.core.text import normalize
 from vault_memory.errors import NotFound
 from vault_memory.services.turns import Recorded, add_reply, record_turn
@@ -40,7 +40,8 @@ BROKE_OFF = "the answer broke off"
 class UserRequest:
     """A chat request with its user, its conversation, the time it came and the model it asks for.
 
-    The user is whoever had `user_id` as of `as_of` (`Vault.renamings`): a chat may take an hour.
+    The user is whoever had `user_id` as of `as_of` (`Vault.renamings`): a chat may take an hour. It goes on with what
+    the provider keeps: it is `continued` `after` a response.
     """
 
     chat: ChatRequest
@@ -49,6 +50,8 @@ class UserRequest:
     at: datetime
     model: str | None = None
     as_of: int = 0
+    continued: Continued = Continued()
+    after: str = ""
 
 
 class TurnRecorder:
@@ -84,6 +87,7 @@ class TurnRecorder:
             as_of=request.as_of,
             request=hashlib.blake2b(named, key=self._request_key, digest_size=8).hexdigest(),
             goes_on=request.chat.is_tool_round,
+            context=request.chat.context or None,
         )
 
     def complete(
@@ -96,9 +100,10 @@ class TurnRecorder:
         if turn is None or not turn.source or self.is_left_out(request):
             return None
         problem = "" if response.is_complete else problem or BROKE_OFF
-        text = without_injected(response.text)
+        answer = "" if problem else request.chat.answer(response.calls)
+        text = without_injected("\n\n".join(filter(None, (response.text, answer))))
         text = f"{text}\n[partial: {problem}]".lstrip() if problem else text
-        exit_code = 1 if problem else None if response.has_tool_calls else 0
+        exit_code = 1 if problem else None if response.has_tool_calls and not answer else 0
         reply = add_reply(self._vault, turn.user_id, turn.source, text, exit_code, as_of=turn.as_of)
         return reply if reply.is_new else None
 
@@ -129,7 +134,7 @@ class TurnRecorder:
     def _said(self, request: UserRequest) -> tuple[str, bytes]:
         """The id that the user of a request has as of `_as_of`, and the hash of the words. Raises `NotFound`."""
         user_id, _ = self._vault.id_now(request.user_id, request.as_of, self._as_of)
-        return user_id, self._hash(request.chat.words)
+        return user_id, self._hash(request.chat.words or request.chat.context)
 
     def _hash(self, words: str) -> bytes:
         """A hash of words, however a client breaks their lines or composes their signs, from which nobody finds them

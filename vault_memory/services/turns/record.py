@@ -97,12 +97,14 @@ def record_turn(
     as_of: int | None = None,
     request: str | None = None,
     goes_on: bool = False,
+    context: str | None = None,
 ) -> Recorded:
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
 
     `conversation_id` and `created_at` name a turn: said again under the same name, the same words are the same turn.
     Where `assistant_message` is None, `add_reply` adds it. Then `request` names what the client has sent: the same
     within `RETRY_S` of its turn's last line is a retry of it, and at any time if the request `goes_on` with it.
+    `context` came with the message, but from whom is uncertain: it is kept, and nothing is learned from it.
 
     The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. With
     `learn=False` it is only kept, and the caller calls `learn_waiting`. It is that of the person who had `user_id` as
@@ -129,6 +131,7 @@ def record_turn(
         backend=redact(backend),
         exit_code=exit_code,
         request=request,
+        context=redact(context),
     )
     cache = ReadCache()
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
@@ -396,7 +399,7 @@ def _kept(turn: Turn, record: DayRecord, *, is_named: bool) -> KeptTurn | None:
 def _is_same(vault: Vault, turn: Turn, kept: KeptTurn, *, goes_on: bool) -> bool:
     if turn.request:
         is_retry = vault.now() - kept.last_at <= timedelta(seconds=RETRY_S)
-        return is_retry or (goes_on and not kept.is_complete)
+        return is_retry or goes_on
     return kept.row.get("user_message") == turn.user_message
 
 
@@ -492,7 +495,8 @@ def _log_entries(
                 break  # words of several lines may be a secret on one: history would refuse the log
         return FileChange(path, before, after)
 
-    logs = [] if is_reply else [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
+    is_quiet = is_reply or (turn.context is not None and not turn.user_message)  # there is nothing to quote
+    logs = [] if is_quiet else [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
     if len(turn.assistant_message or "") > journal.MEMORY_REPLY_CHARS:
         logs.append(appended(layout.MEMORY_LOG, journal.memory_title(locale), memory))
     return logs

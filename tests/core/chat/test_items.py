@@ -1,0 +1,108 @@
+"""Requests to OpenAI's Responses API: what is read in them, and memory in their input."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from vault_memory.core.chat import inject, is_round_of_tools, read_continued, read_items
+from vault_memory.core.chat.items import MAX_ID_CHARS, Continued
+from vault_memory.core.chat.messages import Messages
+
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA\u00e9=="}
+CALL = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "kettle", "arguments": '{"a": 1.0}'}
+GAVE = {"type": "function_call_output", "call_id": "c1", "output": "80"}
+ASKED = {"type": "message", "id": "msg_1", "role": "user", "content": [{"type": "input_text", "text": "How hot?"}]}
+BARE = {"role": "user", "content": "How hot?"}
+
+
+def items(*given: Any, **fields: Any) -> Messages:
+    read = read_items({"model": "m", "input": [*given]} | fields)
+    assert read is not None
+    return read
+
+
+def shown(messages: Messages) -> list[tuple[str, str]]:
+    return [(message.role, message.text) for message in messages.messages]
+
+
+def test_an_input_is_a_text_or_a_list_of_items() -> None:
+    whole = read_items({"input": "How hot?", "instructions": "Be brief."})
+    assert whole and shown(whole) == [("user", "How hot?")] and whole.instructions == ("Be brief.",)
+    picture = {
+        "role": "user",
+        "content": [{"type": "input_image", "image_url": "x"}, {"type": "input_text", "text": "?"}],
+    }
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "80"}]}
+    given = items({"role": "developer", "content": "You help."}, BARE, THOUGHT, CALL, GAVE, said, picture, ASKED)
+    assert shown(given) == [
+        *(("system", "You help."), ("user", "How hot?"), ("assistant", ""), ("assistant", ""), ("tool", "80")),
+        *(("assistant", "80"), ("user", "?"), ("user", "How hot?")),
+    ]
+    assert [message.index for message in given.messages] == [*range(8)]
+    assert [part.kind for part in given.messages[6].parts] == ["input_image", "text"]
+
+
+def test_items_of_types_that_nobody_knows_are_not_the_persons() -> None:
+    """None of them, whatever text it holds; a tool of next year gives its output as the others do."""
+    unknown = [
+        *({"type": "item_reference", "id": "msg_1"}, {"id": "msg_1"}, {}, {"type": 7, "content": "I use Vue."}),
+        {"type": "additional_tools", "role": "user", "content": "I use Vue.", "tools": []},
+        {"type": "dream_call_output", "call_id": "d", "output": [{"type": "input_text", "text": "I use Vue."}]},
+        *({"type": "mcp_approval_response", "approve": True}, {"type": "message", "content": "I use Vue."}),
+    ]
+    assert "user" not in [message.role for message in items(*unknown).messages]
+
+
+@pytest.mark.parametrize("given", [None, 7, {}, ["text"], [None], [[]], [BARE, "text"]])
+def test_an_input_of_another_form_is_none(given: Any) -> None:
+    assert read_items({"input": given}) is None and read_items(given) is None
+    assert not is_round_of_tools(read_items({"input": given}))
+
+
+def test_a_request_without_an_answer_is_none() -> None:
+    """What came before is made short, or kept ready for the next request, which has the words again."""
+    assert read_items({"input": [BARE, {"type": "compaction_trigger"}]}) is None
+    assert read_items({"input": [BARE], "generate": False}) is None
+    assert read_items({"input": "hi", "prompt_cache_options": {"prewarm": True}}) is None
+
+
+def test_rounds_of_tools() -> None:
+    assert is_round_of_tools(items(GAVE)) and is_round_of_tools(items(THOUGHT, CALL, GAVE))
+    assert not is_round_of_tools(items(CALL)) and not is_round_of_tools(items(BARE))
+    picture = {"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}
+    assert not is_round_of_tools(items(GAVE, picture)), "the person shows it"
+
+
+def test_what_a_request_goes_on_with() -> None:
+    assert read_continued({"previous_response_id": "resp_1", "store": True}) == Continued("resp_1", "", True)
+    assert read_continued({"conversation": "conv_1"}) == read_continued({"conversation": {"id": "conv_1"}})
+    assert read_continued({"input": "hi", "store": False}) == Continued() and not read_continued({"input": "hi"})
+    assert read_continued({"messages": [], "previous_response_id": "x"}) == Continued(), "this is no such request"
+    for odd in (None, 7, [], {}, {"id": 7}, True):
+        assert not read_continued({"previous_response_id": odd, "conversation": odd}) and not read_continued(odd)
+    assert len(read_continued({"previous_response_id": "x" * 9_999}).response_id) == MAX_ID_CHARS
+
+
+@pytest.mark.parametrize(
+    ("given", "index", "part"),
+    [
+        ("How hot?", 0, 0),
+        ([THOUGHT, CALL, GAVE, BARE, THOUGHT], 3, 0),
+        ([{"type": "new", "messages": [1.0]}, ASKED], 1, 0),
+        ([{"role": "user", "content": [{"type": "input_file", "file_id": "f"}, *ASKED["content"]]}], 0, 1),
+    ],
+)
+def test_memory_goes_before_the_words_and_all_else_stays(given: Any, index: int, part: int) -> None:
+    request = json.dumps({"a": 1.50, "input": given, "stream": True, "b": "\u8336"}, indent=1)
+    changed = inject(request, 'Tea "80"', index, part)
+    added = len(changed) - len(request)
+    assert any(changed[:at] + changed[at + added :] == request for at in range(len(request)))
+    content = json.loads(changed)["input"]
+    content = content if isinstance(content, str) else content[index]["content"]
+    if isinstance(content, list):
+        assert content[part]["type"] == "input_text"
+        content = content[part]["text"]
+    assert content.startswith('Tea "80"\n\n')

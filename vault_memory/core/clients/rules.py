@@ -1,0 +1,159 @@
+"""The rules for a request, by which the client is known that made it.
+
+They are read from `clients.toml`, which says what each rule is. A request gets the rules that hold for every client,
+and those of the clients by whose signs it is known.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+MAX_SIGN_CHARS = 300
+"""A client is known by the beginning of a header or instruction; an ordinary one may name titles later."""
+MAX_OWN_CHARS = 1_000
+"""Requests of a client's own are known by so much of either end of a text."""
+MAX_ID_CHARS = 200
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """A client's text around the person's words: it matches `begins`, and ends with `until`."""
+
+    begins: re.Pattern[str]
+    until: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """The tags of a command that a person types (its name, its arguments), and those of a local one, for nobody."""
+
+    tags: tuple[str, str]
+    before_local: frozenset[str]
+    after_local: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules for one request; `clients.toml` says what each is."""
+
+    aside_tags: frozenset[str]
+    word_tags: frozenset[str]
+    asides: tuple[re.Pattern[str], ...]
+    ends: tuple[re.Pattern[str], ...]
+    tool_results: tuple[re.Pattern[str], ...]
+    interruptions: tuple[re.Pattern[str], ...]
+    wrappers: tuple[Wrapper, ...]
+    commands: tuple[Command, ...]
+    own: tuple[re.Pattern[str], ...]
+    own_anywhere: tuple[re.Pattern[str], ...]
+    final_tools: frozenset[str]
+    is_quoted: bool
+
+    def is_own(self, text: str) -> bool:
+        """Whether a text is of a request that a client makes on its own."""
+        text = text.strip()
+        if len(text) > 2 * MAX_OWN_CHARS:
+            text = f"{text[:MAX_OWN_CHARS]}\n{text[-MAX_OWN_CHARS:]}"
+        return any(each.match(text) for each in self.own) or any(each.search(text) for each in self.own_anywhere)
+
+
+def rules_for(
+    headers: Mapping[str, str] | None = None,
+    instructions: Iterable[str] = (),
+    own: Sequence[str] = (),
+    asides: Sequence[str] = (),
+) -> Rules:
+    """The rules for a request with these headers (by name, in lower case) and instructions; `own` and `asides` are
+    a person's additions."""
+    signs = [f"{name}: {value[:MAX_SIGN_CHARS]}" for name, value in (headers or {}).items()]
+    signs += [f"instructions: {text.strip()[:MAX_SIGN_CHARS]}" for text in instructions]
+    known = tuple(
+        name for name, patterns in _signs().items() if any(each.match(sign) for each in patterns for sign in signs)
+    )
+    return _rules(known, tuple(own), tuple(asides))
+
+
+def conversation_of(headers: Mapping[str, str]) -> str:
+    """The id of the conversation that a header names, "" if none does."""
+    named = (headers.get(name, "").strip() for name in _headers()["conversation"])
+    return next((value[:MAX_ID_CHARS] for value in named if value), "")
+
+
+def is_of_nobody(headers: Mapping[str, str]) -> bool:
+    """Whether the headers say that no person speaks: an agent gives an order, or the client wants a summary."""
+    if any(headers.get(name) for name in _headers()["agent"]):
+        return True
+    return any(not _is_spoken(headers.get(name), spoken) for name, spoken in _headers()["spoken"].items())
+
+
+def _is_spoken(header: str | None, spoken: Mapping[str, Sequence[str]]) -> bool:
+    try:
+        said = json.loads(header) if header else None
+    except (ValueError, RecursionError):
+        return True  # it says nothing
+    return not isinstance(said, Mapping) or all(said.get(key, values[0]) in values for key, values in spoken.items())
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads((resources.files(__package__) / "clients.toml").read_text(encoding="utf-8"))
+
+
+def _headers() -> dict[str, Any]:
+    headers: dict[str, Any] = _tables()["headers"]
+    return headers
+
+
+@cache
+def _signs() -> dict[str, tuple[re.Pattern[str], ...]]:
+    """How the clients are known whose rules do not hold for all."""
+    return {name: _compiled(table["known_by"]) for name, table in _tables().items() if "known_by" in table}
+
+
+@cache
+def _rules(known: tuple[str, ...], own: tuple[str, ...], asides: tuple[str, ...]) -> Rules:
+    tables = [
+        table for name, table in _tables().items() if name != "headers" and (name in known or "known_by" not in table)
+    ]
+
+    def values(key: str) -> list[Any]:
+        return [value for table in tables for value in table.get(key, ())]
+
+    shipped = values("own")
+    return Rules(
+        aside_tags=frozenset(values("aside_tags")),
+        word_tags=frozenset(values("word_tags")),
+        asides=(*_joined(values("asides")), *_compiled(asides)),
+        ends=_compiled(values("ends")),
+        tool_results=_joined(values("tool_results")),
+        interruptions=_joined(values("interruptions")),
+        wrappers=tuple(Wrapper(re.compile(each["begins"]), each["until"]) for each in values("wrappers")),
+        commands=tuple(
+            Command(tuple(table["command"]), *(frozenset(table["is_local"][side]) for side in ("before", "after")))
+            for table in tables
+            if "command" in table
+        ),
+        own=_joined([each for each in shipped if each.startswith("^")], re.IGNORECASE),
+        own_anywhere=(
+            *_joined([each for each in shipped if not each.startswith("^")], re.IGNORECASE),
+            *_compiled(own, re.IGNORECASE),
+        ),
+        final_tools=frozenset(values("final_tools")),
+        is_quoted=any(table.get("is_quoted") for table in tables),
+    )
+
+
+def _compiled(patterns: Iterable[str], flags: int = 0) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, flags) for pattern in patterns)
+
+
+def _joined(patterns: Sequence[str], flags: int = 0) -> tuple[re.Pattern[str], ...]:
+    """One pattern for all of ours: many would each look at the text. A person's own may have flags, and stays apart."""
+    return _compiled(["|".join(f"(?:{pattern})" for pattern in patterns)], flags) if patterns else ()
