@@ -10,10 +10,12 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.chat import prompt
     from vault_memory.core.chat.escaping import escape, escape_line
-    from vault_memory.core.chat.place import Place, find_place, inject
+    from vault_memory.core.chat.messages import read_messages
+    from vault_memory.core.chat.place import Insertion, Place, find_place, find_places, inject
     from vault_memory.core.chat.prompt import Cut, Section, without_injected
     from vault_memory.core.chat.request import ChatRequest, conversation_id, read_request
     from vault_memory.core.chat.response import ChatResponse, ResponseReader, read_response
+    from vault_memory.core.chat.said_before import digests
     from vault_memory.core.chat.shortened import MAX_READ_BYTES, Shortened, has_more_values, shorten
 
 __all__ = [
@@ -21,17 +23,21 @@ __all__ = [
     "ChatRequest",
     "ChatResponse",
     "Cut",
+    "Insertion",
     "Place",
     "ResponseReader",
     "Section",
     "Shortened",
     "conversation_id",
+    "digests",
     "escape",
     "escape_line",
     "find_place",
+    "find_places",
     "has_more_values",
     "inject",
     "prompt",
+    "read_messages",
     "read_request",
     "read_response",
     "shorten",
@@ -44,17 +50,21 @@ __getattr__ = lazy_exports(
         "ChatRequest": "request",
         "ChatResponse": "response",
         "Cut": "prompt",
+        "Insertion": "place",
         "MAX_READ_BYTES": "shortened",
         "Place": "place",
         "ResponseReader": "response",
         "Section": "prompt",
         "Shortened": "shortened",
         "conversation_id": "request",
+        "digests": "said_before",
         "escape": "escaping",
         "escape_line": "escaping",
         "find_place": "place",
+        "find_places": "place",
         "has_more_values": "shortened",
         "inject": "place",
+        "read_messages": "messages",
         "read_request": "request",
         "read_response": "response",
         "shorten": "shortened",

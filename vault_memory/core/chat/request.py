@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vault_memory.core.chat.messages import without_cache_marks
 from vault_memory.core.chat.prompt import without_injected, without_tagged
 
 MAX_MATCHED_WORD_CHARS = 1_000
@@ -201,14 +202,7 @@ def _words_and_files(message: Mapping[str, Any]) -> list[Any]:
     content = message.get("content")
     parts = content if isinstance(content, list) else []
     others = [part for part in parts if not (isinstance(part, Mapping) and isinstance(part.get("text"), str))]
-    return [_role_and_words(message), _without_cache_marks(others)]
-
-
-def _without_cache_marks(value: Any) -> Any:
-    """A value without `cache_control`, which clients move on from request to request."""
-    if isinstance(value, Mapping):
-        return {key: _without_cache_marks(inner) for key, inner in value.items() if key != "cache_control"}
-    return [_without_cache_marks(inner) for inner in value] if isinstance(value, list) else value
+    return [_role_and_words(message), without_cache_marks(others)]
 
 
 def _digest(value: Any) -> str:

@@ -91,7 +91,7 @@ class Prepared:
     """A request ready to be sent on. `memory` reports what became of its memory, as a header value: ASCII, one line.
 
     A turn is made from `user_request`; None: no turn. `not_recorded` says why no turn is made of that either, "" if the
-    client knows why. `accepted` is the turn, once its words are in the record.
+    client knows why. `accepted` is the turn, once its words are in the record. `keep` keeps what went with the words.
     """
 
     body: bytes
@@ -99,6 +99,7 @@ class Prepared:
     user_request: UserRequest | None = None
     not_recorded: str | None = None
     accepted: Recorded | None = None
+    keep: Callable[[], None] | None = None
 
     @property
     def is_turn(self) -> bool:
