@@ -115,12 +115,16 @@ def test_each_request_begins_with_what_the_provider_got_before(tea: Vault) -> No
     with relaying(tea) as relay:
         again, _, black = went(ask(relay, *said))
         assert again == [*first[:2], text(QUESTION)] and "70 degrees" in black[0]["text"]
+    say(tea, 60)
+    with relaying(tea) as relay:
+        again, _, black = went(ask(relay, *said))
+        assert again == [*first[:2], text(QUESTION)] and "60 degrees" in black[0]["text"], "who says it again"
     with relaying(tea) as relay:
         round_of_tools = ask(relay, *said[:2], user("And black tea?"), *LATER)
         assert round_of_tools.memory == "injected; passages=1", "of the words that it belongs to, in a new process"
         assert went(round_of_tools)[:3] == [again, "80", [black[0], text("And black tea?")]]
         later = went(ask(relay, *said[:2], user("And black tea?"), *LATER, user("And green tea in summer?")))
-        assert later[:3] == went(round_of_tools)[:3] and "70 degrees" in later[-1], "a text stays one"
+        assert later[:3] == went(round_of_tools)[:3] and "60 degrees" in later[-1], "a text stays one"
 
 
 def test_a_client_that_makes_a_request_on_its_own_gets_no_memory_but_the_earlier_ones(tea: Vault) -> None:
