@@ -55,6 +55,8 @@ BLOCK = re.compile("<vault-memory>")
 WHOLE_BLOCK = re.compile("<vault-memory>.*?</vault-memory>")
 ASSISTANT = ("function_call", "custom_tool_call", "reasoning")
 """Items of OpenAI's responses that the model said, beside those with its role."""
+Memory = tuple[int, str]
+"""The index of the message in which a memory stands, and the text of that."""
 KEYS = (
     *("turns_expected", "turns", "words_wrong", "false_preferences", "injected_missing", "injected_twice"),
     *("turns_late", "injected_wrongly", "preferences_missing", "unknowable"),
@@ -105,6 +107,7 @@ def sessions(clients: list[str]) -> Iterator[Session]:
 def replay(session: Session, address: str, token: str, provider: ScriptedServer) -> None:
     """Send the session's requests, one after the other, and look at what the provider gets."""
     begins: dict[int, int] = {}
+    known: dict[Memory, int] = {}
     with httpx.Client(base_url=address, timeout=60) as client:
         for number, (exchange, turn) in enumerate(zip(session.exchanges, session.requests, strict=True), 1):
 
@@ -122,25 +125,33 @@ def replay(session: Session, address: str, token: str, provider: ScriptedServer)
             if response.status_code != 200 or not provider.received:
                 session.count("injected_missing", f"{where}: status {response.status_code} {response.text[:200]}")
                 continue
-            look(session, provider.received[-1].fields, turn, begins, where)
+            look(session, provider.received[-1].fields, turn, begins, known, where)
 
 
-def look(session: Session, fields: Any, turn: int, begins: dict[int, int], where: str) -> None:
-    """Count what is wrong with the memory in one request, as the provider got it."""
-    given = fields.get("messages", fields.get("input")) or []
-    messages = given if isinstance(given, list) else [{"role": "user", "content": given}]
+def look(
+    session: Session, fields: Any, turn: int, begins: dict[int, int], known: dict[Memory, int], where: str
+) -> None:
+    """Count what is wrong with the memory in one request, as the provider got it.
+
+    `begins` is where the first new message of each turn stood. `known` is the turn of each memory: one that stands
+    where it stood in an earlier turn belongs to that one.
+    """
+    said = fields.get("messages", fields.get("input")) or []
+    messages = said if isinstance(said, list) else [{"role": "user", "content": said}]
     after = 1 + max((at for at, message in enumerate(messages) if is_assistant(message)), default=-1)
+    given = memories(messages)
     if not turn:
-        if blocks(messages[after:]):
+        if any(each[0] >= after and each not in known for each in given):
             session.count("injected_wrongly", where)
         return
     begins.setdefault(turn, after)
     words = session.turns[turn - 1]
     asked = [at for at, message in enumerate(messages) if words in without_blocks(message)]  # files may move behind it
-    found = blocks(messages[min([begins[turn], after, *asked[-1:]]) :])
-    if not found:
+    first = min([begins[turn], after, *asked[-1:]])
+    own = [each for each in given if known.setdefault(each, turn) == turn and each[0] >= first]
+    if not own:
         session.count("injected_missing", where)
-    if found > 1:
+    if len(own) > 1:
         session.count("injected_twice", where)
 
 
@@ -154,9 +165,12 @@ def without_blocks(message: Any) -> str:
     return WHOLE_BLOCK.sub("", json.dumps(message, ensure_ascii=False))
 
 
-def blocks(messages: list[Any]) -> int:
-    """How many memories stand in these messages."""
-    return len(BLOCK.findall(json.dumps(messages, ensure_ascii=False)))
+def memories(messages: list[Any]) -> list[Memory]:
+    """The memories in these messages, each with the texts of its message, however the client has packed them."""
+    contents = [message.get("content") or "" for message in messages]
+    parts = [content if isinstance(content, list) else [{"text": content}] for content in contents]
+    texts = ["".join(str(part.get("text") or "") for part in each) for each in parts]
+    return [(index, text) for index, text in enumerate(texts) for _ in BLOCK.findall(text)]
 
 
 def recorded_words(vault: Vault, user_id: str) -> list[str]:

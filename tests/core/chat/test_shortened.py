@@ -36,10 +36,8 @@ def test_memory_goes_to_the_same_place_in_the_short_and_the_whole_form(
     assert in_short and in_whole and short.is_readable
     assert short.restored(in_short.words, whole) == in_whole.words
     assert (in_short.message_index, in_short.part_index) == (in_whole.message_index, in_whole.part_index)
-    text = short.short.decode()
-    place = find_place(text, in_short.message_index, in_short.part_index)
-    at = short.position(len(text[: place.at].encode()))
-    changed = whole[:at] + place.filled("<m>").encode() + whole[at:]
+    place = find_place(short.text, in_short.message_index, in_short.part_index)
+    changed = short.with_all(whole, place.insertions("<m>", place.form))
     assert changed.decode() == inject(whole.decode(), "<m>", in_whole.message_index, in_whole.part_index)
     assert len(short.short) < 2 * MIN_RUN_BYTES + len(short.runs) * 100 + whole.count(b"\\") * 20 + 90_000
 

@@ -486,7 +486,7 @@ def test_a_response_compressed_unasked_is_handed_on_and_read_for_the_turn(proxy:
 
 
 def test_a_growing_conversation_keeps_its_beginning(proxy: Proxy) -> None:
-    """The messages before the person's last one are sent unchanged: five turns, byte for byte."""
+    """Each request begins with all that the provider got before, memory too: five turns, byte for byte."""
     proxy.provider.will_say(completion("ok"))
     history: list[Any] = [{"role": "system", "content": "Be kind."}]
     for number in range(5):
@@ -496,8 +496,8 @@ def test_a_growing_conversation_keeps_its_beginning(proxy: Proxy) -> None:
         history.append({"role": "assistant", "content": "ok"})
     bodies = [received.body for received in proxy.provider.received]
     for earlier, later in zip(bodies, bodies[1:], strict=False):
-        before, _, _ = earlier.partition(b"<vault-memory>")
-        assert later.startswith(before) and later.count(b"<vault-memory>") == 1
+        assert later.startswith(earlier.removesuffix(b"]}"))
+    assert bodies[-1].count(b"<vault-memory>") == 5
     proxy.turn(6)
     assert len({turn["conversation_id"] for turn in proxy.turns()[1:]}) == 1
 

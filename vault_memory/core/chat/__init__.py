@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from vault_memory.core.chat.escaping import escape, escape_line
     from vault_memory.core.chat.items import Continued, is_round_of_tools, read_continued, read_items
     from vault_memory.core.chat.messages import Messages, read_messages
-    from vault_memory.core.chat.place import Place, find_place, inject
+    from vault_memory.core.chat.place import Insertion, Place, find_place, find_places, inject
     from vault_memory.core.chat.prompt import Cut, Section, without_injected
     from vault_memory.core.chat.request import ChatRequest, conversation_id, read_chat, read_request
     from vault_memory.core.chat.response import ChatResponse, ResponseReader, read_response
+    from vault_memory.core.chat.said_before import digests
     from vault_memory.core.chat.shortened import MAX_READ_BYTES, Shortened, has_more_values, shorten
 
 __all__ = [
@@ -24,15 +25,18 @@ __all__ = [
     "ChatResponse",
     "Continued",
     "Cut",
+    "Insertion",
     "Messages",
     "Place",
     "ResponseReader",
     "Section",
     "Shortened",
     "conversation_id",
+    "digests",
     "escape",
     "escape_line",
     "find_place",
+    "find_places",
     "has_more_values",
     "inject",
     "is_round_of_tools",
@@ -54,6 +58,7 @@ __getattr__ = lazy_exports(
         "ChatResponse": "response",
         "Continued": "items",
         "Cut": "prompt",
+        "Insertion": "place",
         "MAX_READ_BYTES": "shortened",
         "Messages": "messages",
         "Place": "place",
@@ -61,9 +66,11 @@ __getattr__ = lazy_exports(
         "Section": "prompt",
         "Shortened": "shortened",
         "conversation_id": "request",
+        "digests": "said_before",
         "escape": "escaping",
         "escape_line": "escaping",
         "find_place": "place",
+        "find_places": "place",
         "has_more_values": "shortened",
         "inject": "place",
         "is_round_of_tools": "items",

@@ -100,6 +100,13 @@ def forced_tool(request: Mapping[str, Any]) -> str:
     return named if isinstance(named, str) else ""
 
 
+def without_cache_marks(value: Any) -> Any:
+    """A value without `cache_control`, which clients move on from request to request."""
+    if isinstance(value, Mapping):
+        return {key: without_cache_marks(inner) for key, inner in value.items() if key != "cache_control"}
+    return [without_cache_marks(inner) for inner in value] if isinstance(value, list) else value
+
+
 def _part(value: Any, index: int) -> Part:
     if not isinstance(value, Mapping):
         return Part("", value=value, index=index)

@@ -1,7 +1,8 @@
-"""Where memory goes into a client's request: the text is spliced into the JSON, and every other byte stays.
+"""Where memory goes into a client's request: texts are spliced into the JSON, and every other byte stays.
 
-It goes into the person's last message, before the words, as text: each message before it stays unchanged, which a
-provider's prompt cache needs, and the roles still alternate, which many models require.
+It goes before the person's words, inside of their message, so that the roles still alternate, which many models
+require. There it is also before the place up to which a client has the provider cache the prompt: that is often the
+words' own part (`benchmarks/prompt_cache.py`).
 """
 
 from __future__ import annotations
@@ -15,51 +16,94 @@ from dataclasses import dataclass
 _BLANK = re.compile(r"[ \t\n\r]*")
 _decode = json.JSONDecoder().raw_decode
 
+Insertion = tuple[int, str]
+"""Where something is put into a request's JSON, and what."""
+
 
 @dataclass(frozen=True)
 class Place:
-    """Where memory goes into a request's JSON: before the character `at`, inside of a text or as a part of its own, of
-    the type that the API has for texts."""
+    """Where words stand in a request's JSON: `text`, from its first quote until after its last one (None: they are in
+    no text). `part` is where their part begins, None if the whole content is one text; `kind` is the part's type."""
 
-    at: int
-    is_in_text: bool
-    text_type: str = "text"
+    text: tuple[int, int] | None
+    part: int | None = None
+    kind: str = "text"
 
-    def filled(self, text: str) -> str:
-        """The JSON that is to be put in there for `text`."""
-        quoted = json.dumps(text + "\n\n")
-        return quoted[1:-1] if self.is_in_text else f'{{"type": "{self.text_type}", "text": {quoted}}}, '
+    @property
+    def form(self) -> str:
+        """The form in which memory goes in: "" inside of the text, else as a part of its own, of this type.
+
+        As the client has it, a text or a list: some servers take texts only.
+        """
+        return "" if self.part is None else self.kind
+
+    def insertions(self, memory: str, form: str) -> list[Insertion]:
+        """What puts `memory` before the words, in a form that it had in an earlier request.
+
+        The same message may be a list of parts in one request and a text in the next: of an own part it stays one,
+        then, which makes parts of the text, too. Raises `ValueError` if it cannot have that form here.
+        """
+        quoted = json.dumps(memory + "\n\n")
+        if not form and self.text:
+            return [(self.text[0] + 1, quoted[1:-1])]
+        head = f'{{"type": {json.dumps(form)}, "text": '
+        if form and self.part is not None:
+            return [(self.part, f"{head}{quoted}}}, ")]
+        if form and self.text:
+            return [(self.text[0], f"[{head}{quoted}}}, {head}"), (self.text[1], "}]")]
+        raise ValueError("these words are in no text")
 
 
 def find_place(request_json: str, message_index: int, part_index: int = 0) -> Place:
-    """The place before the person's words, where `read_request` has found them.
+    """The place of the person's words, where `read_request` has found them.
 
     The content of that message must be a text, or a list that has a part `part_index`. Raises `ValueError`, `KeyError`
     or `StopIteration` for JSON that is not a request of that form.
     """
-    members = dict(_members(request_json, _skip_blank(request_json, 0)))
-    messages = members.get("messages", members.get("input"))
-    if messages is None:
-        raise KeyError("messages")
-    if request_json[messages] == '"':
-        return Place(messages + 1, is_in_text=True)
-    message = next(itertools.islice(_elements(request_json, messages), message_index, None))
-    at = dict(_members(request_json, message))["content"]
-    if request_json[at] == '"':
-        return Place(at + 1, is_in_text=True)
-    if request_json[at] != "[":
+    return find_places(request_json, {message_index: part_index})[message_index]
+
+
+def find_places(request_json: str, wanted: dict[int, int]) -> dict[int, Place]:
+    """The places of the words in several messages, by the message's index; `wanted` names the part in each.
+
+    Raises what `find_place` raises.
+    """
+    fields = dict(_members(request_json, _skip_blank(request_json, 0)))
+    messages = fields["messages"] if "messages" in fields else fields["input"]
+    if request_json[messages] == '"':  # the whole input of OpenAI's responses may be one text
+        return {index: _text_at(request_json, messages) for index in wanted}
+    found = {}
+    for index, message in itertools.islice(enumerate(_elements(request_json, messages)), max(wanted) + 1):
+        if index in wanted:
+            found[index] = _place_in(request_json, dict(_members(request_json, message))["content"], wanted[index])
+    if len(found) < len(wanted):
+        raise ValueError("the request has fewer messages")
+    return found
+
+
+def _place_in(text: str, content: int, part_index: int) -> Place:
+    if text[content] == '"':
+        return _text_at(text, content)
+    if text[content] != "[":
         raise ValueError("the content is neither a text nor a list")
-    return Place(
-        next(itertools.islice(_elements(request_json, at), part_index, None)),
-        False,
-        "text" if "messages" in members else "input_text",
-    )
+    part = next(itertools.islice(_elements(text, content), part_index, None))
+    members = dict(_members(text, part)) if text[part] == "{" else {}
+    kind = _decode(text, members["type"])[0] if "type" in members else "text"
+    words = members.get("text")
+    span = (words, _decode(text, words)[1]) if words is not None and text[words] == '"' else None
+    return Place(span, part, kind if isinstance(kind, str) and span else "text")
+
+
+def _text_at(text: str, at: int) -> Place:
+    return Place((at, _decode(text, at)[1]))
 
 
 def inject(request_json: str, text: str, message_index: int, part_index: int = 0) -> str:
     """The request with `text` before the person's words. Raises what `find_place` raises."""
     place = find_place(request_json, message_index, part_index)
-    return request_json[: place.at] + place.filled(text) + request_json[place.at :]
+    for at, inserted in reversed(place.insertions(text, place.form)):
+        request_json = request_json[:at] + inserted + request_json[at:]
+    return request_json
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str, int]]:

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from vault_memory.core.chat.messages import INSTRUCTIONS, PERSON, TEXT, Messages, read_messages
+from vault_memory.core.chat.messages import (
+    INSTRUCTIONS,
+    PERSON,
+    TEXT,
+    Messages,
+    read_messages,
+    without_cache_marks,
+)
 from vault_memory.core.chat.speakers import Heard, listen
 from vault_memory.core.clients import MAX_SIGN_CHARS, Rules, conversation_of, is_of_nobody, rules_for
 
@@ -142,19 +149,12 @@ def _only_text(arguments: str) -> str:
 def _said(heard: Heard) -> list[Any]:
     """What the person said, however the client has packed it: words, and pictures and files."""
     words = " ".join((heard.words or heard.context).split())
-    return [words, [_without_cache_marks(part.value) for part in heard.others]]
+    return [words, [without_cache_marks(part.value) for part in heard.others]]
 
 
 def _stable_words(instructions: Iterable[str]) -> str:
     """Instructions without words that hold a digit: clients put the time and numbers there, which change each time."""
     return " ".join(word for text in instructions for word in text.split() if not _DIGIT.search(word))
-
-
-def _without_cache_marks(value: Any) -> Any:
-    """A value without `cache_control`, which clients move on from request to request."""
-    if isinstance(value, Mapping):
-        return {key: _without_cache_marks(inner) for key, inner in value.items() if key != "cache_control"}
-    return [_without_cache_marks(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _digest(value: Any) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 MIN_RUN_BYTES = 8_192
@@ -46,6 +46,11 @@ class Shortened:
         """Whether the short form may be parsed."""
         return is_readable(self.short)
 
+    @property
+    def text(self) -> str:
+        """The short form as text. Raises `UnicodeDecodeError`."""
+        return self.short.decode()
+
     def restored(self, text: str, whole: bytes) -> str:
         """A text that was read in the short form, as it is in the `whole` one."""
         runs = {run.mark.decode(): run for run in self.runs}
@@ -63,6 +68,17 @@ class Shortened:
                 break
             at += run.end - run.start - len(run.mark)
         return at
+
+    def with_all(self, whole: bytes, insertions: Iterable[tuple[int, str]]) -> bytes:
+        """The `whole` JSON with insertions: (position in `text`, outside of the marks; what is put in there)."""
+        pieces: list[bytes | memoryview] = []
+        view, text, end, chars, at = memoryview(whole), self.text, 0, 0, 0
+        for place, inserted in sorted(insertions, key=lambda each: each[0]):
+            at += len(text[chars:place].encode())
+            chars = place
+            pieces += (view[end : self.position(at)], inserted.encode())
+            end = self.position(at)
+        return b"".join((*pieces, view[end:])) if pieces else whole
 
 
 def is_readable(data: bytes) -> bool:

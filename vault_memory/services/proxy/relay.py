@@ -14,10 +14,10 @@ import threading
 import time
 from codecs import BOM_UTF8
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakValueDictionary
 
@@ -27,10 +27,14 @@ from vault_memory.core.chat import (
     ChatRequest,
     ChatResponse,
     Continued,
+    Insertion,
     Messages,
     Place,
+    Shortened,
     conversation_id,
+    digests,
     find_place,
+    find_places,
     is_round_of_tools,
     read_chat,
     read_continued,
@@ -38,10 +42,12 @@ from vault_memory.core.chat import (
     read_messages,
     shorten,
 )
+from vault_memory.core.clients import conversation_of
 from vault_memory.core.layout import without_folders
-from vault_memory.errors import NotFound, VaultMemoryError
+from vault_memory.errors import Busy, NotFound, VaultMemoryError
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.proxy.continued import AnsweredRequests, continuing
+from vault_memory.services.proxy.injections import Conversation, Injection, Injections
 from vault_memory.services.proxy.relayed import (
     NOT_ALL_READ,
     NOT_KEPT,
@@ -64,6 +70,8 @@ MEMORY_THREADS = 4
 """How many requests get their memory at the same time."""
 MEMORIES_PER_USER = 2
 """So that somebody who sends hundreds of chats at once keeps neither the threads nor the interpreter from others."""
+INJECTED_THREADS = 2
+"""How many requests find at the same time what was injected before: that takes a small file, no search."""
 LARGE_BYTES = 1_000_000
 """Larger requests are read in a thread of their own."""
 LARGE_HEAD_BYTES = 4 << 10
@@ -85,19 +93,40 @@ Provider = Literal["openai", "anthropic"]
 class ReadRequest:
     """What was read in a request's body: the chat in it (None: no words of a person), its model, and the `user` field.
 
-    `place` is where memory goes, `at` the same place in bytes of the body. `problem` says why a body was not read,
-    though it may hold a chat; "" if it was. `continued` is what the chat goes on with, and `is_round`: it holds nothing
-    but what tools gave.
+    `place` is where its words stand in the `short` form; `said` are the digests by which messages are known
+    (`core.chat.digests`). `problem` says why a body was not read, though it may hold a chat; "" if it was. `name` is
+    what its conversation is known by: the id that a header gives it, else its first message. `continued` is what the
+    chat goes on with, and `is_round`: it holds nothing but what tools gave.
     """
 
     chat: ChatRequest | None = None
-    place: Place = Place(0, is_in_text=False)
-    at: int = 0
+    place: Place | None = None
+    said: Mapping[int, bytes] = field(default_factory=dict)
+    short: Shortened = Shortened(b"")
     model: str | None = None
     user: str | None = None
     problem: str = ""
+    name: str = ""
     continued: Continued = Continued()
     is_round: bool = False
+
+    @property
+    def has_earlier(self) -> bool:
+        """Whether it holds messages that may have been sent before: others than the person's last one, or a round of a
+        tool loop."""
+        if self.chat is None or self.chat.is_tool_round:
+            return bool(self.said)
+        return any(index != self.chat.message_index for index in self.said)
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The body with what went with its messages before, and the `insertions` that this takes. `last` is what went with
+    the person's last words, if this is a later round of theirs (None: nothing is known of it)."""
+
+    body: bytes
+    insertions: tuple[Insertion, ...] = ()
+    last: Injection | None = None
 
 
 class Relay:
@@ -127,10 +156,12 @@ class Relay:
         self._clock = clock
         self._recorder = TurnRecorder(vault, clock)
         self._answered = AnsweredRequests(vault)
+        self._injections = Injections(vault, lambda: self._key)
         self._read_thread = ThreadPoolExecutor(1, "read")
         self._large_read_thread = ThreadPoolExecutor(1, "read-large")  # so that others do not wait for it
         self._response_threads = ThreadPoolExecutor(RESPONSE_THREADS, "response")
         self._memory_threads = ThreadPoolExecutor(MEMORY_THREADS, "memory")
+        self._injected_threads = ThreadPoolExecutor(INJECTED_THREADS, "injected")
         self._accept_thread = ThreadPoolExecutor(1, "accept")  # beside it: the head of a response waits for the words
         self._record_thread = ThreadPoolExecutor(1, "record")  # one at a time: a person's turns stay in order
         self._to_record: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
@@ -169,28 +200,39 @@ class Relay:
         if read.problem:
             return Prepared(body, self._degraded(read.problem))
         as_of = self.vault.renamings() if as_of is None else as_of
+        talk = Conversation(user_id, as_of, conversation or read.name)
+        earlier = await self._injected_before(body, read, talk)
         user_request = self._user_request(read, user_id, conversation, as_of)
         if user_request is None:
-            return Prepared(body, "off; the request holds no words of a person")
+            return Prepared(earlier.body, "off; the request holds no words of a person")
         without_text = replace(user_request, chat=replace(user_request.chat, text=""))  # only the memory needs it
         turn = self._turn(without_text, is_on=record)
         asked = without_text
         if turn[0] is None or turn[1] is not None:  # what is not recorded is not kept here, either
             asked = replace(asked, chat=replace(asked.chat, words=""))
         if user_request.chat.is_housekeeping:
-            return Prepared(body, "off; the client made this request on its own")
+            return Prepared(earlier.body, "off; the client made this request on its own")
         if read.chat is None:
-            return Prepared(body, "off; the provider has it with the words", *turn, asked=asked)
+            return Prepared(earlier.body, "off; the provider has it with the words", *turn, asked=asked)
+        if earlier.last is not None:
+            return Prepared(earlier.body, self._memory_status(earlier.last, (), user_id, as_of), *turn, asked=asked)
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
+        changed, injection = earlier.body, Injection()
         try:
-            changed, memory = await asyncio.wait_for(
-                self._memory_in_turn(body, read, user_request), max(0.0, limit_s - waited_s)
+            changed, injection, degraded = await asyncio.wait_for(
+                self._memory_in_turn(body, read, user_request, earlier), max(0.0, limit_s - waited_s)
             )
+            status = self._memory_status(injection, degraded, user_id, as_of)
         except TimeoutError:
-            return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), *turn, asked=asked)
+            status = self._degraded(f"memory took longer than {limit_s:g} s")
         except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
-            return Prepared(body, self._degraded(f"{type(error).__name__}: {error}"), *turn, asked=asked)
-        return Prepared(changed, self._memory_status(memory, user_id, as_of), *turn, asked=asked)
+            status = self._degraded(f"{type(error).__name__}: {error}")
+        prepared = Prepared(changed, status, *turn, asked=asked)
+        if (message := read.said.get(read.chat.message_index)) is not None:
+            own_tokens = len(read.short.short) // 4
+            keep = partial(self._injections.keep, talk, message, injection, own_tokens, on_disk=prepared.is_turn)
+            prepared.keep = partial(self._keep, keep, user_id, as_of)
+        return prepared
 
     def refuse_anothers(self, read: ReadRequest, user_id: str, as_of: int) -> None:
         """Raise `NotFound` for a request that goes on with what another user was answered."""
@@ -220,10 +262,14 @@ class Relay:
             kept = for_provider(headers)
         else:
             kept = await asyncio.wrap_future(self._large_read_thread.submit(for_provider, headers))
+        keeping = self._injected_threads.submit(prepared.keep) if prepared.keep else None  # while the provider thinks
         response = await self._upstreams[provider].send(method, path, kept, prepared.take_body(), own_key, sent)
         request = prepared.user_request
         if request is not None and prepared.is_turn and 200 <= response.status < 300:
             await self._accept(prepared, request)
+        if keeping is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(keeping)), ACCEPT_WAIT_S)
         asked = prepared.asked
         turn = self._reading.setdefault(asked.user_id if asked else "", asyncio.Lock())
         answered = partial(self._answered.keep, asked) if asked and asked.continued.is_stored else None
@@ -300,15 +346,16 @@ class Relay:
             await upstream.close()
 
     def _read(self, body: bytes, headers: list[tuple[bytes, bytes]]) -> ReadRequest:
-        shortened = shorten(body, _MARK_KEY)
+        shortened = shorten(body, self._key)
         if not shortened.is_readable:
             return ReadRequest(problem=_TOO_LARGE)
         try:
-            text = shortened.short.decode()
+            text = shortened.text
             fields = json.loads(text)
             messages = read_messages(fields) or read_items(fields)
             chat = self._chat(messages, headers) if messages else None
-            place = find_place(text, chat.message_index, chat.part_index) if chat else Place(0, is_in_text=False)
+            place = find_place(text, chat.message_index, chat.part_index) if chat else None
+            said = digests(messages) if messages else {}
         except RecursionError:
             return ReadRequest(problem="the request is nested too deeply to be read")
         except (json.JSONDecodeError, UnicodeDecodeError):
@@ -325,8 +372,12 @@ class Relay:
             if len(words) + len(context) > MAX_READ_BYTES:
                 return ReadRequest(problem=_TOO_LARGE)
         model, user = (value if isinstance(value := fields.get(name), str) else None for name in ("model", "user"))
-        at, is_round = shortened.position(len(text[: place.at].encode())), is_round_of_tools(messages)
-        return ReadRequest(chat, place, at, model, user, continued=read_continued(fields), is_round=is_round)
+        return ReadRequest(
+            *(chat, place, said, shortened, model, user),
+            name=conversation_of(by_name(headers)) or next((digest.hex() for digest in said.values()), ""),
+            continued=read_continued(fields),
+            is_round=is_round_of_tools(messages),
+        )
 
     def _chat(self, messages: Messages, headers: list[tuple[bytes, bytes]]) -> ChatRequest | None:
         config = self.vault.config
@@ -364,12 +415,46 @@ class Relay:
             return None, "the vault may only be read"
         return request, None
 
-    async def _memory_in_turn(self, body: bytes, read: ReadRequest, request: UserRequest) -> tuple[bytes, Memory]:
+    async def _injected_before(self, body: bytes, read: ReadRequest, talk: Conversation) -> Earlier:
+        """The request with all that went with its messages before."""
+        if not read.has_earlier:
+            return Earlier(body)
+        finding = self._injected_threads.submit(self._find_injected, body, read, talk)
+        try:
+            return await asyncio.wrap_future(finding)
+        except Busy:  # this person has another id by now: the memory says so
+            return Earlier(body)
+        except Exception as error:
+            self._report((talk.user_id, talk.as_of), "earlier memory was not put back", _in_words(error))
+            return Earlier(body)
+
+    def _find_injected(self, body: bytes, read: ReadRequest, talk: Conversation) -> Earlier:
+        found = self._injections.find(talk, read.said.values())
+        before = {index: found[message] for index, message in read.said.items() if message in found}
+        last = before.get(read.chat.message_index) if read.chat else None
+        if read.chat and not read.chat.is_tool_round:  # the person says it again, and gets the present memory
+            before.pop(read.chat.message_index, None)
+            last = None
+        wanted = {index: injection.part_index for index, injection in before.items() if injection.text}
+        places = find_places(read.short.text, wanted) if wanted else {}
+        put_back = [place.insertions(before[index].text, before[index].form) for index, place in places.items()]
+        insertions = tuple(insertion for each in put_back for insertion in each)
+        return Earlier(read.short.with_all(body, insertions), insertions, last)
+
+    def _keep(self, keep: Callable[[], None], user_id: str, as_of: int) -> None:
+        try:
+            keep()
+        except Exception as error:
+            self._report((user_id, as_of), "memory is not kept for later requests", _in_words(error))
+
+    async def _memory_in_turn(
+        self, body: bytes, read: ReadRequest, request: UserRequest, earlier: Earlier
+    ) -> tuple[bytes, Injection, list[str]]:
         """`_with_memory` in a thread, when the user has fewer than `MEMORIES_PER_USER` of them."""
         places = self._places.setdefault(request.user_id, asyncio.Semaphore(MEMORIES_PER_USER))
         await places.acquire()
         self.vault.memories.begin()
-        work = self._memory_threads.submit(self._with_memory, body, read, request)
+        work = self._memory_threads.submit(self._with_memory, body, read, request, earlier)
         work.add_done_callback(lambda _: self.vault.memories.end())
         ended = asyncio.wrap_future(work)
         ended.add_done_callback(lambda _: places.release())  # a thread cannot be stopped: it keeps its place until then
@@ -378,13 +463,18 @@ class Relay:
         finally:
             work.cancel()  # if it has not begun, nobody needs it any longer
 
-    def _with_memory(self, body: bytes, read: ReadRequest, request: UserRequest) -> tuple[bytes, Memory]:
-        """The request's body with the memory in it, and the memory."""
+    def _with_memory(
+        self, body: bytes, read: ReadRequest, request: UserRequest, earlier: Earlier
+    ) -> tuple[bytes, Injection, list[str]]:
+        """The request's body with what was injected earlier and the memory in it, the memory, and what could not be
+        used for it."""
         memory = self._memory(request)
-        if memory.text:
-            view = memoryview(body)
-            body = b"".join((view[: read.at], read.place.filled(memory.text).encode(), view[read.at :]))
-        return body, memory
+        if not memory.text or read.place is None:
+            return earlier.body, Injection(), memory.degraded
+        form, part_index = read.place.form, request.chat.part_index
+        injection = Injection(memory.text, form, part_index, len(memory.passages))
+        insertions = (*earlier.insertions, *read.place.insertions(memory.text, form))
+        return read.short.with_all(body, insertions), injection, memory.degraded
 
     def _memory(self, request: UserRequest) -> Memory:
         """The memory for a request: the same for all its rounds and retries, for the provider's prompt cache.
@@ -409,11 +499,11 @@ class Relay:
                 self._memories.popitem(last=False)
         return memory
 
-    def _memory_status(self, memory: Memory, user_id: str, as_of: int) -> str:
+    def _memory_status(self, injection: Injection, degraded: Iterable[str], user_id: str, as_of: int) -> str:
         """What became of a request's memory, and the problems of earlier turns that the user has not been told."""
-        if problems := [*memory.degraded, *self._earlier_problems(user_id, as_of)]:
+        if problems := [*degraded, *self._earlier_problems(user_id, as_of)]:
             return self._degraded("; ".join(problems))
-        return f"injected; passages={len(memory.passages)}" if memory.text else "off; no memory bears on this request"
+        return f"injected; passages={injection.passages}" if injection.text else "off; no memory bears on this request"
 
     def _earlier_problems(self, user_id: str, as_of: int) -> list[str]:
         """Take out what waits to be told to the person who has this id as of `as_of`, under whatever id it came up."""
@@ -500,10 +590,18 @@ class Relay:
             except Exception as error:
                 self._report(whose, "an earlier turn cannot be searched yet", _in_words(error))
 
+    @cached_property
+    def _key(self) -> bytes:
+        """The secret of the hashes by which texts are known: the vault's, if it can be read or made."""
+        with contextlib.suppress(VaultMemoryError):
+            return self._recorder.request_key
+        return secrets.token_bytes(32)
+
     def _finish_recording(self) -> None:
         self._read_thread.shutdown()
         self._large_read_thread.shutdown()
         self._memory_threads.shutdown()
+        self._injected_threads.shutdown()
         self._response_threads.shutdown()
         self._accept_thread.shutdown()
         self._record_thread.shutdown()
@@ -518,6 +616,3 @@ class Relay:
 
 def _in_words(error: Exception) -> str:
     return str(error) if isinstance(error, VaultMemoryError) else f"{type(error).__name__}: {error}"
-
-
-_MARK_KEY = secrets.token_bytes(32)

@@ -107,6 +107,7 @@ class Prepared:
     A turn is made from `user_request`; None: no turn. `not_recorded` says why no turn is made of that either, "" if the
     client knows why. `accepted` is the turn, once its words are in the record. `asked` is the request whether a turn is
     made of it or not: a later one may go on from the response. Its words are left out if they are off the record.
+    `keep` keeps what went with the words.
     """
 
     body: bytes
@@ -115,6 +116,7 @@ class Prepared:
     not_recorded: str | None = None
     accepted: Recorded | None = None
     asked: UserRequest | None = None
+    keep: Callable[[], None] | None = None
 
     @property
     def is_turn(self) -> bool:

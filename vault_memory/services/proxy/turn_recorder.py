@@ -85,7 +85,7 @@ class TurnRecorder:
             learn=False,
             index=False,
             as_of=request.as_of,
-            request=hashlib.blake2b(named, key=self._request_key, digest_size=8).hexdigest(),
+            request=hashlib.blake2b(named, key=self.request_key, digest_size=8).hexdigest(),
             goes_on=request.chat.is_tool_round,
             context=request.chat.context or None,
         )
@@ -143,9 +143,9 @@ class TurnRecorder:
         return hashlib.blake2b(plain, key=self._key, digest_size=16).digest()
 
     @cached_property
-    def _request_key(self) -> bytes:
+    def request_key(self) -> bytes:
         """The key of the hashes by which requests are known: all processes of this vault have it. Without it nobody
-        finds by a hash what a message held that is redacted in the record."""
+        finds by a hash what a message held that is redacted in the record. Raises what `StateFile.update` raises."""
         state = StateFile(self._vault.root, "request-key")
         made = secrets.token_hex(32)
         state.update(lambda row: row if isinstance(row.get("key"), str) and len(row["key"]) == 64 else {"key": made})
