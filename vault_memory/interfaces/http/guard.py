@@ -35,8 +35,6 @@ from vault_memory.services.vault import Vault
 PUBLIC_PATHS = ("/healthz",)
 """The only paths that need no token."""
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
-RELAYED = "/v1/"
-"""Where the paths of the chat proxy begin."""
 MAX_API_BODY_BYTES = 2_000_000
 """For our own endpoints; the limit for the chat proxy is a setting."""
 MIN_CALLER_BYTES = 64_000_000
@@ -55,7 +53,8 @@ BURST_S = 2.0
 MAX_TRACKED_CALLERS = 10_000
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::[0-9]{1,5})?")
 _VAULT_TOKEN = re.compile(rb"\bvault_\S+")
-_SINGLE_HEADERS = (b"host", b"origin", b"authorization", b"x-api-key", b"x-vault-user")
+_TOKEN_HEADERS = (b"authorization", b"x-api-key", b"x-vault-token")
+_SINGLE_HEADERS = (b"host", b"origin", *_TOKEN_HEADERS, b"x-vault-user")
 
 
 class Turn:
@@ -118,7 +117,7 @@ class Guard:
 
     async def _answer(self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send) -> Response | None:
         """Read the body and let the app answer; or the response that refuses the request."""
-        who, is_relayed = _who(scope), scope["path"].startswith(RELAYED)
+        who, is_relayed = _who(scope), scope["path"].startswith(f"{problem.RELAYED}/")
         connection = scope.setdefault("state", {}).setdefault("connection", None)
         if connection is not None:
             connection.caller = who
@@ -306,7 +305,10 @@ def _who(scope: Scope) -> str:
 
 
 def _token(headers: Mapping[str, str]) -> str:
-    """The token of a request: the bearer token, or the key of Anthropic's clients."""
+    """The token of a request: that of X-Vault-Token, which leaves the other two headers to the caller's own key for the
+    provider; else the bearer token, or the key of Anthropic's clients."""
+    if token := headers.get("x-vault-token", "").strip():
+        return token
     kind, _, token = headers.get("authorization", "").partition(" ")
     token = token.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "").strip()
     if not token:
@@ -333,11 +335,11 @@ def _refuse_ambiguous(scope: Scope) -> Response | None:
     elif authority is not None and (b"host", authority.lower().encode("latin-1")) not in headers:
         detail = "the address in the request line names another host than the header host"
     elif len({token for name, value in headers if (token := _vault_token(name, value))}) > 1:
-        detail = "Authorization and X-Api-Key hold two different vault tokens: send one of them"
+        detail = "Authorization, X-Api-Key and X-Vault-Token hold two different vault tokens: send one of them"
     return problem.response(400, "ambiguous-request", detail, headers={"Connection": "close"}) if detail else None
 
 
 def _vault_token(name: bytes, value: bytes) -> bytes:
     """The vault token in a header that may hold one, b"" if there is none; a provider's key is none."""
-    found = _VAULT_TOKEN.search(value) if name in (b"authorization", b"x-api-key") else None
+    found = _VAULT_TOKEN.search(value) if name in _TOKEN_HEADERS else None
     return found[0] if found else b""

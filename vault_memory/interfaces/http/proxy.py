@@ -1,7 +1,8 @@
 """The chat proxy: OpenAI's and Anthropic's endpoints, answered by the provider behind them, with the user's memory.
 
 Only the person's last message of a request is changed, and nothing in a response. The client sends a vault token in
-place of the provider's key; the provider's key comes from the settings or from X-Upstream-Authorization.
+place of the provider's key; the provider's key comes from the settings, or is the caller's own. What is asked at any
+other address is passed through.
 """
 
 from __future__ import annotations
@@ -20,9 +21,20 @@ from starlette.types import Receive, Scope, Send
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.guard import acting_for, identify
+from vault_memory.interfaces.http.problem import RELAYED
 from vault_memory.interfaces.http.response import CLIENT_CLOSED_REQUEST
-from vault_memory.services.admin import Caller
-from vault_memory.services.proxy import BROKE_OFF, Prepared, Provider, Relay, RelayedResponse
+from vault_memory.services.admin import Caller, people
+from vault_memory.services.proxy import (
+    BROKE_OFF,
+    Prepared,
+    Provider,
+    Relay,
+    RelayedResponse,
+    has_own_key,
+    keeps_nothing,
+    provider_of,
+    refuse_shared,
+)
 from vault_memory.services.vault import Vault
 
 RESPONSE_TIMEOUT_S = 3_600.0
@@ -33,7 +45,7 @@ MAX_CONVERSATION_ID_CHARS = 200
 SWITCH_INTERVAL_S = 0.0001
 """How long a computing thread (a search, a commit) may delay the thread that hands responses on. Python's default of 5
 ms adds up: each part of each stream waits again."""
-_PREFIX = "/v1"
+PASSED_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _RECORD, _NO_RECORD = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 
 
@@ -47,7 +59,7 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
         yield
         await relay.close()
 
-    router = APIRouter(prefix=_PREFIX, include_in_schema=False, lifespan=lifespan)
+    router = APIRouter(prefix=RELAYED, include_in_schema=False, lifespan=lifespan)
 
     @router.post("/chat/completions")
     async def chat_completions(request: Request) -> Response:
@@ -57,21 +69,10 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
     async def messages(request: Request) -> Response:
         return await _with_memory(request, relay, "anthropic")
 
-    @router.post("/messages/count_tokens")
-    async def count_tokens(request: Request) -> Response:
-        return await _unchanged(request, relay, "anthropic")
-
-    @router.post("/responses")
-    @router.post("/responses/input_tokens")  # no id: what stands there is one user's response, and all share the key
-    @router.post("/responses/compact")
-    async def responses(request: Request) -> Response:
-        return await _unchanged(request, relay, "openai")
-
-    @router.get("/models")
-    @router.get("/models/{rest:path}")
-    async def models(request: Request) -> Response:
-        is_anthropic = "anthropic-version" in request.headers
-        return await _unchanged(request, relay, "anthropic" if is_anthropic else "openai")
+    @router.api_route("/{rest:path}", methods=[*PASSED_METHODS])
+    async def anything_else(request: Request, rest: str) -> Response:
+        provider = provider_of(rest, is_anthropics="anthropic-version" in request.headers)
+        return await _unchanged(request, relay, provider)
 
     return router
 
@@ -100,8 +101,24 @@ async def _prepared(request: Request, relay: Relay) -> Prepared:
 
 
 async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Response:
-    await identify(request)
+    caller, path = await identify(request), _path(request)
+    if not keeps_nothing(request.method, path):
+        await asyncio.to_thread(_refuse_shared, request, relay.vault, caller, provider, path)
     return await _send(request, relay, provider, Prepared(await _body(request), "off; passed through"))
+
+
+def _refuse_shared(request: Request, vault: Vault, caller: Caller, provider: Provider, path: str) -> None:
+    """Raise `Forbidden` for what one user of the provider's key could ask about another."""
+    named = caller.user_id or _header(request, "X-Vault-User")
+    config = vault.config
+    key_env = config.upstream_key_env if provider == "openai" else config.upstream_anthropic_key_env
+    refuse_shared(
+        request.method,
+        path,
+        people(vault) | ({acting_for(vault, caller, named)} if named else set()),
+        is_own_key="X-Upstream-Authorization" in request.headers or has_own_key(request.headers.raw),
+        needs_key=bool(key_env),
+    )
 
 
 async def _body(request: Request) -> bytes:
@@ -237,7 +254,7 @@ def _path(request: Request) -> str:
     """The path below `/v1` and the query, as the client sent them. Raises `UsageError` for a path written otherwise."""
     raw: bytes = request.scope["raw_path"]
     path = raw.decode("latin-1").partition("?")[0]
-    if not path.startswith(_PREFIX + "/"):  # the router has decoded it, but a provider may read it as it was sent
+    if not path.startswith(RELAYED + "/"):  # the router has decoded it, but a provider may read it as it was sent
         raise UsageError("the path must begin with v1 and a slash, neither of them encoded")
     query: str = request.scope["query_string"].decode("latin-1")
-    return path.removeprefix(_PREFIX) + (f"?{query}" if query else "")
+    return path.removeprefix(RELAYED) + (f"?{query}" if query else "")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.services.proxy.relay import Provider, Relay
+    from vault_memory.services.proxy.doors import Provider, has_own_key, keeps_nothing, provider_of, refuse_shared
+    from vault_memory.services.proxy.relay import Relay
     from vault_memory.services.proxy.relayed import Prepared, RelayedResponse
     from vault_memory.services.proxy.turn_recorder import BROKE_OFF
 
@@ -17,6 +18,10 @@ __all__ = [
     "Provider",
     "Relay",
     "RelayedResponse",
+    "has_own_key",
+    "keeps_nothing",
+    "provider_of",
+    "refuse_shared",
 ]
 
 __getattr__ = lazy_exports(
@@ -24,8 +29,12 @@ __getattr__ = lazy_exports(
     {
         "BROKE_OFF": "turn_recorder",
         "Prepared": "relayed",
-        "Provider": "relay",
+        "Provider": "doors",
         "Relay": "relay",
         "RelayedResponse": "relayed",
+        "has_own_key": "doors",
+        "keeps_nothing": "doors",
+        "provider_of": "doors",
+        "refuse_shared": "doors",
     },
 )

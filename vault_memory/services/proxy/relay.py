@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from vault_memory.adapters.models import Upstream
@@ -35,6 +35,7 @@ from vault_memory.core.chat import (
 from vault_memory.core.layout import without_folders
 from vault_memory.errors import NotFound, VaultMemoryError
 from vault_memory.services.indexing import reconcile
+from vault_memory.services.proxy.doors import Provider, has_own_key
 from vault_memory.services.proxy.relayed import (
     NOT_ALL_READ,
     NOT_KEPT,
@@ -69,8 +70,6 @@ RESPONSE_THREADS = 1
 """How many responses are read at the same time while they come; more would only compete for the interpreter."""
 _SAID_OFF_RECORD = "the same words were said off the record"
 _TOO_LARGE = "the request is too large or has too many values to be read"
-
-Provider = Literal["openai", "anthropic"]
 
 
 @dataclass(frozen=True)
@@ -190,15 +189,21 @@ class Relay:
         `sent` is called when the body has left; nothing here keeps it any longer.
 
         `path` begins with a slash and may have a query; `headers` are the client's; `own_key` replaces the configured
-        key. Raises `UsageError` for a vault token in one of these, and the errors of `Upstream.send`.
+        key, as do the client's own Authorization and X-Api-Key beside an X-Vault-Token. Raises `UsageError` for a vault
+        token in one of these, and the errors of `Upstream.send`.
         """
         refuse_token("the address", path)
         refuse_token("X-Upstream-Authorization", own_key or "")
         headers = list(headers)
+
+        def keep() -> tuple[list[tuple[bytes, bytes]], str | None]:
+            with_keys = own_key is None and has_own_key(headers)
+            return for_provider(headers, with_keys=with_keys), "" if with_keys else own_key
+
         if sum(len(name) + len(value) for name, value in headers) <= LARGE_HEAD_BYTES:
-            kept = for_provider(headers)
+            kept, own_key = keep()
         else:
-            kept = await asyncio.wrap_future(self._large_read_thread.submit(for_provider, headers))
+            kept, own_key = await asyncio.wrap_future(self._large_read_thread.submit(keep))
         response = await self._upstreams[provider].send(method, path, kept, prepared.take_body(), own_key, sent)
         request = prepared.user_request
         if request is not None and prepared.is_turn and 200 <= response.status < 300:

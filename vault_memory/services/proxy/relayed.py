@@ -23,9 +23,12 @@ thousands of them would wait for that."""
 NOT_KEPT = "the answer is too large to be kept whole"
 NOT_READ = "the response is not in the format that its headers name, or in an encoding that is not read here"
 NOT_ALL_READ = "a part of the answer could not be read"
+KEY_HEADERS = (b"authorization", b"x-api-key")
+"""In which clients send a key."""
 _OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _REQUEST_HEADERS_LEFT_OUT = {
-    *(b"host", b"content-length", b"authorization", b"x-api-key", b"cookie", b"accept-encoding", b"expect"),
+    *KEY_HEADERS,
+    *(b"host", b"content-length", b"cookie", b"accept-encoding", b"expect"),
     # A server that obeys one of these does another thing than was asked for and checked here.
     *(b"x-http-method", b"x-http-method-override", b"x-method-override"),
 }
@@ -50,12 +53,16 @@ which is ours, or to a server in front of us (`X-Accel-Redirect`); new ones are 
 The server dates responses itself."""
 
 
-def for_provider(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The client's headers for the provider, without ours, the connection's and any that holds a vault token."""
+def for_provider(headers: Iterable[tuple[bytes, bytes]], *, with_keys: bool = False) -> list[tuple[bytes, bytes]]:
+    """The client's headers for the provider, without ours, the connection's and any that holds a vault token.
+
+    `with_keys`: those with the caller's own key stay, as they are.
+    """
     kept = []
     for name, value in end_to_end(headers):
         folded = _FOLDED.sub(b"-", name.lower())
         is_ours = folded in _REQUEST_HEADERS_LEFT_OUT or folded.startswith(_OUR_HEADERS)
+        is_ours = is_ours and not (with_keys and name in KEY_HEADERS)
         if not (is_ours or _TOKEN.search(folded.replace(b"-", b"_")) or holds_token(name) or holds_token(value)):
             kept.append((name, value))
     return [*kept, (b"accept-encoding", b"identity")]  # a compressed response could not be read for the turn
