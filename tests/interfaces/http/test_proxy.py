@@ -413,6 +413,48 @@ def test_beside_the_vaults_token_the_callers_own_key_goes_on_untouched(proxy: Pr
     assert httpx.post(f"{proxy.url}/v1/chat/completions", content=hello, headers=other).status_code == 400
 
 
+def test_an_app_of_an_allowed_origin_may_call_and_read(proxied: Vault, chat: ScriptedServer) -> None:
+    chat.will_say(completion("ok"))
+    token, app = new_user_token(proxied, "alice"), {"Origin": "app://obsidian.md"}
+    ask = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization, x-stainless-os"}
+    said = {"messages": [{"role": "user", "content": "hello"}]}
+    vault = open_vault(proxied.root, upstream_base_url=chat.url, serve_origins=["app://Obsidian.md", "http://[::1]:5"])
+    with proxying(vault) as url, httpx.Client(base_url=url) as client:
+        for path in ("/v1/chat/completions", "/v1/messages", "/api/v1/user/alice"):
+            told = client.options(path, headers=app | ask)
+            assert told.status_code == 204 and not told.content
+            assert told.headers["Access-Control-Allow-Origin"] == "app://obsidian.md"
+            assert told.headers["Access-Control-Allow-Headers"] == "authorization, x-stainless-os"
+            assert "POST" in told.headers["Access-Control-Allow-Methods"]
+            assert "Access-Control-Allow-Credentials" not in told.headers
+        for headers, path, status in (
+            ({"Authorization": f"Bearer {token}"}, "/v1/chat/completions", 200),
+            ({}, "/v1/chat/completions", 401),
+            ({"Authorization": f"Bearer {token}"}, "/api/v1/user/bob", 403),
+        ):
+            answer = client.request("POST" if "v1/chat" in path else "GET", path, json=said, headers=app | headers)
+            assert answer.status_code == status and answer.headers["Access-Control-Allow-Origin"] == "app://obsidian.md"
+            assert answer.headers["Vary"] == "Origin"
+            assert "X-Vault-Memory" in answer.headers["Access-Control-Expose-Headers"]
+        for origin in ("app://evil.md", "null", "*", "app://obsidian.md.evil", "APP://OBSIDIAN.MD/", "http://[::1]"):
+            for method in ("OPTIONS", "POST"):
+                foreign = {"Origin": origin, "Authorization": f"Bearer {token}"} | ask
+                refused = client.request(method, "/v1/chat/completions", headers=foreign)
+                assert refused.status_code == 403 and "Access-Control-Allow-Origin" not in refused.headers
+        assert client.options("/v1/models", headers=ask).status_code == 401, "no origin, no preflight"
+        assert client.options("/v1/models", headers=app).status_code == 401, "asks for nothing"
+        odd = client.options("/v1/models", headers=app | ask | {"Access-Control-Request-Headers": "a;b"})
+        assert odd.status_code == 204 and "Access-Control-Allow-Headers" not in odd.headers
+        assert client.request("OPTIONS", "/v1/models", headers=app | ask, content=b"x").status_code == 413
+        assert client.get("/healthz", headers=app | {"Host": "evil.example"}).status_code == 421
+    assert len(chat.received) == 1
+    (proxied.root / "vault-memory.toml").write_text('format = 1\n[serve]\norigins = ["app://obsidian.md"]\n')
+    waiting = open_vault(proxied.root)
+    assert [value.key for value in waiting.config.waiting] == ["serve.origins"]
+    with proxying(waiting) as url:
+        assert httpx.options(f"{url}/v1/models", headers=app | ask).status_code == 403
+
+
 def test_errors_have_the_shape_of_the_api_that_was_asked(proxied: Vault, chat: ScriptedServer) -> None:
     token, bobs = new_user_token(proxied, "alice"), new_user_token(proxied, "bob")
     down = open_vault(proxied.root, upstream_base_url="http://127.0.0.1:9/v1", serve_body_mb=1, serve_rate=5)

@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.interfaces.http.body import Share
-from vault_memory.interfaces.http.guard import acting_for, identify
+from vault_memory.interfaces.http.guard import METHODS, acting_for, identify
 from vault_memory.interfaces.http.problem import RELAYED
 from vault_memory.interfaces.http.response import CLIENT_CLOSED_REQUEST
 from vault_memory.services.admin import Caller, people
@@ -45,7 +45,6 @@ MAX_CONVERSATION_ID_CHARS = 200
 SWITCH_INTERVAL_S = 0.0001
 """How long a computing thread (a search, a commit) may delay the thread that hands responses on. Python's default of 5
 ms adds up: each part of each stream waits again."""
-PASSED_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _RECORD, _NO_RECORD = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 
 
@@ -69,7 +68,7 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
     async def messages(request: Request) -> Response:
         return await _with_memory(request, relay, "anthropic")
 
-    @router.api_route("/{rest:path}", methods=[*PASSED_METHODS])
+    @router.api_route("/{rest:path}", methods=[*METHODS])
     async def anything_else(request: Request, rest: str) -> Response:
         provider = provider_of(rest, is_anthropics="anthropic-version" in request.headers)
         return await _unchanged(request, relay, provider)
