@@ -6,7 +6,9 @@ import base64
 import gzip
 import json
 import os
+import re
 import socket
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,7 +18,9 @@ from tests.conftest import wait_until
 from tests.interfaces.http.proxied import QUESTION, TEA, Proxy, proxying
 from tests.scripted_http import SSE, Reply, ScriptedServer, chunks, completion
 from tests.vaults import mounted_for_reading
+from vault_memory.errors import ForeignFile
 from vault_memory.services.admin.access import new_user_token, own_token
+from vault_memory.services.proxy import last_requests
 from vault_memory.services.proxy.relay import LARGE_HEAD_BYTES
 from vault_memory.services.vault import Vault, open_vault
 
@@ -411,6 +415,75 @@ def test_beside_the_vaults_token_the_callers_own_key_goes_on_untouched(proxy: Pr
         assert httpx.post(f"{proxy.url}/v1/chat/completions", content=hello, headers=wrong).status_code == 401
     other = token | {"Authorization": f"Bearer {new_user_token(proxy.vault, 'bob')}"}
     assert httpx.post(f"{proxy.url}/v1/chat/completions", content=hello, headers=other).status_code == 400
+
+
+def test_the_headers_and_the_log_say_what_happened_and_no_contents(proxy: Proxy) -> None:
+    call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    secret = "sk-ant-api03-" + "Ab1" * 30
+    proxy.provider.will_say(
+        completion("八十度。", tool_calls=[call]),
+        completion("ok"),
+        completion("ok"),
+        Reply([b"{}"], 400),
+        completion("ok"),
+    )
+    said = {"model": "gpt-x", "messages": [{"role": "user", "content": QUESTION}]}
+    client = {"User_Agent": "claude-cli/2.1 (external, cli)"}
+    first = proxy.post("/v1/chat/completions?key=hidden", said, **client).headers
+    assert (
+        re.fullmatch(r"injected; passages=\d+; tokens=\d+", first["X-Vault-Memory"]) and first["X-Vault-Turn"] == "yes"
+    )
+    turn = proxy.turns()[-1]
+    assert turn["conversation_id"] == first["X-Vault-Conversation"]
+    named = proxy.post("/v1/chat/completions", said, X_Conversation_Id="茶 1".encode(), X_Vault_Record="off").headers
+    assert named["X-Vault-Conversation"] == "%E8%8C%B6 1" and named["X-Vault-Turn"] == "no"
+    assert proxy.post("/v1/responses/resp_68/cancel", b"{}").headers["X-Vault-Turn"] == "no"
+    odd = {"model": f"m\x1b[2J {secret}", "messages": [{"role": "user", "content": "別的"}]}
+    failed = proxy.post("/v1/messages", odd, X_Conversation_Id="c 2").headers
+    assert failed["X-Vault-Conversation"] == "c 2" and failed["X-Vault-Turn"] == "no"
+    again = proxy.post("/v1/chat/completions", said, X_Conversation_Id="c 2").headers
+    assert again["X-Vault-Turn"] == "no; the same words were said off the record"
+    assert proxy.post(f"/v1/models/{proxy.token}", b"").status_code == 400
+    assert httpx.get(f"{proxy.url}/v1/models", headers={"Authorization": "Bearer x"}).status_code == 401
+    log = proxy.vault.root / ".vault-memory" / "logs" / "proxy.jsonl"
+
+    def rows() -> list[dict[str, Any]]:
+        return [*last_requests(proxy.vault.root, 100)]
+
+    wait_until(lambda: log.exists() and len(rows()) == 6, "six rows, and none of a caller without a token")
+    shown = [(row["door"], row["status"], row["turn"].partition(";")[0], row["conversation"]) for row in rows()]
+    assert shown == [
+        ("POST /v1/chat/completions", 200, "yes", first["X-Vault-Conversation"]),
+        ("POST /v1/chat/completions", 200, "no", ""),
+        ("POST /v1/responses/…", 200, "no", ""),
+        ("POST /v1/messages", 400, "no", "c 2"),
+        ("POST /v1/chat/completions", 200, "no", ""),
+        ("POST /v1/models/…", 400, "", ""),
+    ]
+    one = rows()[0]
+    assert one["user"] == "alice" and one["model"] == "gpt-x" and one["client"] == "claude-cli/2.1"
+    assert one["memory"] == first["X-Vault-Memory"] and one["ms"] >= 0 and log.stat().st_mode & 0o777 == 0o600
+    text = log.read_text(encoding="utf-8")
+    for hidden in (QUESTION, "八十度", "hidden", "茶", "resp_68", secret, proxy.token, "\x1b", "sk-upstream", TEA):
+        assert hidden not in text
+
+
+def test_no_chat_waits_for_the_log(proxy: Proxy, tmp_path: Path) -> None:
+    """Something else in its place costs the rows, no chat; nothing is written through a link."""
+    mine = tmp_path / "mine"
+    mine.write_text("mine\n")
+    folder = proxy.vault.root / ".vault-memory" / "logs"
+    folder.mkdir(exist_ok=True)
+    (folder / "proxy.jsonl").symlink_to(mine)
+    proxy.provider.will_say(completion("ok"))
+    assert proxy.post("/v1/chat/completions", {"messages": [{"role": "user", "content": "hi"}]}).status_code == 200
+    proxy.turn()
+    with pytest.raises(ForeignFile, match="proxy.jsonl is a link"):
+        [*last_requests(proxy.vault.root, 1)]
+    (folder / "proxy.jsonl").unlink()
+    proxy.post("/v1/embeddings", b"{}")
+    wait_until(lambda: [row["door"] for row in last_requests(proxy.vault.root, 9)] == ["POST /v1/embeddings"], "a row")
+    assert mine.read_text() == "mine\n"
 
 
 def test_an_app_of_an_allowed_origin_may_call_and_read(proxied: Vault, chat: ScriptedServer) -> None:

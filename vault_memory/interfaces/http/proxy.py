@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from functools import partial
 
 import httpx
@@ -18,7 +18,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from vault_memory.errors import EndpointError, UsageError
+from vault_memory.errors import EndpointError, UsageError, VaultMemoryError
 from vault_memory.interfaces.http.body import Share
 from vault_memory.interfaces.http.guard import METHODS, acting_for, identify
 from vault_memory.interfaces.http.problem import RELAYED
@@ -30,6 +30,7 @@ from vault_memory.services.proxy import (
     Provider,
     Relay,
     RelayedResponse,
+    Row,
     has_own_key,
     keeps_nothing,
     provider_of,
@@ -77,16 +78,30 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
 
 
 async def _with_memory(request: Request, relay: Relay, provider: Provider) -> Response:
-    prepared = await _prepared(request, relay)
-    kept = 0 if prepared.user_request is None else sys.getsizeof(prepared.user_request.chat.words) + TURN_BYTES
-    return await _send(request, relay, provider, prepared, kept)
+    with _row(request, relay, await identify(request)) as row:
+        prepared = await _prepared(request, relay, row)
+        kept = 0 if prepared.user_request is None else sys.getsizeof(prepared.user_request.chat.words) + TURN_BYTES
+        return await _send(request, relay, provider, prepared, row, kept)
 
 
-async def _prepared(request: Request, relay: Relay) -> Prepared:
+@contextlib.contextmanager
+def _row(request: Request, relay: Relay, caller: Caller) -> Iterator[Row]:
+    """The row of a request in the log, ended here if there will be no response of the provider's."""
+    path = request.url.path.removeprefix(RELAYED)
+    row = relay.log.begin(caller.user_id or "", _header(request, "User-Agent"), request.method, path)
+    try:
+        yield row
+    except Exception as error:
+        row.end(error.http_status if isinstance(error, VaultMemoryError) else 500)
+        raise
+
+
+async def _prepared(request: Request, relay: Relay, row: Row) -> Prepared:
     body = await _body(request)
     read = await relay.read(body)
     caller = await identify(request)
-    user_id = _user(request, caller, relay.vault, read.user)
+    row.user = user_id = _user(request, caller, relay.vault, read.user)
+    row.model = read.model or ""
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
     wishes = {wish.strip().lower() for wish in request.headers.getlist("X-Vault-Record")}
     # What is not plainly on is off: who sends this header has a wish, and a turn that was kept is kept for good.
@@ -100,10 +115,12 @@ async def _prepared(request: Request, relay: Relay) -> Prepared:
 
 
 async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Response:
-    caller, path = await identify(request), _path(request)
-    if not keeps_nothing(request.method, path):
-        await asyncio.to_thread(_refuse_shared, request, relay.vault, caller, provider, path)
-    return await _send(request, relay, provider, Prepared(await _body(request), "off; passed through"))
+    caller = await identify(request)
+    with _row(request, relay, caller) as row:
+        path = _path(request)
+        if not keeps_nothing(request.method, path):
+            await asyncio.to_thread(_refuse_shared, request, relay.vault, caller, provider, path)
+        return await _send(request, relay, provider, Prepared(await _body(request), "off; passed through"), row)
 
 
 def _refuse_shared(request: Request, vault: Vault, caller: Caller, provider: Provider, path: str) -> None:
@@ -145,7 +162,7 @@ def _header(request: Request, name: str) -> str:
 
 
 async def _send(
-    request: Request, relay: Relay, provider: Provider, prepared: Prepared, kept_bytes: int = 0
+    request: Request, relay: Relay, provider: Provider, prepared: Prepared, row: Row, kept_bytes: int = 0
 ) -> Response:
     """The provider's response, not yet read; 499 when the client disconnects before it begins.
 
@@ -157,6 +174,9 @@ async def _send(
         share.keep(kept_bytes)
         turn.end()
 
+    row.memory = prepared.memory
+    if prepared.is_turn:  # of what is off the record nobody need know which conversation it was
+        row.conversation = prepared.conversation
     path, own_key = _path(request), request.headers.get("X-Upstream-Authorization")
     disconnected = asyncio.ensure_future(_until_disconnected(request.receive))
     sending = asyncio.ensure_future(
@@ -173,8 +193,9 @@ async def _send(
     try:
         await asyncio.wait({sending, disconnected}, return_when=asyncio.FIRST_COMPLETED)
         if not sending.done():
+            row.end(CLIENT_CLOSED_REQUEST)
             return Response(status_code=CLIENT_CLOSED_REQUEST)
-        return Delivery(sending.result(), disconnected, share)
+        return Delivery(sending.result(), disconnected, share, row)
     except BaseException:
         disconnected.cancel()
         raise
@@ -189,11 +210,12 @@ class Delivery(Response):
     `share` is the memory that the request takes; what is kept for the turn counts in it until the turn is recorded.
     """
 
-    def __init__(self, response: RelayedResponse, disconnected: asyncio.Future[None], share: Share) -> None:
+    def __init__(self, response: RelayedResponse, disconnected: asyncio.Future[None], share: Share, row: Row) -> None:
         self.status_code = response.status
         self.background = None
         self.raw_headers = response.headers
-        self._response = response
+        self._response, self._row = response, row
+        row.turn = response.turn
         self._disconnected = disconnected
         self._share, self._words_bytes = share, share.size
         self._problem = "the client hung up"
@@ -214,6 +236,7 @@ class Delivery(Response):
         finally:
             handing_on.cancel()
             self._disconnected.cancel()
+            self._row.end(self.status_code)
             self._response.record(self._problem, partial(_release, self._share.hand_on(), asyncio.get_running_loop()))
             await asyncio.shield(asyncio.ensure_future(self._close(handing_on)))
 

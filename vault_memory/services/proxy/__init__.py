@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from vault_memory.services.proxy.doors import Provider, has_own_key, keeps_nothing, provider_of, refuse_shared
     from vault_memory.services.proxy.relay import Relay
     from vault_memory.services.proxy.relayed import Prepared, RelayedResponse
+    from vault_memory.services.proxy.request_log import Row, last_requests
     from vault_memory.services.proxy.turn_recorder import BROKE_OFF
 
 __all__ = [
@@ -18,8 +19,10 @@ __all__ = [
     "Provider",
     "Relay",
     "RelayedResponse",
+    "Row",
     "has_own_key",
     "keeps_nothing",
+    "last_requests",
     "provider_of",
     "refuse_shared",
 ]
@@ -32,8 +35,10 @@ __getattr__ = lazy_exports(
         "Provider": "doors",
         "Relay": "relay",
         "RelayedResponse": "relayed",
+        "Row": "request_log",
         "has_own_key": "doors",
         "keeps_nothing": "doors",
+        "last_requests": "request_log",
         "provider_of": "doors",
         "refuse_shared": "doors",
     },

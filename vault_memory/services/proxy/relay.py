@@ -29,6 +29,7 @@ from vault_memory.core.chat import (
     Place,
     conversation_id,
     find_place,
+    prompt,
     read_request,
     shorten,
 )
@@ -45,6 +46,7 @@ from vault_memory.services.proxy.relayed import (
     for_provider,
     refuse_token,
 )
+from vault_memory.services.proxy.request_log import RequestLog
 from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, TurnRecorder, UserRequest
 from vault_memory.services.retrieval import Memory, build_memory
 from vault_memory.services.turns import WAIT_S, Recorded, learn_waiting, second_look
@@ -112,6 +114,7 @@ class Relay:
                 setting="upstream.anthropic_url",
             ),
         }
+        self.log = RequestLog(vault)
         self._clock = clock
         self._recorder = TurnRecorder(vault, clock)
         self._read_thread = ThreadPoolExecutor(1, "read")
@@ -159,20 +162,21 @@ class Relay:
         user_request = self._user_request(read, user_id, conversation, as_of)
         if user_request is None:
             return Prepared(body, "off; the request holds no words of a person")
+        prepared = partial(Prepared, conversation=user_request.conversation_id)
         without_text = replace(user_request, chat=replace(user_request.chat, text=""))  # only the memory needs it
         turn = self._turn(without_text, is_on=record)
         if user_request.chat.is_housekeeping:
-            return Prepared(body, "off; the client made this request on its own")
+            return prepared(body, "off; the client made this request on its own")
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         try:
             changed, memory = await asyncio.wait_for(
                 self._memory_in_turn(body, read, user_request), max(0.0, limit_s - waited_s)
             )
         except TimeoutError:
-            return Prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), *turn)
+            return prepared(body, self._degraded(f"memory took longer than {limit_s:g} s"), *turn)
         except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
-            return Prepared(body, self._degraded(f"{type(error).__name__}: {error}"), *turn)
-        return Prepared(changed, self._memory_status(memory, user_id, as_of), *turn)
+            return prepared(body, self._degraded(f"{type(error).__name__}: {error}"), *turn)
+        return prepared(changed, self._memory_status(memory, user_id, as_of), *turn)
 
     async def send(
         self,
@@ -278,6 +282,7 @@ class Relay:
     async def close(self) -> None:
         """Record the turns that are left, then close all connections."""
         await asyncio.to_thread(self._finish_recording)
+        await asyncio.to_thread(self.log.close)
         for upstream in self._upstreams.values():
             await upstream.close()
 
@@ -375,9 +380,10 @@ class Relay:
 
     def _memory_status(self, memory: Memory, user_id: str, as_of: int) -> str:
         """What became of a request's memory, and the problems of earlier turns that the user has not been told."""
+        given = f"; passages={len(memory.passages)}; tokens={prompt.tokens(memory.text)}" if memory.text else ""
         if problems := [*memory.degraded, *self._earlier_problems(user_id, as_of)]:
-            return self._degraded("; ".join(problems))
-        return f"injected; passages={len(memory.passages)}" if memory.text else "off; no memory bears on this request"
+            return self._degraded("; ".join(problems)) + given
+        return f"injected{given}" if given else "off; no memory bears on this request"
 
     def _earlier_problems(self, user_id: str, as_of: int) -> list[str]:
         """Take out what waits to be told to the person who has this id as of `as_of`, under whatever id it came up."""

@@ -9,7 +9,7 @@ from base64 import b64decode
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from vault_memory.adapters.models import UpstreamResponse, end_to_end
 from vault_memory.core.chat import MAX_READ_BYTES, ChatResponse, ResponseReader
@@ -41,6 +41,7 @@ _PLAIN_ALPHABET = bytes.maketrans(b"-_", b"+/")
 _ENCODED_PERCENTS = re.compile(rb"%(?:25)+")
 _MAX_DECODINGS = 4
 """Honest texts are encoded once or twice; each round of `%25` on `%25` takes the whole text once more."""
+_PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
 _HANDED_ON = re.compile(
     rb"content-(?:type|length|encoding)|retry-after(?:-ms)?|x-should-retry|cf-ray"
     rb"|(?:[a-z0-9]+-)*(?:request-?id|trace-id|correlation-id|generation-id|processing-ms|model|region)"
@@ -98,7 +99,8 @@ class Prepared:
     """A request ready to be sent on. `memory` reports what became of its memory, as a header value: ASCII, one line.
 
     A turn is made from `user_request`; None: no turn. `not_recorded` says why no turn is made of that either, "" if the
-    client knows why. `accepted` is the turn, once its words are in the record.
+    client knows why. `accepted` is the turn, once its words are in the record. `conversation` is that of the request,
+    empty if it holds no words of a person.
     """
 
     body: bytes
@@ -106,6 +108,7 @@ class Prepared:
     user_request: UserRequest | None = None
     not_recorded: str | None = None
     accepted: Recorded | None = None
+    conversation: str = ""
 
     @property
     def is_turn(self) -> bool:
@@ -145,9 +148,19 @@ class RelayedResponse:
         self.status = response.status
         self.headers = [header for header in response.headers.items() if _HANDED_ON.fullmatch(header[0])]
         self.headers.append((b"x-vault-memory", self._memory_status().encode("latin-1")))
+        self.headers.append((b"x-vault-turn", self.turn.encode("latin-1")))
+        if prepared.conversation:  # the client may have named it as it likes
+            self.headers.append((b"x-vault-conversation", quote(prepared.conversation, safe=_PRINTABLE).encode()))
+
+    @property
+    def turn(self) -> str:
+        """Whether the exchange leaves a turn, as far as its head tells."""
+        if self._prepared.is_turn and self._is_success:
+            return "yes" if self._prepared.accepted else "yes; it waits until another program lets go of the record"
+        return f"no; {why}" if (why := self._prepared.not_recorded) else "no"
 
     def _memory_status(self) -> str:
-        """What became of the memory, and whether the exchange leaves no turn, as far as its head tells."""
+        """What became of the memory, and whether the exchange leaves no turn."""
         if self._prepared.is_turn and self._is_success:
             return self._prepared.memory
         why = self._prepared.not_recorded
