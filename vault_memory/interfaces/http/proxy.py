@@ -87,7 +87,7 @@ async def _with_memory(request: Request, relay: Relay, provider: Provider) -> Re
 @contextlib.contextmanager
 def _row(request: Request, relay: Relay, caller: Caller) -> Iterator[Row]:
     """The row of a request in the log, ended here if there will be no response of the provider's."""
-    path = request.url.path.removeprefix(RELAYED)
+    path = request.scope["path"].removeprefix(RELAYED)
     row = relay.log.begin(caller.user_id or "", _header(request, "User-Agent"), request.method, path)
     try:
         yield row

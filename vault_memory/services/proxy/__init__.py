@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.services.proxy.doors import Provider, has_own_key, keeps_nothing, provider_of, refuse_shared
+    from vault_memory.services.proxy.doors import Provider, keeps_nothing, provider_of, refuse_shared
     from vault_memory.services.proxy.relay import Relay
-    from vault_memory.services.proxy.relayed import Prepared, RelayedResponse
+    from vault_memory.services.proxy.relayed import Prepared, RelayedResponse, has_own_key
     from vault_memory.services.proxy.request_log import Row, last_requests
     from vault_memory.services.proxy.turn_recorder import BROKE_OFF
 
@@ -36,7 +36,7 @@ __getattr__ = lazy_exports(
         "Relay": "relay",
         "RelayedResponse": "relayed",
         "Row": "request_log",
-        "has_own_key": "doors",
+        "has_own_key": "relayed",
         "keeps_nothing": "doors",
         "last_requests": "request_log",
         "provider_of": "doors",

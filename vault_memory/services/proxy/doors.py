@@ -6,11 +6,10 @@ share the key in its settings. With it one of them could read and delete what an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Literal
 
 from vault_memory.errors import Forbidden
-from vault_memory.services.proxy.relayed import KEY_HEADERS, holds_token
 
 Provider = Literal["openai", "anthropic"]
 
@@ -36,14 +35,6 @@ def provider_of(path: str, *, is_anthropics: bool) -> Provider:
     """The provider that answers at a path below `/v1/`. `is_anthropics`: the request has the header that all requests
     of Anthropic's API have."""
     return _SPOKEN_AT.get(path.lstrip("/").partition("/")[0], "anthropic" if is_anthropics else "openai")
-
-
-def has_own_key(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether the caller's own key stands where clients put it, and the vault's token in X-Vault-Token."""
-    given = [(name.lower(), value.strip()) for name, value in headers]
-    if not any(name == b"x-vault-token" and value for name, value in given):
-        return False
-    return any(name in KEY_HEADERS and value and not holds_token(value) for name, value in given)
 
 
 def keeps_nothing(method: str, path: str) -> bool:

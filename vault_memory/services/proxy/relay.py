@@ -36,7 +36,7 @@ from vault_memory.core.chat import (
 from vault_memory.core.layout import without_folders
 from vault_memory.errors import NotFound, VaultMemoryError
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.proxy.doors import Provider, has_own_key
+from vault_memory.services.proxy.doors import Provider
 from vault_memory.services.proxy.relayed import (
     NOT_ALL_READ,
     NOT_KEPT,
@@ -44,6 +44,7 @@ from vault_memory.services.proxy.relayed import (
     Prepared,
     RelayedResponse,
     for_provider,
+    has_own_key,
     refuse_token,
 )
 from vault_memory.services.proxy.request_log import RequestLog

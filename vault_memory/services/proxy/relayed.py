@@ -69,6 +69,14 @@ def for_provider(headers: Iterable[tuple[bytes, bytes]], *, with_keys: bool = Fa
     return [*kept, (b"accept-encoding", b"identity")]  # a compressed response could not be read for the turn
 
 
+def has_own_key(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether the caller's own key stands where clients put it, and the vault's token in X-Vault-Token."""
+    given = [(name.lower(), value.strip()) for name, value in headers]
+    if not any(name == b"x-vault-token" and value for name, value in given):
+        return False
+    return any(name in KEY_HEADERS and value and not holds_token(value) for name, value in given)
+
+
 def refuse_token(place: str, text: str) -> None:
     """Raise `UsageError` for a vault token in a text that would go to the provider."""
     if holds_token(text.encode("utf-8", "replace")):
