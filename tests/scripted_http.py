@@ -133,6 +133,8 @@ def _handler_of(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             else:
                 self.send_header("Content-Length", str(sum(map(len, reply.parts)) + (1_000 if reply.breaks else 0)))
             self.end_headers()
+            if self.command == "HEAD":
+                return
             for number, part in enumerate(reply.parts, start=1):
                 server.released.wait(reply.pause_s)
                 if reply.hold and number == len(reply.parts):
@@ -142,7 +144,7 @@ def _handler_of(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             if is_chunked and not reply.breaks:
                 self.wfile.write(b"0\r\n\r\n")
 
-        do_GET = do_POST = do_DELETE = _reply
+        do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _reply
 
         def log_message(self, *args: object) -> None:
             pass

@@ -125,6 +125,10 @@ def test_a_list_of_endpoints_may_come_from_the_environment(tmp_path: Path) -> No
         ('[git]\nperson_email = "Vault-Memory@localhost"', r"person_email must not be the assistant's own"),
         ('[identities]\n" " = "alice"', r"identities must not map an empty name"),
         ('[serve]\nhosts = ["a.example:80"]', r"serve\.hosts must be host names .* not 'a\.example:80'"),
+        *(
+            (f'[serve]\norigins = ["{wrong}"]', r"serve\.origins must be origins")
+            for wrong in ("null", "*", "https://*", "app://a/", "https://a.example/x", "a.example", "http://[", "")
+        ),
         ('[upstream]\nbase_url = "ftp://a.example"', r"upstream\.base_url needs a url that begins with http"),
         ('[upstream]\nbase_url = "http://me:sesame@a.example"', r"upstream\.base_url must not have a password"),
         (
@@ -182,6 +186,7 @@ anthropic_key_env = "B"
 housekeeping = ["^(a|a)*$"]
 [serve]
 hosts = ["notes.example"]
+origins = ["app://obsidian.md"]
 """
 """Every value of a file that sends, runs or writes somewhere; a new sensitive setting gets a line."""
 
@@ -192,6 +197,7 @@ def test_no_sensitive_value_of_the_file_is_in_force_before_a_yes(tmp_path: Path)
         *("index_dir", "git.sign", "git.remote", "llm.base_url", "llm.key_env"),
         *("embedding.model", "embedding.endpoints"),
         "serve.hosts",
+        "serve.origins",
         *("upstream.base_url", "upstream.key_env", "upstream.anthropic_url", "upstream.anthropic_key_env"),
         "proxy.housekeeping",
     ]

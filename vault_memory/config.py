@@ -197,6 +197,12 @@ class Config:
         check=setting_checks.hosts,
         sensitive="web pages of these names may call the server, and `serve --public` may listen to others",
     )
+    serve_origins: list[str] = _field(
+        [],
+        "web pages and apps whose programs may call the server, by their origin, such as app://obsidian.md",
+        check=setting_checks.origins,
+        sensitive="web pages and apps of these origins may call the server with a token, and read what it answers",
+    )
     serve_rate: int = _field(300, "most requests a second from one caller", low=1, high=100_000)
     serve_body_mb: int = _field(32, "largest request to the chat proxy, in megabytes", low=1, high=1_000)
 

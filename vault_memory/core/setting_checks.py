@@ -61,6 +61,13 @@ def hosts(names: list[str]) -> str | None:
     return f"must be host names without port or slash, not {wrong[0]!r}" if wrong else None
 
 
+def origins(origins: list[str]) -> str | None:
+    """Origins as a browser sends them. `null` is none: any page can have it sent, by a frame without an origin."""
+    form = r"[A-Za-z][A-Za-z0-9+.-]*://([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
+    wrong = [origin for origin in origins if not re.fullmatch(form, origin)]
+    return f"must be origins, such as app://obsidian.md, without a path or *, not {wrong[0]!r}" if wrong else None
+
+
 def base_url(url: str) -> str | None:
     if "?" in url or "#" in url:
         return "must be an address without a query"

@@ -6,7 +6,9 @@ import base64
 import gzip
 import json
 import os
+import re
 import socket
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,7 +18,9 @@ from tests.conftest import wait_until
 from tests.interfaces.http.proxied import QUESTION, TEA, Proxy, proxying
 from tests.scripted_http import SSE, Reply, ScriptedServer, chunks, completion
 from tests.vaults import mounted_for_reading
+from vault_memory.errors import ForeignFile
 from vault_memory.services.admin.access import new_user_token, own_token
+from vault_memory.services.proxy import last_requests
 from vault_memory.services.proxy.relay import LARGE_HEAD_BYTES
 from vault_memory.services.vault import Vault, open_vault
 
@@ -156,14 +160,14 @@ def test_a_provider_that_is_down_or_slow(proxy: Proxy) -> None:
     hasty = open_vault(proxy.vault.root, upstream_base_url=proxy.provider.url, upstream_timeout_s=0.5)
     with proxying(hasty) as url:
         slow = Proxy(url, hasty, proxy.token, proxy.provider).post("/v1/chat/completions", body)
-        assert slow.status_code == 504 and slow.headers["Content-Type"] == "application/problem+json"
+        assert slow.status_code == 504 and slow.json()["error"]["type"] == "server_error"
     proxy.provider.released.set()
     down = open_vault(proxy.vault.root, upstream_base_url="http://127.0.0.1:9/v1")
     with proxying(down) as url:
         answer = Proxy(url, down, proxy.token, proxy.provider).post("/v1/chat/completions", body)
-        assert answer.status_code == 502 and "127.0.0.1:9" in answer.json()["detail"]
+        assert answer.status_code == 502 and "127.0.0.1:9" in answer.json()["error"]["message"]
         unset = Proxy(url, down, proxy.token, proxy.provider).post("/v1/messages", body)
-        assert unset.status_code == 502 and "upstream.anthropic_url" in unset.json()["detail"]
+        assert unset.status_code == 502 and "upstream.anthropic_url" in unset.json()["error"]["message"]
     assert len(proxy.turns()) == 1
 
 
@@ -327,29 +331,249 @@ def test_a_callers_own_key_goes_to_the_provider(proxy: Proxy) -> None:
 
 
 def test_other_endpoints_are_passed_through(proxy: Proxy) -> None:
+    """Whatever the method, and without memory; what the provider lacks is its own 404."""
     proxy.provider.will_say(Reply([b'{"object": "list", "data": [{"id": "m", "object": "model"}]}']))
     assert [m.id for m in proxy.openai().models.list()] == ["m"]
-    body = b'{"model": "m", "input": "hi",  "stream": false}'
-    assert proxy.post("/v1/responses/compact", body).status_code == 200
-    assert proxy.post("/v1/messages/count_tokens", body).status_code == 200
-    assert [(r.method, r.path) for r in proxy.provider.received] == [
-        ("GET", "/v1/models"), ("POST", "/v1/responses/compact"), ("POST", "/v1/messages/count_tokens"),
+    body = b'{"model": "m", "input": "hi",  "stream": false, "messages": [{"role": "user", "content": "hi"}]}'
+    asked = [
+        *(("POST", path) for path in ("embeddings", "completions", "moderations", "images/generations", "files")),
+        *(("POST", path) for path in ("responses/input_tokens", "messages/count_tokens", "messages/batches")),
+        *(("GET", "responses/resp_1"), ("DELETE", "responses/resp_1"), ("POST", "responses/resp_1/cancel")),
+        *(("GET", "chat/completions"), ("PUT", "x"), ("PATCH", "x"), ("HEAD", "files/f?after=1")),
+        ("GET", "files/f/content"),
     ]  # fmt: skip
-    assert proxy.provider.received[1].body == body
+    headers = {"Authorization": f"Bearer {proxy.token}", "Content-Type": "application/x-mine"}
+    for method, path in asked:
+        content = body if method == "POST" else b""
+        answer = httpx.request(method, f"{proxy.url}/v1/{path}", headers=headers, content=content)
+        received = proxy.provider.received[-1]
+        assert (answer.status_code, received.method, received.path) == (200, method, f"/v1/{path}")
+        assert received.body == content and received.header("content-type") == "application/x-mine"
+        assert answer.headers["X-Vault-Memory"] == "off; passed through; not recorded"
+        own = "x-api-key" if path.startswith("messages") else "authorization"
+        assert (received.header(own) or "").endswith("sk-upstream") and proxy.token not in str(received.headers)
+    proxy.provider.will_say(Reply([b'{"error": "no such thing"}'], 404))
+    lacking = proxy.post("/v1/lacking", b"")
+    assert lacking.status_code == 404 and lacking.json() == {"error": "no such thing"}
     seen = len(proxy.provider.received)
-    headers = {"Authorization": f"Bearer {proxy.token}"}
-    for path, status in (("/v1/models/..%2f..%2fadmin", 400), ("/v1/models/%2e%2e/x", 400), ("/v1/other", 404)):
-        assert httpx.get(proxy.url + path, headers=headers).status_code == status
-    for path in ("resp_1", "resp_1/input_items"):  # another user's stored response: all users share the key
-        for method in ("GET", "DELETE"):
-            response = httpx.request(method, f"{proxy.url}/v1/responses/{path}", headers=headers)
-            assert response.status_code in (404, 405) and response.json()["type"].startswith("urn:vault-memory:")
-    for path in ("resp_1", "resp_1/cancel"):
-        assert proxy.post(f"/v1/responses/{path}", b"").status_code in (404, 405)
-    assert httpx.get(f"{proxy.url}/v1/models/m?a=1&_M%65thod=DELETE", headers=headers).status_code == 400
+    for path in ("models/..%2f..%2fadmin", "models/%2e%2e/x", "models/m?a=1&_M%65thod=DELETE", "files/a%2Fb", ""):
+        assert httpx.get(f"{proxy.url}/v1/{path}", headers=headers).status_code == 400
     assert httpx.get(proxy.url + "/v1/models").status_code == 401
-    assert len(proxy.provider.received) == seen
-    assert proxy.post("/v1/responses/input_tokens", body).status_code == 200
+    assert httpx.request("TRACE", proxy.url + "/v1/models", headers=headers).status_code == 405
+    assert len(proxy.provider.received) == seen and len(proxy.turns()) == 1
+
+
+KEPT = [
+    *(("GET", "responses/resp_1"), ("DELETE", "responses/resp_1"), ("POST", "responses/resp_1"), ("GET", "responses")),
+    *(("POST", "responses/resp_1/cancel"), ("GET", "files"), ("POST", "files"), ("GET", "chat/completions")),
+    ("POST", "x"),
+    *(("POST", "chat/completions/c1"), ("DELETE", "models/m"), ("POST", "messages/batches"), ("GET", "%66iles")),
+    *(("POST", "realtime/client_secrets"), ("POST", "embeddings/"), ("POST", "models/x"), ("GET", "modelsx")),
+]  # fmt: skip
+
+
+def test_with_a_key_that_users_share_nobody_gets_at_what_another_keeps_at_the_provider(proxy: Proxy) -> None:
+    """A user counts from the token on; the vault's own token is no exception."""
+    proxy.provider.will_say(Reply([b"{}"]))
+    bob, admin = (Proxy(proxy.url, proxy.vault, token, proxy.provider) for token in (
+        new_user_token(proxy.vault, "bob"), own_token(proxy.vault.root),
+    ))  # fmt: skip
+    tricks = {"X-HTTP-Method-Override": "GET", "X_Method-Override": "GET"}
+    for who in (proxy, bob, admin):
+        for method, path in KEPT:
+            headers = {"Authorization": f"Bearer {who.token}", "X-Vault-User": "bob"} | tricks
+            refused = httpx.request(method, f"{proxy.url}/v1/{path}", headers=headers)
+            assert refused.status_code == 403 and "X-Vault-Token" in refused.json()["error"]["message"], (method, path)
+    assert not proxy.provider.received
+    for path in ("embeddings", "responses/input_tokens", "messages/count_tokens", "audio/transcriptions"):
+        assert bob.post(f"/v1/{path}", b"{}", **tricks).status_code == 200
+        assert not [name for name, _ in proxy.provider.received[-1].headers if "override" in name.lower()]
+    seen = len(proxy.provider.received)
+    for sent in ({"X-Vault-Token": bob.token, "X-Api-Key": "sk-bob"}, {"X-Upstream-Authorization": "sk-bob"}):
+        headers = {"Authorization": f"Bearer {bob.token}"} | sent
+        for method, path in KEPT:
+            assert httpx.request(method, f"{proxy.url}/v1/{path}", headers=headers).status_code == 200, (method, path)
+    assert len(proxy.provider.received) == seen + 2 * len(KEPT)
+    assert "sk-upstream" not in str([received.headers for received in proxy.provider.received[seen:]])
+    keyless = open_vault(proxy.vault.root, upstream_base_url=proxy.provider.url)
+    with proxying(keyless) as url:  # any key is good there
+        refused = httpx.get(f"{url}/v1/files", headers={"X-Vault-Token": bob.token, "Authorization": "Bearer sk-bob"})
+        assert refused.status_code == 403 and "upstream.key_env" in refused.text
+
+
+def test_beside_the_vaults_token_the_callers_own_key_goes_on_untouched(proxy: Proxy) -> None:
+    """A subscription's login: the client keeps its Authorization, and the vault's token has a header of its own."""
+    proxy.provider.will_say(completion("ok"))
+    hello = json.dumps({"messages": [{"role": "user", "content": "hello"}]}).encode()
+    token = {"X-Vault-Token": proxy.token}
+    for path in ("chat/completions", "messages", "messages/count_tokens"):
+        for own in ({"Authorization": "Bearer  sk-ant-oat01"}, {"X-Api-Key": "sk-mine"}):
+            answer = httpx.post(f"{proxy.url}/v1/{path}", content=hello, headers=token | own)
+            received = proxy.provider.received[-1]
+            assert answer.status_code == 200, answer.text
+            assert [v for n, v in received.headers if n.lower() in ("authorization", "x-api-key")] == [*own.values()]
+            assert proxy.token not in str(received.headers) and "sk-upstream" not in str(received.headers)
+    basic = "Basic " + base64.b64encode(f"x:{proxy.token}".encode()).decode()
+    for sent, key in (
+        (token, "Bearer sk-upstream"),
+        (token | {"Authorization": f"Bearer {proxy.token}"}, "Bearer sk-upstream"),
+        (token | {"Authorization": basic, "X_Vault-Token": proxy.token}, "Bearer sk-upstream"),
+        (token | {"Authorization": "Bearer sk-mine", "X-Upstream-Authorization": "sk-other"}, "Bearer sk-other"),
+        ({"Authorization": f"Bearer {proxy.token}", "X-Api-Key": "sk-mine"}, "Bearer sk-upstream"),
+    ):
+        assert httpx.post(f"{proxy.url}/v1/chat/completions", content=hello, headers=sent).status_code == 200
+        received = proxy.provider.received[-1]
+        assert received.header("authorization") == key and received.header("x-api-key") is None
+        assert proxy.token[-64:] not in str(received.headers)
+    for wrong in ({"X-Vault-Token": "nonsense", "Authorization": f"Bearer {proxy.token}"}, {"X-Vault-Token": "sk"}):
+        assert httpx.post(f"{proxy.url}/v1/chat/completions", content=hello, headers=wrong).status_code == 401
+    other = token | {"Authorization": f"Bearer {new_user_token(proxy.vault, 'bob')}"}
+    assert httpx.post(f"{proxy.url}/v1/chat/completions", content=hello, headers=other).status_code == 400
+
+
+def test_the_headers_and_the_log_say_what_happened_and_no_contents(proxy: Proxy) -> None:
+    call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    secret = "sk-ant-api03-" + "Ab1" * 30
+    proxy.provider.will_say(
+        completion("八十度。", tool_calls=[call]),
+        completion("ok"),
+        completion("ok"),
+        Reply([b"{}"], 400),
+        completion("ok"),
+    )
+    said = {"model": "gpt-x", "messages": [{"role": "user", "content": QUESTION}]}
+    client = {"User_Agent": "claude-cli/2.1 (external, cli)"}
+    first = proxy.post("/v1/chat/completions?key=hidden", said, **client).headers
+    assert (
+        re.fullmatch(r"injected; passages=\d+; tokens=\d+", first["X-Vault-Memory"]) and first["X-Vault-Turn"] == "yes"
+    )
+    turn = proxy.turns()[-1]
+    assert turn["conversation_id"] == first["X-Vault-Conversation"]
+    named = proxy.post("/v1/chat/completions", said, X_Conversation_Id="茶 1".encode(), X_Vault_Record="off").headers
+    assert named["X-Vault-Conversation"] == "%E8%8C%B6 1" and named["X-Vault-Turn"] == "no"
+    assert proxy.post("/v1/responses/resp_68/cancel", b"{}").headers["X-Vault-Turn"] == "no"
+    odd = {"model": f"m\x1b[2J {secret}", "messages": [{"role": "user", "content": "別的"}]}
+    failed = proxy.post("/v1/messages", odd, X_Conversation_Id="c 2").headers
+    assert failed["X-Vault-Conversation"] == "c 2" and failed["X-Vault-Turn"] == "no"
+    again = proxy.post("/v1/chat/completions", said, X_Conversation_Id="c 2").headers
+    assert again["X-Vault-Turn"] == "no; the same words were said off the record"
+    assert proxy.post(f"/v1/models/{proxy.token}", b"").status_code == 400
+    assert httpx.get(f"{proxy.url}/v1/models", headers={"Authorization": "Bearer x"}).status_code == 401
+    log = proxy.vault.root / ".vault-memory" / "logs" / "proxy.jsonl"
+
+    def rows() -> list[dict[str, Any]]:
+        return [*last_requests(proxy.vault.root, 100)]
+
+    wait_until(lambda: log.exists() and len(rows()) == 6, "six rows, and none of a caller without a token")
+    shown = [(row["door"], row["status"], row["turn"].partition(";")[0], row["conversation"]) for row in rows()]
+    assert shown == [
+        ("POST /v1/chat/completions", 200, "yes", first["X-Vault-Conversation"]),
+        ("POST /v1/chat/completions", 200, "no", ""),
+        ("POST /v1/responses/…", 200, "no", ""),
+        ("POST /v1/messages", 400, "no", "c 2"),
+        ("POST /v1/chat/completions", 200, "no", ""),
+        ("POST /v1/models/…", 400, "", ""),
+    ]
+    one = rows()[0]
+    assert one["user"] == "alice" and one["model"] == "gpt-x" and one["client"] == "claude-cli/2.1"
+    assert one["memory"] == first["X-Vault-Memory"] and one["ms"] >= 0 and log.stat().st_mode & 0o777 == 0o600
+    text = log.read_text(encoding="utf-8")
+    for hidden in (QUESTION, "八十度", "hidden", "茶", "resp_68", secret, proxy.token, "\x1b", "sk-upstream", TEA):
+        assert hidden not in text
+
+
+def test_no_chat_waits_for_the_log(proxy: Proxy, tmp_path: Path) -> None:
+    """Something else in its place costs the rows, no chat; nothing is written through a link."""
+    mine = tmp_path / "mine"
+    mine.write_text("mine\n")
+    folder = proxy.vault.root / ".vault-memory" / "logs"
+    folder.mkdir(exist_ok=True)
+    (folder / "proxy.jsonl").symlink_to(mine)
+    proxy.provider.will_say(completion("ok"))
+    assert proxy.post("/v1/chat/completions", {"messages": [{"role": "user", "content": "hi"}]}).status_code == 200
+    proxy.turn()
+    with pytest.raises(ForeignFile, match="proxy.jsonl is a link"):
+        [*last_requests(proxy.vault.root, 1)]
+    (folder / "proxy.jsonl").unlink()
+    proxy.post("/v1/embeddings", b"{}")
+    wait_until(lambda: [row["door"] for row in last_requests(proxy.vault.root, 9)] == ["POST /v1/embeddings"], "a row")
+    assert mine.read_text() == "mine\n"
+
+
+def test_an_app_of_an_allowed_origin_may_call_and_read(proxied: Vault, chat: ScriptedServer) -> None:
+    chat.will_say(completion("ok"))
+    token, app = new_user_token(proxied, "alice"), {"Origin": "app://obsidian.md"}
+    ask = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization, x-stainless-os"}
+    said = {"messages": [{"role": "user", "content": "hello"}]}
+    vault = open_vault(proxied.root, upstream_base_url=chat.url, serve_origins=["app://Obsidian.md", "http://[::1]:5"])
+    with proxying(vault) as url, httpx.Client(base_url=url) as client:
+        for path in ("/v1/chat/completions", "/v1/messages", "/api/v1/user/alice"):
+            told = client.options(path, headers=app | ask)
+            assert told.status_code == 204 and not told.content
+            assert told.headers["Access-Control-Allow-Origin"] == "app://obsidian.md"
+            assert told.headers["Access-Control-Allow-Headers"] == "authorization, x-stainless-os"
+            assert "POST" in told.headers["Access-Control-Allow-Methods"]
+            assert "Access-Control-Allow-Credentials" not in told.headers
+        for headers, path, status in (
+            ({"Authorization": f"Bearer {token}"}, "/v1/chat/completions", 200),
+            ({}, "/v1/chat/completions", 401),
+            ({"Authorization": f"Bearer {token}"}, "/api/v1/user/bob", 403),
+        ):
+            answer = client.request("POST" if "v1/chat" in path else "GET", path, json=said, headers=app | headers)
+            assert answer.status_code == status and answer.headers["Access-Control-Allow-Origin"] == "app://obsidian.md"
+            assert answer.headers["Vary"] == "Origin"
+            assert "X-Vault-Memory" in answer.headers["Access-Control-Expose-Headers"]
+        for origin in ("app://evil.md", "null", "*", "app://obsidian.md.evil", "APP://OBSIDIAN.MD/", "http://[::1]"):
+            for method in ("OPTIONS", "POST"):
+                foreign = {"Origin": origin, "Authorization": f"Bearer {token}"} | ask
+                refused = client.request(method, "/v1/chat/completions", headers=foreign)
+                assert refused.status_code == 403 and "Access-Control-Allow-Origin" not in refused.headers
+        assert client.options("/v1/models", headers=ask).status_code == 401, "no origin, no preflight"
+        assert client.options("/v1/models", headers=app).status_code == 401, "asks for nothing"
+        odd = client.options("/v1/models", headers=app | ask | {"Access-Control-Request-Headers": "a;b"})
+        assert odd.status_code == 204 and "Access-Control-Allow-Headers" not in odd.headers
+        assert client.request("OPTIONS", "/v1/models", headers=app | ask, content=b"x").status_code == 413
+        assert client.get("/healthz", headers=app | {"Host": "evil.example"}).status_code == 421
+    assert len(chat.received) == 1
+    (proxied.root / "vault-memory.toml").write_text('format = 1\n[serve]\norigins = ["app://obsidian.md"]\n')
+    waiting = open_vault(proxied.root)
+    assert [value.key for value in waiting.config.waiting] == ["serve.origins"]
+    with proxying(waiting) as url:
+        assert httpx.options(f"{url}/v1/models", headers=app | ask).status_code == 403
+
+
+def test_errors_have_the_shape_of_the_api_that_was_asked(proxied: Vault, chat: ScriptedServer) -> None:
+    token, bobs = new_user_token(proxied, "alice"), new_user_token(proxied, "bob")
+    down = open_vault(proxied.root, upstream_base_url="http://127.0.0.1:9/v1", serve_body_mb=1, serve_rate=5)
+    said = {"messages": [{"role": "user", "content": "hello"}]}
+    with proxying(down) as url:
+
+        def errors(path: str, who: str = token, content: bytes = b"{}", **headers: str) -> tuple[int, Any]:
+            sent = {"Authorization": f"Bearer {who}"} | headers
+            answer = httpx.post(url + path, content=content, headers=sent, timeout=30)
+            assert answer.headers["Content-Type"] == "application/json", path
+            return answer.status_code, answer.json()
+
+        for path, who, content, headers, status, anthropics, openais in (
+            ("", "vault_x", b"{}", {}, 401, "authentication_error", "authentication_error"),
+            ("", token, json.dumps(said).encode(), {}, 502, "api_error", "server_error"),
+            ("/batches", token, b"{}", {}, 403, "permission_error", "permission_error"),
+            ("/x%2fy", token, b"{}", {"X-Upstream-Authorization": "sk"}, 403, "permission_error", "permission_error"),
+            ("", token, b"x" * 1_000_001, {}, 413, "request_too_large", "invalid_request_error"),
+            ("", token, b"{}", {"Origin": "http://evil.example"}, 403, "permission_error", "permission_error"),
+            ("", token, b"{}", {"Host": "evil.example"}, 421, "invalid_request_error", "invalid_request_error"),
+        ):
+            got, error = errors(f"/v1/messages{path}", who, content, **headers)
+            assert (got, error["type"], error["error"]["type"]) == (status, "error", anthropics), (path, error)
+            assert error["error"].keys() == {"type", "message"} and error["error"]["message"]
+            got, error = errors(f"/v1/chat/completions{path}", who, content, **headers)
+            assert (got, error["error"]["type"]) == (status, openais) and error.keys() == {"error"}, (path, error)
+            assert error["error"].keys() == {"message", "type", "param", "code"} and error["error"]["message"]
+        got, error = errors("/v1/files", **{"anthropic-version": "2023-06-01"})
+        assert (got, error["type"]) == (403, "error")
+        answers = [errors("/v1/embeddings", bobs) for _ in range(40)]
+        limited = [error for status, error in answers if status == 429]
+        assert limited and limited[0]["error"]["type"] == "rate_limit_error"
 
 
 def test_no_path_leads_to_another_host_than_the_providers(proxy: Proxy, proxied: Vault, chat: ScriptedServer) -> None:
@@ -369,7 +593,7 @@ def test_no_path_leads_to_another_host_than_the_providers(proxy: Proxy, proxied:
                 f"/v1%2Fmodels%2F:{port}/x", "/v1/models/%E2%80%AE",
             ):  # fmt: skip
                 answer = _raw_get(url, path, proxy.token)
-                assert answer.startswith("HTTP/1.1 400") and "application/problem+json" in answer, (path, answer)
+                assert answer.startswith("HTTP/1.1 400") and '{"error": {"message": ' in answer, (path, answer)
             for path in ("/v1/models/a%0d%0aHost:x", "/v1/responses/a%2Fb", "/v1/responses/a%0d%0aHost:x"):
                 assert _raw_get(url, path, proxy.token).startswith("HTTP/1.1 40"), path
             assert _raw_get(url, "/v1/models/ft:gpt-4o:acme::x1%20y?limit=2", proxy.token).startswith("HTTP/1.1 200")
@@ -583,6 +807,6 @@ def test_a_connection_is_reused_after_errors(proxy: Proxy) -> None:
         assert client.post("/v1/chat/completions", json=body).headers["Retry-After"] == "7"
         with pytest.raises(httpx.RemoteProtocolError):
             client.post("/v1/chat/completions", json=body)
-        for method in ("HEAD", "OPTIONS", "GET"):
+        for method in ("TRACE", "OPTIONS"):
             assert client.request(method, "/v1/chat/completions").status_code == 405
         assert client.post("/v1/chat/completions", json=body).json()["choices"]

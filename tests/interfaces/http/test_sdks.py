@@ -11,6 +11,7 @@ import pytest
 
 from tests.interfaces.http.proxied import QUESTION, TEA, Proxy
 from tests.scripted_http import SSE, Reply, chunks, completion, message, message_events
+from vault_memory.services.admin.access import new_user_token
 
 pytestmark = pytest.mark.slow  # each test starts a server
 
@@ -212,7 +213,8 @@ def test_the_responses_api_streams_through(proxy: Proxy) -> None:
     proxy.provider.will_say(Reply(data, headers=SSE))
     stream = proxy.openai().responses.create(model="m", input=QUESTION, stream=True)
     assert [event.type for event in stream] == ["response.output_text.delta", "response.completed"]
-    with pytest.raises(openai.APIStatusError, match="404"):
+    new_user_token(proxy.vault, "bob")
+    with pytest.raises(openai.PermissionDeniedError, match="X-Vault-Token"):
         proxy.openai().responses.retrieve("r")  # it may be another user's
     assert [(r.method, r.path) for r in proxy.provider.received] == [("POST", "/v1/responses")]
     assert proxy.provider.received[0].fields["input"].endswith(f"\n\n{QUESTION}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -63,6 +64,38 @@ def test_beside_a_running_watch_it_serves_without_a_daemon_of_its_own(
     with client(cli, address) as admin:
         wait_until(lambda: admin.get("/readyz").status_code == 200, "the server is ready")
         assert cli.json("status")["daemon"]["record"]["pid"] == daemon.pid
+
+
+def test_the_command_line_shows_and_follows_what_the_proxy_did(
+    cli: Cli, daemon: subprocess.Popen[str], served: tuple[subprocess.Popen[str], str]
+) -> None:
+    _, address = served
+    assert cli("proxy", "log") == "" and cli.json("proxy", "log") == []
+
+    def ask(model: str) -> None:
+        said = {"model": model, "user": "alice", "messages": [{"role": "user", "content": "hi"}]}
+        with client(cli, address) as admin:
+            assert admin.post("/v1/chat/completions", json=said).status_code == 502, "there is no provider"
+
+    ask("m-1")
+    wait_until(lambda: cli.json("proxy", "log"), "the request is in the log")
+    [row] = cli.json("proxy", "log")
+    assert (row["user"], row["model"], row["status"], row["turn"]) == ("alice", "m-1", 502, "")
+    shown = cli("proxy", "log", "-n", "1")
+    assert (
+        "alice  python-httpx/" in shown and "POST /v1/chat/completions  m-1  502  " in shown and shown.count("\n") == 1
+    )
+    for more in ([], ["--json"]):
+        following = cli.start("proxy", "log", "--follow", "-n", "1", *more)
+        assert following.stdout is not None
+        try:
+            assert "m-1" in following.stdout.readline() or more
+            ask("m-2\x1b[2J")
+            line = following.stdout.readline()
+            assert "m-2" in line and "\x1b" not in line and (not more or json.loads(line)["status"] == 502)
+        finally:
+            following.terminate()
+            following.communicate(timeout=60)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for the processes in /proc")

@@ -31,7 +31,7 @@ def test_chats_and_keys_stay_here_until_the_yes(vault: Vault, chat: ScriptedServ
     with proxying(opened()) as url:
         proxy = Proxy(url, vault, token, chat)
         refused = proxy.post("/v1/chat/completions", CHAT)
-        assert refused.status_code == 502 and "vault-memory trust" in refused.json()["detail"]
+        assert refused.status_code == 502 and "vault-memory trust" in refused.json()["error"]["message"]
         for path, body in (
             ("turns", {"user_message": "我喜歡亮色主題"}),
             ("search", {"query": "主題"}),

@@ -143,5 +143,6 @@ def test_a_client_gets_the_headers_that_it_reads_and_no_other_each_once() -> Non
     with ThreadPoolExecutor(1) as threads:
         relayed = RelayedResponse(Prepared(b"", "off"), response, lambda *_: None, threads, asyncio.Lock())
     expected = [name.lower().encode() for name in names if name != "X-Should-Retry"]
-    assert relayed.headers == [*((name, b"a") for name in expected), (b"x-vault-memory", b"off; not recorded")]
+    ours = [(b"x-vault-memory", b"off; not recorded"), (b"x-vault-turn", b"no")]
+    assert relayed.headers == [*((name, b"a") for name in expected), *ours]
     assert response.media_type == "a", "what is read for the turn is what the client reads"

@@ -47,6 +47,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "resume": ("health", "Confirm that many files were deleted on purpose."),
     "watch": ("daemon", "Run the daemon: index and commit every edit."),
     "serve": ("daemon", "Serve the vault over HTTP."),
+    "proxy": ("proxy", "Look at what the chat proxy did."),
     "token": ("daemon", "Show the token of the HTTP server, or make one for a user."),
     "service": ("daemon", "Let the system start the daemon at log-in."),
     "user": ("users", "List users, or change a user's id."),

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 from fastapi import Depends, Path, Request
 from fastapi.security import HTTPBearer
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vault_memory.core.layout import resolve_user
 from vault_memory.core.timing import TokenBucket
@@ -34,9 +34,9 @@ from vault_memory.services.vault import Vault
 
 PUBLIC_PATHS = ("/healthz",)
 """The only paths that need no token."""
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+"""Those of our endpoints and of the providers'."""
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
-RELAYED = "/v1/"
-"""Where the paths of the chat proxy begin."""
 MAX_API_BODY_BYTES = 2_000_000
 """For our own endpoints; the limit for the chat proxy is a setting."""
 MIN_CALLER_BYTES = 64_000_000
@@ -53,9 +53,18 @@ BEGUN_AT_ONCE = 16
 BURST_S = 2.0
 """A caller who was quiet may send the requests of this many seconds at once."""
 MAX_TRACKED_CALLERS = 10_000
+PREFLIGHT_S = 600
+"""How long a browser may keep what it was told about an origin, before it asks again."""
+READABLE_HEADERS = (
+    *("ETag", "Retry-After", "Request-Id", "X-Request-Id", "X-Should-Retry"),
+    *("X-Vault-Conversation", "X-Vault-Memory", "X-Vault-Turn"),
+)
+"""Those of a response that a page of an allowed origin may read, beside the few that any page may."""
+_HEADER_NAMES = re.compile(r"[A-Za-z0-9_-]+(?:, ?[A-Za-z0-9_-]+)*")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::[0-9]{1,5})?")
 _VAULT_TOKEN = re.compile(rb"\bvault_\S+")
-_SINGLE_HEADERS = (b"host", b"origin", b"authorization", b"x-api-key", b"x-vault-user")
+_TOKEN_HEADERS = (b"authorization", b"x-api-key", b"x-vault-token")
+_SINGLE_HEADERS = (b"host", b"origin", *_TOKEN_HEADERS, b"x-vault-user")
 
 
 class Turn:
@@ -92,6 +101,7 @@ class Guard:
     def __init__(self, app: ASGIApp, vault: Vault) -> None:
         self._app = app
         self._vault = vault
+        self._origins = {origin.lower() for origin in vault.config.serve_origins}
         self._hosts = {name.lower() for name in (*LOCAL_HOSTS, *vault.config.serve_hosts)}
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
         self._in_flight: Counter[str] = Counter()
@@ -110,7 +120,11 @@ class Guard:
         async with self._beginning:
             await asyncio.sleep(0)
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = _refuse_ambiguous(scope) or self._refuse_foreign(headers) or self._refuse_caller(scope, headers)
+        refusal = _refuse_ambiguous(scope) or self._refuse_foreign(headers)
+        if refusal is None and headers.get("origin", "").lower() in self._origins:
+            send = _readable_for(headers["origin"], send)
+            refusal = self._preflight(scope, headers)
+        refusal = refusal or self._refuse_caller(scope, headers)
         if refusal is None:
             refusal = await self._answer(scope, headers, receive, send)
         if refusal is not None:
@@ -118,7 +132,7 @@ class Guard:
 
     async def _answer(self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send) -> Response | None:
         """Read the body and let the app answer; or the response that refuses the request."""
-        who, is_relayed = _who(scope), scope["path"].startswith(RELAYED)
+        who, is_relayed = _who(scope), scope["path"].startswith(f"{problem.RELAYED}/")
         connection = scope.setdefault("state", {}).setdefault("connection", None)
         if connection is not None:
             connection.caller = who
@@ -190,19 +204,37 @@ class Guard:
                 "this server does not serve that Host: add it to `serve.hosts` in the settings",
             )
         origin = headers.get("origin")
-        if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
-            return problem.response(403, "foreign-origin", "a page of another site may not call this server")
+        if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}", *self._origins):
+            return problem.response(
+                403,
+                "foreign-origin",
+                "a page of another site may not call this server: an app of yours may if `serve.origins` names it",
+            )
         return None
+
+    def _preflight(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
+        """The answer to a browser that asks, for a page of an allowed origin, what it may send; None for any other
+        request. There is no token in it."""
+        if scope["method"] != "OPTIONS" or "access-control-request-method" not in headers:
+            return None
+        refusal = _refuse_body(headers) or self._refuse_too_many(f"open {_who(scope)}")
+        if refusal is not None:
+            return refusal
+        allowed = {
+            "Access-Control-Allow-Methods": ", ".join(METHODS),
+            "Access-Control-Max-Age": str(PREFLIGHT_S),
+        }
+        wanted = headers.get("access-control-request-headers", "")
+        if _HEADER_NAMES.fullmatch(wanted):  # each SDK has its own, and `*` does not stand for Authorization
+            allowed["Access-Control-Allow-Headers"] = wanted
+        if headers.get("access-control-request-private-network") == "true":
+            allowed["Access-Control-Allow-Private-Network"] = "true"
+        return Response(status_code=204, headers=allowed)
 
     def _refuse_caller(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
         """Put the caller into the scope. Refuse one without a valid token, and one that calls too often."""
         if scope["path"] in PUBLIC_PATHS:
-            if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
-                # A body that never comes would hold memory of those who have a token.
-                return problem.response(
-                    413, "body-too-large", "this address takes no body", headers={"Connection": "close"}
-                )
-            return self._refuse_too_many(f"open {_who(scope)}")
+            return _refuse_body(headers) or self._refuse_too_many(f"open {_who(scope)}")
         try:
             # It reads two small files, which takes less time than handing the work to a thread.
             caller = caller_of(self._vault, _token(headers))
@@ -306,7 +338,10 @@ def _who(scope: Scope) -> str:
 
 
 def _token(headers: Mapping[str, str]) -> str:
-    """The token of a request: the bearer token, or the key of Anthropic's clients."""
+    """The token of a request: that of X-Vault-Token, which leaves the other two headers to the caller's own key for the
+    provider; else the bearer token, or the key of Anthropic's clients."""
+    if token := headers.get("x-vault-token", "").strip():
+        return token
     kind, _, token = headers.get("authorization", "").partition(" ")
     token = token.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "").strip()
     if not token:
@@ -314,6 +349,29 @@ def _token(headers: Mapping[str, str]) -> str:
             "a token is needed: send `Authorization: Bearer …`; `vault-memory token` shows the vault's own"
         )
     return token
+
+
+def _readable_for(origin: str, send: Send) -> Send:
+    """Sends a response that a page of this origin may read. No cookie is ever asked for: the token is in a header."""
+    allowed = [
+        (b"access-control-allow-origin", origin.encode("latin-1")),
+        (b"access-control-expose-headers", ", ".join(READABLE_HEADERS).encode()),
+        (b"vary", b"Origin"),
+    ]
+
+    async def send_readable(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], *allowed]}
+        await send(message)
+
+    return send_readable
+
+
+def _refuse_body(headers: Mapping[str, str]) -> Response | None:
+    """Refuse a body where there is no token: one that never comes would hold memory of those who have one."""
+    if headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers:
+        return None
+    return problem.response(413, "body-too-large", "this address takes no body", headers={"Connection": "close"})
 
 
 def _refuse_ambiguous(scope: Scope) -> Response | None:
@@ -333,11 +391,11 @@ def _refuse_ambiguous(scope: Scope) -> Response | None:
     elif authority is not None and (b"host", authority.lower().encode("latin-1")) not in headers:
         detail = "the address in the request line names another host than the header host"
     elif len({token for name, value in headers if (token := _vault_token(name, value))}) > 1:
-        detail = "Authorization and X-Api-Key hold two different vault tokens: send one of them"
+        detail = "Authorization, X-Api-Key and X-Vault-Token hold two different vault tokens: send one of them"
     return problem.response(400, "ambiguous-request", detail, headers={"Connection": "close"}) if detail else None
 
 
 def _vault_token(name: bytes, value: bytes) -> bytes:
     """The vault token in a header that may hold one, b"" if there is none; a provider's key is none."""
-    found = _VAULT_TOKEN.search(value) if name in (b"authorization", b"x-api-key") else None
+    found = _VAULT_TOKEN.search(value) if name in _TOKEN_HEADERS else None
     return found[0] if found else b""

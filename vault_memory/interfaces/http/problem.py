@@ -1,4 +1,5 @@
-"""Errors as `application/problem+json` (RFC 9457): the error tree gives status, type and message.
+"""Errors as `application/problem+json` (RFC 9457): the error tree gives status, type and message. At an address of the
+chat proxy they have the shape of the API that is spoken there, which is what its clients read.
 
 No response holds a traceback, the folder of the vault on this machine, nor a secret that a request held.
 """
@@ -17,12 +18,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from vault_memory.core.layout import without_folders
 from vault_memory.core.privacy import redact
 from vault_memory.errors import Busy, Unauthenticated, VaultMemoryError
+from vault_memory.services.proxy import provider_of
 
 MEDIA_TYPE = "application/problem+json"
+
+RELAYED = "/v1"
+"""Below it are the addresses of the chat proxy."""
 
 Reason = NewType("Reason", str)
 """Why something is not as it should be, without folders of this machine and secrets: every model of a response that
@@ -77,6 +83,23 @@ _NEXT_STEPS = {
     404: "there is nothing at this path: GET /openapi.json lists all paths",
     405: "this path does not support that method: `Allow` names those it supports",
 }
+_ANTHROPIC_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+}
+"""Those that Anthropic's API documents; other statuses below 500 are `invalid_request_error`, the rest `api_error`."""
+_OPENAI_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
+"""As OpenAI's; other statuses below 500 are `invalid_request_error`, the rest `server_error`."""
 _MAX_FIELD_PROBLEMS = 20
 _MAX_FIELD_NAME_CHARS = 200
 
@@ -94,6 +117,35 @@ def schemas() -> dict[str, Any]:
     return {**whole.pop("$defs"), "Problem": whole}
 
 
+class ProblemResponse(Response):
+    """A problem. When it is sent, the address of the request tells in which shape."""
+
+    def __init__(self, kind: str, detail: str, body: dict[str, Any], status: int, headers: Mapping[str, str] | None):
+        self._kind, self._detail = kind, detail
+        super().__init__(_json(body), status, headers, MEDIA_TYPE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        shaped = _in_the_shape_of_an_api(scope, self.status_code, self._kind, self._detail)
+        if shaped is not None:
+            self.body = _json(shaped)
+            self.headers["content-length"] = str(len(self.body))
+            self.headers["content-type"] = "application/json"
+        await super().__call__(scope, receive, send)
+
+
+def _in_the_shape_of_an_api(scope: Scope, status: int, kind: str, detail: str) -> dict[str, Any] | None:
+    """The body of an error as the API has it whose address was asked; None where it is ours."""
+    root, _, below = scope["path"].removeprefix(RELAYED).partition("/")
+    if root or not scope["path"].startswith(RELAYED):
+        return None
+    names = {name.lower() for name, _ in scope["headers"]}
+    if provider_of(below, is_anthropics=b"anthropic-version" in names) == "anthropic":
+        named = _ANTHROPIC_TYPES.get(status, "api_error" if status >= 500 else "invalid_request_error")
+        return {"type": "error", "error": {"type": named, "message": detail}}
+    named = _OPENAI_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return {"error": {"message": detail, "type": named, "param": None, "code": kind}}
+
+
 def response(
     status: int,
     kind: str,
@@ -109,8 +161,11 @@ def response(
     body["error"] = {"type": kind, "message": detail}
     if errors:
         body["errors"] = [{name: redact(said).text for name, said in error.model_dump().items()} for error in errors]
-    content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-    return Response(content, status, headers, MEDIA_TYPE)
+    return ProblemResponse(kind, detail, body, status, headers)
+
+
+def _json(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def reason(text: str, root: Path) -> Reason:

@@ -1,7 +1,8 @@
 """The chat proxy: OpenAI's and Anthropic's endpoints, answered by the provider behind them, with the user's memory.
 
 Only the person's last message of a request is changed, and nothing in a response. The client sends a vault token in
-place of the provider's key; the provider's key comes from the settings or from X-Upstream-Authorization.
+place of the provider's key; the provider's key comes from the settings, or is the caller's own. What is asked at any
+other address is passed through.
 """
 
 from __future__ import annotations
@@ -9,22 +10,33 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from functools import partial
 
 import httpx
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response
-from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
-from vault_memory.errors import EndpointError, UsageError
+from vault_memory.errors import EndpointError, UsageError, VaultMemoryError
 from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.body import Share
-from vault_memory.interfaces.http.guard import acting_for, identify
+from vault_memory.interfaces.http.guard import METHODS, acting_for, identify
+from vault_memory.interfaces.http.problem import RELAYED
 from vault_memory.interfaces.http.response import CLIENT_CLOSED_REQUEST
-from vault_memory.services.admin import Caller
-from vault_memory.services.proxy import BROKE_OFF, Prepared, Provider, Relay, RelayedResponse
+from vault_memory.services.admin import Caller, people
+from vault_memory.services.proxy import (
+    BROKE_OFF,
+    Prepared,
+    Provider,
+    Relay,
+    RelayedResponse,
+    Row,
+    has_own_key,
+    keeps_nothing,
+    provider_of,
+    refuse_shared,
+)
 from vault_memory.services.vault import Vault
 
 RESPONSE_TIMEOUT_S = 3_600.0
@@ -35,7 +47,6 @@ MAX_CONVERSATION_ID_CHARS = 200
 SWITCH_INTERVAL_S = 0.0001
 """How long a computing thread (a search, a commit) may delay the thread that hands responses on. Python's default of 5
 ms adds up: each part of each stream waits again."""
-_PREFIX = "/v1"
 _ONLY_HTTP = {"Upgrade": "HTTP/1.1"}
 """What may be spoken instead, without which there is no status 426."""
 _RECORD, _NO_RECORD = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
@@ -51,7 +62,7 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
         yield
         await relay.close()
 
-    router = APIRouter(prefix=_PREFIX, include_in_schema=False, lifespan=lifespan)
+    router = APIRouter(prefix=RELAYED, include_in_schema=False, lifespan=lifespan)
 
     @router.post("/chat/completions")
     async def chat_completions(request: Request) -> Response:
@@ -61,33 +72,23 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
     async def messages(request: Request) -> Response:
         return await _with_memory(request, relay, "anthropic")
 
-    @router.post("/messages/count_tokens")
-    async def count_tokens(request: Request) -> Response:
-        return await _unchanged(request, relay, "anthropic")
-
     @router.post("/responses")
     async def responses(request: Request) -> Response:
         return await _with_memory(request, relay, "openai")
 
     @router.get("/responses")
     async def responses_by_websocket(request: Request) -> Response:
-        await identify(request)
         if not _asks_for_another_protocol(request):
-            raise HTTPException(405, headers={"Allow": "POST"})
+            return await _unchanged(request, relay, "openai")
+        await identify(request)
         return problem.response(
             426, "upgrade-required", "there are no WebSockets here: send the request by POST", headers=_ONLY_HTTP
         )
 
-    @router.post("/responses/input_tokens")  # no id: what stands there is one user's response, and all share the key
-    @router.post("/responses/compact")
-    async def about_responses(request: Request) -> Response:
-        return await _unchanged(request, relay, "openai")
-
-    @router.get("/models")
-    @router.get("/models/{rest:path}")
-    async def models(request: Request) -> Response:
-        is_anthropic = "anthropic-version" in request.headers
-        return await _unchanged(request, relay, "anthropic" if is_anthropic else "openai")
+    @router.api_route("/{rest:path}", methods=[*METHODS])
+    async def anything_else(request: Request, rest: str) -> Response:
+        provider = provider_of(rest, is_anthropics="anthropic-version" in request.headers)
+        return await _unchanged(request, relay, provider)
 
     return router
 
@@ -99,16 +100,30 @@ def _asks_for_another_protocol(request: Request) -> bool:
 
 
 async def _with_memory(request: Request, relay: Relay, provider: Provider) -> Response:
-    prepared = await _prepared(request, relay)
-    kept = 0 if prepared.user_request is None else sys.getsizeof(prepared.user_request.chat.words) + TURN_BYTES
-    return await _send(request, relay, provider, prepared, kept)
+    with _row(request, relay, await identify(request)) as row:
+        prepared = await _prepared(request, relay, row)
+        kept = 0 if prepared.user_request is None else sys.getsizeof(prepared.user_request.chat.words) + TURN_BYTES
+        return await _send(request, relay, provider, prepared, row, kept)
 
 
-async def _prepared(request: Request, relay: Relay) -> Prepared:
+@contextlib.contextmanager
+def _row(request: Request, relay: Relay, caller: Caller) -> Iterator[Row]:
+    """The row of a request in the log, ended here if there will be no response of the provider's."""
+    path = request.scope["path"].removeprefix(RELAYED)
+    row = relay.log.begin(caller.user_id or "", _header(request, "User-Agent"), request.method, path)
+    try:
+        yield row
+    except Exception as error:
+        row.end(error.http_status if isinstance(error, VaultMemoryError) else 500)
+        raise
+
+
+async def _prepared(request: Request, relay: Relay, row: Row) -> Prepared:
     body = await _body(request)
     read = await relay.read(body, request.headers.raw)
     caller = await identify(request)
-    user_id = _user(request, caller, relay.vault, read.user)
+    row.user = user_id = _user(request, caller, relay.vault, read.user)
+    row.model = read.model or ""
     if not caller.admin:  # the vault's own token is that of a program that may have several people in one conversation
         relay.refuse_anothers(read, user_id, caller.as_of)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
@@ -124,8 +139,26 @@ async def _prepared(request: Request, relay: Relay) -> Prepared:
 
 
 async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Response:
-    await identify(request)
-    return await _send(request, relay, provider, Prepared(await _body(request), "off; passed through"))
+    caller = await identify(request)
+    with _row(request, relay, caller) as row:
+        path = _path(request)
+        if not keeps_nothing(request.method, path):
+            await asyncio.to_thread(_refuse_shared, request, relay.vault, caller, provider, path)
+        return await _send(request, relay, provider, Prepared(await _body(request), "off; passed through"), row)
+
+
+def _refuse_shared(request: Request, vault: Vault, caller: Caller, provider: Provider, path: str) -> None:
+    """Raise `Forbidden` for what one user of the provider's key could ask about another."""
+    named = caller.user_id or _header(request, "X-Vault-User")
+    config = vault.config
+    key_env = config.upstream_key_env if provider == "openai" else config.upstream_anthropic_key_env
+    refuse_shared(
+        request.method,
+        path,
+        people(vault) | ({acting_for(vault, caller, named)} if named else set()),
+        is_own_key="X-Upstream-Authorization" in request.headers or has_own_key(request.headers.raw),
+        needs_key=bool(key_env),
+    )
 
 
 async def _body(request: Request) -> bytes:
@@ -153,7 +186,7 @@ def _header(request: Request, name: str) -> str:
 
 
 async def _send(
-    request: Request, relay: Relay, provider: Provider, prepared: Prepared, kept_bytes: int = 0
+    request: Request, relay: Relay, provider: Provider, prepared: Prepared, row: Row, kept_bytes: int = 0
 ) -> Response:
     """The provider's response, not yet read; 499 when the client disconnects before it begins.
 
@@ -165,6 +198,9 @@ async def _send(
         share.keep(kept_bytes)
         turn.end()
 
+    row.memory = prepared.memory
+    if prepared.is_turn:  # of what is off the record nobody need know which conversation it was
+        row.conversation = prepared.conversation
     path, own_key = _path(request), request.headers.get("X-Upstream-Authorization")
     disconnected = asyncio.ensure_future(_until_disconnected(request.receive))
     sending = asyncio.ensure_future(
@@ -181,8 +217,9 @@ async def _send(
     try:
         await asyncio.wait({sending, disconnected}, return_when=asyncio.FIRST_COMPLETED)
         if not sending.done():
+            row.end(CLIENT_CLOSED_REQUEST)
             return Response(status_code=CLIENT_CLOSED_REQUEST)
-        return Delivery(sending.result(), disconnected, share)
+        return Delivery(sending.result(), disconnected, share, row)
     except BaseException:
         disconnected.cancel()
         raise
@@ -197,11 +234,12 @@ class Delivery(Response):
     `share` is the memory that the request takes; what is kept for the turn counts in it until the turn is recorded.
     """
 
-    def __init__(self, response: RelayedResponse, disconnected: asyncio.Future[None], share: Share) -> None:
+    def __init__(self, response: RelayedResponse, disconnected: asyncio.Future[None], share: Share, row: Row) -> None:
         self.status_code = response.status
         self.background = None
         self.raw_headers = response.headers
-        self._response = response
+        self._response, self._row = response, row
+        row.turn = response.turn
         self._disconnected = disconnected
         self._share, self._words_bytes = share, share.size
         self._problem = "the client hung up"
@@ -222,6 +260,7 @@ class Delivery(Response):
         finally:
             handing_on.cancel()
             self._disconnected.cancel()
+            self._row.end(self.status_code)
             self._response.record(self._problem, partial(_release, self._share.hand_on(), asyncio.get_running_loop()))
             await asyncio.shield(asyncio.ensure_future(self._close(handing_on)))
 
@@ -261,7 +300,7 @@ def _path(request: Request) -> str:
     """The path below `/v1` and the query, as the client sent them. Raises `UsageError` for a path written otherwise."""
     raw: bytes = request.scope["raw_path"]
     path = raw.decode("latin-1").partition("?")[0]
-    if not path.startswith(_PREFIX + "/"):  # the router has decoded it, but a provider may read it as it was sent
+    if not path.startswith(RELAYED + "/"):  # the router has decoded it, but a provider may read it as it was sent
         raise UsageError("the path must begin with v1 and a slash, neither of them encoded")
     query: str = request.scope["query_string"].decode("latin-1")
-    return path.removeprefix(_PREFIX) + (f"?{query}" if query else "")
+    return path.removeprefix(RELAYED) + (f"?{query}" if query else "")

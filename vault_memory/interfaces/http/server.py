@@ -191,7 +191,7 @@ def _check_address(vault: Vault, host: str, public: bool) -> None:
             f"others can reach {host}, and tokens would cross the network unencrypted: put a server with TLS in "
             "front of 127.0.0.1, or add --public if this address is behind one already"
         )
-    if not vault.config.serve_hosts and vault.config.is_waiting("serve"):
+    if not vault.config.serve_hosts and any(value.key == "serve.hosts" for value in vault.config.waiting):
         raise UsageError(
             "serve.hosts in vault-memory.toml is not in force before this machine has said yes to it: "
             "`vault-memory trust` shows it and asks"

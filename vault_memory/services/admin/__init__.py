@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         caller_of,
         new_user_token,
         own_token,
+        people,
         revoke_user_token,
         secure_tokens,
     )
@@ -36,6 +37,7 @@ __all__ = [
     "export",
     "new_user_token",
     "own_token",
+    "people",
     "plan_adoption",
     "rename_user",
     "repository_identity",
@@ -62,6 +64,7 @@ __getattr__ = lazy_exports(
         "export": "backup",
         "new_user_token": "access",
         "own_token": "access",
+        "people": "access",
         "plan_adoption": "adopt",
         "rename_user": "users",
         "repository_identity": "foreign",

@@ -111,6 +111,13 @@ def caller_of(vault: Vault, token: str) -> Caller:
     raise Unauthenticated("this token is not valid here: `vault-memory token` shows the vault's own one")
 
 
+def people(vault: Vault) -> set[str]:
+    """The ids of all whom the vault may know: those with a folder or a token, and those whom the settings name."""
+    named = {vault.config.identities.get(name, name) for name in vault.config.off_record}
+    with_token = {path.name for path in _token_files(vault.root)[1:] if path.parent.name == "tokens"}
+    return {*vault.user_ids(), *with_token, *vault.config.identities.values(), *named}
+
+
 def foreign_tokens(root: Path) -> list[str]:
     """What is wrong with each token file that opens nothing, and the next step."""
     problems: list[str] = []

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.services.proxy.relay import Provider, Relay
-    from vault_memory.services.proxy.relayed import Prepared, RelayedResponse
+    from vault_memory.services.proxy.doors import Provider, keeps_nothing, provider_of, refuse_shared
+    from vault_memory.services.proxy.relay import Relay
+    from vault_memory.services.proxy.relayed import Prepared, RelayedResponse, has_own_key
+    from vault_memory.services.proxy.request_log import Row, last_requests
     from vault_memory.services.proxy.turn_recorder import BROKE_OFF
 
 __all__ = [
@@ -17,6 +19,12 @@ __all__ = [
     "Provider",
     "Relay",
     "RelayedResponse",
+    "Row",
+    "has_own_key",
+    "keeps_nothing",
+    "last_requests",
+    "provider_of",
+    "refuse_shared",
 ]
 
 __getattr__ = lazy_exports(
@@ -24,8 +32,14 @@ __getattr__ = lazy_exports(
     {
         "BROKE_OFF": "turn_recorder",
         "Prepared": "relayed",
-        "Provider": "relay",
+        "Provider": "doors",
         "Relay": "relay",
         "RelayedResponse": "relayed",
+        "Row": "request_log",
+        "has_own_key": "relayed",
+        "keeps_nothing": "doors",
+        "last_requests": "request_log",
+        "provider_of": "doors",
+        "refuse_shared": "doors",
     },
 )

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from vault_memory.adapters.models import Upstream
@@ -36,6 +36,7 @@ from vault_memory.core.chat import (
     find_place,
     find_places,
     is_round_of_tools,
+    prompt,
     read_chat,
     read_continued,
     read_items,
@@ -47,6 +48,7 @@ from vault_memory.core.layout import without_folders
 from vault_memory.errors import Busy, NotFound, VaultMemoryError
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.proxy.continued import AnsweredRequests, continuing
+from vault_memory.services.proxy.doors import Provider
 from vault_memory.services.proxy.injections import Conversation, Injection, Injections
 from vault_memory.services.proxy.relayed import (
     NOT_ALL_READ,
@@ -56,8 +58,10 @@ from vault_memory.services.proxy.relayed import (
     RelayedResponse,
     by_name,
     for_provider,
+    has_own_key,
     refuse_token,
 )
+from vault_memory.services.proxy.request_log import RequestLog
 from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, TurnRecorder, UserRequest
 from vault_memory.services.retrieval import Memory, build_memory
 from vault_memory.services.turns import WAIT_S, Recorded, learn_waiting, second_look
@@ -85,8 +89,6 @@ RESPONSE_THREADS = 1
 """How many responses are read at the same time while they come; more would only compete for the interpreter."""
 _SAID_OFF_RECORD = "the same words were said off the record"
 _TOO_LARGE = "the request is too large or has too many values to be read"
-
-Provider = Literal["openai", "anthropic"]
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ class Relay:
                 setting="upstream.anthropic_url",
             ),
         }
+        self.log = RequestLog(vault)
         self._clock = clock
         self._recorder = TurnRecorder(vault, clock)
         self._answered = AnsweredRequests(vault)
@@ -205,17 +208,19 @@ class Relay:
         user_request = self._user_request(read, user_id, conversation, as_of)
         if user_request is None:
             return Prepared(earlier.body, "off; the request holds no words of a person")
+        prepare = partial(Prepared, conversation=user_request.conversation_id)
         without_text = replace(user_request, chat=replace(user_request.chat, text=""))  # only the memory needs it
         turn = self._turn(without_text, is_on=record)
         asked = without_text
         if turn[0] is None or turn[1] is not None:  # what is not recorded is not kept here, either
             asked = replace(asked, chat=replace(asked.chat, words=""))
         if user_request.chat.is_housekeeping:
-            return Prepared(earlier.body, "off; the client made this request on its own")
+            return prepare(earlier.body, "off; the client made this request on its own")
+        prepare = partial(prepare, user_request=turn[0], not_recorded=turn[1], asked=asked)
         if read.chat is None:
-            return Prepared(earlier.body, "off; the provider has it with the words", *turn, asked=asked)
+            return prepare(earlier.body, "off; the provider has it with the words")
         if earlier.last is not None:
-            return Prepared(earlier.body, self._memory_status(earlier.last, (), user_id, as_of), *turn, asked=asked)
+            return prepare(earlier.body, self._memory_status(earlier.last, (), user_id, as_of))
         limit_s = self.vault.config.proxy_memory_timeout_ms / 1000
         changed, injection = earlier.body, Injection()
         try:
@@ -227,7 +232,7 @@ class Relay:
             status = self._degraded(f"memory took longer than {limit_s:g} s")
         except Exception as error:  # whatever fails in the memory, the chat goes on, and the client is told
             status = self._degraded(f"{type(error).__name__}: {error}")
-        prepared = Prepared(changed, status, *turn, asked=asked)
+        prepared = prepare(changed, status)
         if (message := read.said.get(read.chat.message_index)) is not None:
             own_tokens = len(read.short.short) // 4
             keep = partial(self._injections.keep, talk, message, injection, own_tokens, on_disk=prepared.is_turn)
@@ -253,15 +258,21 @@ class Relay:
         `sent` is called when the body has left; nothing here keeps it any longer.
 
         `path` begins with a slash and may have a query; `headers` are the client's; `own_key` replaces the configured
-        key. Raises `UsageError` for a vault token in one of these, and the errors of `Upstream.send`.
+        key, as do the client's own Authorization and X-Api-Key beside an X-Vault-Token. Raises `UsageError` for a vault
+        token in one of these, and the errors of `Upstream.send`.
         """
         refuse_token("the address", path)
         refuse_token("X-Upstream-Authorization", own_key or "")
         headers = list(headers)
+
+        def keep() -> tuple[list[tuple[bytes, bytes]], str | None]:
+            with_keys = own_key is None and has_own_key(headers)
+            return for_provider(headers, with_keys=with_keys), "" if with_keys else own_key
+
         if sum(len(name) + len(value) for name, value in headers) <= LARGE_HEAD_BYTES:
-            kept = for_provider(headers)
+            kept, own_key = keep()
         else:
-            kept = await asyncio.wrap_future(self._large_read_thread.submit(for_provider, headers))
+            kept, own_key = await asyncio.wrap_future(self._large_read_thread.submit(keep))
         keeping = self._injected_threads.submit(prepared.keep) if prepared.keep else None  # while the provider thinks
         response = await self._upstreams[provider].send(method, path, kept, prepared.take_body(), own_key, sent)
         request = prepared.user_request
@@ -342,6 +353,7 @@ class Relay:
     async def close(self) -> None:
         """Record the turns that are left, then close all connections."""
         await asyncio.to_thread(self._finish_recording)
+        await asyncio.to_thread(self.log.close)
         for upstream in self._upstreams.values():
             await upstream.close()
 
@@ -501,9 +513,11 @@ class Relay:
 
     def _memory_status(self, injection: Injection, degraded: Iterable[str], user_id: str, as_of: int) -> str:
         """What became of a request's memory, and the problems of earlier turns that the user has not been told."""
+        tokens = prompt.tokens(injection.text)
+        given = f"; passages={injection.passages}; tokens={tokens}" if injection.text else ""
         if problems := [*degraded, *self._earlier_problems(user_id, as_of)]:
-            return self._degraded("; ".join(problems))
-        return f"injected; passages={injection.passages}" if injection.text else "off; no memory bears on this request"
+            return self._degraded("; ".join(problems)) + given
+        return f"injected{given}" if given else "off; no memory bears on this request"
 
     def _earlier_problems(self, user_id: str, as_of: int) -> list[str]:
         """Take out what waits to be told to the person who has this id as of `as_of`, under whatever id it came up."""

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from vault_memory.adapters.models import UpstreamResponse, end_to_end
 from vault_memory.core.chat import MAX_READ_BYTES, ChatResponse, ResponseReader
@@ -24,9 +24,12 @@ thousands of them would wait for that."""
 NOT_KEPT = "the answer is too large to be kept whole"
 NOT_READ = "the response is not in the format that its headers name, or in an encoding that is not read here"
 NOT_ALL_READ = "a part of the answer could not be read"
+KEY_HEADERS = (b"authorization", b"x-api-key")
+"""In which clients send a key."""
 _OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _REQUEST_HEADERS_LEFT_OUT = {
-    *(b"host", b"content-length", b"authorization", b"x-api-key", b"cookie", b"accept-encoding", b"expect"),
+    *KEY_HEADERS,
+    *(b"host", b"content-length", b"cookie", b"accept-encoding", b"expect"),
     # A server that obeys one of these does another thing than was asked for and checked here.
     *(b"x-http-method", b"x-http-method-override", b"x-method-override"),
 }
@@ -39,6 +42,7 @@ _PLAIN_ALPHABET = bytes.maketrans(b"-_", b"+/")
 _ENCODED_PERCENTS = re.compile(rb"%(?:25)+")
 _MAX_DECODINGS = 4
 """Honest texts are encoded once or twice; each round of `%25` on `%25` takes the whole text once more."""
+_PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
 _HANDED_ON = re.compile(
     rb"content-(?:type|length|encoding)|retry-after(?:-ms)?|x-should-retry|cf-ray"
     rb"|(?:[a-z0-9]+-)*(?:request-?id|trace-id|correlation-id|generation-id|processing-ms|model|region)"
@@ -51,12 +55,16 @@ which is ours, or to a server in front of us (`X-Accel-Redirect`); new ones are 
 The server dates responses itself."""
 
 
-def for_provider(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The client's headers for the provider, without ours, the connection's and any that holds a vault token."""
+def for_provider(headers: Iterable[tuple[bytes, bytes]], *, with_keys: bool = False) -> list[tuple[bytes, bytes]]:
+    """The client's headers for the provider, without ours, the connection's and any that holds a vault token.
+
+    `with_keys`: those with the caller's own key stay, as they are.
+    """
     kept = []
     for name, value in end_to_end(headers):
         folded = _FOLDED.sub(b"-", name.lower())
         is_ours = folded in _REQUEST_HEADERS_LEFT_OUT or folded.startswith(_OUR_HEADERS)
+        is_ours = is_ours and not (with_keys and name in KEY_HEADERS)
         if not (is_ours or _TOKEN.search(folded.replace(b"-", b"_")) or holds_token(name) or holds_token(value)):
             kept.append((name, value))
     return [*kept, (b"accept-encoding", b"identity")]  # a compressed response could not be read for the turn
@@ -73,6 +81,14 @@ def by_name(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
             text = value.decode("latin-1")
         named.setdefault(_FOLDED.sub(b"-", name.lower()).decode(), text)
     return named
+
+
+def has_own_key(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether the caller's own key stands where clients put it, and the vault's token in X-Vault-Token."""
+    given = [(name.lower(), value.strip()) for name, value in headers]
+    if not any(name == b"x-vault-token" and value for name, value in given):
+        return False
+    return any(name in KEY_HEADERS and value and not holds_token(value) for name, value in given)
 
 
 def refuse_token(place: str, text: str) -> None:
@@ -107,7 +123,8 @@ class Prepared:
     A turn is made from `user_request`; None: no turn. `not_recorded` says why no turn is made of that either, "" if the
     client knows why. `accepted` is the turn, once its words are in the record. `asked` is the request whether a turn is
     made of it or not: a later one may go on from the response. Its words are left out if they are off the record.
-    `keep` keeps what went with the words.
+    `keep` keeps what went with the words. `conversation` is that of the request, empty if it holds no words of a
+    person.
     """
 
     body: bytes
@@ -117,6 +134,7 @@ class Prepared:
     accepted: Recorded | None = None
     asked: UserRequest | None = None
     keep: Callable[[], None] | None = None
+    conversation: str = ""
 
     @property
     def is_turn(self) -> bool:
@@ -160,9 +178,19 @@ class RelayedResponse:
         self.status = response.status
         self.headers = [header for header in response.headers.items() if _HANDED_ON.fullmatch(header[0])]
         self.headers.append((b"x-vault-memory", self._memory_status().encode("latin-1")))
+        self.headers.append((b"x-vault-turn", self.turn.encode("latin-1")))
+        if prepared.conversation:  # the client may have named it as it likes
+            self.headers.append((b"x-vault-conversation", quote(prepared.conversation, safe=_PRINTABLE).encode()))
+
+    @property
+    def turn(self) -> str:
+        """Whether the exchange leaves a turn, as far as its head tells."""
+        if self._prepared.is_turn and self._is_success:
+            return "yes" if self._prepared.accepted else "yes; it waits until another program lets go of the record"
+        return f"no; {why}" if (why := self._prepared.not_recorded) else "no"
 
     def _memory_status(self) -> str:
-        """What became of the memory, and whether the exchange leaves no turn, as far as its head tells."""
+        """What became of the memory, and whether the exchange leaves no turn."""
         if self._prepared.is_turn and self._is_success:
             return self._prepared.memory
         why = self._prepared.not_recorded
