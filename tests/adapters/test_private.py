@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import subprocess
@@ -18,7 +19,7 @@ from vault_memory.adapters import files, private
 from vault_memory.adapters.index import SqliteIndex
 from vault_memory.adapters.log_file import LogFile
 from vault_memory.adapters.state import StateFile
-from vault_memory.errors import Changed, ForeignFile, IndexUnusable
+from vault_memory.errors import Changed, ForeignFile, IndexUnusable, VaultMemoryError
 
 WAYS: dict[str, Callable[[Path, Path], object]] = {
     "append": lambda root, path: files.append_line(path, b"x", root),
@@ -41,6 +42,14 @@ def outside(tmp_path: Path) -> Path:
     (tmp_path / "outside" / "here.json").write_text("mine\n")
     (tmp_path / "outside" / "here").chmod(0o644)
     return tmp_path / "outside"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_vault_that_was_moved_away_does_not_come_back_as_an_empty_folder(tmp_path: Path, way: str) -> None:
+    root = tmp_path / "moved away"
+    with contextlib.suppress(OSError, VaultMemoryError):
+        WAYS[way](root, root / "private" / "here")
+    assert not root.exists()
 
 
 @pytest.mark.parametrize("way", WAYS)

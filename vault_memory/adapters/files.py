@@ -338,8 +338,8 @@ def append_line(path: Path, line: bytes, below: Path | None = None, within: Path
     if b"\n" in line:
         raise UsageError(f"{path}: the line to append holds a line break: append one line at a time")
     with _unwritable(path):
-        if not within:
-            _make_folders(below or path.parent)
+        if below is None and within is None:
+            _make_folders(path.parent)
         with private.folder_of(path, below, within=within, make=True) as folder:
             fd = folder.open(path.name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:

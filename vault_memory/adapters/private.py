@@ -201,13 +201,14 @@ def folder_of(
     """The folder of a private file, reached from the folder `below` (None: that folder itself), which is trusted or is
     reached without a link from the trusted folder `within`.
 
-    With `make`, missing folders are made. Raises `ForeignFile` when one on the way is a link, or a private one another
+    With `make`, missing folders are made, but not `below` or `within`: a vault that was moved away just now must not
+    come back as an empty folder. Raises `ForeignFile` when one on the way is a link, or a private one another
     user's (`belongs_to_other`), `FileNotFoundError` when one is missing. The modes of what is below `below` become
     private. Without `is_private` they stay as they are, and the umask gives those of what is new.
     """
     public = below or path.parent
     trusted = within or public
-    if make:
+    if make and below is None and within is None:
         with contextlib.suppress(FileExistsError):  # pathlib says so of a folder that is deleted at this moment
             trusted.mkdir(parents=True, exist_ok=True)
     if not _HAS_DESCRIPTORS:

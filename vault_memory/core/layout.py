@@ -21,6 +21,7 @@ SETTINGS_FILE = "vault-memory.toml"
 STATE_DIR = ".vault-memory"
 SOUL, AGENTS = PurePosixPath("context/SOUL.md"), PurePosixPath("context/AGENTS.md")
 SKILLS_DIR = "skills"
+SKILL = "SKILL.md"
 MEMORY_DIR = "memory"
 CONVERSATIONS_DIR = "conversations"
 INDEX_FILE = "index.db"
@@ -165,6 +166,14 @@ def is_of_no_user(path: PurePosixPath) -> bool:
 def is_instruction(path: PurePosixPath) -> bool:
     """Whether a prompt shows this file to a model as what it is to do: who it is, how it works, its skills."""
     return path in (SOUL, AGENTS) or path.parts[0] == SKILLS_DIR
+
+
+MAX_PROMPTED_BYTES = 250_000
+
+
+def is_prompted(path: PurePosixPath) -> bool:
+    """Whether a prompt reads all of a file, so that it must be no larger than `MAX_PROMPTED_BYTES`."""
+    return path in (SOUL, AGENTS) or (path.parts[0] == SKILLS_DIR and path.name == SKILL)
 
 
 def _as_stored(path: PurePosixPath) -> str:

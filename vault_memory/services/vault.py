@@ -443,8 +443,11 @@ class Vault:
             raise UsageError(f"{path.relative_to(self.root)} is a link, which could lead to another user: delete it")
         return path
 
-    def _trusted_above(self, index: Path) -> Path:
-        """The folder of an index whose mode is the person's; what lies below it is private."""
+    def _trusted_above(self, index: Path) -> Path | None:
+        """The folder of an index whose mode is the person's; what lies below it is private. None: its own, of
+        `index_dir`, which is made if it is missing."""
+        if self.config.index_dir:
+            return None
         return self.root if index.parent == self.root / layout.STATE_DIR else index.parent
 
     def _refuse_tracked(self, index: Path) -> None:

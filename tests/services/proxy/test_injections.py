@@ -121,7 +121,9 @@ def test_each_request_begins_with_what_the_provider_got_before(tea: Vault) -> No
         assert again == [*first[:2], text(QUESTION)] and "60 degrees" in black[0]["text"], "who says it again"
     with relaying(tea) as relay:
         round_of_tools = ask(relay, *said[:2], user("And black tea?"), *LATER)
-        assert round_of_tools.memory == "injected; passages=1", "of the words that it belongs to, in a new process"
+        assert round_of_tools.memory.startswith("injected; passages=1;"), (
+            "of the words that it belongs to, in a new process"
+        )
         assert went(round_of_tools)[:3] == [again, "80", [black[0], text("And black tea?")]]
         later = went(ask(relay, *said[:2], user("And black tea?"), *LATER, user("And green tea in summer?")))
         assert later[:3] == went(round_of_tools)[:3] and "60 degrees" in later[-1], "a text stays one"

@@ -79,6 +79,13 @@ def test_a_log_of_megabytes_is_not_looked_through_for_marks(talked: Vault) -> No
     assert "暗色主題" in activity and "…\n## 23:59\nlast\n" in activity and len(activity) < 70_000
 
 
+def test_a_file_of_instructions_that_is_too_large_is_left_out_and_named(talked: Vault) -> None:
+    (talked.root / "context/AGENTS.md").write_text("- 主題 <a & b>\n" * 20_000)
+    prompt = build_enhanced_prompt(talked, "alice", "部署")
+    assert "<a" not in prompt.text and prompt.text.startswith("# SOUL")
+    assert any("AGENTS.md has more than 250,000 bytes" in line for line in prompt.degraded)
+
+
 def test_every_passage_is_traceable(talked: Vault) -> None:
     """G3: file:lines@commit of each; none for what git does not hold."""
     built = build_enhanced_prompt(talked, "alice", "綠茶要怎麼泡？")

@@ -87,6 +87,17 @@ def test_a_thousand_users_of_one_folder_are_refused(hub: Path, one: Machine) -> 
     assert git(one.root, "rev-parse", "HEAD") == before and git(one.root, "status", "--porcelain") == ""
 
 
+def test_many_thousand_new_files_are_refused(hub: Path, one: Machine) -> None:
+    """A push of 4 KB held up turns for minutes."""
+    blob = git(hub, "rev-parse", "main:Home.md").strip()
+    leaf = fed(hub, "".join(f"100644 blob {blob}\t{n}.md\n" for n in range(160)), "mktree")
+    push_with(hub, "040000", fed(hub, "".join(f"040000 tree {leaf}\t{n}\n" for n in range(160)), "mktree"), "notes")
+    before = git(one.root, "rev-parse", "HEAD")
+    code, said, _ = synced(one)
+    assert code == 1 and "25,600 files that are not here yet" in said
+    assert git(one.root, "rev-parse", "HEAD") == before and git(one.root, "status", "--porcelain") == ""
+
+
 def test_a_note_below_two_thousand_folders_is_refused(hub: Path, one: Machine) -> None:
     """It ended every turn of every user: what waited could not be committed, because of Python's stack."""
     tree = fed(hub, f"100644 blob {git(hub, 'rev-parse', 'main:Home.md').strip()}\tn.md\n", "mktree")

@@ -246,3 +246,15 @@ def test_a_large_profile_is_not_taken_in(one: Machine, two: Machine, line: str) 
     assert "USER.md of more than 1,000,000 characters" in (kept.paused or "") and not kept.commits
     assert any("USER.md of more than" in line for line in build_enhanced_prompt(two.vault, "alice", "hello").degraded)
     assert record_turn(two.vault, "bob", "I use Python every day").commits
+
+
+@pytest.mark.parametrize("name", ["context/SOUL.md", "skills/coding-agent/SKILL.md"])
+def test_a_large_instruction_is_not_taken_in(one: Machine, two: Machine, name: str) -> None:
+    """Each prompt reads all of it: one of 19 MB took 4 s of the processor."""
+    before = (two.root / name).read_bytes()
+    (one.root / name).write_text("- 主題 <a & b>\n" * 20_000)
+    git(one.root, "commit", "-q", "-a", "-m", "large")
+    one.sync()
+    assert any(name in note and "yours stays" in note for note in two.sync().notes)
+    assert (two.root / name).read_bytes() == before
+    two.assert_clean()

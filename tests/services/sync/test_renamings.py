@@ -188,6 +188,22 @@ def test_what_one_machine_has_alone_stops_the_sync(one: Machine, two: Machine) -
         two.sync()
 
 
+@pytest.mark.parametrize("key", ["i18n.logOutputEncoding", "i18n.commitEncoding"])
+def test_no_encoding_of_gits_output_hides_a_renaming(one: Machine, two: Machine, key: str) -> None:
+    """A line in `.git/config` of a folder that was sent: the sync merged, and alice's token opened another's notes."""
+    record_turn(one.vault, "alice", "我喜歡暗色主題", "好")
+    one.sync()
+    two.sync()
+    new_user_token(two.vault, "alice")
+    give_alices_id_on(one)
+    one.sync()
+    changes = history(two.vault, "alice")
+    git(two.root, "config", key, "UTF-16")
+    with pytest.raises(HistoryError, match=STOP):
+        two.sync()
+    assert changes and history(two.vault, "alice") == changes
+
+
 def test_a_forged_renaming_stops_syncs_and_no_more(one: Machine, remote: Machine) -> None:
     """A remote's word moves no conversation to an id whose token somebody else holds; the message tells the way out,
     and `status` says the same of the daemon's syncs."""

@@ -64,6 +64,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _FIXED_OPTIONS = (
     *("-c", "safe.bareRepository=explicit"),
     *("-c", "advice.graftFileDeprecated=false"),  # of GIT_GRAFT_FILE; it would stand in each message
+    *("-c", "i18n.logOutputEncoding=UTF-8", "-c", "i18n.commitEncoding=UTF-8"),  # else trailers are not recognised
 )
 
 

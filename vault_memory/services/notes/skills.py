@@ -11,7 +11,6 @@ from vault_memory.errors import NotFound
 from vault_memory.services.vault import Vault
 
 _FOLDER = layout.SKILLS_DIR
-_FILE = "SKILL.md"
 
 
 @dataclass(frozen=True)
@@ -24,12 +23,12 @@ class Skill:
 
 
 def skill(vault: Vault, name: str) -> Skill:
-    """The skill of that name. Raises `NotFound`."""
-    known = [path.parent.name for path in (vault.root / _FOLDER).glob(f"*/{_FILE}")]
+    """The skill of that name. Raises `NotFound`, and `TooLarge` above `MAX_PROMPTED_BYTES`."""
+    known = [path.parent.name for path in (vault.root / _FOLDER).glob(f"*/{layout.SKILL}")]
     if name not in known:
         raise NotFound(
             f"there is no skill {name!r} in {_FOLDER}/; the skills are: {', '.join(sorted(known)) or 'none'}"
         )
-    source = f"{_FOLDER}/{name}/{_FILE}"
-    text = (files.read(vault.path(layout.SHARED, source)) or b"").decode("utf-8", "replace")
+    source = f"{_FOLDER}/{name}/{layout.SKILL}"
+    text = (files.read(vault.path(layout.SHARED, source), layout.MAX_PROMPTED_BYTES) or b"").decode("utf-8", "replace")
     return Skill(name, note.parse(text).body.strip(), source)

@@ -223,7 +223,12 @@ class _Builder:
     def add_context(self) -> None:
         """SOUL and AGENTS, the vault's own words."""
         for name, source in _CONTEXT:
-            text = (files.read(self._vault.path(layout.SHARED, source)) or b"").decode("utf-8", "replace").strip()
+            try:
+                stored = files.read(self._vault.path(layout.SHARED, source), layout.MAX_PROMPTED_BYTES) or b""
+            except TooLarge as error:
+                self._degraded.append(f"no {source}: {error}")
+                continue
+            text = stored.decode("utf-8", "replace").strip()
             self._sections.append(Section(name, tuple(reading.lines(escape(text)))))  # type: ignore[arg-type]
 
     def add_skill(self, name: str) -> None:

@@ -40,7 +40,8 @@ from vault_memory.services.sync.sides import BY_HAND, Sides, encode, free_place,
 from vault_memory.services.vault import Vault
 
 MAX_NEW_USERS = 200
-"""In one sync."""
+MAX_NEW_FILES = 20_000
+"""In one sync of a vault that has users: both hold up turns meanwhile, and a few kilobytes in git name any number."""
 _Texts = dict[PurePosixPath, bytes | None]
 """Files as a merge would leave them on the disk; None for gone."""
 
@@ -117,7 +118,7 @@ class RemoteMerge:
             )
         sides.base, sides.theirs = sides.renamings.moved()
         differences = changed_files(root, sides.base, sides.theirs)
-        self._refuse_many_users(differences)
+        self._refuse_many(differences)
         sizes = refuse_vast_files(root, (blob for each in differences for blob in (each.old, each.new) if blob))
         refused = refusals(self.vault, sides.theirs, differences, sizes, programs=self.programs)
         sides.tree_only = refused.entries
@@ -147,16 +148,23 @@ class RemoteMerge:
         self._refuse_staged(drafts)
         return drafts
 
-    def _refuse_many_users(self, differences: Sequence[FileDifference]) -> None:
-        """Raise `HistoryError` when the remote brings more users than people do: each gets an index of a quarter of a
-        megabyte, and takes some bytes in a push. A vault without users is filled for the first time."""
+    def _refuse_many(self, differences: Sequence[FileDifference]) -> None:
+        """Raise `HistoryError` when the remote brings more users or files than people do: each user gets an index of a
+        quarter of a megabyte, and each file takes some two milliseconds. A vault without users is filled for the first
+        time."""
         known = set(self.vault.user_ids())
-        new = {layout.scope_of(each.path) for each in differences if each.new} - known - {layout.SHARED}
-        if known and len(new) > MAX_NEW_USERS:
-            raise HistoryError(
-                f"the remote has {len(new):,} users who are not here yet, and a sync takes in {MAX_NEW_USERS}: nothing "
-                "of it is taken in; if you trust it, merge it yourself with `git pull --no-rebase`"
-            )
+        users = {layout.scope_of(each.path) for each in differences if each.new} - known - {layout.SHARED}
+        count = sum(1 for each in differences if each.old is None)
+        if known and len(users) > MAX_NEW_USERS:
+            what = f"{len(users):,} users who are not here yet, and a sync takes in {MAX_NEW_USERS}"
+        elif known and count > MAX_NEW_FILES:
+            what = f"{count:,} files that are not here yet, and a sync takes in {MAX_NEW_FILES:,}"
+        else:
+            return
+        raise HistoryError(
+            f"the remote has {what}: nothing of it is taken in; if you trust it, merge it yourself with "
+            "`git pull --no-rebase`"
+        )
 
     def _refuse_below_kept(self, differences: Sequence[FileDifference]) -> None:
         """Raise `HistoryError` for a file below one that stays in git as it is here."""

@@ -41,8 +41,8 @@ _ATTRIBUTES_NOTE = (
     "not put on disk: divide them where they were written"
 )
 _LARGE_CLASH_NOTE = (
-    "too large, and changed on both sides, a file that turns write, `.gitignore`, or attributes that newly set an "
-    "encoding or a filter: yours stays, theirs is in git's history"
+    "too large, and changed on both sides, a file that turns write or prompts hold, `.gitignore`, or attributes that "
+    "newly set an encoding or a filter: yours stays, theirs is in git's history"
 )
 _KEPT_NOTE = (
     "deleted or renamed there, and you keep what is here out of commits (skip-worktree or assume-unchanged): without "
@@ -117,7 +117,9 @@ def refusals(
         if each.path in left_out | covered | unfit | run | large | flagged:
             ours = history.entry(each.path)
             is_ours_changed = (ours.id if ours else None) not in (each.old, each.new) and each.path not in left_out
-            is_needed = layout.is_written_by_turns(each.path) or is_rules(each.path, IGNORE)
+            is_needed = (
+                layout.is_written_by_turns(each.path) or layout.is_prompted(each.path) or is_rules(each.path, IGNORE)
+            )
             is_kept = is_ours_changed or (each.path in large and is_needed) or is_claiming(vault, each)
             entries[each.path] = ours if is_kept or each.path in kept else history.entry(each.path, theirs)
             if is_kept and each.path in large:
@@ -165,6 +167,8 @@ def _max_bytes(path: PurePosixPath) -> int:
     if layout.is_written_by_turns(path):
         place = layout.place_of(path)
         return _MAX_WRITTEN_BYTES.get(layout.kind_of(place) if place else "", _MAX_LOG_BYTES)
+    if layout.is_prompted(path):
+        return layout.MAX_PROMPTED_BYTES
     return MAX_RULES_BYTES if is_rules(path, ATTRIBUTES) or is_rules(path, IGNORE) else files.MAX_FILE_BYTES
 
 
