@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.adapters.conftest import PERSON, USER, Vault
-from vault_memory.adapters.git import CommitLog
+from vault_memory.adapters.git import CommitLog, log_records
 from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange, History
 from vault_memory.core.trailers import Trailers, render
-from vault_memory.errors import NotFound
+from vault_memory.errors import HistoryError, NotFound
 
 NOON = datetime(2026, 1, 30, 12, tzinfo=UTC)
 
@@ -94,3 +94,12 @@ def test_a_commit_that_is_not_there(vault: Vault) -> None:
         vault.history.blob(USER, "no-such")
     with pytest.raises(NotFound):
         vault.history.blob(USER, "--all")
+
+
+def test_what_is_no_log_is_an_error_and_not_an_empty_log() -> None:
+    """A setting of git's output once hid every commit, and nobody was told."""
+    one, two = ["a" * 40, "subject\n\nbody"], ["b" * 64, ""]
+    assert log_records("\0".join([*one, *two]).encode(), 2) == [one, two] and log_records(b"", 2) == []
+    for damaged in (("x", *one[1:]), one[:1], (*one, *two[:1]), ("a" * 39, "gpg: none"), ("\ufeff" + "a" * 40, "x")):
+        with pytest.raises(HistoryError, match="git config --list"):
+            log_records("\0".join(damaged).encode(), 2)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         IndexEntry,
         UnknownIndex,
     )
-    from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment
+    from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment, log_records
     from vault_memory.adapters.git.objects import (
         EMPTY_TREE,
         EXECUTABLE_MODE,
@@ -123,6 +123,7 @@ __all__ = [
     "ignored_files",
     "in_its_place",
     "is_content",
+    "log_records",
     "is_failed_filter",
     "is_on_this_machine",
     "is_rules",
@@ -147,6 +148,7 @@ __getattr__ = lazy_exports(
         "Allowed": "settings",
         "CONFLICT": "index_file",
         "CommitLog": "log",
+        "log_records": "log",
         "Content": "objects",
         "EMPTY_TREE": "objects",
         "EXECUTABLE_MODE": "objects",

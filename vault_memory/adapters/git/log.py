@@ -18,9 +18,11 @@ from typing import NamedTuple
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.settings import EndlessOutput
 from vault_memory.core.trailers import parse
+from vault_memory.errors import HistoryError
 
 _FORMAT = "%H%x00%an%x00%ae%x00%aI%x00%B"  # with -z one more NUL ends each record; no field can hold one
 _FIELDS = 5
+_COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _CUT_FORMAT = _FORMAT.replace("%B", "%<(1000,trunc)%s")
 """The same of a commit with an endless message: the beginning of its first lines."""
 _MAX_LOG_BYTES = 30_000_000
@@ -52,6 +54,18 @@ class Moment(NamedTuple):
 
 
 _THESE = ("--no-walk=unsorted", "--stdin")
+
+
+def log_records(out: bytes, fields: int) -> list[list[str]]:
+    """The records of a `git log -z`, each of so many fields with NULs between them, a commit's id first.
+
+    Raises `HistoryError` for anything else: what was printed in another way must not read as an empty log.
+    """
+    parts = out.decode("utf-8", "replace").split("\0") if out else []
+    found = [parts[at : at + fields] for at in range(0, len(parts), fields)]
+    if any(len(record) != fields or not _COMMIT.fullmatch(record[0]) for record in found):
+        raise HistoryError("git's log cannot be read: look for settings of its output with `git config --list`")
+    return found
 
 
 def _named(commits: Sequence[str]) -> bytes:
@@ -116,8 +130,7 @@ class CommitLog:
         out = git.run(
             self._root, "log", "-z", f"--format=format:{shape}", *args, stdin=stdin, output_bytes=_MAX_LOG_BYTES
         )
-        fields = out.decode("utf-8", "replace").split("\0")
-        return [_entry(fields[at : at + _FIELDS]) for at in range(0, len(fields) - _FIELDS + 1, _FIELDS)]
+        return [_entry(fields) for fields in log_records(out, _FIELDS)]
 
     def has(self, commit: str) -> bool:
         """Whether a commit is in this repository with all its ancestors."""

@@ -24,6 +24,7 @@ from vault_memory.adapters.git import (
     TreeEntry,
     bytes_of,
     commit_body,
+    log_records,
     object_id,
     settings_of,
 )
@@ -202,14 +203,12 @@ class Planner:
         if head.commit is None or head.commit == first.head:
             return Counter()
         since = int(first.when.split()[0]) - 1
-        args = ["log", "-z", "--format=format:%an%x00%ae%x00%at%x00%B", f"--since=@{since}", head.commit]
+        args = ["log", "-z", "--format=format:%H%x00%an%x00%ae%x00%at%x00%B", f"--since=@{since}", head.commit]
         try:
             out = git.run(self._repository.top, *args, *(["--not", first.head] if first.head else []), "--")
         except HistoryError:  # the commit it was staged on is gone
             out = git.run(self._repository.top, *args, "--")
-        fields = out.decode("utf-8", "replace").split("\0")
-        rows = (fields[at : at + 4] for at in range(0, len(fields) - 3, 4))
-        return Counter((name, email, at, message.strip()) for name, email, at, message in rows)
+        return Counter((name, email, at, message.strip()) for _, name, email, at, message in log_records(out, 5))
 
     # Secrets --------------------------------------------------------------------------------------------------------
 

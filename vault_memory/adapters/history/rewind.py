@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.adapters import files, git
-from vault_memory.adapters.git import FILE_MODES, Filters, Objects, Repository, bytes_of, is_content
+from vault_memory.adapters.git import FILE_MODES, Filters, Objects, Repository, bytes_of, is_content, log_records
 from vault_memory.adapters.history.intents import Intent, IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
@@ -225,11 +225,10 @@ class Rewind:
 
         Merges are left out: the next sync makes them again.
         """
-        shape = "--format=format:%H%x00%P%x00%an%x00%ae%x00%ad%x00%ce%x00%B%x00"
+        shape = "--format=format:%H%x00%P%x00%an%x00%ae%x00%ad%x00%ce%x00%B"
         args = ("log", "--reverse", "--no-merges", "--date=raw", "-z", shape, tip, "--not", head, "--")
-        fields = git.run(self._repository.top, *args).decode("utf-8", "replace").split("\0")
-        for at in range(0, len(fields) - 6, 8):
-            commit, parent, name, email, when, committer, message = fields[at : at + 7]
+        rows = log_records(git.run(self._repository.top, *args), 7)
+        for commit, parent, name, email, when, committer, message in rows:
             if committer == ASSISTANT.email:
                 yield when, Draft(message, Author(name, email), self._changes(parent or None, commit))
 
