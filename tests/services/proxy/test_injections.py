@@ -76,7 +76,7 @@ def ask(relay: Relay, *messages: dict[str, Any], **more: Any) -> Prepared:
 
     prepared = asyncio.run(prepare())
     if prepared.keep:
-        prepared.keep()
+        prepared.keep().result(30)
     return prepared
 
 

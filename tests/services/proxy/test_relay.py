@@ -21,7 +21,8 @@ from vault_memory.core.chat import ChatResponse
 from vault_memory.errors import UsageError
 from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.proxy import Prepared
-from vault_memory.services.proxy.relay import MEMORIES_PER_USER, SAME_MEMORY_S, Relay
+from vault_memory.services.proxy.giving import MEMORIES_PER_USER, SAME_MEMORY_S
+from vault_memory.services.proxy.relay import Relay
 from vault_memory.services.proxy.relayed import holds_token
 from vault_memory.services.retrieval import Memory
 from vault_memory.services.turns import learn_waiting, turns_waiting
@@ -207,7 +208,7 @@ def test_one_user_who_asks_much_at_once_leaves_threads_for_others(
         other_has_ended.set()
         return [*other, *await crowd]
 
-    monkeypatch.setattr("vault_memory.services.proxy.relay.build_memory", build_memory)
+    monkeypatch.setattr("vault_memory.services.proxy.giving.build_memory", build_memory)
     assert {each.memory for each in asyncio.run(ask_at_once())} == {"off; no memory bears on this request"}
     assert begun == ["alice"] * MEMORIES_PER_USER + ["bob"] + ["alice"] * (8 - MEMORIES_PER_USER)
 
@@ -221,7 +222,7 @@ def test_a_turn_that_was_recorded_but_cannot_be_indexed_is_reported_as_that(rela
     broken = open_vault(relay.vault.root, now=relay.vault.now, proxy_memory_timeout_ms=20_000)
     with relay_of(broken, Seconds()) as second:
         second.record(prepared, lambda: (ChatResponse("ok", is_complete=True), True))
-        for thread in (second._record_thread, second._learn_thread):
+        for thread in (second._recording._record_thread, second._recording._learn_thread):
             thread.submit(lambda: None).result(30)  # what was submitted before has been done then
         assert "dark" in broken.path("alice", "USER.md").read_text(encoding="utf-8")
         index.rmdir()
@@ -238,7 +239,7 @@ def test_a_turn_that_nothing_was_learned_from_is_reported_once(relay: Relay) -> 
     in_a_merge.write_text("0" * 40 + "\n")
     with relay_of(open_vault(vault.root, now=vault.now, proxy_memory_timeout_ms=20_000), Seconds()) as second:
         second.record(ask(second, user("I like dark themes")), lambda: (ChatResponse("ok", is_complete=True), True))
-        for thread in (second._record_thread, second._learn_thread):
+        for thread in (second._recording._record_thread, second._recording._learn_thread):
             thread.submit(lambda: None).result(30)  # what was submitted before has been done then
         assert turns_waiting(vault, "alice") == 2, "the question and the reply"
         statuses = [ask(second, user(words)).memory for words in ("one", "two")]
@@ -251,7 +252,7 @@ def test_a_turn_is_kept_while_another_writer_holds_the_users_files(relay: Relay)
     with relay_of(open_vault(vault.root, now=vault.now), Seconds()) as second, vault.lock("alice"):
         for words in ("I like dark themes", "I use Python every day"):
             second.record(ask(relay, user(words)), lambda: (ChatResponse("ok", is_complete=True), True))
-        second._record_thread.submit(lambda: None).result(30)
+        second._recording._record_thread.submit(lambda: None).result(30)
         (record,) = vault.path("alice", "conversations").glob("*.jsonl")
         assert "dark" in record.read_text() and "Python" in record.read_text()
         assert not vault.path("alice", "USER.md").exists()

@@ -133,7 +133,7 @@ class Prepared:
     not_recorded: str | None = None
     accepted: Recorded | None = None
     asked: UserRequest | None = None
-    keep: Callable[[], None] | None = None
+    keep: Callable[[], Future[None]] | None = None
     conversation: str = ""
 
     @property

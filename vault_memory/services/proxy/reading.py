@@ -1,0 +1,107 @@
+"""What the proxy reads in the body of a request: the chat in it, where its words stand, what it goes on with."""
+
+from __future__ import annotations
+
+import json
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from vault_memory.config import Config
+from vault_memory.core.chat import (
+    MAX_READ_BYTES,
+    ChatRequest,
+    Continued,
+    Place,
+    Shortened,
+    digests,
+    find_place,
+    is_round_of_tools,
+    read_chat,
+    read_continued,
+    read_items,
+    read_messages,
+    shorten,
+)
+from vault_memory.core.clients import conversation_of
+from vault_memory.services.proxy.relayed import by_name
+
+_TOO_LARGE = "the request is too large or has too many values to be read"
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """What was read in a request's body: the chat in it (None: no words of a person), its model, and the `user` field.
+
+    `place` is where its words stand in the `short` form; `said` are the digests by which messages are known
+    (`core.chat.digests`). `problem` says why a body was not read, though it may hold a chat; "" if it was. `name` is
+    what its conversation is known by: the id that a header gives it, else its first message. `continued` is what the
+    chat goes on with, and `is_round`: it holds nothing but what tools gave.
+    """
+
+    chat: ChatRequest | None = None
+    place: Place | None = None
+    said: Mapping[int, bytes] = field(default_factory=dict)
+    short: Shortened = Shortened(b"")
+    model: str | None = None
+    user: str | None = None
+    problem: str = ""
+    name: str = ""
+    continued: Continued = Continued()
+    is_round: bool = False
+
+    @property
+    def has_earlier(self) -> bool:
+        """Whether it holds messages that may have been sent before: others than the person's last one, or a round of a
+        tool loop."""
+        if self.chat is None or self.chat.is_tool_round:
+            return bool(self.said)
+        return any(index != self.chat.message_index for index in self.said)
+
+
+def read_body(body: bytes, headers: Iterable[tuple[bytes, bytes]], key: bytes, config: Config) -> ReadRequest:
+    """Read a body. With the secret `key` long texts in it are left out while it is parsed (`core.chat.shorten`)."""
+    shortened = shorten(body, key)
+    if not shortened.is_readable:
+        return ReadRequest(problem=_TOO_LARGE)
+    try:
+        fields = json.loads(shortened.text)
+        return _read_fields(fields, shortened, body, by_name(headers), config)
+    except RecursionError:
+        return ReadRequest(problem="the request is nested too deeply to be read")
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        if body.startswith(BOM_UTF8):
+            return ReadRequest(problem="the request begins with a byte order mark, with which no JSON begins")
+        return ReadRequest()  # no JSON: the provider says so to the client itself
+    except ValueError:
+        return ReadRequest(problem="the request has a number that is too long to be read")
+
+
+def _read_fields(
+    fields: Any, shortened: Shortened, body: bytes, headers: Mapping[str, str], config: Config
+) -> ReadRequest:
+    if not isinstance(fields, dict):
+        return ReadRequest()
+    messages = read_messages(fields) or read_items(fields)
+    if messages is None:
+        return ReadRequest(model=_text(fields.get("model")), user=_text(fields.get("user")))
+    chat = read_chat(messages, config.proxy_housekeeping, headers, config.proxy_asides)
+    place = None
+    if chat is not None:
+        place = find_place(shortened.text, chat.message_index, chat.part_index)
+        words, context = (shortened.restored(text, body) for text in (chat.words, chat.context))
+        chat = replace(chat, words=words, context=context)
+        if len(words) + len(context) > MAX_READ_BYTES:
+            return ReadRequest(problem=_TOO_LARGE)
+    said = digests(messages)
+    return ReadRequest(
+        *(chat, place, said, shortened, _text(fields.get("model")), _text(fields.get("user"))),
+        name=conversation_of(headers) or next((digest.hex() for digest in said.values()), ""),
+        continued=read_continued(fields),
+        is_round=is_round_of_tools(messages),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
