@@ -11,7 +11,14 @@ import pytest
 from tests.services.turns.test_second_look import values
 from vault_memory.errors import HistoryError
 from vault_memory.services.person_edits import commit_person_edits
-from vault_memory.services.profiles import restore_preference, set_preference, undo, unset_preference
+from vault_memory.services.profiles import (
+    LaterChanges,
+    ProfileFiles,
+    restore_preference,
+    set_preference,
+    undo,
+    unset_preference,
+)
 from vault_memory.services.turns import learn_waiting, record_turn
 from vault_memory.services.vault import Vault, open_vault
 
@@ -112,3 +119,15 @@ def test_a_time_in_the_future_counts_as_now(vault: Vault) -> None:
     profile = vault.path("alice", "USER.md")
     os.utime(profile, (later.timestamp(), later.timestamp()))
     assert record_turn(vault, "alice", "I prefer light mode").changes
+
+
+def test_what_is_saved_between_two_attempts_is_newer_too(vault: Vault) -> None:
+    """Git is asked once: while it answered, an editor that saved again and again let no turn through for minutes."""
+    record_turn(vault, "alice", "I use Vim as my editor")
+    at = vault.now()
+    later = LaterChanges(vault, "alice", at)
+    CHANGES["by hand"](vault)
+    commit_person_edits(vault, "alice")
+    assert {key for key, _ in later.commits(ProfileFiles.read(vault, "alice", at).profile)} == {"theme"}
+    by_hand("Vim", "Helix")(vault)
+    assert {key for key, _ in later.commits(ProfileFiles.read(vault, "alice", at).profile)} == {"theme", "tools"}

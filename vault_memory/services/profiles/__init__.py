@@ -19,7 +19,12 @@ if TYPE_CHECKING:
         undo,
         unset_preference,
     )
-    from vault_memory.services.profiles.profile_files import ProfileFiles, change_profile, profile_timezone
+    from vault_memory.services.profiles.profile_files import (
+        LaterChanges,
+        ProfileFiles,
+        change_profile,
+        profile_timezone,
+    )
     from vault_memory.services.profiles.user_profile import (
         NO_PROFILE,
         UserProfile,
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_PROFILE",
+    "LaterChanges",
     "ProfileFiles",
     "UserProfile",
     "blame",
@@ -52,6 +58,7 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "NO_PROFILE": "user_profile",
+        "LaterChanges": "profile_files",
         "ProfileFiles": "profile_files",
         "UserProfile": "user_profile",
         "blame": "preferences",

@@ -38,6 +38,41 @@ from vault_memory.services.write import Plan, Written, write
 _MAX_LATER_COMMITS = 1_000
 
 
+class LaterChanges:
+    """What was changed in a user's profile after `at`, but by turns: by hand or with a command. One is for all attempts
+    of a write: git is asked once, since the file may be saved again before it has answered."""
+
+    def __init__(self, vault: Vault, user_id: str, at: datetime) -> None:
+        self._vault = vault
+        self._path = layout.user_dir(user_id) / layout.PROFILE
+        self._at = at
+        self._found: set[tuple[str, str]] = set()
+        self._seen: Profile | None = None
+
+    def commits(self, profile: Profile) -> set[tuple[str, str]]:
+        """What was changed up to this state of the profile, as `_subject` names it."""
+        self._found |= self._in_history() if self._seen is None else _subjects(changes_between(self._seen, profile))
+        self._seen = profile
+        return self._found
+
+    def _in_history(self) -> set[tuple[str, str]]:
+        found: set[tuple[str, str]] = set()
+        since = self._at.replace(microsecond=0)  # as git counts
+        for entry in self._vault.history.log([self._path], limit=_MAX_LATER_COMMITS, since=since):
+            ours = Trailers.read(entry.trailers)
+            if ours.source or entry.time + timedelta(seconds=1) <= self._at:
+                continue  # that of a turn is in the evidence
+            if ours.key in FIELDS:
+                found |= {_subject(ours.key, value) for value in (ours.old, ours.new) if value}
+            elif entry.author != ASSISTANT.name:  # many edits at once are one commit
+                parent = CommitLog(self._vault.history.root).parent(entry.commit)
+                before = self._vault.history.blob(self._path, parent) if parent else None
+                after = self._vault.history.blob(self._path, entry.commit)
+                if before and after and not (reading.not_utf_8(before) or reading.not_utf_8(after)):
+                    found |= _subjects(changes_between(Profile.decode(before), Profile.decode(after)))
+        return found
+
+
 @dataclass(frozen=True)
 class ProfileFiles:
     """Both files as they are on disk; `at` is the time of the change, in the user's time zone: that of the turn, if a
@@ -52,6 +87,7 @@ class ProfileFiles:
     stored: bytes | None
     profile: Profile
     stored_feedback: bytes | None
+    later: LaterChanges
 
     @property
     def feedback(self) -> bytes:
@@ -60,9 +96,16 @@ class ProfileFiles:
 
     @classmethod
     def read(
-        cls, vault: Vault, user_id: str, at: datetime, read: Callable[[Path], bytes | None] = files.read
+        cls,
+        vault: Vault,
+        user_id: str,
+        at: datetime,
+        read: Callable[[Path], bytes | None] = files.read,
+        later: LaterChanges | None = None,
     ) -> ProfileFiles:
-        """Read both files with `read`. A caller that will change them holds the user's lock."""
+        """Read both files with `read`. A caller that will change them holds the user's lock; `later` is what it has
+        found in an attempt before."""
+        later = later or LaterChanges(vault, user_id, at)
         config = vault.config
         stored = read(vault.path(user_id, layout.PROFILE))
         if stored is None:
@@ -72,7 +115,7 @@ class ProfileFiles:
         else:
             profile = Profile.decode(stored, config.locale)
             at = at.astimezone(config.zone(_timezone_in(profile)))
-        return cls(vault, user_id, at, stored, profile, read(vault.path(user_id, layout.FEEDBACK)))
+        return cls(vault, user_id, at, stored, profile, read(vault.path(user_id, layout.FEEDBACK)), later)
 
     def merge(self, signals: Sequence[Signal]) -> tuple[list[Change], list[Evidence]]:
         """The changes that these signals make, by the merge policy and the evidence so far, and the evidence to add.
@@ -120,22 +163,7 @@ class ProfileFiles:
             key, value, current = (str(row.get(name) or "") for name in ("key", "value", "current"))
             if key in keys and (row.get("applied") or same(value, current)) and self._is_later(row.get("created_at")):
                 found.add(_subject(key, value))
-        path, second = layout.user_dir(self.user_id) / layout.PROFILE, timedelta(seconds=1)
-        since = self.at.replace(microsecond=0)  # as git counts
-        for entry in self.vault.history.log([path], limit=_MAX_LATER_COMMITS, since=since):
-            ours = Trailers.read(entry.trailers)
-            if ours.source or entry.time + second <= self.at:
-                continue  # that of a turn is in the evidence
-            if ours.key in FIELDS:
-                found |= {_subject(ours.key, value) for value in (ours.old, ours.new) if value}
-            elif entry.author != ASSISTANT.name:  # many edits at once are one commit
-                parent = CommitLog(self.vault.history.root).parent(entry.commit)
-                before = self.vault.history.blob(path, parent) if parent else None
-                after = self.vault.history.blob(path, entry.commit)
-                if before and after and not (reading.not_utf_8(before) or reading.not_utf_8(after)):
-                    for change in changes_between(Profile.decode(before), Profile.decode(after)):
-                        found |= {_subject(change.key, value) for value in (change.old, change.new) if value}
-        return found
+        return found | self.later.commits(self.profile)
 
     def _is_later(self, time: object) -> bool:
         try:
@@ -194,6 +222,10 @@ def _subject(key: str, value: str) -> tuple[str, str]:
     return key, "" if is_scalar else comparable(value)
 
 
+def _subjects(changes: Iterable[Change]) -> set[tuple[str, str]]:
+    return {_subject(change.key, value) for change in changes for value in (change.old, change.new) if value}
+
+
 def _read_otherwise(
     before: Profile, after: Profile, shown: Profile, changes: Iterable[Change]
 ) -> dict[tuple[str, str], str]:
@@ -227,9 +259,10 @@ def change_profile(
     `source` is the line of the turn, if a turn is the reason, and `said_at` its time. Raises what `write` raises.
     """
     at, cache = min(said_at or vault.now(), vault.now()), ReadCache()
+    later = LaterChanges(vault, user_id, at)
 
     def plan() -> Plan[list[Change]]:
-        state = ProfileFiles.read(vault, user_id, at, cache.read)
+        state = ProfileFiles.read(vault, user_id, at, cache.read, later)
         changes, evidence = decide(state)
         drafts = state.drafts(changes, author, source) if changes else []
         if evidence:

@@ -35,7 +35,7 @@ from vault_memory.core.profile import Change
 from vault_memory.core.text import one_line
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, ForeignFile, HistoryError, NotFound, TooLarge, Unwritable, UsageError
-from vault_memory.services.profiles import ProfileFiles
+from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.kept import DayRecord, KeptTurn
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
@@ -447,12 +447,13 @@ def _learn(
     if is_reply:
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
-    folder = layout.user_dir(turn.user_id)
+    folder, said_at = layout.user_dir(turn.user_id), min(turn.created_at.astimezone(), vault.now())
+    later = LaterChanges(vault, turn.user_id, said_at)
 
     def decide() -> Plan[list[Change]]:
         vault.refuse_renamed(turn.user_id, as_of)
         begin()
-        state = ProfileFiles.read(vault, turn.user_id, min(turn.created_at.astimezone(), vault.now()), cache.read)
+        state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later)
         changes, evidence = state.merge(state.unrecorded(signals, line.source) if is_reply else signals)
         logs = _log_entries(vault, turn, at, quote, changes, cache, is_reply=is_reply)
         if evidence:
