@@ -11,12 +11,11 @@ if TYPE_CHECKING:
     from vault_memory.core.chat import prompt
     from vault_memory.core.chat.escaping import escape, escape_line
     from vault_memory.core.chat.items import Continued, is_round_of_tools, read_continued, read_items
-    from vault_memory.core.chat.messages import Messages, read_messages
+    from vault_memory.core.chat.messages import Messages, digests, read_messages
     from vault_memory.core.chat.place import Insertion, Place, find_place, find_places, inject
     from vault_memory.core.chat.prompt import Cut, Section, without_injected
     from vault_memory.core.chat.request import ChatRequest, conversation_id, read_chat, read_request
     from vault_memory.core.chat.response import ChatResponse, ResponseReader, read_response
-    from vault_memory.core.chat.said_before import digests
     from vault_memory.core.chat.shortened import MAX_READ_BYTES, Shortened, has_more_values, shorten
 
 __all__ = [
@@ -66,7 +65,7 @@ __getattr__ = lazy_exports(
         "Section": "prompt",
         "Shortened": "shortened",
         "conversation_id": "request",
-        "digests": "said_before",
+        "digests": "messages",
         "escape": "escaping",
         "escape_line": "escaping",
         "find_place": "place",

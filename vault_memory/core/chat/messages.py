@@ -6,6 +6,8 @@ of parts. A reader of another API gives the same `Messages`.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -105,6 +107,33 @@ def without_cache_marks(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: without_cache_marks(inner) for key, inner in value.items() if key != "cache_control"}
     return [without_cache_marks(inner) for inner in value] if isinstance(value, list) else value
+
+
+def digests(messages: Messages) -> dict[int, bytes]:
+    """For each message on the person's side that has a text, by its index: a digest of all messages up to it.
+
+    A provider's prompt cache holds the beginning of a request. Clients send the same message as a text and as a list
+    with one part, and move `cache_control` on: that is the same. Instructions do not count: clients put the time there,
+    and reminders, which they leave out later.
+    """
+    found: dict[int, bytes] = {}
+    so_far = hashlib.blake2b(digest_size=16)
+    for message in messages.messages:
+        if message.role == INSTRUCTIONS:
+            continue
+        pieces = [_piece(part) for part in message.parts if part.text or part.kind != TEXT]
+        for piece in (message.role.encode("utf-8", "surrogatepass"), *pieces):
+            so_far.update(b"%d:" % len(piece) + piece)
+        so_far.update(b".")
+        if message.role == PERSON and any(part.text for part in message.parts):
+            found[message.index] = so_far.digest()
+    return found
+
+
+def _piece(part: Part) -> bytes:
+    if part.kind == TEXT:
+        return b"t" + part.text.encode("utf-8", "surrogatepass")
+    return b"v" + json.dumps(without_cache_marks(part.value), sort_keys=True).encode()
 
 
 def _part(value: Any, index: int) -> Part:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from vault_memory.core.privacy.formats import Found
 from vault_memory.core.text import lazily, matches
 
-DIGIT_RUN = lazily(r"[0-9]{3}[ \-.]?[0-9]{3}|[0-9]{2}-[0-9]{4}")
-"""Whatever is in `CARD` and `NUMBERS` has such digits; years, times and dates have not."""
+DIGIT_RUN = lazily(r"(?<!:[0-9]{2}\.)[0-9]{3}[ \-.]?[0-9]{3}|[0-9]{2}-[0-9]{4}")
+"""Whatever is in `CARD` and `NUMBERS` has such digits; years, dates, times and their microseconds have not."""
 _SEPARATORS = re.compile(r"[ \-().]")
 _ORDER = lazily(
     r"(?:order|invoice|tracking|shipment|parcel|serial|ticket|reference|ref|isbn|imei|barcode|ean|upc|sku|receipt|batch"

@@ -36,7 +36,6 @@ from vault_memory.core.text import one_line
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, ForeignFile, HistoryError, NotFound, TooLarge, Unwritable, UsageError
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
-from vault_memory.services.turns.kept import DayRecord, KeptTurn
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 from vault_memory.services.write import Plan, Written, index_problem, write
@@ -331,7 +330,7 @@ def add_reply(
             if now != user_id:
                 user_id = now
                 continue
-            turn = DayRecord(files.read(vault.path(user_id, name), None) or b"").at(int(number))
+            turn = journal.DayRecord(files.read(vault.path(user_id, name), None) or b"").at(int(number))
             if turn is None or day is None:
                 raise NotFound(f"{layout.user_dir(user_id)}/{source} holds no turn any more: its reply is not recorded")
             recorded = Recorded(
@@ -373,7 +372,7 @@ def _append_to_record(
         days = [conversation]
         if turn.request and at.date() > date.min:  # a client's loop of tools goes on over midnight
             days.append(layout.conversation_source(at.date() - timedelta(days=1)))
-        records = [(name, DayRecord(files.read(vault.path(turn.user_id, name), None) or b"")) for name in days]
+        records = [(name, journal.DayRecord(files.read(vault.path(turn.user_id, name), None) or b"")) for name in days]
         found = ((name, _kept(turn, record, is_named=is_named)) for name, record in records)
         if (known := next(((name, kept) for name, kept in found if kept), None)) and _is_same(
             vault, turn, known[1], goes_on=goes_on
@@ -389,14 +388,14 @@ def _append_to_record(
     return turn, _Line(f"{conversation}:{number}", marker.digest), marker
 
 
-def _kept(turn: Turn, record: DayRecord, *, is_named: bool) -> KeptTurn | None:
+def _kept(turn: Turn, record: journal.DayRecord, *, is_named: bool) -> journal.KeptTurn | None:
     """The turn of a day's record that may be the same."""
     if turn.request:
         return record.with_request(turn.conversation_id, turn.request)
     return record.with_name(turn.conversation_id, turn.created_at.isoformat()) if is_named else None
 
 
-def _is_same(vault: Vault, turn: Turn, kept: KeptTurn, *, goes_on: bool) -> bool:
+def _is_same(vault: Vault, turn: Turn, kept: journal.KeptTurn, *, goes_on: bool) -> bool:
     if turn.request:
         is_retry = vault.now() - kept.last_at <= timedelta(seconds=RETRY_S)
         return is_retry or goes_on
@@ -607,7 +606,7 @@ def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[_Line, Turn, 
     line, ended, _ = data[begin:].partition(b"\n")
     number = data.count(b"\n", 0, begin) + 1
     try:
-        kept = DayRecord(data).at(number) if ended else None
+        kept = journal.DayRecord(data).at(number) if ended else None
         if kept is None:
             return None
         row = kept.joined if kept.number < number else kept.row
