@@ -94,13 +94,13 @@ def served(cli: Cli) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """`vault-memory serve` on a free port, and its address."""
     process = cli.start("serve", "--port", "0")
     try:
-        yield process, _address_of(process)
+        yield process, address_of(process)
     finally:
         process.terminate()
         process.communicate(timeout=60)
 
 
-def _address_of(process: subprocess.Popen[str]) -> str:
+def address_of(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     for line in process.stdout:
         if found := re.search(r"http://127\.0\.0\.1:\d+", line):

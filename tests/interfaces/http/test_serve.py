@@ -10,11 +10,15 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.conftest import Cli, wait_until
+from tests.interfaces.http.conftest import address_of
+from tests.scripted_http import SSE, Reply, ScriptedServer, chunks
+from vault_memory.core.notes import journal
 from vault_memory.interfaces.http.server import SOCKET_BYTES, listen
 
 
@@ -229,3 +233,45 @@ def test_the_memory_of_large_requests_goes_back_to_the_system() -> None:
     if "not glibc" in told.stderr:
         pytest.skip("the C library has no such settings")
     assert float(told.stdout) < 20, told.stderr
+
+
+def turns_in(record: Path) -> list[dict[str, Any]]:
+    lines = record.read_text(encoding="utf-8").splitlines()
+    return [turn for _, turn in journal.joined([*enumerate(map(journal.parse_line, lines), 1)])]
+
+
+@pytest.mark.parametrize("is_over", [False, True], ids=["during the answer", "right after the answer"])
+def test_a_server_that_is_killed_loses_no_words_and_makes_no_turn_twice(
+    cli: Cli, chat: ScriptedServer, monkeypatch: pytest.MonkeyPatch, is_over: bool
+) -> None:
+    """What the provider has accepted is in the record; the next server learns from it, and knows the retry."""
+    said = "以後都用繁體中文回答，我喜歡暗色主題"
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": said}]}
+    reply = Reply(chunks("好的", "。"), headers=SSE, hold=not is_over)
+    chat.will_say(reply, Reply(chunks("好的", "。"), headers=SSE))
+    monkeypatch.setenv("VAULT_MEMORY_UPSTREAM_BASE_URL", chat.url)
+    server = cli.start("serve", "--port", "0")
+    alice = client(cli, address_of(server), "alice")
+    with alice, alice.stream("POST", "/v1/chat/completions", json=body) as answer:
+        assert answer.headers["X-Vault-Turn"] == "yes"
+        parts = answer.iter_bytes()
+        next(parts)
+        if is_over:
+            assert b"[DONE]" in b"".join(parts)
+        server.kill()
+        server.communicate(timeout=60)
+    record = next((cli.folder / "memory/alice/conversations").glob("*.jsonl"))
+    assert [row["user_message"] for row in turns_in(record)] == [said]
+    server = cli.start("serve", "--port", "0")
+    try:
+        profile = cli.folder / "memory/alice/USER.md"
+        wait_until(lambda: profile.exists() and "dark" in profile.read_text(), "the next server has learned from it")
+        with client(cli, address_of(server), "alice") as alice:
+            assert alice.post("/v1/chat/completions", json=body).status_code == 200
+        wait_until(lambda: turns_in(record)[0].get("exit_code") == 0, "the reply to the retry is its reply")
+        (turn,) = turns_in(record)
+        assert turn["user_message"] == said and turn["assistant_message"].endswith("好的。")
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
+    assert cli("history", "--user", "alice").count("→ dark") == 1

@@ -13,7 +13,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -26,9 +26,9 @@ from vault_memory.core.timing import Debouncer
 from vault_memory.errors import NotAVault
 from vault_memory.services.daemon.daemon_record import lock_path, only_daemon
 from vault_memory.services.daemon.event_log import DaemonEvents, Event
-from vault_memory.services.daemon.heartbeat import heartbeat
+from vault_memory.services.daemon.heartbeat import Outcome, heartbeat, schedule_of
 from vault_memory.services.daemon.index_worker import MAX_BACK_OFF_S, MIN_BACK_OFF_S, TICK_S, IndexWorker, take_hints
-from vault_memory.services.daemon.jobs import JOBS, VECTORS
+from vault_memory.services.daemon.jobs import COMMITS, JOBS, VECTORS
 from vault_memory.services.daemon.vector_worker import VectorWorker
 from vault_memory.services.person_edits import Withheld, commit_person_edits, withheld
 from vault_memory.services.vault import Vault
@@ -227,11 +227,16 @@ class Daemon:
     def _run_jobs(self) -> None:
         self._wait_until_ready()
         jobs = [replace(job, run=self._vectors.embed_everything) if job is VECTORS else job for job in JOBS]
+        if schedule_of(self.vault, COMMITS) != "off":  # a daemon before this one may have been killed
+            self._publish(heartbeat(self.vault, COMMITS.name, force=True))
         while not self._stop.is_set():
-            for outcome in heartbeat(self.vault, jobs=jobs) if self.vault.exists() else ():
-                self._events.publish("job" if outcome.ok else "trouble", outcome.job, outcome.said)
+            self._publish(heartbeat(self.vault, jobs=jobs) if self.vault.exists() else ())
             self._events.clear_error("heartbeat")
             self._stop.wait(self._heartbeat_s)
+
+    def _publish(self, outcomes: Iterable[Outcome]) -> None:
+        for outcome in outcomes:
+            self._events.publish("job" if outcome.ok else "trouble", outcome.job, outcome.said)
 
     def _wait_until_ready(self) -> None:
         while not self._stop.is_set() and not self.ready.wait(TICK_S):

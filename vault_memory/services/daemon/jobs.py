@@ -101,8 +101,9 @@ def _compute_interaction(vault: Vault) -> str:
 
 
 VECTORS = Job("vectors", "15m", "compute the vectors that an endpoint could not compute earlier", _embed_waiting)
+COMMITS = Job("commits", "1m", "make the commits that waited for a rebase, a merge or a lock", _commit_waiting)
 JOBS = (
-    Job("commits", "1m", "make the commits that waited for a rebase, a merge or a lock", _commit_waiting),
+    COMMITS,
     VECTORS,
     Job("sync", "15m", "bring this vault and the remote in git.remote to the same state", _sync),
     Job("maintenance", "15m", "keep git's history fast and small, while nobody writes", maintain_git),
