@@ -265,3 +265,20 @@ def test_of_a_key_that_comes_twice_the_last_counts_as_in_json() -> None:
 def test_json_that_is_not_a_request_gets_no_memory(text: str) -> None:
     with pytest.raises((ValueError, KeyError, StopIteration)):
         inject(text, "M", 0)
+
+
+def test_what_an_editor_sends_first_names_no_conversation_and_the_same_words_there_are_no_retry() -> None:
+    """Copilot's chats all begin with the state of the editor: "continue" in a second one was taken for a retry."""
+
+    def request(*said: str) -> ChatRequest:
+        state = {"role": "user", "content": "<environment_info>\nLinux\n</environment_info>"}
+        roles = ("user", "assistant")
+        rest = [{"role": roles[at % 2], "content": text} for at, text in enumerate(said)]
+        found = read_request({"messages": [state, *rest]})
+        assert found
+        return found
+
+    haiku, login = request("Write a haiku"), request("Explain the login code")
+    assert haiku.opening != login.opening
+    one, other = (request(f"Do {what}", f"{what} is done", "continue") for what in ("this", "that"))
+    assert one.opening != other.opening and one.key != other.key and one.words == other.words == "continue"

@@ -15,8 +15,10 @@ from typing import Any
 
 from vault_memory.core.chat.messages import (
     INSTRUCTIONS,
+    MODEL,
     PERSON,
     TEXT,
+    Message,
     Messages,
     read_messages,
     without_cache_marks,
@@ -97,7 +99,9 @@ def read_chat(
         message_index=last.message_index,
         words=last.words,
         text="\n".join(each.text for each in given),
-        key=_digest([said, sum(_said(each) == said for each in spoken[:-1])]),
+        key=_digest(
+            [said, sum(_said(each) == said for each in spoken[:-1]), "" if conversation else _answered(given[:place])]
+        ),
         opening=_digest([_stable_words(instructions), _said(_first_words(spoken, rules))]),
         is_housekeeping=messages.is_probe
         or is_of_nobody(headers)
@@ -133,7 +137,13 @@ def _in_a_row(messages: Messages, heard: Sequence[Heard], place: int) -> list[He
 
 
 def _first_words(spoken: Sequence[Heard], rules: Rules) -> Heard:
-    return next((each for each in spoken if not rules.is_own(each.words)), spoken[0])
+    """Those of the person: what comes with them, such as the state of an editor, is the same in other conversations."""
+    return next((each for each in spoken if each.words and not rules.is_own(each.words)), spoken[0])
+
+
+def _answered(before: Sequence[Message]) -> str:
+    """What the model said last before the words: the same words in another conversation answer something else."""
+    return next((" ".join(each.text.split()) for each in reversed(before) if each.role == MODEL and each.text), "")
 
 
 def _only_text(arguments: str) -> str:

@@ -79,19 +79,25 @@ def _judge_message(message: Message, rules: Rules, instructions: str, is_agent: 
     texts = [part for part in message.parts if part.kind == TEXT and part.text.strip()]
     is_result = any(part.kind == TOOL_RESULT for part in message.parts)
     is_result = is_result or any(_begins(rules.tool_results, part.text) for part in texts)
-    judged = []
+    judged, is_ended = [], False
     for part in texts:
         text = without_injected(part.text)
         tags, rest = _leading_tags(text, rules)
         each = _Judged(part, text, tags, rest)
         judged.append(each)
+        handed_on = next((found[1] for form in rules.delivered if (found := form.match(text.lstrip()))), "")
         if _is_interruption(text, rules):
             is_result = False
+        elif handed_on:
+            each.words = handed_on.strip()
+        elif is_ended:
+            continue
         elif is_result:
             each.words = "\n".join(_in_word_tags(text, rules))
         else:
             is_lone = len(texts) == 1 and not is_agent
             each.words, each.context = _judge_text(text, rules, instructions, is_lone=is_lone)
+            is_ended = any(pattern.search(text) for pattern in rules.ends)
     return judged
 
 

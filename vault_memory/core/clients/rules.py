@@ -49,6 +49,7 @@ class Rules:
     ends: tuple[re.Pattern[str], ...]
     tool_results: tuple[re.Pattern[str], ...]
     interruptions: tuple[re.Pattern[str], ...]
+    delivered: tuple[re.Pattern[str], ...]
     wrappers: tuple[Wrapper, ...]
     commands: tuple[Command, ...]
     own: tuple[re.Pattern[str], ...]
@@ -134,6 +135,7 @@ def _rules(known: tuple[str, ...], own: tuple[str, ...], asides: tuple[str, ...]
         ends=_compiled(values("ends")),
         tool_results=_joined(values("tool_results")),
         interruptions=_joined(values("interruptions")),
+        delivered=_compiled(values("delivered")),
         wrappers=tuple(Wrapper(re.compile(each["begins"]), each["until"]) for each in values("wrappers")),
         commands=tuple(
             Command(tuple(table["command"]), *(frozenset(table["is_local"][side]) for side in ("before", "after")))
