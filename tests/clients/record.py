@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -141,6 +140,12 @@ class Machine:
     client: str
     folder: Path
     server: ScriptedServer
+    url: str = ""
+    """Where the client finds its provider, the scripted `server` unless something stands before it."""
+    key: str = KEY
+
+    def __post_init__(self) -> None:
+        self.url = self.url or self.server.url
 
     @property
     def home(self) -> Path:
@@ -153,7 +158,7 @@ class Machine:
     @property
     def root(self) -> str:
         """The provider's address without `/v1`."""
-        return self.server.url.removesuffix("/v1")
+        return self.url.removesuffix("/v1")
 
     def environ(self, **more: str) -> dict[str, str]:
         path = [str(bin_folder(self.client)), str(bin_folder("codex")), *os.environ["PATH"].split(":")]
@@ -289,7 +294,7 @@ def claude_code(machine: Machine) -> None:
     machine.write("project/.claude/commands/deploy.md", f"Deploy the project to $ARGUMENTS. {BAIT}\n")
     skill = "---\nname: brew\ndescription: How tea is brewed\n---\n"
     machine.write("project/.claude/skills/brew/SKILL.md", f"{skill}Brew it slowly. {BAIT}\n")
-    settings = {"ANTHROPIC_BASE_URL": machine.root, "ANTHROPIC_AUTH_TOKEN": KEY, "DISABLE_AUTOUPDATER": "1"}
+    settings = {"ANTHROPIC_BASE_URL": machine.root, "ANTHROPIC_AUTH_TOKEN": machine.key, "DISABLE_AUTOUPDATER": "1"}
     settings |= {"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1"}
     claude, allowed = ["claude", "-p"], ["--allowedTools", "Bash,Read,Agent,Skill"]
     bash = Answer("", [Call("Bash", {"command": "cat notes.txt", "description": "Read the notes"})])
@@ -330,7 +335,7 @@ def claude_code(machine: Machine) -> None:
             "What did we do": [bash, Answer("We talked.")],
         }
     )
-    machine.write(".claude.json", json.dumps(_begun(machine, KEY)))
+    machine.write(".claude.json", json.dumps(_begun(machine, machine.key)))
     machine.write(".claude/settings.json", json.dumps({"theme": "dark", "env": settings}))
     with machine.session("interactive", script) as session, machine.terminal("claude", **settings) as type_in:
         for words in (
@@ -357,14 +362,14 @@ def codex(machine: Machine) -> None:
     machine.write(
         ".codex/config.toml",
         'model = "gpt-5"\nmodel_provider = "scripted"\n[model_providers.scripted]\nname = "scripted"\n'
-        f'base_url = "{machine.server.url}"\nenv_key = "SCRIPTED_KEY"\nwire_api = "responses"\n',
+        f'base_url = "{machine.url}"\nenv_key = "SCRIPTED_KEY"\nwire_api = "responses"\n',
     )
     bash = Answer("", [Call("exec_command", {"cmd": "cat notes.txt"})])
     command = ["codex", "exec", "--skip-git-repo-check", "-s", "danger-full-access"]
     with machine.session("talk", talk(bash)):
-        machine.run(*command, DARK, SCRIPTED_KEY=KEY)
-        machine.run(*command, "resume", "--last", CHINESE, SCRIPTED_KEY=KEY)
-        machine.run(*command, "resume", "--last", CONCISE, SCRIPTED_KEY=KEY)
+        machine.run(*command, DARK, SCRIPTED_KEY=machine.key)
+        machine.run(*command, "resume", "--last", CHINESE, SCRIPTED_KEY=machine.key)
+        machine.run(*command, "resume", "--last", CONCISE, SCRIPTED_KEY=machine.key)
     script = Script(
         {
             "I like light themes": [Answer("Noted.")],
@@ -373,9 +378,11 @@ def codex(machine: Machine) -> None:
         }
     )
     with machine.session("piped", script):
-        machine.run(*command, "I like light themes best. Look at this file.", stdin=f"{BAIT}\n", SCRIPTED_KEY=KEY)
+        machine.run(
+            *command, "I like light themes best. Look at this file.", stdin=f"{BAIT}\n", SCRIPTED_KEY=machine.key
+        )
         low = ["-c", "model_auto_compact_token_limit=50"]
-        machine.run(*command, *low, "resume", "--last", "What did we do so far?", SCRIPTED_KEY=KEY)
+        machine.run(*command, *low, "resume", "--last", "What did we do so far?", SCRIPTED_KEY=machine.key)
 
 
 def opencode(machine: Machine) -> None:
@@ -385,7 +392,7 @@ def opencode(machine: Machine) -> None:
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "scripted",
-        "options": {"baseURL": machine.server.url, "apiKey": KEY},
+        "options": {"baseURL": machine.url, "apiKey": machine.key},
         "models": {"m": {"name": "m", "tool_call": True, "limit": {"context": 100000, "output": 8000}}},
     }
     config = {"provider": {"scripted": provider}, "model": "scripted/m", "autoupdate": False, "share": "disabled"}
@@ -431,7 +438,7 @@ def aider(machine: Machine) -> None:
         aside=Answer("fix: brew at 75 degrees"),
     )
     words = [DARK, "把 tea.py 的溫度改成 75。以後都用繁體中文回答我。", "/run cat notes.txt", CONCISE, "/exit"]
-    command = ["aider", "--model", "openai/m", "--openai-api-base", machine.server.url, "--openai-api-key", KEY]
+    command = ["aider", "--model", "openai/m", "--openai-api-base", machine.url, "--openai-api-key", machine.key]
     command += [
         "--no-pretty",
         "--no-fancy-input",
@@ -450,7 +457,7 @@ def continue_(machine: Machine) -> None:
     config = machine.write(
         "continue.yaml",
         "name: scripted\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: m\n    provider: openai\n    model: m\n"
-        f"    apiBase: {machine.server.url}\n    apiKey: {KEY}\n    roles: [chat]\nrules:\n  - {BAIT}\n",
+        f"    apiBase: {machine.url}\n    apiKey: {machine.key}\n    roles: [chat]\nrules:\n  - {BAIT}\n",
     )
     bash = Answer("", [Call("Bash", {"command": "cat notes.txt"})])
     run = ["cn", "-p", "--auto", "--config", str(config)]
@@ -465,7 +472,7 @@ def cline(machine: Machine) -> None:
     """Cline's command line."""
     machine.write("project/.clinerules/rules.md", f"{BAIT}\n")
     bash = Answer("", [Call("run_commands", {"commands": ["cat notes.txt"]})])
-    auth = ["cline", "auth", "-p", "openai-compatible", "-k", KEY, "-m", "m", "-b", machine.server.url]
+    auth = ["cline", "auth", "-p", "openai-compatible", "-k", machine.key, "-m", "m", "-b", machine.url]
     machine.run(*auth)
     with machine.session("talk", talk(bash)):
         machine.run("cline", "-P", "openai-compatible", "-m", "m", DARK)
@@ -475,9 +482,10 @@ def cline(machine: Machine) -> None:
 
 def llm(machine: Machine) -> None:
     """Simon Willison's `llm`."""
-    models = f"- model_id: m\n  model_name: m\n  api_base: {machine.server.url}\n  can_stream: true\n"
+    models = f"- model_id: m\n  model_name: m\n  api_base: {machine.url}\n  can_stream: true\n"
+    models += "  api_key_name: openai\n"  # else it sends no key
     machine.write(".config/io.datasette.llm/extra-openai-models.yaml", models)
-    keys = {"OPENAI_API_KEY": KEY}
+    keys = {"OPENAI_API_KEY": machine.key}
     script = talk(Answer())
     script.without_tools = True
     script.rounds[DARK] = [Answer("It says how hot the water should be.")]
@@ -492,7 +500,7 @@ def open_webui(machine: Machine) -> None:
     """Open WebUI, asked as its page in the browser asks it; the first question has a file attached."""
     settings = {"DATA_DIR": str(machine.home / "data"), "WEBUI_AUTH": "False", "OFFLINE_MODE": "True"}
     settings |= {"HF_HUB_OFFLINE": "1", "BYPASS_EMBEDDING_AND_RETRIEVAL": "True", "ENABLE_OLLAMA_API": "False"}
-    settings |= {"OPENAI_API_BASE_URL": machine.server.url, "OPENAI_API_KEY": KEY, "WEBUI_SECRET_KEY": "x"}
+    settings |= {"OPENAI_API_BASE_URL": machine.url, "OPENAI_API_KEY": machine.key, "WEBUI_SECRET_KEY": "x"}
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     script = talk(Answer())
@@ -559,7 +567,7 @@ def _chat(page: httpx.Client, session: Session, machine: Machine) -> None:
 def program(client: str, script: Callable[[], Script], *runtime: str) -> Callable[[Machine], None]:
     """A client that is a library: a program of `programs/` uses it as its own documentation does."""
 
-    def drive(machine: Machine) -> None:
+    def talk_with(machine: Machine) -> None:
         source = next(SCRIPTS.glob(f"{client.replace('-', '_')}_talk.*"))
         target = source
         if source.suffix == ".mjs":  # it finds its packages beside itself
@@ -569,13 +577,13 @@ def program(client: str, script: Callable[[], Script], *runtime: str) -> Callabl
             machine.run(
                 *runtime,
                 str(target),
-                OPENAI_BASE_URL=machine.server.url,
-                OPENAI_API_KEY=KEY,
-                ANTHROPIC_BASE_URL=machine.server.url,
-                ANTHROPIC_API_KEY=KEY,
+                OPENAI_BASE_URL=machine.url,
+                OPENAI_API_KEY=machine.key,
+                ANTHROPIC_BASE_URL=machine.url,
+                ANTHROPIC_API_KEY=machine.key,
             )
 
-    return drive
+    return talk_with
 
 
 def _with(tool: str) -> Callable[[], Script]:
@@ -610,16 +618,20 @@ CLIENTS: dict[str, Callable[[Machine], None]] = {
 }
 
 
+def drive(machine: Machine) -> None:
+    """Hold a client's sessions."""
+    project(machine)
+    try:
+        CLIENTS[machine.client](machine)
+    except (subprocess.SubprocessError, OSError) as error:
+        print(f"{machine.client}: {str(error).replace(machine.key, 'KEY')[:1_500]}", file=sys.stderr)
+
+
 def main(names: list[str]) -> None:
     """Record the sessions of the named clients, or of all."""
     for name in names or CLIENTS:
         with tempfile.TemporaryDirectory(prefix="clients-") as folder, ScriptedServer() as server:
-            machine = Machine(name, Path(folder), server)
-            project(machine)
-            try:
-                CLIENTS[name](machine)
-            except (subprocess.SubprocessError, OSError) as error:
-                print(f"{name}: {re.sub(r'sk-[a-z0-9-]+', 'KEY', str(error))[:1_500]}", file=sys.stderr)
+            drive(Machine(name, Path(folder), server))
 
 
 if __name__ == "__main__":
