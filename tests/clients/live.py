@@ -82,21 +82,22 @@ class LiveMachine(Machine):
                 wrong.append(said)
         unknowable = min(len(wrong), len(expected.get("unknowable", ())))
         wanted, tolerated = (set(expected.get(key, {}).items()) for key in ("preferences", "false_preferences"))
-        learned = profile(vault, USER) - self.before
+        known = profile(vault, USER)
+        learned, lacking = known - self.before, wanted - known
         bodies = [received.body.decode("utf-8", "replace") for received, answer in session.kept if answer]
         given = [body for body in bodies if BLOCK.search(body)]
         shown = [json.dumps(said, ensure_ascii=False)[1:-1] for said in expected["turns"]]
         is_known = [said not in expected.get("unknowable", ()) for said in expected["turns"]]
         for said in wrong[unknowable:]:
             print(f"  {self.client} {name}: nobody typed {said[:150]!r}", file=sys.stderr)
-        for key, value in sorted(learned - wanted - tolerated) + sorted(wanted - learned):
+        for key, value in sorted(learned - wanted - tolerated) + sorted(lacking):
             print(f"  {self.client} {name}: {key} = {value}", file=sys.stderr)
         return Counter(
             turns_expected=len(expected["turns"]),
             turns=len(words),
             words_wrong=len(wrong) - unknowable,
             false_preferences=len(learned - wanted - tolerated),
-            preferences_missing=len(wanted - learned),
+            preferences_missing=len(lacking),
             memory_missing=sum(
                 known and not any(said in body or ascii(said)[1:-1] in body for body in given)
                 for said, known in zip(shown, is_known, strict=True)
