@@ -84,9 +84,7 @@ def _read_fields(
     if not isinstance(fields, dict):
         return ReadRequest()
     messages = read_messages(fields) or read_items(fields)
-    if messages is None:
-        return ReadRequest(model=_text(fields.get("model")), user=_text(fields.get("user")))
-    chat = read_chat(messages, config.proxy_housekeeping, headers, config.proxy_asides)
+    chat = read_chat(messages, config.proxy_housekeeping, headers, config.proxy_asides) if messages else None
     place = None
     if chat is not None:
         place = find_place(shortened.text, chat.message_index, chat.part_index)
@@ -94,7 +92,7 @@ def _read_fields(
         chat = replace(chat, words=words, context=context)
         if len(words) + len(context) > MAX_READ_BYTES:
             return ReadRequest(problem=_TOO_LARGE)
-    said = digests(messages)
+    said = digests(messages) if messages else {}
     return ReadRequest(
         *(chat, place, said, shortened, _text(fields.get("model")), _text(fields.get("user"))),
         name=conversation_of(headers) or next((digest.hex() for digest in said.values()), ""),

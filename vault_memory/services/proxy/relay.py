@@ -18,10 +18,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from vault_memory.adapters.models import Upstream
-from vault_memory.core.chat import (
-    conversation_id,
-    prompt,
-)
+from vault_memory.core.chat import conversation_id, prompt
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.proxy.continued import AnsweredRequests, continuing
 from vault_memory.services.proxy.doors import Provider
