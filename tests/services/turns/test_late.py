@@ -131,10 +131,3 @@ def test_what_is_saved_between_two_attempts_is_newer_too(vault: Vault) -> None:
     assert {key for key, _ in later.commits(ProfileFiles.read(vault, "alice", at).profile)} == {"theme"}
     by_hand("Vim", "Helix")(vault)
     assert {key for key, _ in later.commits(ProfileFiles.read(vault, "alice", at).profile)} == {"theme", "tools"}
-
-
-def test_a_file_that_was_saved_in_the_same_tick_is_newer(vault: Vault) -> None:
-    at = vault.now()
-    set_preference(vault, "alice", "theme", "dark")
-    os.utime(vault.path("alice", "USER.md"), (at.timestamp() - 0.007,) * 2)
-    assert not record_turn(vault, "alice", "I prefer light mode", created_at=at).changes

@@ -36,8 +36,6 @@ from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, write
 
 _MAX_LATER_COMMITS = 1_000
-_TICK = timedelta(milliseconds=20)
-"""A file's time may be so much before the clock's: it is that of the system's last tick."""
 
 
 class LaterChanges:
@@ -153,7 +151,7 @@ class ProfileFiles:
         """The signals, marked where their value was changed after `at`: by a turn, a command or a request, which are
         evidence, or by hand, which is a commit. Nothing is looked up where nobody has written the profile since."""
         saved_at = self.vault.saved_at(layout.user_dir(self.user_id) / layout.PROFILE)
-        if saved_at is None or saved_at + _TICK <= self.at or all(signal.strength == "manual" for signal in signals):
+        if saved_at is None or saved_at <= self.at or all(signal.strength == "manual" for signal in signals):
             return signals
         changed = self._changed_since({signal.key for signal in signals})
         return [replace(signal, is_late=_subject(signal.key, signal.cleaned()) in changed) for signal in signals]
