@@ -35,6 +35,7 @@ import httpx
 from tests.clients import recording
 from tests.clients.install import bin_folder, version
 from tests.clients.provider import Answer, Call, door, say
+from tests.clients.settings import ADDRESS, TOKEN, Settings, settings
 from tests.scripted_http import Received, Reply, ScriptedServer
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -175,6 +176,13 @@ class Machine:
             **more,
         }
 
+    def settings(self, model: str = "m") -> Settings:
+        """The client's settings from `docs/clients.md`, for this machine; their files are written."""
+        found = settings(self.client, self.root, self.key, model)
+        for name, text in found.files.items():
+            self.write(name, text)
+        return found
+
     def write(self, name: str, text: str) -> Path:
         path = self.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -294,14 +302,14 @@ def claude_code(machine: Machine) -> None:
     machine.write("project/.claude/commands/deploy.md", f"Deploy the project to $ARGUMENTS. {BAIT}\n")
     skill = "---\nname: brew\ndescription: How tea is brewed\n---\n"
     machine.write("project/.claude/skills/brew/SKILL.md", f"{skill}Brew it slowly. {BAIT}\n")
-    settings = {"ANTHROPIC_BASE_URL": machine.root, "ANTHROPIC_AUTH_TOKEN": machine.key, "DISABLE_AUTOUPDATER": "1"}
-    settings |= {"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1"}
+    environ = machine.settings().environ | {"DISABLE_AUTOUPDATER": "1"}
+    environ |= {"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1"}
     claude, allowed = ["claude", "-p"], ["--allowedTools", "Bash,Read,Agent,Skill"]
     bash = Answer("", [Call("Bash", {"command": "cat notes.txt", "description": "Read the notes"})])
     with machine.session("talk", talk(bash)):
-        machine.run(*claude, DARK, *allowed, **settings)
-        machine.run(*claude, "-c", CHINESE, *allowed, **settings)
-        machine.run(*claude, "-c", CONCISE, *allowed, **settings)
+        machine.run(*claude, DARK, *allowed, **environ)
+        machine.run(*claude, "-c", CHINESE, *allowed, **environ)
+        machine.run(*claude, "-c", CONCISE, *allowed, **environ)
     script = Script(
         {
             "Deploy the project": [bash, Answer("Deployed.")],
@@ -311,10 +319,10 @@ def claude_code(machine: Machine) -> None:
         }
     )
     with machine.session("commands", script):
-        machine.run(*claude, "/deploy staging", *allowed, **settings)
-        machine.run(*claude, "-c", "I like light themes best.", *allowed, **settings)
-        machine.run(*claude, "-c", "/compact", *allowed, **settings)
-        machine.run(*claude, "-c", "What did we do so far?", *allowed, **settings)
+        machine.run(*claude, "/deploy staging", *allowed, **environ)
+        machine.run(*claude, "-c", "I like light themes best.", *allowed, **environ)
+        machine.run(*claude, "-c", "/compact", *allowed, **environ)
+        machine.run(*claude, "-c", "What did we do so far?", *allowed, **environ)
     order = f"Count the lines of notes.txt. I prefer detailed answers. {BAIT}"
     agent = {"description": "Count the lines", "prompt": order, "subagent_type": "general-purpose"}
     script = Script(
@@ -325,8 +333,8 @@ def claude_code(machine: Machine) -> None:
         }
     )
     with machine.session("agents", script):
-        machine.run(*claude, "Let a sub-agent count the lines of notes.txt.", *allowed, **settings)
-        machine.run(*claude, "-c", "How is tea brewed? Use the skill.", *allowed, **settings)
+        machine.run(*claude, "Let a sub-agent count the lines of notes.txt.", *allowed, **environ)
+        machine.run(*claude, "-c", "How is tea brewed? Use the skill.", *allowed, **environ)
     script = Script(
         {
             "I like light themes": [Answer("Noted.")],
@@ -336,8 +344,8 @@ def claude_code(machine: Machine) -> None:
         }
     )
     machine.write(".claude.json", json.dumps(_begun(machine, machine.key)))
-    machine.write(".claude/settings.json", json.dumps({"theme": "dark", "env": settings}))
-    with machine.session("interactive", script) as session, machine.terminal("claude", **settings) as type_in:
+    machine.write(".claude/settings.json", json.dumps({"theme": "dark", "env": environ}))
+    with machine.session("interactive", script) as session, machine.terminal("claude", **environ) as type_in:
         for words in (
             "I like light themes best.",
             "!cat notes.txt",
@@ -359,17 +367,13 @@ def _begun(machine: Machine, key: str) -> dict[str, Any]:
 def codex(machine: Machine) -> None:
     """Codex, with `exec`."""
     machine.write("project/AGENTS.md", f"# Rules of the project\n{BAIT}\n")
-    machine.write(
-        ".codex/config.toml",
-        'model = "gpt-5"\nmodel_provider = "scripted"\n[model_providers.scripted]\nname = "scripted"\n'
-        f'base_url = "{machine.url}"\nenv_key = "SCRIPTED_KEY"\nwire_api = "responses"\n',
-    )
+    environ = machine.settings().environ
     bash = Answer("", [Call("exec_command", {"cmd": "cat notes.txt"})])
     command = ["codex", "exec", "--skip-git-repo-check", "-s", "danger-full-access"]
     with machine.session("talk", talk(bash)):
-        machine.run(*command, DARK, SCRIPTED_KEY=machine.key)
-        machine.run(*command, "resume", "--last", CHINESE, SCRIPTED_KEY=machine.key)
-        machine.run(*command, "resume", "--last", CONCISE, SCRIPTED_KEY=machine.key)
+        machine.run(*command, DARK, **environ)
+        machine.run(*command, "resume", "--last", CHINESE, **environ)
+        machine.run(*command, "resume", "--last", CONCISE, **environ)
     script = Script(
         {
             "I like light themes": [Answer("Noted.")],
@@ -378,25 +382,17 @@ def codex(machine: Machine) -> None:
         }
     )
     with machine.session("piped", script):
-        machine.run(
-            *command, "I like light themes best. Look at this file.", stdin=f"{BAIT}\n", SCRIPTED_KEY=machine.key
-        )
+        machine.run(*command, "I like light themes best. Look at this file.", stdin=f"{BAIT}\n", **environ)
         low = ["-c", "model_auto_compact_token_limit=50"]
-        machine.run(*command, *low, "resume", "--last", "What did we do so far?", SCRIPTED_KEY=machine.key)
+        machine.run(*command, *low, "resume", "--last", "What did we do so far?", **environ)
 
 
 def opencode(machine: Machine) -> None:
     """opencode, with a provider of the AI SDK that speaks chat completions."""
     machine.write("project/AGENTS.md", f"# Rules of the project\n{BAIT}\n")
     machine.write("project/.opencode/command/deploy.md", f"Deploy the project to $ARGUMENTS. {BAIT}\n")
-    provider = {
-        "npm": "@ai-sdk/openai-compatible",
-        "name": "scripted",
-        "options": {"baseURL": machine.url, "apiKey": machine.key},
-        "models": {"m": {"name": "m", "tool_call": True, "limit": {"context": 100000, "output": 8000}}},
-    }
-    config = {"provider": {"scripted": provider}, "model": "scripted/m", "autoupdate": False, "share": "disabled"}
-    machine.write(".config/opencode/opencode.json", json.dumps(config))
+    for name, text in machine.settings().files.items():
+        machine.write(name, json.dumps(json.loads(text) | {"autoupdate": False, "share": "disabled"}))
     bash = Answer("", [Call("bash", {"command": "cat notes.txt", "description": "Read the notes"})])
     run = ["opencode", "run", "--auto"]
     off = {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"}
@@ -438,8 +434,9 @@ def aider(machine: Machine) -> None:
         aside=Answer("fix: brew at 75 degrees"),
     )
     words = [DARK, "把 tea.py 的溫度改成 75。以後都用繁體中文回答我。", "/run cat notes.txt", CONCISE, "/exit"]
-    command = ["aider", "--model", "openai/m", "--openai-api-base", machine.url, "--openai-api-key", machine.key]
-    command += [
+    found = machine.settings()
+    command = [
+        *found.commands[0],
         "--no-pretty",
         "--no-fancy-input",
         "--yes-always",
@@ -449,16 +446,13 @@ def aider(machine: Machine) -> None:
     ]
     command += ["--edit-format", "diff", "--no-show-model-warnings", "--read", "CONVENTIONS.md", "tea.py", "notes.txt"]
     with machine.session("talk", script):
-        machine.run(*command, stdin="\n".join(words) + "\n")
+        machine.run(*command, stdin="\n".join(words) + "\n", **found.environ)
 
 
 def continue_(machine: Machine) -> None:
     """Continue's command line."""
-    config = machine.write(
-        "continue.yaml",
-        "name: scripted\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: m\n    provider: openai\n    model: m\n"
-        f"    apiBase: {machine.url}\n    apiKey: {machine.key}\n    roles: [chat]\nrules:\n  - {BAIT}\n",
-    )
+    [(name, text)] = machine.settings().files.items()
+    config = machine.write(name, f"{text}rules:\n  - {BAIT}\n")
     bash = Answer("", [Call("Bash", {"command": "cat notes.txt"})])
     run = ["cn", "-p", "--auto", "--config", str(config)]
     off = {"CONTINUE_TELEMETRY_ENABLED": "0"}
@@ -472,20 +466,17 @@ def cline(machine: Machine) -> None:
     """Cline's command line."""
     machine.write("project/.clinerules/rules.md", f"{BAIT}\n")
     bash = Answer("", [Call("run_commands", {"commands": ["cat notes.txt"]})])
-    auth = ["cline", "auth", "-p", "openai-compatible", "-k", machine.key, "-m", "m", "-b", machine.url]
+    auth, ask = machine.settings().commands
     machine.run(*auth)
     with machine.session("talk", talk(bash)):
-        machine.run("cline", "-P", "openai-compatible", "-m", "m", DARK)
+        machine.run(*ask, DARK)
     with machine.session("file", Script({"I like light": [Answer("Noted.")]})):
-        machine.run("cline", "-P", "openai-compatible", "-m", "m", "I like light themes best. Read @notes.txt")
+        machine.run(*ask, "I like light themes best. Read @notes.txt")
 
 
 def llm(machine: Machine) -> None:
     """Simon Willison's `llm`."""
-    models = f"- model_id: m\n  model_name: m\n  api_base: {machine.url}\n  can_stream: true\n"
-    models += "  api_key_name: openai\n"  # else it sends no key
-    machine.write(".config/io.datasette.llm/extra-openai-models.yaml", models)
-    keys = {"OPENAI_API_KEY": machine.key}
+    keys = machine.settings().environ
     script = talk(Answer())
     script.without_tools = True
     script.rounds[DARK] = [Answer("It says how hot the water should be.")]
@@ -498,9 +489,9 @@ def llm(machine: Machine) -> None:
 
 def open_webui(machine: Machine) -> None:
     """Open WebUI, asked as its page in the browser asks it; the first question has a file attached."""
-    settings = {"DATA_DIR": str(machine.home / "data"), "WEBUI_AUTH": "False", "OFFLINE_MODE": "True"}
-    settings |= {"HF_HUB_OFFLINE": "1", "BYPASS_EMBEDDING_AND_RETRIEVAL": "True", "ENABLE_OLLAMA_API": "False"}
-    settings |= {"OPENAI_API_BASE_URL": machine.url, "OPENAI_API_KEY": machine.key, "WEBUI_SECRET_KEY": "x"}
+    environ = machine.settings().environ | {"WEBUI_SECRET_KEY": "x", "OFFLINE_MODE": "True"}
+    environ |= {"DATA_DIR": str(machine.home / "data"), "WEBUI_AUTH": "False"}
+    environ |= {"HF_HUB_OFFLINE": "1", "BYPASS_EMBEDDING_AND_RETRIEVAL": "True", "ENABLE_OLLAMA_API": "False"}
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     script = talk(Answer())
@@ -512,7 +503,7 @@ def open_webui(machine: Machine) -> None:
         subprocess.Popen(
             command,
             cwd=machine.home,
-            env=machine.environ(**settings),
+            env=machine.environ(**environ),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         ) as server,
@@ -569,19 +560,15 @@ def program(client: str, script: Callable[[], Script], *runtime: str) -> Callabl
 
     def talk_with(machine: Machine) -> None:
         source = next(SCRIPTS.glob(f"{client.replace('-', '_')}_talk.*"))
-        target = source
-        if source.suffix == ".mjs":  # it finds its packages beside itself
-            target = bin_folder(client).parents[1] / source.name
-            shutil.copy(source, target)
+        found = machine.settings()
+        text = source.read_text(encoding="utf-8")
+        text = text.replace(ADDRESS, machine.root).replace(TOKEN, machine.key)
+        # A program of Node finds its packages beside itself.
+        folder = bin_folder(client).parents[1] if source.suffix == ".mjs" else machine.home
+        target = folder / source.name
+        target.write_text(text, encoding="utf-8")
         with machine.session("talk", script()):
-            machine.run(
-                *runtime,
-                str(target),
-                OPENAI_BASE_URL=machine.url,
-                OPENAI_API_KEY=machine.key,
-                ANTHROPIC_BASE_URL=machine.url,
-                ANTHROPIC_API_KEY=machine.key,
-            )
+            machine.run(*runtime, str(target), **found.environ)
 
     return talk_with
 

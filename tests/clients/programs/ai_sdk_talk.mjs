@@ -4,7 +4,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { stepCountIs, streamText, tool } from "ai";
 import { z } from "zod";
 
-const openai = createOpenAI({ baseURL: process.env.OPENAI_BASE_URL, apiKey: process.env.OPENAI_API_KEY });
+const openai = createOpenAI({ baseURL: "http://localhost:8765/v1", apiKey: "vault_alice_…" });
 const readFile = tool({
   description: "Read a file",
   inputSchema: z.object({ path: z.string() }),

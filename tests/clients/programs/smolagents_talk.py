@@ -1,6 +1,5 @@
 """A `ToolCallingAgent` with one tool, asked three times."""
 
-import os
 from pathlib import Path
 
 from smolagents import OpenAIServerModel, ToolCallingAgent, tool
@@ -16,7 +15,7 @@ def read_file(path: str) -> str:
     return Path(path).read_text()
 
 
-model = OpenAIServerModel("m", api_base=os.environ["OPENAI_BASE_URL"], api_key=os.environ["OPENAI_API_KEY"])
+model = OpenAIServerModel("MODEL", api_base="http://localhost:8765/v1", api_key="vault_alice_…")
 agent = ToolCallingAgent(tools=[read_file], model=model)
 agent.run("I prefer a dark theme for everything you build. What does notes.txt say?")
 agent.run("以後都用繁體中文回答我。notes.txt 有幾行？", reset=False)
