@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import yaml
@@ -12,7 +14,7 @@ from tests.clients.install import NPM, PYPI, version
 from tests.clients.record import SCRIPTS
 from tests.clients.settings import ADDRESS, PAGE, TOKEN, settings
 
-PARSERS = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
+PARSERS: dict[str, Callable[[str], Any]] = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
 
 
 @pytest.mark.parametrize("client", [*NPM, *PYPI])
