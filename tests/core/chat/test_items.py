@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vault_memory.core.chat import inject, is_round_of_tools, read_continued, read_items
+from vault_memory.core.chat import inject, is_round_of_tools, may_continue, read_continued, read_items
 from vault_memory.core.chat.items import MAX_ID_CHARS, Continued
 from vault_memory.core.chat.messages import Messages
 
@@ -84,6 +84,20 @@ def test_what_a_request_goes_on_with() -> None:
     for odd in (None, 7, [], {}, {"id": 7}, True):
         assert not read_continued({"previous_response_id": odd, "conversation": odd}) and not read_continued(odd)
     assert len(read_continued({"previous_response_id": "x" * 9_999}).response_id) == MAX_ID_CHARS
+
+
+@pytest.mark.parametrize("name", ["previous_response_id", "conversation"])
+def test_that_a_request_may_go_on_is_seen_without_parsing_it(name: str) -> None:
+    escaped = "".join(f"\\u{ord(letter):04X}" for letter in name)
+    for written in (
+        f'"{name}":"r"',
+        f'"{name}" \n : "r"',
+        f'"{escaped}":{{"id":"r"}}',
+        f'"{name[:-1]}\\u{ord(name[-1]):04x}":7',
+    ):
+        assert may_continue(f'{{"input": [[[[, {written}'.encode())
+    for other in (f'"{name}": null', f'"x{name}": "r"', json.dumps({"input": f'"{name}": "r"'})):
+        assert not may_continue(f"{{{other}}}".encode())
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from tests.clients.provider import Answer, Call, say
@@ -134,6 +135,9 @@ def test_nobody_joins_another_users_conversation(proxy: Proxy) -> None:
     bob = openai.OpenAI(base_url=f"{proxy.url}/v1", api_key=new_user_token(proxy.vault, "bob"), max_retries=0)
     with pytest.raises(openai.NotFoundError, match=theirs.id):
         bob.responses.create(model="m", input="What did I ask?", previous_response_id=theirs.id)
+    by_bob, body = {"Authorization": f"Bearer {bob.api_key}"}, {"model": "m", "previous_response_id": theirs.id}
+    for address in ("compact", "input_tokens"):
+        assert httpx.post(f"{proxy.url}/v1/responses/{address}", json=body, headers=by_bob).status_code == 404
     assert len(proxy.provider.received) == 1, "the provider would have gone on from it"
     bob.responses.create(model="m", input="And I?", previous_response_id="resp_of_before_the_start")
     program = openai.OpenAI(base_url=f"{proxy.url}/v1", api_key=own_token(proxy.vault.root), max_retries=0)
@@ -142,6 +146,29 @@ def test_nobody_joins_another_users_conversation(proxy: Proxy) -> None:
     proxy.turn()
     ids = [turn["conversation_id"] for user in ("alice", "bob") for turn in proxy.turns(user)]
     assert len({*ids}) == len(ids) == 4
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        {"input": "x " * 1_100_000},
+        {"input": [[]] * 100_001},
+        {"input": "hi", "messages": []},
+        {"input": "hi", "metadata": int("9" * 4_300)},
+    ],
+    ids=["too large", "too many values", "another API's", "long number"],
+)
+def test_nobody_goes_on_from_anothers_response_in_what_is_not_read(proxy: Proxy, hidden: dict[str, Any]) -> None:
+    answer(proxy, "80.", "70.", "60.")
+    theirs = proxy.openai().responses.create(model="m", input=QUESTION).id
+    bob = {"Authorization": f"Bearer {new_user_token(proxy.vault, 'bob')}"}
+    body = json.dumps(hidden | {"previous_response_id": theirs})
+    if "metadata" in hidden:
+        body = body.replace("9" * 4_300, "9" * 4_301)
+    refused = httpx.post(f"{proxy.url}/v1/responses", content=body, headers=bob, timeout=60)
+    assert refused.status_code == 400 and "another user's" in refused.text and len(proxy.provider.received) == 1
+    body = json.dumps(hidden | {"previous_response_id": None})
+    assert httpx.post(f"{proxy.url}/v1/responses", content=body, headers=bob, timeout=60).status_code == 200
 
 
 def test_an_error_makes_no_turn_and_a_response_that_failed_a_marked_one(proxy: Proxy) -> None:

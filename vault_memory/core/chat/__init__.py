@@ -10,7 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.chat import prompt
     from vault_memory.core.chat.escaping import escape, escape_line
-    from vault_memory.core.chat.items import Continued, is_round_of_tools, read_continued, read_items
+    from vault_memory.core.chat.items import Continued, is_round_of_tools, may_continue, read_continued, read_items
     from vault_memory.core.chat.messages import Messages, digests, read_messages
     from vault_memory.core.chat.place import Insertion, Place, find_place, find_places, inject
     from vault_memory.core.chat.prompt import Cut, Section, without_injected
@@ -39,6 +39,7 @@ __all__ = [
     "has_more_values",
     "inject",
     "is_round_of_tools",
+    "may_continue",
     "prompt",
     "read_chat",
     "read_continued",
@@ -73,6 +74,7 @@ __getattr__ = lazy_exports(
         "has_more_values": "shortened",
         "inject": "place",
         "is_round_of_tools": "items",
+        "may_continue": "items",
         "read_chat": "request",
         "read_continued": "items",
         "read_items": "items",

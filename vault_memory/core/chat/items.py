@@ -7,6 +7,7 @@ to answer has a `call_id` for which the response holds no output.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,8 @@ _ENDED = ("completed", "incomplete", "failed", "cancelled")
 _DELTAS = ("response.output_text.delta", "response.refusal.delta")
 MAX_ID_CHARS = 200
 """Of a response or a conversation."""
+_CONTINUED = re.compile(rb'"(?:previous_response_id|conversation)"\s*+:\s*+(?!null)')
+_ESCAPED = re.compile(rb"\\u00([2-7][0-9A-Fa-f])")
 _CONSENT = "mcp_approval_request"
 """The one item without a `call_id` that waits for the client."""
 
@@ -68,12 +71,19 @@ class Continued:
 
 def read_continued(request: Any) -> Continued:
     """What a request for a response goes on from, in parsed JSON."""
-    if not isinstance(request, Mapping) or "messages" in request:
+    if not isinstance(request, Mapping) or request.get("messages") is not None:
         return Continued()
     conversation = request.get("conversation")
     named = conversation.get("id") if isinstance(conversation, Mapping) else conversation
     response_id, conversation_id = (_text(each)[:MAX_ID_CHARS] for each in (request.get("previous_response_id"), named))
     return Continued(response_id, conversation_id, request.get("store") is not False)
+
+
+def may_continue(body: bytes) -> bool:
+    """Whether a request may name what it goes on from, told without parsing it: it has a member of such a name, at any
+    depth and with any escapes."""
+    plain = _ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), body) if b"\\u00" in body else body
+    return _CONTINUED.search(plain) is not None
 
 
 def is_round_of_tools(messages: Messages | None) -> bool:

@@ -74,7 +74,7 @@ def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> A
 
     @router.post("/responses")
     async def responses(request: Request) -> Response:
-        return await _with_memory(request, relay, "openai")
+        return await _with_memory(request, relay, "openai", may_continue=True)
 
     @router.get("/responses")
     async def responses_by_websocket(request: Request) -> Response:
@@ -99,9 +99,10 @@ def _asks_for_another_protocol(request: Request) -> bool:
     return "upgrade" in request.headers or "upgrade" in (name.strip() for name in named)
 
 
-async def _with_memory(request: Request, relay: Relay, provider: Provider) -> Response:
+async def _with_memory(request: Request, relay: Relay, provider: Provider, *, may_continue: bool = False) -> Response:
+    """`may_continue`: the provider keeps what was said at this address, and a request may go on with it."""
     with _row(request, relay, await identify(request)) as row:
-        prepared = await _prepared(request, relay, row)
+        prepared = await _prepared(request, relay, row, may_continue)
         kept = 0 if prepared.user_request is None else sys.getsizeof(prepared.user_request.chat.words) + TURN_BYTES
         return await _send(request, relay, provider, prepared, row, kept)
 
@@ -118,13 +119,15 @@ def _row(request: Request, relay: Relay, caller: Caller) -> Iterator[Row]:
         raise
 
 
-async def _prepared(request: Request, relay: Relay, row: Row) -> Prepared:
+async def _prepared(request: Request, relay: Relay, row: Row, may_continue: bool) -> Prepared:
     body = await _body(request)
     read = await relay.read(body, request.headers.raw)
     caller = await identify(request)
     row.user = user_id = _user(request, caller, relay.vault, read.user)
     row.model = read.model or ""
-    if not caller.admin:  # the vault's own token is that of a program that may have several people in one conversation
+    if (
+        may_continue and not caller.admin
+    ):  # the vault's own token is that of a program that may have several people in one conversation
         relay.refuse_anothers(read, user_id, caller.as_of)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
     wishes = {wish.strip().lower() for wish in request.headers.getlist("X-Vault-Record")}
@@ -144,7 +147,10 @@ async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Resp
         path = _path(request)
         if not keeps_nothing(request.method, path):
             await asyncio.to_thread(_refuse_shared, request, relay.vault, caller, provider, path)
-        return await _send(request, relay, provider, Prepared(await _body(request), "off; passed through"), row)
+        body = await _body(request)
+        if path.startswith("/responses/") and not caller.admin:  # to make it short, or to count it
+            relay.refuse_anothers(await relay.read(body, request.headers.raw), caller.user_id or "", caller.as_of)
+        return await _send(request, relay, provider, Prepared(body, "off; passed through"), row)
 
 
 def _refuse_shared(request: Request, vault: Vault, caller: Caller, provider: Provider, path: str) -> None:

@@ -18,6 +18,7 @@ from vault_memory.core.chat import (
     digests,
     find_place,
     is_round_of_tools,
+    may_continue,
     read_chat,
     read_continued,
     read_items,
@@ -37,7 +38,8 @@ class ReadRequest:
     `place` is where its words stand in the `short` form; `said` are the digests by which messages are known
     (`core.chat.digests`). `problem` says why a body was not read, though it may hold a chat; "" if it was. `name` is
     what its conversation is known by: the id that a header gives it, else its first message. `continued` is what the
-    chat goes on with, and `is_round`: it holds nothing but what tools gave.
+    chat goes on with, and `is_round`: it holds nothing but what tools gave. `may_continue`: it may go on with
+    something else, which was not read.
     """
 
     chat: ChatRequest | None = None
@@ -50,6 +52,7 @@ class ReadRequest:
     name: str = ""
     continued: Continued = Continued()
     is_round: bool = False
+    may_continue: bool = False
 
     @property
     def has_earlier(self) -> bool:
@@ -63,19 +66,19 @@ class ReadRequest:
 def read_body(body: bytes, headers: Iterable[tuple[bytes, bytes]], key: bytes, config: Config) -> ReadRequest:
     """Read a body. With the secret `key` long texts in it are left out while it is parsed (`core.chat.shorten`)."""
     shortened = shorten(body, key)
-    if not shortened.is_readable:
-        return ReadRequest(problem=_TOO_LARGE)
-    try:
-        fields = json.loads(shortened.text)
-        return _read_fields(fields, shortened, body, by_name(headers), config)
-    except RecursionError:
-        return ReadRequest(problem="the request is nested too deeply to be read")
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        if body.startswith(BOM_UTF8):
-            return ReadRequest(problem="the request begins with a byte order mark, with which no JSON begins")
-        return ReadRequest()  # no JSON: the provider says so to the client itself
-    except ValueError:
-        return ReadRequest(problem="the request has a number that is too long to be read")
+    problem = _TOO_LARGE
+    if shortened.is_readable:
+        try:
+            fields = json.loads(shortened.text)
+            return _read_fields(fields, shortened, body, by_name(headers), config)
+        except RecursionError:
+            problem = "the request is nested too deeply to be read"
+        except (json.JSONDecodeError, UnicodeDecodeError):
+            is_marked = body.startswith(BOM_UTF8)  # what is no JSON otherwise, the provider refuses itself
+            problem = "the request begins with a byte order mark, with which no JSON begins" if is_marked else ""
+        except ValueError:
+            problem = "the request has a number that is too long to be read"
+    return ReadRequest(problem=problem, may_continue=may_continue(shortened.short))
 
 
 def _read_fields(
@@ -91,13 +94,15 @@ def _read_fields(
         words, context = (shortened.restored(text, body) for text in (chat.words, chat.context))
         chat = replace(chat, words=words, context=context)
         if len(words) + len(context) > MAX_READ_BYTES:
-            return ReadRequest(problem=_TOO_LARGE)
+            return ReadRequest(problem=_TOO_LARGE, may_continue=may_continue(shortened.short))
     said = digests(messages) if messages else {}
+    continued, of_any_api = read_continued(fields), read_continued(fields | {"messages": None})
     return ReadRequest(
         *(chat, place, said, shortened, _text(fields.get("model")), _text(fields.get("user"))),
         name=conversation_of(headers) or next((digest.hex() for digest in said.values()), ""),
-        continued=read_continued(fields),
+        continued=continued,
         is_round=is_round_of_tools(messages),
+        may_continue=bool(of_any_api) and not continued,
     )
 
 

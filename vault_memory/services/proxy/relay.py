@@ -19,7 +19,8 @@ from weakref import WeakValueDictionary
 
 from vault_memory.adapters.models import Upstream
 from vault_memory.core.chat import conversation_id, prompt
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.services.admin import people
 from vault_memory.services.proxy.continued import AnsweredRequests, continuing
 from vault_memory.services.proxy.doors import Provider
 from vault_memory.services.proxy.giving import MemoryGiver
@@ -145,7 +146,13 @@ class Relay:
         return prepared
 
     def refuse_anothers(self, read: ReadRequest, user_id: str, as_of: int) -> None:
-        """Raise `NotFound` for a request that goes on with what another user was answered."""
+        """Raise `NotFound` for a request that goes on with what another user was answered, and `UsageError` where that
+        cannot be read."""
+        if read.may_continue and len(people(self.vault)) > 1:
+            raise UsageError(
+                "what this request goes on from cannot be read, and may be another user's: send less at once, and no "
+                "`messages`"
+            )
         self._answered.refuse_anothers(read.continued, user_id, as_of)
 
     async def send(
