@@ -35,6 +35,25 @@ def test_set_list_unset(cli: Cli) -> None:
     assert cli.git("status", "--porcelain") == ""
 
 
+def test_a_wish_of_an_old_file_undoes_neither_a_setting_nor_an_edit(cli: Cli) -> None:
+    """Learning in time: a signal older than the last change of its key replaces nothing, whoever made that change."""
+    cli("turn", "--user", "alice", "--message", "請用中文回答")
+    cli("pref", "set", "--user", "alice", "theme", "light")
+    profile = cli.folder / PROFILE
+    profile.write_text(profile.read_text("utf-8").replace("zh-TW", "en"), "utf-8")
+    old = {
+        "user_id": "alice",
+        "user_message": "我喜歡暗色主題，以後請用繁體中文回答",
+        "created_at": "2026-01-05T09:00:00+08:00",
+    }
+    for stdin in (json.dumps(old), json.dumps(old | {"user_message": "以後都用暗色主題，用日文回答我"})):
+        assert "1 turn replayed" in cli("turn", "--jsonl", "-", stdin=stdin)
+    values = {row["key"]: row["value"] for row in cli.json("pref", "list", "--user", "alice")}
+    assert (values["theme"], values["language"]) == ("light", "en")
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+    assert {"key": "theme", "value": "dark", "suggested_default": False} in cli.json("pref", "list", "--user", "alice")
+
+
 def test_wrong_calls_name_the_next_step(cli: Cli) -> None:
     cli("turn", "--user", "alice", "--message", "你好")
     for words, code, complaint in (
