@@ -109,8 +109,9 @@ def is_han(text: str) -> bool:
 
 def _words(folded: str, left_out: frozenset[str] = frozenset()) -> list[str]:
     words = []
+    has_han = not folded.isascii()
     for run in _RUN.findall(folded):
-        if _HAN_RUN.match(run):
+        if has_han and _HAN_RUN.match(run):
             words.append(run)
             continue
         word = _indexed_form(run)
@@ -287,6 +288,8 @@ _DATE_FORMS: list[tuple[re.Pattern[str], tuple[int, int, int]]] = [
     (re.compile(r"(?<![\d年个個])(\d{1,2})\s*月(?![\d\s]*[\d日号號])"), (0, 1, 0)),
 ]
 _FORMS_WITHOUT_DIGITS = [form for form in _DATE_FORMS if form[1] == (0, 1, 0) and r"\d" not in form[0].pattern]
+_BEFORE_MONTH = tuple({f"n {name[0].upper()}" for name in _MONTHS})
+"""What stands in every date without digits (`in May`): the search for these is much quicker than the patterns."""
 _DIGIT = re.compile(r"\d")
 
 
@@ -297,7 +300,11 @@ def day_terms(day: date) -> list[str]:
 
 def date_terms(text: str) -> list[str]:
     """The terms of the dates that a text names, each once, the most exact of each mention first."""
-    forms = _DATE_FORMS if _DIGIT.search(text) else _FORMS_WITHOUT_DIGITS
+    forms = _DATE_FORMS
+    if not _DIGIT.search(text):
+        if not any(begin in text for begin in _BEFORE_MONTH):
+            return []
+        forms = _FORMS_WITHOUT_DIGITS
     found: dict[str, None] = {}
     taken = bytearray(len(text))
     for pattern, (year, month, day) in forms:
