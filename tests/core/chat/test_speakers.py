@@ -36,7 +36,8 @@ def heard(content: Any, *before: Mapping[str, Any], headers: Mapping[str, str] |
     [
         ([f"<system-reminder>\n{BAIT}\n</system-reminder>", "hi"], "hi"),
         ([f"<system-reminder>\n{BAIT}</system-reminder>\n{BAIT}\n</system-reminder>\n", "hi"], "hi"),
-        ([f"<system-reminder>\n{BAIT}", "hi"], "hi"),
+        ([f"\ufeff<system-reminder>\n{BAIT}\n</system-reminder >", "hi"], "hi"),
+        ([f"<a_b:c>{BAIT}</a_b:c>", "hi"], "hi"),
         ([f"<ide_selection>a.py: {BAIT}</ide_selection>", "hi"], "hi"),
         ([f"<of-tomorrow x='1'>{BAIT}</of-tomorrow>\n<also_new>{BAIT}</also_new>", "hi"], "hi"),
         (["hi", f'<file_content path="a.md">\n{BAIT}\n</file_content>'], "hi"),
@@ -65,7 +66,7 @@ def test_only_the_words_are_heard_beside_what_a_client_adds(content: Any, words:
     [
         (CLINE, ["<task>\nhi\n</task>", f"<environment_details>\n{BAIT}\n</environment_details>"], "hi"),
         (CLINE, ["[read_file for 'a.md'] Result:", BAIT], None),
-        (CLINE, ["[execute_command for 'ls'] Result:", f"{BAIT}\n<feedback>\nhi\n</feedback>"], "hi"),
+        (CLINE, ["[execute_command for 'ls'] Result:", f"{BAIT}\n<feedback>\nhi\n</feedback>"], None),
         (
             COPILOT,
             f"<context>\n{BAIT}\n</context>\n<reminderInstructions>\nx\n</reminderInstructions>\n"
@@ -75,12 +76,31 @@ def test_only_the_words_are_heard_beside_what_a_client_adds(content: Any, words:
         (AIDER, "hi\n\nReply in French.\n", "hi"),
         (AIDER, f"I ran this command:\n\ncat a\n\nAnd got this output:\n\n{BAIT}\n", None),
         (SMOLAGENTS, "New task:\nhi", "hi"),
-        (SMOLAGENTS, [f"Observation:\n{BAIT}\nNew task:\nhi"], "hi"),
+        (SMOLAGENTS, [f"Observation:\n{BAIT}\nNew task:\nhi"], None),
         (SMOLAGENTS, f"Observation:\n{BAIT}", None),
     ],
 )
 def test_a_client_that_is_known_by_its_instructions(before: Mapping[str, Any], content: Any, words: str | None) -> None:
     assert said(content, before) == words
+
+
+@pytest.mark.parametrize("name", ["system-reminder", "ide_selection", "file_contents", "environment_details"])
+@pytest.mark.parametrize("between", [f"\n{BAIT}\n", BAIT])
+def test_a_file_that_closes_and_opens_its_clients_tag_is_not_heard(name: str, between: str) -> None:
+    """What stands between is the person's or the file's: nobody can tell, so it is context."""
+    part = f"<{name}>\n# README\n</{name}>{between}<{name}>\nend\n</{name}>"
+    found = heard([part, "fix the bug"])
+    assert found is not None and (found.words, found.context) == ("fix the bug", "")
+    alone = heard(part)
+    assert alone is not None and (alone.words, alone.context) == ("", part)
+    assert said(part, headers=CLAUDE) is None
+    if name != "file_contents":  # of no client we know: it may be code that the person pasted
+        after = heard(f"{part}\nfix the bug")
+        assert after is not None and (after.words, after.context) == ("fix the bug", part)
+
+
+def test_what_follows_a_clients_tag_that_is_never_closed_is_context() -> None:
+    assert said([f"<system-reminder>\n{BAIT}", "hi"]) == "hi"
 
 
 @pytest.mark.parametrize(

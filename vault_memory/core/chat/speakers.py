@@ -17,7 +17,8 @@ from vault_memory.core.chat.prompt import without_injected
 from vault_memory.core.clients import Command, Rules
 
 _TAG = re.compile(r"<([A-Za-z][\w.:-]{0,63}(?: instructions)?)(?:\s[^<>]{0,2000})?>")
-_OF_A_CLIENT = re.compile(r"[A-Za-z][\w.]*[_-][\w.-]*\Z")
+_CLOSING = re.compile(r"</([A-Za-z][\w.:-]{0,63}(?: instructions)?)\s{0,20}>")
+_OF_A_CLIENT = re.compile(r"[A-Za-z][\w.:]*[_-][\w.:-]*\Z")
 _LINE_TAG = re.compile(rf"(?:(?<![^\n>])|(?<=\n)[ \t]*){_TAG.pattern}")
 _MOST_SPANS = 100
 """A text of more tags than a client writes is the person's: each is looked for to the end of it."""
@@ -90,11 +91,7 @@ def _judge_message(message: Message, rules: Rules, instructions: str, is_agent: 
             is_result = False
         elif handed_on:
             each.words = handed_on.strip()
-        elif is_ended:
-            continue
-        elif is_result:
-            each.words = "\n".join(_in_word_tags(text, rules))
-        else:
+        elif not is_ended and not is_result:
             is_lone = len(texts) == 1 and not is_agent
             each.words, each.context = _judge_text(text, rules, instructions, is_lone=is_lone)
             is_ended = any(pattern.search(text) for pattern in rules.ends)
@@ -108,7 +105,7 @@ def _judge_text(text: str, rules: Rules, instructions: str, *, is_lone: bool) ->
 
 
 def _words_and_context(text: str, rules: Rules, instructions: str) -> tuple[str, str]:
-    text, context = _without_asides(text, rules)
+    text, context = _without_asides(text.lstrip("\ufeff"), rules)
     text = _before_ends(text, rules, instructions).strip()
     if not text or _begins(rules.asides, text):
         return "", context
@@ -187,30 +184,31 @@ def _common_end(one: str, other: str) -> int:
 
 
 def _without_asides(text: str, rules: Rules) -> tuple[str, str]:
-    """The text without the spans of tags that a client is known for, and what follows one that is never closed."""
+    """The text without the spans of tags that a client is known for, and what of these may not be the client's: what
+    follows one that is never closed, and a span that closes more than once."""
     kept: list[str] = []
+    uncertain: list[str] = []
     position = 0
     for tag in _LINE_TAG.finditer(text):
         if tag.start() < position or tag[1] not in rules.aside_tags:
             continue
         kept.append(text[position : tag.start()])
-        end = _span_end(text, tag[1], tag.end())
-        if end < 0:
-            return "".join(kept), text[tag.start() :].strip()
-        position = end
-    return "".join([*kept, text[position:]]), ""
+        closing = _closing(text, tag)
+        position = closing.end() if closing else len(text)
+        if closing is None or f"</{tag[1]}" in text[tag.end() : closing.start()]:
+            uncertain.append(text[tag.start() : position].strip())
+    return "".join([*kept, text[position:]]), "\n".join(uncertain)
 
 
-def _span_end(text: str, name: str, start: int) -> int:
-    """Where the span of a tag ends that was opened before `start`: at the last closing tag before the next opening one,
-    for a file in it may have a closing one, too. -1 if it is never closed."""
-    closing = f"</{name}>"
-    first = text.find(closing, start)
-    if first < 0:
-        return -1
-    opening = text.find(f"<{name}", first)
-    last = text.rfind(closing, first, opening if opening >= 0 else len(text))
-    return last + len(closing)
+def _closing(text: str, tag: re.Match[str]) -> re.Match[str] | None:
+    """The closing tag of a span: the last one of its name. A file in it may hold closing ones, and opening ones after
+    them, so that what stands between looks like a person's words. None if it is never closed."""
+    at = len(text)
+    while (at := text.rfind(f"</{tag[1]}", tag.end(), at)) >= 0:
+        closing = _CLOSING.match(text, at)
+        if closing and closing[1] == tag[1]:
+            return closing
+    return None
 
 
 def _leading_tags(text: str, rules: Rules) -> tuple[list[str], str]:
@@ -218,11 +216,11 @@ def _leading_tags(text: str, rules: Rules) -> tuple[list[str], str]:
     names: list[str] = []
     at = 0
     while tag := _TAG.match(text, _after_space(text, at)):
-        end = _span_end(text, tag[1], tag.end()) if tag[1] in rules.aside_tags else -1
-        if end < 0:
+        closing = _closing(text, tag) if tag[1] in rules.aside_tags else None
+        if closing is None:
             break
         names.append(tag[1])
-        at = end
+        at = closing.end()
     return names, text[at:]
 
 
@@ -239,19 +237,12 @@ def _spans(text: str) -> list[tuple[str, str]]:
     at = 0
     while at < len(text):
         tag = _TAG.match(text, at)
-        end = _span_end(text, tag[1], tag.end()) if tag else -1
-        if not tag or end < 0 or len(found) == _MOST_SPANS:
+        closing = _closing(text, tag) if tag else None
+        if not tag or not closing or len(found) == _MOST_SPANS:
             return []
-        found.append((tag[1], text[tag.end() : end - len(tag[1]) - 3].strip()))
-        at = _after_space(text, end)
+        found.append((tag[1], text[tag.end() : closing.start()].strip()))
+        at = _after_space(text, closing.end())
     return found
-
-
-def _in_word_tags(text: str, rules: Rules) -> Iterator[str]:
-    """The contents of the tags around a person's words."""
-    for tag in islice(_LINE_TAG.finditer(text), _MOST_SPANS):
-        if tag[1] in rules.word_tags and (end := text.find(f"</{tag[1]}>", tag.end())) >= 0:
-            yield text[tag.end() : end].strip()
 
 
 def _after_space(text: str, at: int) -> int:
