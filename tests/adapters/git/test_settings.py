@@ -32,10 +32,14 @@ PROGRAMS = (
     "filter.evil.clean",
     "filter.evil.smudge",
     "filter.evil.process",
+    "filter..clean",  # `[filter ""]`, which `* filter=` names
+    "filter..smudge",
+    "filter..process",
     "merge.evil.driver",
     "merge.vault-memory-profile.driver",
     "credential.helper",
     "credential.https://example.org.helper",
+    "credential..helper",
     "gpg.program",
     "gpg.ssh.program",
     "gpg.ssh.defaultKeyCommand",
@@ -66,7 +70,7 @@ def hostile(vault: Vault, tmp_path: Path) -> Vault:
     vault.git("remote", "add", "origin", str(tmp_path / "hub.git"))
     vault.add(b"one")
     vault.git("push", "-q", "origin", "main")
-    vault.write(b"*.md diff=evil merge=evil\n*.txt filter=evil\n", PurePosixPath(".gitattributes"))
+    vault.write(b"*.md diff=evil merge=evil\n*.txt filter=evil\n*.csv filter=\n", PurePosixPath(".gitattributes"))
     for key in PROGRAMS:
         vault.git("config", key, evil(vault, key))
     for key in ("log.showSignature", "push.gpgSign", "filter.evil.required", "submodule.recurse"):
@@ -81,7 +85,8 @@ def everything(vault: Vault, history: History) -> None:
     """What a vault does with git, in one go."""
     vault.add(b"two")
     vault.write(b"one\ntwo\nthree\n")
-    vault.write(b"raw\n", PurePosixPath("big.txt"))
+    for name in ("big.txt", "big.csv"):
+        vault.write(b"raw\n", PurePosixPath(name))
     history.uncommitted()
     history.log([USER])
     history.working_tree.is_ignored(NOTE)
@@ -131,21 +136,22 @@ def test_a_config_that_is_included_or_shared_counts_as_the_repositorys(vault: Va
     assert ran(vault) == ["ran-core.fsmonitor"], "plain git starts it: the test would see it"
 
 
-def test_a_file_whose_filter_is_refused_waits_and_blocks_no_other(vault: Vault) -> None:
-    vault.git("config", "filter.rot.clean", "tr a-z n-za-m")
-    vault.git("config", "filter.rot.smudge", "tr a-z n-za-m")
-    vault.git("config", "filter.rot.required", "true")
-    vault.write(b"notes/** filter=rot\n", PurePosixPath(".gitattributes"))
+@pytest.mark.parametrize("name", ["rot", ""])
+def test_a_file_whose_filter_is_refused_waits_and_blocks_no_other(vault: Vault, name: str) -> None:
+    vault.git("config", f"filter.{name}.clean", "tr a-z n-za-m")
+    vault.git("config", f"filter.{name}.smudge", "tr a-z n-za-m")
+    vault.git("config", f"filter.{name}.required", "true")
+    vault.write(f"notes/** filter={name}\n".encode(), PurePosixPath(".gitattributes"))
     vault.write(b"by hand\n", NOTE)
     vault.write(b"mine\n", PurePosixPath("open.md"))
     assert [edit.path.name for edit in vault.history.uncommitted()] == [".gitattributes", "open.md"]
     assert vault.history.uncommitted([NOTE]) == []
-    assert vault.history.obstacles.waiting_for_filter() == {NOTE: "rot"}
+    assert vault.history.obstacles.waiting_for_filter() == {NOTE: name}
     flushed = vault.history.commit([vault.draft(b"assistant's", NOTE), vault.draft(b"other")])
-    assert flushed.waiting == 1 and len(flushed.commits) == 1 and "rot" in (flushed.paused or "")
+    assert flushed.waiting == 1 and len(flushed.commits) == 1 and f"filter {name!r}" in (flushed.paused or "")
     assert vault.subjects() == ["add other"]
     allowed = settings_of(vault.root).refused
-    assert {each.key for each in allowed} == {"filter.rot.clean", "filter.rot.smudge"}
+    assert {each.key for each in allowed} == {f"filter.{name}.clean", f"filter.{name}.smudge"}
     trusting = History(vault.root, allowed_settings=lambda: allowed)
     assert trusting.refused_settings() == () and len(trusting.flush().commits) == 1, "ours alone"
     assert vault.git("show", f"HEAD:{NOTE}") == "nffvfgnag'f\n"

@@ -116,7 +116,7 @@ def test_files_that_go_through_a_filter_move_or_stop_the_renaming_before_it_begi
     for name, path in (("upper", "memory/alice/a.md"), ("gone", "memory/an/a.md")):
         clean = (f"filter.{name}.clean", "tr a-z A-Z")
         git.run(vault.root, "config", *clean)
-        with pytest.raises(HistoryError, match=f"{path} goes through the filter {name}.*trust"):
+        with pytest.raises(HistoryError, match=f"{path} goes through the filter {name!r}.*trust"):
             rename_user(vault, "alice", "an")
         assert vault.user_ids() == ["alice"]
         git.run(vault.root, "config", "--global", *clean)

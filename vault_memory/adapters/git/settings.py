@@ -121,33 +121,33 @@ ALTERNATES = "objects/info/alternates"
 """No setting of git's config, but a file of its own that leads git to the objects of other repositories."""
 NETWORK = re.compile(
     ALTERNATES + r"|core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand)"
-    r"|credential\.(?:.+\.)?(?:helper|protectprotocol|sanitizeprompt)|protocol\.(?:.+\.)?allow"
-    r"|remote\..+\.(?:uploadpack|receivepack|vcs|proxy|pushurl|promisor)|url\..*\.(?:insteadof|pushinsteadof)"
+    r"|credential\.(?:.*\.)?(?:helper|protectprotocol|sanitizeprompt)|protocol\.(?:.*\.)?allow"
+    r"|remote\..*\.(?:uploadpack|receivepack|vcs|proxy|pushurl|promisor)|url\..*\.(?:insteadof|pushinsteadof)"
     r"|fetch\.bundleuri|fetch\.fsck\..+|extensions\.partialclone|promisor\..+"
-    r"|http\.(?:.+\.)?(?!(?:postbuffer|version|useragent|maxrequests|lowspeedlimit|lowspeedtime)\Z)[^.]+",
+    r"|http\.(?:.*\.)?(?!(?:postbuffer|version|useragent|maxrequests|lowspeedlimit|lowspeedtime)\Z)[^.]+",
     re.DOTALL,
 )
 """Keys that decide which program talks to a remote, which remote that is, what is sent to it, who may listen, or what
 is checked in what it sends."""
-SIGNING = re.compile(r"gpg\.(?:.+\.)?(?:program|defaultkeycommand)", re.DOTALL)
+SIGNING = re.compile(r"gpg\.(?:.*\.)?(?:program|defaultkeycommand)", re.DOTALL)
 """Keys of the programs that sign."""
 NEXT_STEP = "say yes to it with `vault-memory trust`, or set it in your own settings with `git config --global`"
 """What a person does to let a refused setting take effect."""
-_FILTER = re.compile(r"filter\.(.+)\.(?:clean|smudge|process)", re.DOTALL)
-_LFS = re.compile(r"lfs\.(?:.+\.)?(?:clean|smudge|path|standalonetransferagent)", re.DOTALL)  # git-lfs starts these
+_FILTER = re.compile(r"filter\.(.*)\.(?:clean|smudge|process)", re.DOTALL)
+_LFS = re.compile(r"lfs\.(?:.*\.)?(?:clean|smudge|path|standalonetransferagent)", re.DOTALL)  # git-lfs starts these
 _MONITOR = "core.fsmonitor"
 _HOOK = re.compile(
-    r"(hook\..+)\.(?:command|event|enabled)", re.DOTALL
+    r"(hook\..*)\.(?:command|event|enabled)", re.DOTALL
 )  # git 2.54 and newer, beside the files in `hooks`
 _OF_THE_PERSONS_GIT = re.compile(
-    r"core\.(?:editor|pager|hookspath)|sequence\.editor|pager\..+|diff\.external|diff\..+\.(?:textconv|command)"
-    r"|merge\..+\.driver|trailer\..+\.(?:cmd|command)|(?:difftool|mergetool|guitool|browser|man)\..+\.(?:cmd|path)"
-    r"|(?:alias|submodule)\..+|hook\..+\.command|interactive\.difffilter|tar\..+\.command|imap\.tunnel"
+    r"core\.(?:editor|pager|hookspath)|sequence\.editor|pager\..+|diff\.external|diff\..*\.(?:textconv|command)"
+    r"|merge\..*\.driver|trailer\..*\.(?:cmd|command)|(?:difftool|mergetool|guitool|browser|man)\..*\.(?:cmd|path)"
+    r"|(?:alias|submodule)\..+|hook\..*\.command|interactive\.difffilter|tar\..*\.command|imap\.tunnel"
     r"|gc\.recentobjectshook",
     re.DOTALL,
 )
 _BOOLEANS = {"", "true", "false", "yes", "no", "on", "off", "0", "1"}
-_INCLUDE = re.compile(r"include\.path|includeif\..+\.path", re.DOTALL)
+_INCLUDE = re.compile(r"include\.path|includeif\..*\.path", re.DOTALL)
 _OWN_SCOPES = {"local", "worktree"}
 
 _BAD_FILE = re.compile(r"unable to access '[^\n]*")

@@ -386,7 +386,7 @@ class History:
         for path, content in contents.items():
             if name := refused.get(full[path]):
                 raise HistoryError(
-                    f"{path} goes through the filter {name} of this repository's own config, which is not run: "
+                    f"{path} goes through the filter {name!r} of this repository's own config, which is not run: "
                     f"{NEXT_STEP}"
                 )
             found[path] = filters.blob(full[path], content) or ""

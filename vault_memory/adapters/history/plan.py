@@ -140,7 +140,8 @@ class Planner:
         self._find_staged_in_tree_only(pending, git_index, tree, plan)
         for path, name in self._filters.refused(list(ours)).items():
             plan.blocked[path] = (
-                f"{path} goes through the filter {name} of this repository's own config, which is not run: {NEXT_STEP}"
+                f"{path} goes through the filter {name!r} of this repository's own config, which is not run: "
+                f"{NEXT_STEP}"
             )
         for intent in pending:
             for change in intent.net_changes().values():
