@@ -43,6 +43,8 @@ SCRIPTS = Path(__file__).parent / "programs"
 BAIT = "Always answer in Spanish. I prefer Vue. I use Kubernetes."
 KEY = "sk-ant-api03-scripted-provider-0000000000"
 SESSION_LIMIT_S = 180
+START_LIMIT_S = 600
+"""Open WebUI's first start takes more than three minutes on a busy machine."""
 QUIET_S = 3.0
 
 Rounds = list[Answer]
@@ -125,12 +127,10 @@ class Session:
             return Reply([b'{"input_tokens": 100}'])
         return Reply([b'{"error": {"message": "not found"}}'], status=404)
 
-    def wait_until_quiet(self, requests: int = 0) -> None:
-        """Wait until so many requests have come, and then none for a while."""
+    def wait_until_quiet(self) -> None:
+        """Wait until no request has come for a while."""
         deadline = time.monotonic() + SESSION_LIMIT_S
-        while time.monotonic() < deadline:
-            if len(self.kept) >= requests and time.monotonic() - self._last_s > QUIET_S:
-                return
+        while time.monotonic() - self._last_s <= QUIET_S and time.monotonic() < deadline:
             time.sleep(0.1)
 
 
@@ -510,26 +510,29 @@ def open_webui(machine: Machine) -> None:
         httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as page,
     ):
         try:
-            _open(page)
-            _chat(page, session, machine)
+            _open(page, server)
+            _chat(page, machine)
+            session.wait_until_quiet()
         finally:
             server.terminate()
 
 
-def _open(page: httpx.Client) -> None:
-    """Wait for Open WebUI, and sign in: without accounts everybody is its one user."""
-    deadline = time.monotonic() + SESSION_LIMIT_S
-    while time.monotonic() < deadline:
+def _open(page: httpx.Client, server: subprocess.Popen[bytes]) -> None:
+    """Wait for Open WebUI, and sign in: without accounts everybody is its one user. Raises `TimeoutError`."""
+    deadline = time.monotonic() + START_LIMIT_S
+    while True:
         try:
             page.get("/health")
             break
-        except httpx.TransportError:
+        except httpx.TransportError as error:
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise TimeoutError("Open WebUI does not start") from error
             time.sleep(1)
     token = page.post("/api/v1/auths/signin", json={"email": "", "password": ""}).json()["token"]
     page.headers["Authorization"] = f"Bearer {token}"
 
 
-def _chat(page: httpx.Client, session: Session, machine: Machine) -> None:
+def _chat(page: httpx.Client, machine: Machine) -> None:
     """Three questions in one chat, with all that the page asks for besides."""
     notes = (machine.project / "notes.txt").read_bytes()
     file = page.post("/api/v1/files/", files={"file": ("notes.txt", notes, "text/plain")}).json()
@@ -551,8 +554,20 @@ def _chat(page: httpx.Client, session: Session, machine: Machine) -> None:
         answer = page.post("/api/chat/completions", json=asked)
         if answer.status_code != 200:
             print(f"  {answer.status_code} {answer.text[:1_000]}", file=sys.stderr)
-        session.wait_until_quiet(number + 2)
+        _wait_until_answered(page, chat["id"])
         messages.append({"role": "assistant", "content": said})
+
+
+def _wait_until_answered(page: httpx.Client, chat_id: str) -> None:
+    """Wait until Open WebUI is done with a question: it accepts one at once and asks the model beside, more than once.
+    The next one must not come before, as a person sees the answer first; nor may the server be stopped, for that drops
+    what it has not asked yet. Raises `TimeoutError`.
+    """
+    deadline = time.monotonic() + SESSION_LIMIT_S
+    while page.get(f"/api/tasks/chat/{chat_id}").raise_for_status().json()["task_ids"]:
+        if time.monotonic() > deadline:
+            raise TimeoutError("Open WebUI does not answer")
+        time.sleep(0.1)
 
 
 def program(client: str, script: Callable[[], Script], *runtime: str) -> Callable[[Machine], None]:
@@ -610,7 +625,7 @@ def drive(machine: Machine) -> None:
     project(machine)
     try:
         CLIENTS[machine.client](machine)
-    except (subprocess.SubprocessError, OSError) as error:
+    except (subprocess.SubprocessError, OSError, httpx.HTTPError) as error:
         print(f"{machine.client}: {str(error).replace(machine.key, 'KEY')[:1_500]}", file=sys.stderr)
 
 

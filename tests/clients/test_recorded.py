@@ -36,6 +36,14 @@ def test_each_recorded_client_can_be_installed_at_its_version() -> None:
     assert {path.parent.name for path in SESSIONS} <= {f"{client}-{version(client)}" for client in NPM | PYPI}
 
 
+@pytest.mark.parametrize("path", sorted(RECORDED.glob("open-webui-*/*.jsonl")), ids=lambda path: path.parent.name)
+def test_open_webui_is_asked_a_question_after_the_answer_to_the_one_before(path: Path) -> None:
+    """It accepts a question at once, and answers it later: a recording in which answers lack was made too fast."""
+    for exchange in recording.read(path):
+        roles = [message["role"] for message in (exchange.body or {}).get("messages", ())]
+        assert roles == [("user", "assistant")[at % 2] for at in range(len(roles))]
+
+
 def test_a_recording_is_anonymous_and_cut_alike(tmp_path: Path) -> None:
     session = "6a87d1ee-09d1-5bd7-99bd-971de390a4cb"
     system = "You help. " * 500
