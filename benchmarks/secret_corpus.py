@@ -117,6 +117,7 @@ WRAPPINGS: dict[str, Wrap] = {
     "wide": wide,
     "concatenated": concatenated,
     "html-page": around("<html><body><pre>{}</pre></body></html>"),
+    "html-comment": around("text <!-- {} --> text"),
 }
 FOR_KNOWN: dict[str, Wrap] = {
     "quoted": around('"{}"'),

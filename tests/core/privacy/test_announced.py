@@ -96,6 +96,7 @@ SECRETS = [
         ("maple!77", "Qwe998xx"),
     ),
     ("<password><![CDATA[hunter2x]]></password>", ("hunter2x",)),
+    *(("<!-- password: hunter2x -->", ("hunter2x",)), ("a <!-- 密碼：hunter2x --> b", ("hunter2x",))),
     ('{"name": "DB_PASSWORD", "type": "plain", "value": "hunter2x"}', ("hunter2x",)),
     ('{"key":"DB_PASSWORD","secure":true,"value":"hunter2x"}', ("hunter2x",)),
     ("password: |\n  hunter2x", ("hunter2x",)),

@@ -596,7 +596,8 @@ def value_before(near: Near, name: Name, at: int) -> Found:
 
 def _in_tag(text: str, at: int) -> bool:
     opened = text.rfind("<", max(0, at - 80), at)
-    return opened >= 0 and text.find(">", opened, at) < 0
+    begins = text[opened + 1 : opened + 2]
+    return opened >= 0 and (begins.isalpha() or begins in "/?") and text.find(">", opened, at) < 0
 
 
 def _said(text: str, start: int, opened: str, how: str, kind: str) -> Said | None:

@@ -32,7 +32,7 @@ def ignore_problem(vault: Vault, after: Mapping[PurePosixPath, bytes | None], le
     """
     top = vault.history.root
     ignored = [*git.ignored_files(top), *vault.history.working_tree.ignoring(leaving)]
-    asked = [path for path in ignored if not layout.is_private(path) and not files.is_temporary(path.name)]
+    asked = [path for path in ignored if not files.is_temporary(path.name)]
     with git.changed_rules(top, IGNORE, after) as rules:
         still = rules.ignored(asked)
     uncovered = [path for path in asked if path not in still]
