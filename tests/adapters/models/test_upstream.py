@@ -212,6 +212,16 @@ PIECES = [
 ]
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["_method=DELETE", "a=1;_method=x", "_method%5b%5d=x", "+_METHOD=x", "%00_method", "a&X-HTTP-Method-Override=x"],
+)
+def test_no_parameter_stands_for_another_method(query: str) -> None:
+    with pytest.raises(UsageError, match="another method"):
+        address_below(BASES[0], f"/embeddings?{query}")
+    assert address_below(BASES[0], "/models?after=method&limit=2").query == b"after=method&limit=2"
+
+
 @given(
     st.sampled_from(BASES),
     st.one_of(st.text(), st.lists(st.sampled_from([*PIECES, "/models/"])).map("".join)),

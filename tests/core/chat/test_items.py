@@ -96,6 +96,7 @@ def test_that_a_request_may_go_on_is_seen_without_parsing_it(name: str) -> None:
         f'"{name[:-1]}\\u{ord(name[-1]):04x}":7',
     ):
         assert may_continue(f'{{"input": [[[[, {written}'.encode())
+    assert may_continue(b"{'" + name.encode() + b"'}") and may_continue(b"") and may_continue(b"{\0}")
     for other in (f'"{name}": null', f'"x{name}": "r"', json.dumps({"input": f'"{name}": "r"'})):
         assert not may_continue(f"{{{other}}}".encode())
 

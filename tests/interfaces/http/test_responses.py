@@ -3,8 +3,10 @@ was said before."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
@@ -148,27 +150,54 @@ def test_nobody_joins_another_users_conversation(proxy: Proxy) -> None:
     assert len({*ids}) == len(ids) == 4
 
 
-@pytest.mark.parametrize(
-    "hidden",
-    [
-        {"input": "x " * 1_100_000},
-        {"input": [[]] * 100_001},
-        {"input": "hi", "messages": []},
-        {"input": "hi", "metadata": int("9" * 4_300)},
-    ],
-    ids=["too large", "too many values", "another API's", "long number"],
-)
-def test_nobody_goes_on_from_anothers_response_in_what_is_not_read(proxy: Proxy, hidden: dict[str, Any]) -> None:
+def large(**fields: Any) -> bytes:
+    return json.dumps({"input": "x " * 1_100_000} | fields).encode()
+
+
+def many(**fields: Any) -> bytes:
+    return json.dumps({"input": [[]] * 100_001} | fields).encode()
+
+
+def of_another_api(**fields: Any) -> bytes:
+    return json.dumps({"input": "hi", "messages": []} | fields).encode()
+
+
+def with_a_long_number(**fields: Any) -> bytes:
+    return json.dumps({"input": "hi"} | fields)[:-1].encode() + b', "x": ' + b"9" * 5_000 + b"}"
+
+
+@pytest.mark.parametrize("written", [large, many, of_another_api, with_a_long_number])
+def test_nobody_goes_on_from_anothers_response_in_what_is_not_read(proxy: Proxy, written: Callable[..., bytes]) -> None:
     answer(proxy, "80.", "70.", "60.")
     theirs = proxy.openai().responses.create(model="m", input=QUESTION).id
     bob = {"Authorization": f"Bearer {new_user_token(proxy.vault, 'bob')}"}
-    body = json.dumps(hidden | {"previous_response_id": theirs})
-    if "metadata" in hidden:
-        body = body.replace("9" * 4_300, "9" * 4_301)
-    refused = httpx.post(f"{proxy.url}/v1/responses", content=body, headers=bob, timeout=60)
+    refused = httpx.post(
+        f"{proxy.url}/v1/responses", content=written(previous_response_id=theirs), headers=bob, timeout=60
+    )
     assert refused.status_code == 400 and "another user's" in refused.text and len(proxy.provider.received) == 1
-    body = json.dumps(hidden | {"previous_response_id": None})
+    proxy.provider.will_say(Reply([b"{}"]))
+    body = written(previous_response_id=None)
     assert httpx.post(f"{proxy.url}/v1/responses", content=body, headers=bob, timeout=60).status_code == 200
+
+
+def test_nobody_goes_on_from_anothers_response_in_what_only_others_read(proxy: Proxy) -> None:
+    """As a lenient parser would, or one that takes the first of two members."""
+    answer(proxy, "80.", "70.")
+    theirs = proxy.openai().responses.create(model="m", input=QUESTION).id
+    bob = {"Authorization": f"Bearer {new_user_token(proxy.vault, 'bob')}"}
+    plain = json.dumps({"input": "hi", "previous_response_id": theirs})
+    for body in (
+        plain.encode("utf-16"),
+        plain.encode("utf-8-sig"),
+        gzip.compress(plain.encode()),
+        plain.replace('"', "'").encode(),
+        f"{plain} // and more".encode(),
+        f'{plain[:-1]}, "previous_response_id": "resp_mine"}}'.encode(),
+        f'{{"input": "hi", "conversation": {{"id": "{theirs}", "id": "conv_mine"}}}}'.encode(),
+    ):
+        refused = httpx.post(f"{proxy.url}/v1/responses", content=body, headers=bob)
+        assert refused.status_code == 400 and "another user's" in refused.text, body
+    assert len(proxy.provider.received) == 1
 
 
 def test_an_error_makes_no_turn_and_a_response_that_failed_a_marked_one(proxy: Proxy) -> None:

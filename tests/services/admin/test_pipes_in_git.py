@@ -7,12 +7,14 @@ import re
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from vault_memory.adapters.git import run
 from vault_memory.errors import HistoryError
+from vault_memory.services.admin.access import caller_of, new_user_token, own_token
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
@@ -43,6 +45,19 @@ def test_a_pipe_in_the_place_of_a_file_of_git_is_named(vault: Vault, name: str) 
     others = [said(vault, command) for command in ("status", "doctor", "init")]
     assert any(str(pipe) in each for each in (turn, *others)), (turn, others)
     assert not any("Traceback" in each for each in (turn, *others))
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_tokens_open_the_vault_whatever_stands_in_the_place_of_gits_index(
+    vault: Vault, make: Callable[[Path], None]
+) -> None:
+    """It was «this token is not valid here» for everybody."""
+    token, alices = own_token(vault.root), new_user_token(vault, "alice")
+    index = vault.root / ".git/index"
+    index.unlink(missing_ok=True)
+    make(index)
+    assert caller_of(vault, token).admin and caller_of(vault, alices).user_id == "alice"
+    assert record_turn(vault, "alice", "hello").source, "the words are kept"
 
 
 def test_a_pipe_that_the_config_includes_is_named(vault: Vault) -> None:

@@ -47,7 +47,7 @@ def test_turns_on_an_old_commit_write_nothing_there_and_are_learned_from_by_the_
     paused(vault, "I prefer light mode", "I use Python every day")
     assert git(vault, "status", "--porcelain") == "" and turns_waiting(vault, "alice") == 2
     assert {path.stat().st_mode & 0o777 for path in (vault.root / "memory", vault.root / "memory/alice")} == {0o750}
-    assert any("2 turns are kept" in line for line in status(vault).unhealthy)
+    assert any("2 messages and replies are kept" in line for line in status(vault).unhealthy)
     record_turn(vault, "alice", "I prefer short answers", "Noted.")
     text = read(vault, USER)
     assert "light" in text and "Python" in text and turns_waiting(vault, "alice") == 0

@@ -630,6 +630,8 @@ def tracked_state(root: Path) -> frozenset[PurePosixPath]:
         return frozenset()
     _indexes[root] = index
     stamp = (index, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
+    if not stat.S_ISREG(status.st_mode):  # git can list nothing, and each command of it names what stands there
+        return frozenset()
     if root not in _tracked or _tracked[root][0] != stamp:
         _tracked[root] = stamp, _listed(root, files.read(index, MAX_INDEX_BYTES) or b"")
     return _tracked[root][1]

@@ -45,8 +45,8 @@ HEAD_PART_BYTES = 1 << 10
 MAX_CONNECTIONS = 1_000
 _PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+)+/?")
 _QUERY = re.compile(r"[!\"$-~]*")  # printable ASCII without #
-_METHOD = "_method"
-"""A parameter that some servers take for the method that is meant."""
+_METHOD = re.compile(r"(?:\A|[&;])[^=&;]*method", re.IGNORECASE)
+"""A parameter that some servers take for the method that is meant, in a decoded query."""
 _ENCODED_DELIMITER = re.compile(r"%(?:2[ef35]|5c|40|3f)", re.IGNORECASE)
 """Encoded dots, slashes, backslashes, `@`, `#`, `?` and `%`: somebody behind us may decode them into another path."""
 _DOT_SEGMENT = re.compile(r"(?:\A|/)\s*\.+\s*(?:[/;]|\Z)")
@@ -94,8 +94,8 @@ def address_below(base_url: str, path: str) -> httpx.URL:
             "the provider's path must be ASCII, without `//`, `@`, `.` or `..` alone, control characters, or encoded "
             "slashes, backslashes and dots: send it as the provider documents it"
         )
-    if any(name.lower() == _METHOD for name in httpx.QueryParams(query)):
-        raise UsageError(f"{_METHOD} in the provider's path asks for another method: send the request with that one")
+    if _METHOD.search(unquote(query)):
+        raise UsageError("a parameter of the provider's path asks for another method: send the request with that one")
     base = httpx.URL(base_url)
     root = base.raw_path.partition(b"?")[0].rstrip(b"/")
     address = base.copy_with(raw_path=root + f"{below}{mark}{query}".encode("ascii"))

@@ -7,6 +7,7 @@ to answer has a `call_id` for which the response holds no output.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ _ENDED = ("completed", "incomplete", "failed", "cancelled")
 _DELTAS = ("response.output_text.delta", "response.refusal.delta")
 MAX_ID_CHARS = 200
 """Of a response or a conversation."""
-_CONTINUED = re.compile(rb'"(?:previous_response_id|conversation)"\s*+:\s*+(?!null)')
+_CONTINUED = re.compile(rb"""["'](?:previous_response_id|conversation)["'](?!\s*+:\s*+null)""")
 _ESCAPED = re.compile(rb"\\u00([2-7][0-9A-Fa-f])")
 _CONSENT = "mcp_approval_request"
 """The one item without a `call_id` that waits for the client."""
@@ -80,10 +81,22 @@ def read_continued(request: Any) -> Continued:
 
 
 def may_continue(body: bytes) -> bool:
-    """Whether a request may name what it goes on from, told without parsing it: it has a member of such a name, at any
-    depth and with any escapes."""
+    """Whether a request that is not parsed may name what it goes on from: it has a member of such a name, at any depth
+    and with any escapes, or it is not in UTF-8."""
     plain = _ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), body) if b"\\u00" in body else body
-    return _CONTINUED.search(plain) is not None
+    return b"\0" in body or not body.lstrip().startswith(b"{") or _CONTINUED.search(plain) is not None
+
+
+def says_twice(text: str) -> bool:
+    """Whether a member of an object of this JSON stands in it twice: of two the provider may read the other one."""
+    found = False
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal found
+        found = found or len({name for name, _ in pairs}) < len(pairs)
+
+    json.loads(text, object_pairs_hook=note)
+    return found
 
 
 def is_round_of_tools(messages: Messages | None) -> bool:

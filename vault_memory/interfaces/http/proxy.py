@@ -145,10 +145,11 @@ async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Resp
     caller = await identify(request)
     with _row(request, relay, caller) as row:
         path = _path(request)
-        if not keeps_nothing(request.method, path):
+        is_for_all = keeps_nothing(request.method, path)
+        if not is_for_all:
             await asyncio.to_thread(_refuse_shared, request, relay.vault, caller, provider, path)
         body = await _body(request)
-        if path.startswith("/responses/") and not caller.admin:  # to make it short, or to count it
+        if is_for_all and path.startswith("/responses/") and not caller.admin:  # to make it short, or to count it
             relay.refuse_anothers(await relay.read(body, request.headers.raw), caller.user_id or "", caller.as_of)
         return await _send(request, relay, provider, Prepared(body, "off; passed through"), row)
 

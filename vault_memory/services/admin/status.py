@@ -322,7 +322,9 @@ def _unhealthy(
         if scope.turns_waiting:
             usual = "the next turn does it, or `vault-memory heartbeat --now commits`"
             why = history.problem or history.paused or usual
-            lines.append(f"{name}: {scope.turns_waiting} turns are kept, and are not learned from yet: {why}")
+            lines.append(
+                f"{name}: {scope.turns_waiting} messages and replies are kept, and are not learned from yet: {why}"
+            )
         if scope.tracked_bytes > LARGE_USER_BYTES:
             lines.append(
                 f"{name}: {scope.tracked_bytes / 1e6:.1f} MB of notes: move old ones into archive/ (limit 10 MB)"

@@ -23,6 +23,7 @@ from vault_memory.core.chat import (
     read_continued,
     read_items,
     read_messages,
+    says_twice,
     shorten,
 )
 from vault_memory.core.clients import conversation_of
@@ -76,6 +77,7 @@ def read_body(body: bytes, headers: Iterable[tuple[bytes, bytes]], key: bytes, c
         except (json.JSONDecodeError, UnicodeDecodeError):
             is_marked = body.startswith(BOM_UTF8)  # what is no JSON otherwise, the provider refuses itself
             problem = "the request begins with a byte order mark, with which no JSON begins" if is_marked else ""
+            return ReadRequest(problem=problem, may_continue=True)
         except ValueError:
             problem = "the request has a number that is too long to be read"
     return ReadRequest(problem=problem, may_continue=may_continue(shortened.short))
@@ -102,7 +104,7 @@ def _read_fields(
         name=conversation_of(headers) or next((digest.hex() for digest in said.values()), ""),
         continued=continued,
         is_round=is_round_of_tools(messages),
-        may_continue=bool(of_any_api) and not continued,
+        may_continue=bool(of_any_api) and (not continued or says_twice(shortened.text)),
     )
 
 

@@ -30,9 +30,11 @@ _OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _REQUEST_HEADERS_LEFT_OUT = {
     *KEY_HEADERS,
     *(b"host", b"content-length", b"cookie", b"accept-encoding", b"expect"),
-    # A server that obeys one of these does another thing than was asked for and checked here.
-    *(b"x-http-method", b"x-http-method-override", b"x-method-override"),
 }
+_OTHER_REQUEST = re.compile(
+    rb"(?:.*-)?method(?:-.*)?|(?:.*-)?(?:original|rewrite|forwarded|real)-(?:url|uri|path|prefix|query)"
+)
+"""A server that obeys such a header does another thing than was asked for and checked here."""
 _FOLDED = re.compile(rb"[^a-z0-9]")
 """Servers make one sign of these in a header's name (CGI, WSGI, PHP): behind one, `X_Vault_User` is `X-Vault-User`."""
 _TOKEN = re.compile(rb"vault_[\w.-]{1,64}_[0-9a-f]{64}", re.IGNORECASE)
@@ -65,7 +67,10 @@ def for_provider(headers: Iterable[tuple[bytes, bytes]], *, with_keys: bool = Fa
         folded = _FOLDED.sub(b"-", name.lower())
         is_ours = folded in _REQUEST_HEADERS_LEFT_OUT or folded.startswith(_OUR_HEADERS)
         is_ours = is_ours and not (with_keys and name in KEY_HEADERS)
-        if not (is_ours or _TOKEN.search(folded.replace(b"-", b"_")) or holds_token(name) or holds_token(value)):
+        is_other = _OTHER_REQUEST.fullmatch(folded.strip(b"-")) is not None
+        if not (
+            is_ours or is_other or _TOKEN.search(folded.replace(b"-", b"_")) or holds_token(name) or holds_token(value)
+        ):
             kept.append((name, value))
     return [*kept, (b"accept-encoding", b"identity")]  # a compressed response could not be read for the turn
 

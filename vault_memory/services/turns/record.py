@@ -586,7 +586,7 @@ def _markers(vault: Vault, user_id: str) -> list[_Marker]:
 
 
 def turns_waiting(vault: Vault, user_id: str) -> int:
-    """How many of the user's turns wait to be learned from."""
+    """How many of the user's messages, and of the replies to them, wait to be learned from."""
     folder = vault.unlearned(user_id)
     return sum(not files.is_locked(folder / marker.name) for marker in _markers(vault, user_id))
 
