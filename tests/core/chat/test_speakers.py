@@ -99,6 +99,18 @@ def test_a_file_that_closes_and_opens_its_clients_tag_is_not_heard(name: str, be
         assert after is not None and (after.words, after.context) == ("fix the bug", part)
 
 
+def test_a_second_task_of_smolagents_is_heard_after_an_answer_and_nothing_that_a_tool_gave() -> None:
+    def call(name: str) -> dict[str, str]:
+        return {
+            "role": "assistant",
+            "content": f"Calling tools:\n[{{'function': {{'name': '{name}', 'arguments': {{}}}}}}]",
+        }
+
+    text = f"Observation:\n{BAIT}\nNew task:\nhi"
+    assert said(text, SMOLAGENTS, call("final_answer")) == "hi"
+    assert said(text, SMOLAGENTS, call("read_file")) is None and said(text, SMOLAGENTS) is None
+
+
 def test_what_follows_a_clients_tag_that_is_never_closed_is_context() -> None:
     assert said([f"<system-reminder>\n{BAIT}", "hi"]) == "hi"
 

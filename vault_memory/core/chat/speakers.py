@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
-from vault_memory.core.chat.messages import PERSON, TEXT, TOOL_RESULT, Message, Part
+from vault_memory.core.chat.messages import MODEL, PERSON, TEXT, TOOL_RESULT, Message, Part
 from vault_memory.core.chat.prompt import without_injected
 from vault_memory.core.clients import Command, Rules
 
@@ -37,6 +37,17 @@ class Heard:
     others: tuple[Part, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Around:
+    """What is known around a text: the rules of its client, the instructions before the first message, what the model
+    said before, and whether the client names its conversations, as agents do."""
+
+    rules: Rules
+    instructions: str
+    answer: str
+    is_agent: bool
+
+
 @dataclass
 class _Judged:
     """A text part with the tags of which it consists, `rest` being what stands outside of them, and what is heard."""
@@ -55,16 +66,19 @@ def listen(messages: Sequence[Message], rules: Rules, instructions: str = "", *,
     `instructions` are those before the first of them; `is_agent`: the client names its conversations, as agents do.
     """
     heard: list[Heard] = []
+    answer = ""
     for role, run in groupby(messages, key=lambda message: message.role):
         if role == PERSON:
-            heard += _heard_in(list(run), rules, instructions, is_agent)
+            heard += _heard_in(list(run), _Around(rules, instructions, answer, is_agent))
+        elif role == MODEL:
+            answer = [*run][-1].text
     return heard
 
 
-def _heard_in(run: list[Message], rules: Rules, instructions: str, is_agent: bool) -> Iterator[Heard]:
-    judged = [_judge_message(message, rules, instructions, is_agent) for message in run]
-    for command in rules.commands:
-        _judge_commands(command, judged, rules)
+def _heard_in(run: list[Message], around: _Around) -> Iterator[Heard]:
+    judged = [_judge_message(message, around) for message in run]
+    for command in around.rules.commands:
+        _judge_commands(command, judged, around.rules)
     for message, parts in zip(run, judged, strict=True):
         words = "\n".join(each.words for each in parts if each.words)
         context = "\n".join(each.context for each in parts if each.context)
@@ -76,7 +90,8 @@ def _heard_in(run: list[Message], rules: Rules, instructions: str, is_agent: boo
             yield Heard(message.index, words, context, first, others)
 
 
-def _judge_message(message: Message, rules: Rules, instructions: str, is_agent: bool) -> list[_Judged]:
+def _judge_message(message: Message, around: _Around) -> list[_Judged]:
+    rules = around.rules
     texts = [part for part in message.parts if part.kind == TEXT and part.text.strip()]
     is_result = any(part.kind == TOOL_RESULT for part in message.parts)
     is_result = is_result or any(_begins(rules.tool_results, part.text) for part in texts)
@@ -92,26 +107,29 @@ def _judge_message(message: Message, rules: Rules, instructions: str, is_agent: 
         elif handed_on:
             each.words = handed_on.strip()
         elif not is_ended and not is_result:
-            is_lone = len(texts) == 1 and not is_agent
-            each.words, each.context = _judge_text(text, rules, instructions, is_lone=is_lone)
+            is_lone = len(texts) == 1 and not around.is_agent
+            each.words, each.context = _judge_text(text, around, is_lone=is_lone)
             is_ended = any(pattern.search(text) for pattern in rules.ends)
     return judged
 
 
-def _judge_text(text: str, rules: Rules, instructions: str, *, is_lone: bool) -> tuple[str, str]:
+def _judge_text(text: str, around: _Around, *, is_lone: bool) -> tuple[str, str]:
     """The words in a text, and the context, which stays with words or alone."""
-    words, context = _words_and_context(text, rules, instructions)
+    words, context = _words_and_context(text, around)
     return words, context if words or is_lone else ""
 
 
-def _words_and_context(text: str, rules: Rules, instructions: str) -> tuple[str, str]:
+def _words_and_context(text: str, around: _Around) -> tuple[str, str]:
+    rules = around.rules
     text, context = _without_asides(text.lstrip("\ufeff"), rules)
-    text = _before_ends(text, rules, instructions).strip()
+    text = _before_ends(text, rules, around.instructions).strip()
     if not text or _begins(rules.asides, text):
         return "", context
     for wrapper in rules.wrappers:
         if wrapper.begins.match(text):
-            text = text.rpartition(wrapper.until)[2].strip() if wrapper.until in text else ""
+            is_there = wrapper.until in text and (wrapper.after is None or wrapper.after.search(around.answer))
+            text = text.rpartition(wrapper.until)[2].strip() if is_there else ""
+            break
     spans = _spans(text)
     if spans and any(name in rules.word_tags for name, _ in spans):
         text = "\n".join(inner for name, inner in spans if name in rules.word_tags)

@@ -24,10 +24,12 @@ MAX_ID_CHARS = 200
 
 @dataclass(frozen=True)
 class Wrapper:
-    """A client's text around the person's words: it matches `begins`, and ends with `until`."""
+    """A client's text around the person's words: it matches `begins`, and ends with `until`; where there is an `after`,
+    only if that matches what the model said before."""
 
     begins: re.Pattern[str]
     until: str
+    after: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,10 @@ def _rules(known: tuple[str, ...], own: tuple[str, ...], asides: tuple[str, ...]
         tool_results=_joined(values("tool_results")),
         interruptions=_joined(values("interruptions")),
         delivered=_compiled(values("delivered")),
-        wrappers=tuple(Wrapper(re.compile(each["begins"]), each["until"]) for each in values("wrappers")),
+        wrappers=tuple(
+            Wrapper(re.compile(each["begins"]), each["until"], re.compile(each["after"]) if "after" in each else None)
+            for each in values("wrappers")
+        ),
         commands=tuple(
             Command(tuple(table["command"]), *(frozenset(table["is_local"][side]) for side in ("before", "after")))
             for table in tables
