@@ -142,6 +142,10 @@ def test_a_list_of_endpoints_may_come_from_the_environment(tmp_path: Path) -> No
         ),
         ("[lexicon]\nx = [[{ y = nan }]]", r"lexicon must have numbers that are finite"),
         ("[watch]\ncommit_quiet_ms = 9_000_000_000", r"commit_quiet_ms must be between 0 and 86400000"),
+        ('[search]\nsynonyms = [["a", "x"], ["alone"]]', r"search\.synonyms is wrong: group 1 has 'a', which search"),
+        ('[search]\nsynonyms = [["k8s", "kubernetes"], ["alone"]]', r"search\.synonyms is wrong: group 2 has 1 words"),
+        ('[search]\nsynonyms = [["k8s", 8]]', r"search\.synonyms is wrong: group 1 has 8, which is not text"),
+        ('[search]\nsynonyms = ["k8s"]', r"search\.synonyms must be list\[list\[str\]\]"),
         ('[proxy]\nhousekeeping = ["("]', r"proxy\.housekeeping must be regular expressions: '\(' is not one"),
     ],
 )

@@ -258,6 +258,11 @@ class Config:
         choices=("auto", "fixed"),
     )
     search_vector_weight: float = _field(0.7, "weight of the vectors when search.weight is fixed", low=0, high=1)
+    search_synonyms: list[list[str]] = _field(
+        [],
+        'your own words of one meaning, beside the shipped ones: [["k8s", "kubernetes"], …]; see docs/search.md',
+        check=setting_checks.word_groups,
+    )
 
     waiting: tuple[Waiting, ...] = ()
     """Not a setting: the sensitive values of the file that are not in force, because they wait for a yes."""

@@ -83,6 +83,15 @@ def patterns(patterns: list[str]) -> str | None:
     return None
 
 
+def word_groups(groups: list[list[str]]) -> str | None:
+    from vault_memory.core.text import synonyms
+
+    if len(groups) > synonyms.MAX_GROUPS:
+        return f"has {len(groups):,} groups; {synonyms.MAX_GROUPS:,} are the most"
+    problems = ((number, synonyms.group_problem(group)) for number, group in enumerate(groups, 1))
+    return next((f"is wrong: group {number} {problem}" for number, problem in problems if problem), None)
+
+
 def endpoints(endpoints: list[dict[str, str]]) -> str | None:
     problems = ((number, _endpoint(endpoint)) for number, endpoint in enumerate(endpoints, 1))
     wrong = [f"endpoint {number} {problem}" for number, problem in problems if problem]

@@ -3,12 +3,12 @@ from __future__ import annotations
 from vault_memory.core.notes.document import read
 from vault_memory.core.ranking import passage, rank
 from vault_memory.core.ranking.candidate import Candidate, Candidates
-from vault_memory.core.text import tokens
+from vault_memory.core.text import synonyms, tokens
 
 
 def candidates(question: str, notes: dict[str, str], kinds: dict[str, str] | None = None) -> Candidates:
     """What an index would hand over for a small set of notes."""
-    asked = tokens.query_terms(question)
+    asked = synonyms.query_terms(question)
     chunks = []
     for source, text in sorted(notes.items()):
         found = read(source, (kinds or {}).get(source, "note"), text.encode())
@@ -36,13 +36,17 @@ def candidates(question: str, notes: dict[str, str], kinds: dict[str, str] | Non
             term in tokens.expand(" ".join([*c.stems, c.head, *(words for _, words in c.sections)])).split()
             for c in chunks
         )
-        for term in (*asked.search_terms, *asked.ranking_terms)
+        for term in (
+            *asked.search_terms,
+            *asked.ranking_terms,
+            *(word for each in asked.synonyms for word in each.others),
+        )
     }
     return Candidates(chunks, frequency, 10 * len(chunks))
 
 
 def scored(question: str, notes: dict[str, str], kinds: dict[str, str] | None = None) -> list[rank.ScoredSegment]:
-    found = rank.score_segments(question, tokens.query_terms(question), candidates(question, notes, kinds))
+    found = rank.score_segments(question, synonyms.query_terms(question), candidates(question, notes, kinds))
     for segment in found:
         segment.score = segment.keyword
     return found
@@ -139,3 +143,16 @@ def test_the_same_words_on_another_day_are_another_thing() -> None:
 
 def test_without_common_words_nothing_is_scored() -> None:
     assert passage.build(scored("zeppelin", {"a.md": "Green tea.\n"}), 5) == []
+
+
+def test_a_synonym_counts_as_the_word_that_was_asked_for_and_for_less() -> None:
+    notes = {"a.md": "Deploy on Monday.\n", "b.md": "週一部署。\n", "c.md": "週一部署, deploy.\n", "d.md": "Nothing.\n"}
+    found = {segment.candidate.source: segment for segment in scored("deploy", notes)}
+    assert found["a.md"].own_terms.keys() == found["b.md"].own_terms.keys() == {"deploi"}
+    assert found["a.md"].score > found["b.md"].score > found["d.md"].score == 0
+    assert found["c.md"].own_terms == {"deploi": max(found["c.md"].own_terms.values())}, "both count once"
+
+
+def test_a_chinese_word_weighs_no_more_in_english_for_its_many_pairs() -> None:
+    notes = {"a.md": "The kindergarten.\n", "b.md": "The teacher.\n"}
+    assert len({round(segment.score, 9) for segment in scored("幼稚園老師", notes)}) == 1

@@ -37,6 +37,26 @@ def test_init_is_idempotent_and_keeps_what_a_person_changed(cli: Cli) -> None:
     assert cli.git("rev-parse", "HEAD") == before
 
 
+def test_a_question_finds_what_stands_in_the_other_language(cli: Cli) -> None:
+    notes = cli.folder / ALICE / "notes"
+    notes.mkdir(parents=True)
+    (notes / "login.md").write_text("# Work\n\nDeploy the login page with blue-green.\n")
+    (notes / "migration.md").write_text("# 工作\n\n資料庫遷移在週五。\n", encoding="utf-8")
+    (notes / "falcon.md").write_text("# Names\n\nThe falcon ships in May.\n")
+
+    def first(question: str) -> str:
+        hits = cli.json("search", "--user", "alice", question)["hits"]
+        return str(hits[0]["source"]) if hits else ""
+
+    assert first("登入頁怎麼部署") == "notes/login.md"
+    assert first("database migration") == "notes/migration.md"
+    assert first("獵鷹計畫") == ""
+    settings = cli.folder / "vault-memory.toml"
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(text.replace("[search]", '[search]\nsynonyms = [["獵鷹計畫", "falcon"]]'), encoding="utf-8")
+    assert first("獵鷹計畫") == "notes/falcon.md"
+
+
 def test_init_refuses_a_folder_that_holds_other_files(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.md").write_text("my note\n")

@@ -233,8 +233,10 @@ class SqliteIndex:
         with self._open() as db, _one_state(db):
             condition = words.condition(only or Filter())
             total = int(value(db, "SELECT value FROM meta WHERE key = 'chunks'"))
-            frequency = words.frequency(db, (*query.search_terms, *query.ranking_terms))
-            keyword = words.best(db, words.terms_to_search(query.search_terms, frequency, total), condition, limit)
+            others = tuple({other: None for synonyms in query.synonyms for other in synonyms.others})
+            frequency = words.frequency(db, (*query.search_terms, *query.ranking_terms, *others))
+            searched = [words.terms_to_search(terms, frequency, total) for terms in (query.search_terms, others)]
+            keyword = words.best(db, [term for terms in searched for term in terms], condition, limit)
             near = vectors.Nearest({}, None)
             if vector:
                 brought = limit if vectors_add_chunks or not keyword else 0

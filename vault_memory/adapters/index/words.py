@@ -16,6 +16,7 @@ from vault_memory.adapters.index.database import at_once, rows
 from vault_memory.adapters.index.vectors import Condition
 from vault_memory.core.notes import Segment
 from vault_memory.core.ranking import RECORD, Candidate, Filter
+from vault_memory.core.text import tokens
 
 LARGE_INDEX_CHUNKS = 5_000
 COMMON_TERM_SHARE = 0.1
@@ -30,7 +31,7 @@ def best(db: apsw.Connection, terms: Sequence[str], only: Condition, limit: int)
     """BM25 of the best chunks by id. Ties are cut by source and position: then a rebuilt index answers the same."""
     if not terms:
         return {}
-    match = " OR ".join(f'"{term}"' for term in terms)
+    match = " OR ".join(f'"{" ".join(tokens.pieces(term))}"' for term in terms)
     found = at_once(
         db,
         "SELECT json_group_array(json_array(chunk_id, score, kind = ?)"
@@ -77,10 +78,11 @@ def condition(only: Filter) -> Condition:
 
 
 def frequency(db: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
-    """The number of chunks with each term."""
+    """The number of chunks with each term; of a phrase, with the rarest of its pieces."""
+    pieces = {term: tokens.pieces(term) for term in terms}
     sql = "SELECT json_group_object(term, doc) FROM terms WHERE term IN (SELECT value FROM json_each(?))"
-    held: dict[str, int] = at_once(db, sql, (json.dumps(terms),))
-    return dict.fromkeys(terms, 0) | held
+    held: dict[str, int] = at_once(db, sql, (json.dumps([*{piece for each in pieces.values() for piece in each}]),))
+    return {term: min(held.get(piece, 0) for piece in each) for term, each in pieces.items()}
 
 
 def fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float]) -> list[Candidate]:

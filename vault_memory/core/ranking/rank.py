@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from vault_memory.core.ranking.candidate import Candidate, Candidates
 from vault_memory.core.text import tokens
@@ -34,6 +35,8 @@ OWN_BONUS = 0.2
 """How much more a term counts for its own line."""
 DATE_FACTOR = 1.5
 """How much more a date counts than an equally rare word."""
+SYNONYM_SHARE = 0.5
+"""What a word of the same meaning counts of the word that was asked for, where that one does not stand."""
 FITTING_FACTOR = 1.2
 """How much better a line is that holds a time or a number, when the question asks for one."""
 QUESTION_FACTOR = 0.95
@@ -44,8 +47,8 @@ FITTING_MIN_SHARE = 0.3
 
 @dataclass(slots=True)
 class ScoredSegment:
-    """Segment `number` of a candidate. `keyword` is its score by words, `own_terms` what each term in it adds to that;
-    `score`, which `fusion.blend` sets, decides."""
+    """Segment `number` of a candidate. `keyword` is its score by words, `own_terms` what each term of the question that
+    stands in it, itself or by a synonym, adds to that; `score`, which `fusion.blend` sets, decides."""
 
     candidate: Candidate
     number: int
@@ -72,14 +75,23 @@ class ScoredSegment:
         return self.candidate.stems[self.number]
 
 
+class Sought(NamedTuple):
+    """What is looked for in a line as `written`, the term of the question that it counts as, and how much that
+    weighs."""
+
+    term: str
+    written: str
+    weight: float
+
+
 def score_segments(question: str, terms: tokens.QueryTerms, candidates: Candidates) -> list[ScoredSegment]:
     """Every segment of the candidates with its keyword score, in the order of files and lines."""
-    weights = discount_repeats(term_weights((*terms.search_terms, *terms.ranking_terms), candidates), candidates)
+    wanted = sought(terms, candidates)
     lengths = [stems.count("  ") + 1 for candidate in candidates.chunks for stems in candidate.stems]
     average = sum(lengths) / len(lengths) if lengths else 1.0
     scored: list[ScoredSegment] = []
     for run in _runs(candidates.chunks):
-        scored.extend(_score_run(run, weights, average))
+        scored.extend(_score_run(run, wanted, average))
     fitting = _fitting_pattern(question)
     if fitting:
         floor = FITTING_MIN_SHARE * max((segment.keyword for segment in scored), default=0.0)
@@ -89,15 +101,30 @@ def score_segments(question: str, terms: tokens.QueryTerms, candidates: Candidat
     return scored
 
 
+def sought(terms: tokens.QueryTerms, candidates: Candidates) -> list[Sought]:
+    """All that is looked for: what stands for a term of the question, then the terms themselves. What covers the term
+    is any of both, so its greatest weight is what a line can win by it."""
+    weights = discount_repeats(term_weights((*terms.search_terms, *terms.ranking_terms), candidates), candidates)
+    return [
+        *_synonyms(terms.synonyms, weights, candidates),
+        *(Sought(term, term, weight) for term, weight in weights.items()),
+    ]
+
+
 def term_weights(terms: Sequence[str], candidates: Candidates) -> dict[str, float]:
     """The inverse document frequency of each term that stands anywhere, raised for dates."""
     weights = {}
     for term in terms:
         frequency = candidates.frequency.get(term, 0)
         if frequency:
-            idf = math.log(1 + (candidates.total - frequency + 0.5) / (frequency + 0.5))
-            weights[term] = idf * (DATE_FACTOR if term.startswith(tokens.DATE_MARK) else 1.0)
+            weights[term] = _idf(frequency, candidates.total) * (
+                DATE_FACTOR if term.startswith(tokens.DATE_MARK) else 1.0
+            )
     return weights
+
+
+def _idf(frequency: int, total: int) -> float:
+    return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
 def discount_repeats(weights: dict[str, float], candidates: Candidates) -> dict[str, float]:
@@ -112,6 +139,21 @@ def discount_repeats(weights: dict[str, float], candidates: Candidates) -> dict[
     return discounted
 
 
+def _synonyms(
+    synonyms: Sequence[tokens.Synonyms], weights: Mapping[str, float], candidates: Candidates
+) -> list[Sought]:
+    """What else counts as terms of the question. A word that the index does not hold is as rare as all that stands for
+    it; its terms together weigh as one word, however many pairs it has."""
+    found = []
+    for asked, others in synonyms:
+        frequency = min(candidates.total, sum(candidates.frequency.get(other, 0) for other in others))
+        if frequency:
+            each = _idf(frequency, candidates.total) / len(asked)
+            shares = {term: SYNONYM_SHARE * min(each, weights.get(term, each)) for term in asked}
+            found += [Sought(term, other, share) for term, share in shares.items() for other in others]
+    return found
+
+
 def _runs(chunks: Sequence[Candidate]) -> list[list[Candidate]]:
     """Candidates, which are in file order, split where a chunk between two is missing."""
     runs: list[list[Candidate]] = []
@@ -124,11 +166,11 @@ def _runs(chunks: Sequence[Candidate]) -> list[list[Candidate]]:
     return runs
 
 
-def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: float) -> list[ScoredSegment]:
+def _score_run(run: Sequence[Candidate], wanted: Sequence[Sought], average: float) -> list[ScoredSegment]:
     """The segments of neighbouring chunks. A term adds to a segment the most that it adds from anywhere near."""
     numbered = [(candidate, number) for candidate in run for number in range(len(candidate.segments))]
-    own = [counts for candidate in run for counts in _saturated(candidate, weights, average)]
-    heads = [head for candidate in run for head in _heads(candidate, weights)]
+    own = [counts for candidate in run for counts in _saturated(candidate, wanted, average)]
+    heads = [head for candidate in run for head in _heads(candidate, wanted)]
     if not any(own) and not any(score for _, score in heads):  # only their vectors brought them here
         return [ScoredSegment(candidate, number, 0.0, {}) for candidate, number in numbered]
     are_questions = [is_question for candidate in run for is_question in _are_questions(candidate)]
@@ -156,24 +198,24 @@ def _score_run(run: Sequence[Candidate], weights: Mapping[str, float], average: 
     return scored
 
 
-def _heads(candidate: Candidate, weights: Mapping[str, float]) -> list[tuple[dict[str, float], float]]:
+def _heads(candidate: Candidate, wanted: Sequence[Sought]) -> list[tuple[dict[str, float], float]]:
     """What the terms in title, date and headings add to each segment below them, and their sum."""
-    shared = _terms_in_head(candidate.head, weights)
+    shared = _terms_in_head(candidate.head, wanted)
     found = [shared] * len(candidate.segments)
     if candidate.position == 0 and shared:
         for at, more in enumerate(LEAD_BONUS[: len(found)]):
             found[at] = {term: value * (HEAD_FACTOR + more) / HEAD_FACTOR for term, value in shared.items()}
     ends = [first for first, _ in candidate.sections[1:]] + [len(found)]
     for (first, words), end in zip(candidate.sections, ends, strict=False):
-        if head := _terms_in_head(words, weights):
+        if head := _terms_in_head(words, wanted):
             found[first:end] = [above | head for above in found[first:end]]
     total = sum(shared.values())
     return [(head, total if head is shared else sum(head.values())) for head in found]
 
 
-def _terms_in_head(words: str, weights: Mapping[str, float]) -> dict[str, float]:
+def _terms_in_head(words: str, wanted: Sequence[Sought]) -> dict[str, float]:
     """What each term in a title, date or heading adds to what is below."""
-    return {term: HEAD_FACTOR * weight for term, weight in weights.items() if _needle(term) in words}
+    return {term: HEAD_FACTOR * weight for term, written, weight in wanted if _needle(written) in words}
 
 
 @cache
@@ -193,11 +235,13 @@ def _are_questions(candidate: Candidate) -> list[bool]:
     return [text.rstrip()[-1:] in ("?", "？") for text in texts]
 
 
-def _saturated(candidate: Candidate, weights: Mapping[str, float], average: float) -> list[dict[str, float]]:
-    """What each term adds to each segment of a chunk by BM25."""
+def _saturated(candidate: Candidate, wanted: Sequence[Sought], average: float) -> list[dict[str, float]]:
+    """What each term adds to each segment of a chunk by BM25. Terms themselves come last: they replace synonyms."""
     whole = "\n".join(candidate.stems)
     terms = [
-        (term, _needle(term), weight * (BM25_K1 + 1)) for term, weight in weights.items() if _needle(term) in whole
+        (term, needle, weight * (BM25_K1 + 1))
+        for term, written, weight in wanted
+        if (needle := _needle(written)) in whole
     ]
     found: list[dict[str, float]] = []
     for stems in candidate.stems:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.text import phrases, tokens
+    from vault_memory.core.text import phrases, synonyms, tokens
     from vault_memory.core.text.fold import comparable, fold, normalize, one_line, same, simplify, translated
     from vault_memory.core.text.phrases import Matcher, lazily, matches, stands_in
     from vault_memory.core.text.tokens import QueryTerms
@@ -27,6 +27,7 @@ __all__ = [
     "same",
     "simplify",
     "stands_in",
+    "synonyms",
     "tokens",
     "translated",
 ]

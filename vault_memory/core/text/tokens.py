@@ -40,7 +40,7 @@ _QUESTION_WORDS = frozenset(_QUESTION_TEXT.split())
 _HAN_STOP = frozenset("的了是在和与及或也都就而但被把对从到于之其这那我你他她它们有不个一")
 _QUESTION_HAN = re.compile(
     "什么时候|为什么|什么样|是什么|什么|怎么样|怎么|怎样|如何|哪一个|哪一年|哪一种|哪里|哪儿|哪些|哪个|哪位|哪一|哪|"
-    "何时|何地|何处|何人|何种|谁|多少|几个|几次|几|是否|有没有|吗|呢|请问|一下"
+    "何时|何地|何处|何人|何种|谁|多少|几个|几次|几(?!何)|是否|有没有|吗|呢|请问|一下"
 )
 
 
@@ -66,12 +66,22 @@ def expand(line: str) -> str:
     return " ".join(" ".join(_grams(word)) if _HAN_RUN.match(word) else word for word in line.split())
 
 
+class Synonyms(NamedTuple):
+    """What stands for one word or phrase of a question: `asked` are its terms; each of `others` is a whole word
+    or phrase as `stems` writes it, and counts as `asked`."""
+
+    asked: tuple[str, ...]
+    others: tuple[str, ...]
+
+
 class QueryTerms(NamedTuple):
     """A question's terms. `ranking_terms` only rank what the others found: single Han characters occur nearly
-    everywhere, so searching for them costs ten times as much and finds nothing more."""
+    everywhere, so searching for them costs ten times as much and finds nothing more. `synonyms` add no terms: they say
+    what else counts as one of the search terms."""
 
     search_terms: tuple[str, ...]
     ranking_terms: tuple[str, ...]
+    synonyms: tuple[Synonyms, ...] = ()
 
 
 def query_terms(text: str) -> QueryTerms:
@@ -80,19 +90,24 @@ def query_terms(text: str) -> QueryTerms:
     folded = fold(text)
     find = dict.fromkeys(date_terms(text))
     weigh: dict[str, None] = {}
-    # First without question words; with them if nothing else is left.
-    for part, left_out in ((_QUESTION_HAN.sub(" ", folded), _QUESTION_WORDS), (folded, frozenset[str]())):
-        for word in _words(part, left_out):
-            if is_han_piece(word):
-                find.update(dict.fromkeys(_pairs(word)))
-                weigh.update(dict.fromkeys(word))
-            else:
-                find[word] = None
-        if any(not term.startswith(DATE_MARK) for term in find):
-            break
+    # Without question words, unless nothing else is left.
+    for word in _words(_QUESTION_HAN.sub(" ", folded), _QUESTION_WORDS) or _words(folded):
+        find.update(dict.fromkeys(pieces(word)))
+        if is_han_piece(word):
+            weigh.update(dict.fromkeys(word))
     for word in regional_variants(folded):
-        find.update(dict.fromkeys(_pairs(word)))
+        find.update(dict.fromkeys(pieces(word)))
     return QueryTerms(tuple(find), tuple(char for char in weigh if char not in find and char not in _HAN_STOP))
+
+
+def pieces(term: str) -> list[str]:
+    """The terms of the index that a word or phrase, as `stems` writes it, consists of, in order."""
+    return _pairs(term) if is_han_piece(term) else term.split()
+
+
+def phrase(text: str) -> str:
+    """A word or phrase of one script as it stands in `stems`; empty if it has only stop words."""
+    return "  ".join(_words(fold(text)))
 
 
 def count(text: str) -> int:

@@ -13,7 +13,7 @@ from vault_memory.adapters.index import Index
 from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.core.ranking import Candidates, Filter, fusion, passage, rank
-from vault_memory.core.text import tokens
+from vault_memory.core.text import synonyms, tokens
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.services.daemon import is_running
 from vault_memory.services.indexing import reconcile, spaces
@@ -67,8 +67,9 @@ class SearchQuery:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Why a passage was found: its best line's score by words and the terms that stand in it, the cosine of its chunk
-    (None without a vector), and the weight and the space of the vectors. `repeated_at` lists where else it stands."""
+    """Why a passage was found: its best line's score by words and the question's terms that stand in it, themselves or
+    by a synonym, the cosine of its chunk (None without a vector), and the weight and the space of the vectors.
+    `repeated_at` lists where else it stands."""
 
     keyword_score: float
     cosine: float | None
@@ -163,7 +164,7 @@ def refresh(vault: Vault, scopes: Iterable[str]) -> list[str]:
 def find_passages(vault: Searchable, user_id: str, query: SearchQuery) -> SearchResult:
     """The passages that answer a query best, from the indexes as they are; none for a query without words."""
     text = query.text[:MAX_QUERY_CHARS]
-    terms = tokens.query_terms(text)
+    terms = synonyms.query_terms(text, vault.config.search_synonyms)
     if not terms.search_terms:
         return SearchResult([], vault.config.waits())
     vectors = QueryVectors(vault, text)
