@@ -53,8 +53,12 @@ def model() -> bytes:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What fastembed would have downloaded; a letter is a token."""
-    folder = tmp_path_factory.mktemp("model")
+    return write_model(tmp_path_factory.mktemp("model"))
+
+
+def write_model(folder: Path) -> Path:
+    """What fastembed would have downloaded into this folder; a letter is a token."""
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "model_optimized.onnx").write_bytes(model())
     letters = {"[PAD]": 0, "[UNK]": 1} | {chr(97 + n): n + 2 for n in range(26)}
     tokenizer = {
@@ -71,6 +75,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }.items():
         (folder / f"{name}.json").write_text(json.dumps(content))
     return folder
+
+
+def cache_model(cache: Path) -> None:
+    """Put it where a download would have left it, when `cache` is XDG_CACHE_HOME."""
+    held = cache / "vault-memory/models/models--Qdrant--paraphrase-multilingual-MiniLM-L12-v2-onnx-Q"
+    write_model(held / "snapshots/1")
+    (held / "refs").mkdir()
+    (held / "refs/main").write_text("1")
 
 
 class TestLocal(EmbedderContract):

@@ -14,12 +14,14 @@ import pytest
 from tests.conftest import Clock
 from tests.interfaces.http.conftest import Caller, Server
 from tests.vaults import write
+from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.core import layout
 from vault_memory.interfaces.http.health import Readiness
 from vault_memory.interfaces.http.problem import Reason
 from vault_memory.services.admin.status import Status
-from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
+from vault_memory.services.daemon.daemon_record import DaemonRecord, only_daemon, write_record
 from vault_memory.services.daemon.heartbeat import heartbeat
+from vault_memory.services.indexing import spaces
 from vault_memory.services.indexing.reconcile import reconcile
 
 pytestmark = pytest.mark.slow
@@ -355,3 +357,18 @@ def test_the_document_describes_every_endpoint(server: Server) -> None:
                 assert operation["security"], (method, path)
                 assert "application/problem+json" in operation["responses"]["401"]["content"]
     assert {"Problem", "FieldProblem", "SearchIn", "HitOut"} <= set(document["components"]["schemas"])
+
+
+def test_waiting_passages_are_named_over_http_in_every_mode(server: Server, alice: Caller) -> None:
+    """What was written over HTTP has its offline vectors at once; what has none yet is named by search and prompt."""
+    index = server.vault.index("alice")
+    assert spaces.lacking(index, OfflineEmbedder.space) == 0 < index.stats().chunks
+    write(server.vault, "alice", "tea.md", "I like green tea.\n")
+    reconcile(server.vault, "alice", embed_at_once=0)
+    with only_daemon(server.vault.root):
+        for mode in ("hybrid", "vector", "keyword"):
+            found = alice("POST", f"{MEMORY}/search", json={"query": "tea", "mode": mode})
+            assert found["hits"] and any("passages in space offline-" in reason for reason in found["degraded"]), mode
+        built = alice("POST", f"{MEMORY}/prompt", json={"request": "green tea"})
+        assert any("passages in space offline-" in reason for reason in built["degraded"])
+    assert alice("POST", f"{MEMORY}/search", json={"query": "tea", "mode": "vector"})["degraded"] == []

@@ -37,7 +37,7 @@ def of(vault: Vault, user_id: str = "alice") -> ScopeStatus:
 def test_pending_until_it_is_indexed(vault: Vault) -> None:
     assert (of(vault).indexed, of(vault).pending) == (0, ("USER.md",))
     assert not vault.index_path("alice").exists(), "looking changes nothing"
-    reconcile(vault, "alice")
+    reconcile(vault, "alice", embed_at_once=0)
     assert (of(vault).indexed, of(vault).pending) == (1, ())
     assert of(vault).vectors_pending == 1
     embed(vault, "alice")

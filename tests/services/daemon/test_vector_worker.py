@@ -67,7 +67,7 @@ def test_no_number_of_passages_makes_a_daemon_load_scikit_learn(root: Path, coun
     vault = open_vault(root)
     for n in range(count):
         write(vault, "alice", f"{n}.md", f"# Note {n}\n\nabout 主題 {n}\n")
-    reconcile(vault, "alice")
+    reconcile(vault, "alice", embed_at_once=0)
     done = subprocess.run([sys.executable, "-c", SCRIPT, str(root)], capture_output=True, text=True, check=True)
     assert done.stdout == "every passage has its vector\n[]\n"
     assert lacking(vault) == 0
@@ -79,7 +79,7 @@ def test_a_child_takes_the_settings_along(root: Path) -> None:
     vault = open_vault(root, index_dir=str(root.parent / "elsewhere"))
     for n in range(2 * MAX_PASSAGES_HERE):
         write(vault, "alice", f"{n}.md", f"note {n}\n")
-    reconcile(vault, "alice")
+    reconcile(vault, "alice", embed_at_once=0)
     with working(vault) as (worker, events):
         worker.put("alice")
         wait_until(lambda: not lacking(vault), "all have their vectors", 60)
@@ -91,7 +91,7 @@ def test_a_child_ends_with_the_daemon_and_the_next_goes_on_from_there(root: Path
     vault = open_vault(root)
     for n in range(40 * MAX_PASSAGES_HERE):
         write(vault, "alice", f"{n}.md", f"note {n}\n")
-    reconcile(vault, "alice")
+    reconcile(vault, "alice", embed_at_once=0)
     with working(vault) as (worker, _):
         worker.put("alice")
         wait_until(lambda: lacking(vault) < 40 * MAX_PASSAGES_HERE, "it has begun", 60)
@@ -118,7 +118,7 @@ def test_an_endpoint_that_was_down_is_reported_and_asked_again(root: Path) -> No
     endpoint = Endpoint()
     vault = open_vault(root, embedder=endpoint)
     write(vault, "alice", "note.md", "text\n")
-    reconcile(vault, "alice")
+    reconcile(vault, "alice", embed_at_once=0)
     with working(vault) as (worker, events):
         worker.put("alice")
         wait_until(lambda: "trouble" in {event.kind for event in events}, "it is reported")

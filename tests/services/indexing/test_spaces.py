@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,9 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.adapters.embedding.test_local import cache_model
 from tests.conftest import wait_until
 from tests.scripted_http import EmbeddingServer
 from tests.vaults import say_yes, write
+from vault_memory.adapters.embedding.local import MODEL
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.adapters.index.base import Space
 from vault_memory.core import layout
@@ -34,7 +37,7 @@ from vault_memory.services.vault import Vault, open_vault
 pytestmark = pytest.mark.slow
 
 OFFLINE = OfflineEmbedder.space
-OLD, NEW = "http:old", "http:new"
+OLD, NEW, LOCAL = "http:old", "http:new", f"local:{MODEL}"
 
 
 @pytest.fixture
@@ -84,7 +87,7 @@ def test_a_model_behind_an_endpoint_finds_what_no_word_finds(bare_vault: Vault, 
     vault = filled(settings(bare_vault.root, "old", old), 60, "Cars are {n}.\n")
     write(vault, "alice", "pet.md", "I am fond of cats.\n")
     reconcile(vault, "alice")
-    assert search(vault, "alice", SearchQuery("feline")).hits == []
+    assert "pet.md" not in {hit.source for hit in search(vault, "alice", SearchQuery("feline")).hits}
     complete(vault)
     found, space = asked(vault, "feline")
     assert found.hits[0].source == "pet.md" and space == OLD and found.degraded == []
@@ -136,7 +139,8 @@ def test_the_old_model_answers_until_the_new_one_is_complete(
     with pytest.raises(EndpointError):
         complete(vault)
     found, space = asked(vault)
-    assert space == OLD and found.degraded == []
+    assert space == OLD
+    assert found.degraded == ["embedding: 256 of 300 passages in space http:new; http:old answers meanwhile"]
     spaces = vault.index("alice").spaces()
     assert spaces[NEW] == Space(12, 256, 44) and spaces[OLD] == Space(8, 300, 0)
     assert progress(vault.index("alice"), NEW) == "256 of 300 passages in space http:new"
@@ -190,6 +194,9 @@ def test_the_old_endpoint_is_down_while_the_new_space_is_built(
         complete(vault)
     found, space = asked(vault)
     assert space == OFFLINE and "no embedding endpoint answered" in found.degraded[0]
+    assert found.degraded[1:] == [
+        "embedding: 256 of 300 passages in space http:new; words and offline vectors answer meanwhile"
+    ]
 
 
 def test_how_the_old_model_was_asked_is_remembered_without_secrets_and_may_be_lost(
@@ -210,7 +217,10 @@ def test_how_the_old_model_was_asked_is_remembered_without_secrets_and_may_be_lo
         damage()
         found, space = asked(open_vault(vault.root))
         assert space == OFFLINE
-        assert found.degraded == ["embedding: the settings of http:old are lost; 256 of 300 passages in space http:new"]
+        assert found.degraded == [
+            "embedding: the settings of http:old are lost",
+            "embedding: 256 of 300 passages in space http:new; words and offline vectors answer meanwhile",
+        ]
 
 
 def test_a_model_that_changed_under_its_name_is_refused_and_the_index_stays(
@@ -307,6 +317,8 @@ def test_the_daemon_fills_in_what_the_endpoint_could_not_give(vault: Vault, old:
         ({OFFLINE: Space(512, 100, 0), NEW: Space(12, 90, 10)}, NEW),
         ({OFFLINE: Space(512, 100, 0), OLD: Space(8, 95, 5), NEW: Space(12, 94, 6)}, OLD),
         ({OFFLINE: Space(512, 100, 0), OLD: Space(8, 95, 5), NEW: Space(12, 100, 0)}, NEW),
+        ({OFFLINE: Space(512, 100, 0), LOCAL: Space(384, 100, 0), NEW: Space(12, 89, 11)}, LOCAL),
+        ({OFFLINE: Space(512, 100, 0), LOCAL: Space(384, 100, 0), NEW: Space(12, 90, 10)}, NEW),
         ({OFFLINE: Space(512, 100, 0), "http:older": Space(8, 3, 97), OLD: Space(8, 60, 40)}, OLD),
     ],
 )
@@ -344,4 +356,70 @@ def test_spaces_of_one_vault_may_differ_by_index(bare_vault: Vault, old: Embeddi
     complete(vault)
     found = search(vault, "alice", SearchQuery("cats", scope="all"))
     assert {(hit.scope, hit.explain["space"]) for hit in found.hits} == {("alice", NEW), (layout.SHARED, OLD)}
-    assert found.degraded == []
+    assert found.degraded == ["embedding: 0 of 1 passages in space http:new; http:old answers meanwhile"]
+
+
+def test_a_space_with_a_few_waiting_passages_answers_and_names_them(bare_vault: Vault, old: EmbeddingServer) -> None:
+    vault = filled(settings(bare_vault.root, "old", old), 20)
+    complete(vault)
+    write(vault, "alice", "new.md", "A new one about cats.\n")
+    for mode in ("hybrid", "vector"):
+        found = search(vault, "alice", SearchQuery("cats", mode=mode))  # type: ignore[arg-type]
+        assert {hit.explain["space"] for hit in found.hits} <= {OLD, None}
+        assert found.degraded == ["embedding: 20 of 21 passages in space http:old; words alone find the others"]
+    assert search(vault, "alice", SearchQuery("cats", mode="keyword")).degraded == found.degraded
+    complete(vault)
+    assert search(vault, "alice", SearchQuery("cats", mode="vector")).degraded == []
+
+
+def local_model(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> Vault:
+    """The vault with all vectors of the local model, whose files are in the cache as if they had been downloaded."""
+    cache = vault.root.parent / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    cache_model(cache)
+    (vault.root / layout.SETTINGS_FILE).write_text('format = 1\n[embedding]\nkind = "local"\n')
+    local = filled(open_vault(vault.root), 12)
+    complete(local)
+    assert asked(local)[1] == LOCAL
+    return local
+
+
+def test_a_local_model_answers_when_the_endpoints_are_down(
+    bare_vault: Vault, old: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A7: endpoints, then a local model where its vectors are, then offline."""
+    local_model(bare_vault, monkeypatch)
+    vault = settings(bare_vault.root, "old", old)
+    complete(vault)
+    assert asked(vault)[1] == OLD and set(vault.index("alice").spaces()) == {OFFLINE, LOCAL, OLD}
+    write(vault, "alice", "new.md", "A new one about cats.\n")
+    reconcile(vault, "alice")
+    complete(vault)
+    assert vault.index("alice").spaces()[LOCAL] == Space(384, 13, 0), "its vectors follow, too"
+    old.status = 503
+    found, space = asked(vault)
+    assert space == LOCAL and len(found.degraded) == 1 and "no embedding endpoint answered" in found.degraded[0]
+    write(vault, "alice", "down.md", "Written about cats while the endpoints are down.\n")
+    reconcile(vault, "alice")
+    with pytest.raises(EndpointError):
+        complete(vault)
+    held = vault.index("alice").spaces()
+    assert held[LOCAL] == Space(384, 14, 0) and held[OLD].pending == 1
+
+    shutil.rmtree(bare_vault.root.parent / "cache")
+    found, space = asked(open_vault(vault.root))
+    assert space == OFFLINE and any("cannot be loaded" in line for line in found.degraded)
+
+
+def test_a_local_model_that_is_gone_holds_up_no_endpoint(
+    bare_vault: Vault, old: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local_model(bare_vault, monkeypatch)
+    shutil.rmtree(bare_vault.root.parent / "cache")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    vault = settings(bare_vault.root, "old", old)
+    write(vault, "alice", "new.md", "A new one about cats.\n")
+    reconcile(vault, "alice")
+    complete(vault)
+    found, space = asked(vault)
+    assert space == OLD and found.degraded == []

@@ -11,11 +11,13 @@ import pytest
 
 from tests.conftest import Clock
 from tests.services.sync.conftest import USER, Machine, git
+from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.core.notes.note import conflicts_in
 from vault_memory.core.profile.profile import Profile
 from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.admin.status import status
 from vault_memory.services.daemon.heartbeat import heartbeat
+from vault_memory.services.indexing import spaces
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.profiles.preferences import set_preference
 from vault_memory.services.sync.sync import Synced, sync
@@ -312,3 +314,11 @@ def test_a_killed_writers_turn_is_learned_from_though_another_machine_has_a_turn
     kept.unlink()  # as after a kill, right after the line
     assert learn_waiting(two.vault, "alice") == 0
     assert two.theme() == "dark"
+
+
+def test_what_a_sync_brings_has_its_offline_vectors(one: Machine, two: Machine) -> None:
+    one.write("memory/alice/tea.md", "# Tea\n\nGreen.\n")
+    one.sync()
+    two.sync()
+    index = two.vault.index("alice")
+    assert "tea.md" in index.files() and spaces.lacking(index, OfflineEmbedder.space) == 0

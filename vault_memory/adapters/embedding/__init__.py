@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.adapters.embedding.base import OFFLINE, Embedder, Vector
-    from vault_memory.adapters.embedding.http import Endpoint, HttpEmbedder
+    from vault_memory.adapters.embedding.base import HTTP, LOCAL, OFFLINE, Embedder, Vector
+    from vault_memory.adapters.embedding.http import Endpoint, HttpEmbedder, outgoing
     from vault_memory.adapters.embedding.local import LocalEmbedder
     from vault_memory.adapters.embedding.offline import OfflineEmbedder
     from vault_memory.adapters.embedding.space_settings import config_of_space, save_settings, settings_of
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 __all__ = [
     "Embedder",
     "Endpoint",
+    "HTTP",
     "HttpEmbedder",
+    "LOCAL",
     "LocalEmbedder",
     "OFFLINE",
     "OfflineEmbedder",
     "Vector",
     "config_of_space",
+    "outgoing",
     "save_settings",
     "settings_of",
 ]
@@ -32,12 +35,15 @@ __getattr__ = lazy_exports(
     {
         "Embedder": "base",
         "Endpoint": "http",
+        "HTTP": "base",
         "HttpEmbedder": "http",
+        "LOCAL": "base",
         "LocalEmbedder": "local",
         "OFFLINE": "base",
         "OfflineEmbedder": "offline",
         "Vector": "base",
         "config_of_space": "space_settings",
+        "outgoing": "http",
         "save_settings": "space_settings",
         "settings_of": "space_settings",
     },

@@ -11,8 +11,9 @@ from vault_memory.errors import EndpointError
 Vector = Sequence[float]
 Kind = Literal["document", "query"]
 
-OFFLINE = "offline-"
-"""The names of spaces that hold hashed words, not a model's vectors, begin with this."""
+OFFLINE, HTTP, LOCAL = "offline-", "http:", "local:"
+"""With these begin the names of spaces that hold hashed words, vectors of a model behind endpoints, and vectors of one
+on this machine."""
 
 
 def unit_vector(row: Iterable[float]) -> list[float]:

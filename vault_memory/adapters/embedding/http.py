@@ -2,7 +2,7 @@
 
 Several endpoints may serve the same model, in order of preference: a machine with a GPU first, a cloud service second.
 Each has a circuit breaker: a search never waits for one that is known to be down. Every text that is sent goes through
-`_outgoing` first: no secret and no private sentence leaves the machine.
+`outgoing` first: no secret and no private sentence leaves the machine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from vault_memory.adapters.embedding.base import Kind, Vector, unit_vector
+from vault_memory.adapters.embedding.base import HTTP, Kind, Vector, unit_vector
 from vault_memory.core.privacy import PRIVATE, redact, without_private
 from vault_memory.errors import EndpointError
 
@@ -99,14 +99,14 @@ class HttpEmbedder:
         """The model and its prefixes; a change of either makes another space. Known without asking the endpoint."""
         prefixes = "".join(self._prefixes.values())
         mark = "-" + hashlib.sha256(repr(self._prefixes).encode()).hexdigest()[:8] if prefixes else ""
-        return f"http:{self.model}{mark}"
+        return f"{HTTP}{self.model}{mark}"
 
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
         if kind == "query":
             return self._in_time(texts)
         found: list[Vector] = []
         for at in range(0, len(texts), BATCH_TEXTS):
-            batch = [self._prefixes[kind] + _outgoing(text) for text in texts[at : at + BATCH_TEXTS]]
+            batch = [self._prefixes[kind] + outgoing(text) for text in texts[at : at + BATCH_TEXTS]]
             found.extend(self._ask_endpoints(batch, kind))
         return found
 
@@ -115,7 +115,7 @@ class HttpEmbedder:
 
         In a thread of its own: httpx's time-outs do not cover the look-up of a host name, or headers that trickle in.
         """
-        redacted = [_outgoing(text) for text in texts]
+        redacted = [outgoing(text) for text in texts]
         if any(text.strip(_BLANK) == PRIVATE for text in redacted):
             raise EndpointError("the question tells something private, so it is not sent to an endpoint")
         done: list[list[list[float]] | EndpointError] = []
@@ -212,7 +212,7 @@ class HttpEmbedder:
         return vectors
 
 
-def _outgoing(text: str) -> str:
+def outgoing(text: str) -> str:
     """The text without secrets and without sentences that state a private fact."""
     return without_private(redact(text).text)[0]
 

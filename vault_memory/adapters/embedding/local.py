@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_memory.adapters.embedding.base import Kind, Vector, unit_vector
+from vault_memory.adapters.embedding.base import LOCAL, Kind, Vector, unit_vector
 from vault_memory.errors import EndpointError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class LocalEmbedder:
         """The model and its prefixes; another server's build of the same model is another space."""
         prefixes = "".join(self._prefixes.values())
         mark = "-" + hashlib.sha256(repr(self._prefixes).encode()).hexdigest()[:8] if prefixes else ""
-        return f"local:{self.model}{mark}"
+        return f"{LOCAL}{self.model}{mark}"
 
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
         if not texts:

@@ -102,6 +102,10 @@ class Index(Protocol):
         """Join the pieces that many writes have left: every search must look through each of them."""
         ...
 
+    def waiting(self, space: str, limit: int | None = None) -> list[str]:
+        """What an embedder would get of the first `limit` chunks without a vector in a space (None: of all)."""
+        ...
+
     def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
         """Give up to `limit` chunks their vector in the embedder's space; returns how many are left without one.
 

@@ -192,6 +192,11 @@ class SqliteIndex:
 
     # -- vectors -------------------------------------------------------------------------------------------------------
 
+    def waiting(self, space: str, limit: int | None = None) -> list[str]:
+        with self._open() as db:
+            found = vectors.waiting(db, space, -1 if limit is None else limit)  # SQLite: below zero, all
+        return [_embedded_text(*names) for _, *names in found]
+
     def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
         with self._open() as db:
             waiting = vectors.waiting(db, embedder.space, limit)

@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 
 _COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("setup", "Make a folder a vault, or add what a vault lacks."),
-    "trust": ("trust", "Say yes to settings that came from elsewhere."),
+    "trust": ("setup", "Say yes to settings that came from elsewhere."),
     "turn": ("turn", "Record a turn of conversation and learn from it."),
     "search": ("recall", "Search a user's memory."),
     "prompt": ("recall", "Build the prompt for a request."),
     "bench": ("recall", "Measure search on questions with known answers."),
     "reindex": ("recall", "Rebuild the search index from the files."),
+    "embedding": ("embedding", "Choose the model behind search by meaning."),
     "pref": ("pref", "Show, set and restore preferences."),
     "undo": ("pref", "Undo the last preference that was learned."),
     "history": ("history", "Show who changed which preference, when and why."),
@@ -180,6 +181,11 @@ def _exit_with_traceback() -> NoReturn:
 def echo(text: object = "", *, err: bool = False, fg: str | None = None, bold: bool | None = None) -> None:
     """Print one line, its control characters and line ends shown, to standard output or standard error."""
     click.secho(show_in_line(str(text)), err=err, fg=fg, bold=bold)
+
+
+def echo_over(text: str) -> None:
+    """Print one line to standard error, over the line that this printed before; for a terminal."""
+    click.secho(f"\r{show_in_line(text)}\x1b[K", err=True, nl=False)
 
 
 def echo_text(text: str, *, err: bool = False, nl: bool = True) -> None:

@@ -24,6 +24,9 @@ TICK_S = 1.0
 """How often the index worker stops waiting for hints, to tend the watcher and to see whether a scan is requested."""
 MAX_SINGLE_FILES = 500
 """With more edited files at once (a `git checkout`) whole scopes are scanned instead."""
+MAX_EMBEDDED_AT_ONCE = 64
+"""Passages that get their offline vectors here; those of more are the vectors worker's, for the next edit's text comes
+first."""
 PAUSE_PER_SCAN_TIME, PAUSE_PER_SCAN_TIME_POLLING = 500, 20
 """After a full scan that took 1 s the next one comes 500 s later (20 s when polling): scans are to take little of the
 time. But it never comes later than ten times the usual pause."""
@@ -128,7 +131,14 @@ class IndexWorker:
         sources = None if paths is None else [path.relative_to(folder).as_posix() for path in paths]
         self._vault.memories.let_go_first()
         try:
-            report = reconcile(self._vault, scope, sources, defer_deletions=defer_deletions, stop=self._stop)
+            report = reconcile(
+                self._vault,
+                scope,
+                sources,
+                defer_deletions=defer_deletions,
+                embed_at_once=MAX_EMBEDDED_AT_ONCE,
+                stop=self._stop,
+            )
         except (VaultMemoryError, OSError) as error:
             count = self._failures[scope] = self._failures.get(scope, 0) + 1
             pause = min(MIN_BACK_OFF_S * 2**count, MAX_BACK_OFF_S)

@@ -99,22 +99,28 @@ def reconcile(
     full_hash: bool = False,
     confirm_deletions: bool = False,
     defer_deletions: bool = False,
+    embed_at_once: int | None = None,
     stop: threading.Event | None = None,
 ) -> Report:
     """Index what changed in a scope; with `sources` look at those only.
 
     `full_hash` reads every file instead of trusting its stamp, and compares the text in the index too. When this
-    returns, text can be found; vectors that an endpoint must compute follow with `embed`. `defer_deletions` removes
-    nothing: a deletion of many files may not be over. When `stop` is set, what is read so far is kept and the rest
-    is left for the next run. Raises `Busy` or `IndexUnusable`; a file that cannot be read is in `failed`.
+    returns, text can be found by its words and its offline vectors; those that a model must compute follow with
+    `embed`, and so do the offline ones beyond `embed_at_once` passages, for a caller that has them computed elsewhere.
+    `defer_deletions` removes nothing: a deletion of many files may not be over. When `stop` is set, what is read so far
+    is kept and the rest is left for the next run. Raises `Busy` or `IndexUnusable`; a file that cannot be read is in
+    `failed`.
     """
-    with nullcontext() if sources is None else vault.indexing(scope):
-        try:
-            return _reconciled(vault, scope, sources, full_hash, confirm_deletions, defer_deletions, stop)
-        except IndexUnusable:
-            if _is_there(vault, scope):
-                raise
-            return Report(scope)  # of a user who was deleted, or has got another id just now
+    try:
+        with nullcontext() if sources is None else vault.indexing(scope):
+            report = _reconciled(vault, scope, sources, full_hash, confirm_deletions, defer_deletions, stop)
+        if _is_there(vault, scope):
+            spaces.embed_offline(vault, scope, embed_at_once, stop)
+    except IndexUnusable:
+        if _is_there(vault, scope):
+            raise
+        return Report(scope)  # of a user who was deleted, or has got another id just now
+    return report
 
 
 def _is_there(vault: Vault, scope: str) -> bool:

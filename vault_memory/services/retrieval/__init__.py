@@ -9,7 +9,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.retrieval.bench import bench
     from vault_memory.services.retrieval.build_prompt import Memory, Prompt, build_enhanced_prompt, build_memory
-    from vault_memory.services.retrieval.search import Mode, Scope, SearchQuery, SearchResult, search
+    from vault_memory.services.retrieval.search import Mode, Scope, SearchQuery, SearchResult, refresh, search
     from vault_memory.services.retrieval.search_process import SearchProcess
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "bench",
     "build_enhanced_prompt",
     "build_memory",
+    "refresh",
     "search",
 ]
 
@@ -39,6 +40,7 @@ __getattr__ = lazy_exports(
         "bench": "bench",
         "build_enhanced_prompt": "build_prompt",
         "build_memory": "build_prompt",
+        "refresh": "search",
         "search": "search",
     },
 )

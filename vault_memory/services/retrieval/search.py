@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal, Protocol, get_args
 
-from vault_memory.adapters.embedding import OFFLINE, Embedder, OfflineEmbedder, Vector
-from vault_memory.adapters.index import Index
+from vault_memory.adapters.embedding import LOCAL, OFFLINE, Embedder, OfflineEmbedder, Vector
+from vault_memory.adapters.index import Index, Space
 from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.core.ranking import Candidates, Filter, fusion, passage, rank
@@ -177,7 +177,7 @@ def _search_scope(
     vault: Searchable, scope: str, query: SearchQuery, terms: tokens.QueryTerms, vectors: QueryVectors
 ) -> list[Hit]:
     index = vault.index(scope)
-    vector = None if query.mode == "keyword" else vectors.of(index)
+    vector = vectors.of(index, query.mode)
     is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
     candidates = index.search(
         terms, vector, query.filter, max(MAX_CANDIDATES, query.top_k), vectors_add_chunks=not is_lexical
@@ -244,50 +244,54 @@ def _content(segments: list[rank.ScoredSegment]) -> str:
 
 
 class QueryVectors:
-    """A query's vector in each space that a search meets, each computed once. `degraded` says in words what failed."""
+    """A query's vector in each space that a search meets, each computed once. `degraded` says in words which model
+    failed, and where passages have no vector."""
 
     def __init__(self, vault: Searchable, text: str) -> None:
         self._vault, self._text = vault, text
         self._by_space: dict[str, Vector] = {}
+        self._failed: set[str] = set()
         self.degraded: list[str] = []
 
-    def of(self, index: Index) -> tuple[str, Vector]:
-        """The space whose vectors answer for an index, and the query's vector in it."""
-        target = self._vault.embedder
-        if not target.space.startswith(OFFLINE):  # every index holds the offline space
-            held = index.spaces()
-            name = spaces.answering(held, target.space)
-            vector = None
-            if name == target.space:
-                vector = self._ask(target, held[name].dimension)
-            elif name == OfflineEmbedder.space:
-                if index.stats().chunks:
-                    progress = spaces.progress(index, target.space)
-                    self._degrade(f"{progress}; words and offline vectors answer meanwhile")
-            elif former := self._vault.former_embedder(name):
-                vector = self._ask(former, held[name].dimension)
-            else:
-                self._degrade(f"the settings of {name} are lost; {spaces.progress(index, target.space)}")
-            if vector is not None:
-                return name, vector
-        offline = OfflineEmbedder()
-        if offline.space not in self._by_space:
-            self._by_space[offline.space] = offline.embed([self._text], "query")[0]
-        return offline.space, self._by_space[offline.space]
+    def of(self, index: Index, mode: Mode) -> tuple[str, Vector] | None:
+        """The space whose vectors answer for an index, and the query's vector in it; None if only words are asked."""
+        held, target = index.spaces(), self._vault.embedder.space
+        found = None
+        if mode != "keyword":
+            vectors = ((name, self._in(name, held)) for name in spaces.sources(held, target))
+            found = next(((name, vector) for name, vector in vectors if vector is not None), None)
+        if gap := spaces.gaps(index, held, target, found[0] if found else None):
+            self._degrade(gap)
+        return found
+
+    def _in(self, space: str, held: Mapping[str, Space]) -> Vector | None:
+        """The query's vector in a space; None where its model cannot be asked."""
+        if space == OfflineEmbedder.space:
+            if space not in self._by_space:
+                self._by_space[space] = OfflineEmbedder().embed([self._text], "query")[0]
+            return self._by_space[space]
+        configured = self._vault.embedder
+        embedder = configured if space == configured.space else self._vault.former_embedder(space)
+        if embedder is None:
+            self._degrade(f"the settings of {space} are lost")
+            return None
+        return self._ask(embedder, held[space].dimension)
 
     def _ask(self, embedder: Embedder, dimension: int) -> Vector | None:
-        """The query's vector; None when the model fails. After one failure no model is waited for again."""
-        if embedder.space not in self._by_space:
-            if self.degraded:
+        """The query's vector; None when the model fails. After one failure no endpoint is waited for again."""
+        space = embedder.space
+        if space not in self._by_space:
+            if space in self._failed or (self._failed and not space.startswith(LOCAL)):
                 return None
             try:
-                self._by_space[embedder.space] = embedder.embed([self._text], "query")[0]
+                self._by_space[space] = embedder.embed([self._text], "query")[0]
             except EndpointError as error:
+                self._failed.add(space)
                 self._degrade(str(error))
                 return None
-        vector = self._by_space[embedder.space]
+        vector = self._by_space[space]
         if len(vector) != dimension:
-            self._degrade(f"{embedder.space} gave {len(vector)} dimensions, the index holds {dimension}")
+            self._degrade(f"{space} gave {len(vector)} dimensions, the index holds {dimension}")
             return None
         return vector
 
