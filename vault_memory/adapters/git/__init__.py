@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.git.repository import (
         Filters,
         Head,
+        NoIndex,
         Repository,
         in_its_place,
         is_failed_filter,
@@ -98,6 +99,7 @@ __all__ = [
     "LogEntry",
     "Moment",
     "NEXT_STEP",
+    "NoIndex",
     "Objects",
     "Remote",
     "Repository",
@@ -167,6 +169,7 @@ __getattr__ = lazy_exports(
         "LogEntry": "log",
         "Moment": "log",
         "NEXT_STEP": "settings",
+        "NoIndex": "repository",
         "Objects": "objects",
         "Remote": "remote",
         "Repository": "repository",

@@ -617,8 +617,12 @@ def _unreadable(path: Path) -> str:
     return f"has more than {files.MAX_FILE_BYTES:,} bytes" if status.st_size > files.MAX_FILE_BYTES else ""
 
 
+class NoIndex(ForeignFile):
+    """A folder, pipe or device stands in the place of git's index: git tracks nothing that it could tell."""
+
+
 def tracked_state(root: Path) -> frozenset[PurePosixPath]:
-    """The state files and indexes of the vault at `root` that git tracks, relative to it.
+    """The state files and indexes of the vault at `root` that git tracks, relative to it. Raises `NoIndex`.
 
     10 us while the git index is the same.
     """
@@ -630,15 +634,15 @@ def tracked_state(root: Path) -> frozenset[PurePosixPath]:
         return frozenset()
     _indexes[root] = index
     stamp = (index, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
-    if not stat.S_ISREG(status.st_mode):  # git can list nothing, and each command of it names what stands there
-        return frozenset()
+    if not stat.S_ISREG(status.st_mode):
+        raise NoIndex(f"{index} is no file, so git works with nothing here: move it away")
     if root not in _tracked or _tracked[root][0] != stamp:
         _tracked[root] = stamp, _listed(root, files.read(index, MAX_INDEX_BYTES) or b"")
     return _tracked[root][1]
 
 
 def refuse_tracked(root: Path, path: Path) -> None:
-    """Raise `ForeignFile` if git tracks this private file of the vault at `root`."""
+    """Raise `ForeignFile` if git tracks this private file of the vault at `root`, `NoIndex` if it cannot tell."""
     name = PurePosixPath(path.relative_to(root).as_posix())
     tracked = {_folded(known) for known in tracked_state(root)}
     for part in (name, *name.parents) if tracked else ():  # a folder is tracked as a submodule

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_memory.adapters import files
-from vault_memory.adapters.git import refuse_tracked
+from vault_memory.adapters.git import NoIndex, refuse_tracked
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.adapters.private import belongs_to_other, refuse_foreign
 from vault_memory.core import layout
@@ -195,7 +195,8 @@ def _read(root: Path, path: Path) -> bytes | None:
     """The bytes of a token file, None when there is none; one that others can read is made private. Raises
     `ForeignFile` for a file that came from elsewhere."""
     stored = files.read_private(path, root)
-    refuse_tracked(root, path)
+    with contextlib.suppress(NoIndex):  # then no git brings anything, and turns are to be kept
+        refuse_tracked(root, path)
     return stored
 
 
