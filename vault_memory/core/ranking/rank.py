@@ -95,9 +95,14 @@ def term_weights(terms: Sequence[str], candidates: Candidates) -> dict[str, floa
     for term in terms:
         frequency = candidates.frequency.get(term, 0)
         if frequency:
-            idf = math.log(1 + (candidates.total - frequency + 0.5) / (frequency + 0.5))
+            idf = rarity(frequency, candidates.total)
             weights[term] = idf * (DATE_FACTOR if term.startswith(tokens.DATE_MARK) else 1.0)
     return weights
+
+
+def rarity(frequency: int, total: int) -> float:
+    """The inverse document frequency, as BM25 has it, of a term that stands in `frequency` of `total` chunks."""
+    return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
 def discount_repeats(weights: dict[str, float], candidates: Candidates) -> dict[str, float]:
@@ -173,7 +178,7 @@ def _heads(candidate: Candidate, weights: Mapping[str, float]) -> list[tuple[dic
 
 def _terms_in_head(words: str, weights: Mapping[str, float]) -> dict[str, float]:
     """What each term in a title, date or heading adds to what is below."""
-    return {term: HEAD_FACTOR * weight for term, weight in weights.items() if _needle(term) in words}
+    return {term: HEAD_FACTOR * weight for term, weight in weights.items() if needle(term) in words}
 
 
 @cache
@@ -196,14 +201,12 @@ def _are_questions(candidate: Candidate) -> list[bool]:
 def _saturated(candidate: Candidate, weights: Mapping[str, float], average: float) -> list[dict[str, float]]:
     """What each term adds to each segment of a chunk by BM25."""
     whole = "\n".join(candidate.stems)
-    terms = [
-        (term, _needle(term), weight * (BM25_K1 + 1)) for term, weight in weights.items() if _needle(term) in whole
-    ]
+    terms = [(term, needle(term), weight * (BM25_K1 + 1)) for term, weight in weights.items() if needle(term) in whole]
     found: list[dict[str, float]] = []
     for stems in candidate.stems:
         counts: dict[str, float] = {}
-        for term, needle, most in terms:
-            if times := stems.count(needle):
+        for term, looked_for, most in terms:
+            if times := stems.count(looked_for):
                 norm = BM25_K1 * (1 - BM25_B + BM25_B * (stems.count("  ") + 1) / average)
                 counts[term] = most * times / (times + norm)
         found.append(counts)
@@ -211,7 +214,7 @@ def _saturated(candidate: Candidate, weights: Mapping[str, float], average: floa
 
 
 @lru_cache(maxsize=4_096)
-def _needle(term: str) -> str:
+def needle(term: str) -> str:
     """What to look for in stems to find a term: a piece of Chinese anywhere, a Latin word as a whole."""
     return term if tokens.is_han_piece(term) else f" {term} "
 
