@@ -130,6 +130,21 @@ def test_a_query_without_words_finds_nothing_and_is_not_an_error(cli: Cli) -> No
         assert cli.json("search", "--user", "alice", query)["hits"] == [], query
 
 
+def test_nothing_is_an_answer(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "hi")
+    (cli.folder / ALICE / "notes").mkdir(exist_ok=True)
+    (cli.folder / ALICE / "notes/pets.md").write_text("# Pets\n\nToby the dog is afraid of thunder.\n")
+    question = "Who sold a dog to Melanie at the Lisbon harbour market?"
+    ask = ("search", "--user", "alice", question)
+    assert cli(*ask) == "nothing found: the nearest passages hold too little of it\n"
+    assert cli.json(*ask)["hits"] == []
+    assert "Toby the dog" in cli(*ask, "--mode", "keyword")
+    assert "Toby the dog" in cli("search", "--user", "alice", "What is the dog afraid of?")
+    assert "Toby the dog" in cli("search", "--user", "alice", "dog")
+    assert cli("search", "--user", "alice", "zeppelin") == "nothing found\n"
+    assert "<relevant-memories" not in cli("prompt", "--user", "alice", question)
+
+
 def test_notes_that_cannot_be_read_whole_are_indexed_and_reported(cli: Cli, tmp_path: Path) -> None:
     cli("turn", "--user", "alice", "--message", "hi")
     home = cli.folder / ALICE

@@ -256,6 +256,15 @@ def test_only_what_bears_on_the_request_is_recalled(small: Vault) -> None:
         assert recalled(small, request) == [], request
 
 
+def test_a_question_that_nothing_answers_gets_no_memories(small: Vault) -> None:
+    """One rare word in common is no answer to a question for a fact; to a task it may be of use."""
+    question = "When did Beatrix sell her dentist practice in Lisbon to the Rotterdam hospital?"
+    assert "<relevant-memories" not in build_enhanced_prompt(small, "alice", question).text
+    assert "relevant-memories" not in build_memory(small, "alice", question, budget=1_500).text
+    assert "<relevant-memories" in build_enhanced_prompt(small, "alice", "When is my dentist appointment?").text
+    assert "notes/people.md" in recalled(small, "Draft a letter to Beatrix and the dentist in Lisbon")[0]
+
+
 def test_a_page_of_the_starter_is_memory_once_somebody_has_written_there(small: Vault) -> None:
     request = "What may be edited, and how is the history read?"
     assert "Home.md" not in str(recalled(small, request))

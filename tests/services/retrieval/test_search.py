@@ -18,6 +18,7 @@ from vault_memory.adapters.index.sqlite import SqliteIndex
 from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.core.notes import document
+from vault_memory.core.ranking import floor
 from vault_memory.core.ranking.fusion import Trust
 from vault_memory.errors import EndpointError, NotFound, UsageError
 from vault_memory.services.daemon.daemon_record import only_daemon
@@ -394,3 +395,37 @@ def test_what_vaults_give_is_enough(world: World) -> None:
     least = SimpleNamespace(index=world.index, embedder=world.embedder, config=world.config)
     found, same = search(least, "u", "tea").hits, search(world, "u", "tea").hits
     assert [hit.as_dict() for hit in found] == [hit.as_dict() for hit in same]
+
+
+UNANSWERED = ("Who won the chess tournament in Reykjavik?", "誰贏了雷克雅維克的西洋棋比賽？", "zeppelin")
+
+
+@pytest.mark.parametrize("question", UNANSWERED)
+def test_what_nothing_answers_has_no_hits(world: World, question: str) -> None:
+    found = search(world, "u", question)
+    assert found.hits == [] and found.fit < floor.MIN_FIT and found.degraded == []
+    assert search(world, "u", question, scope="all").hits == []
+
+
+def test_below_the_floor_lies_what_shares_a_word_by_chance(world: World) -> None:
+    question = "Who opened the chess tournament between Carlsen and Anand in Reykjavik?"
+    assert search(world, "u", question).hits == []
+    assert search(world, "u", question, min_fit=0.0).hits[0].source == "daily/2025-03-02.md"
+    assert "opened" in search(world, "u", question, mode="keyword").hits[0].content, "as grep would"
+    assert search(world, "u", question, mode="vector").hits, "who asks for the nearest gets it"
+
+
+def test_each_scope_has_its_own_floor(world: World) -> None:
+    world.write(layout.SHARED, {"Home.md": "# Home\n\nThe harbour opened in spring; pilots and tugs work there.\n"})
+    hits = search(world, "u", "Who opened the clothing store behind the old harbour?", scope="all").hits
+    assert hits and hits[0].scope == "u"
+    assert search(world, "u", "Which pilots work with the tugs of the harbour?", scope="all").hits[0].scope == ""
+
+
+@pytest.mark.parametrize("question", ["部署", "Docker", "theme", "deploy.md", "哪裡有 Docker？", "what is theme?"])
+@pytest.mark.parametrize("notes", [1, 3, 10, 60])
+def test_what_stands_in_a_note_is_found_in_a_vault_of_any_size(tmp_path: Path, notes: int, question: str) -> None:
+    made = World(tmp_path)
+    others = {f"notes/{n}.md": f"# N{n}\n\nNothing but words of number {n}.\n" for n in range(notes - 1)}
+    made.write("u", {"notes/deploy.md": "# Deploy\n\n部署流程在這裡，Docker 有設定。\nThe theme is dark.\n", **others})
+    assert search(made, "u", question).hits[0].source == "notes/deploy.md"

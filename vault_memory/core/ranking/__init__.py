@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.ranking import fusion, passage, rank
+    from vault_memory.core.ranking import floor, fusion, passage, rank
     from vault_memory.core.ranking.candidate import Candidate, Candidates, Filter, Spread
     from vault_memory.core.ranking.fusion import Trust
     from vault_memory.core.ranking.passage import RECORD
@@ -20,6 +20,7 @@ __all__ = [
     "RECORD",
     "Spread",
     "Trust",
+    "floor",
     "fusion",
     "passage",
     "rank",

@@ -117,13 +117,13 @@ def term_weights(terms: Sequence[str], candidates: Candidates) -> dict[str, floa
     for term in terms:
         frequency = candidates.frequency.get(term, 0)
         if frequency:
-            weights[term] = _idf(frequency, candidates.total) * (
-                DATE_FACTOR if term.startswith(tokens.DATE_MARK) else 1.0
-            )
+            idf = rarity(frequency, candidates.total)
+            weights[term] = idf * (DATE_FACTOR if term.startswith(tokens.DATE_MARK) else 1.0)
     return weights
 
 
-def _idf(frequency: int, total: int) -> float:
+def rarity(frequency: int, total: int) -> float:
+    """The inverse document frequency, as BM25 has it, of a term that stands in `frequency` of `total` chunks."""
     return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
@@ -148,7 +148,7 @@ def _synonyms(
     for asked, others in synonyms:
         frequency = min(candidates.total, sum(candidates.frequency.get(other, 0) for other in others))
         if frequency:
-            each = _idf(frequency, candidates.total) / len(asked)
+            each = rarity(frequency, candidates.total) / len(asked)
             shares = {term: SYNONYM_SHARE * min(each, weights.get(term, each)) for term in asked}
             found += [Sought(term, other, share) for term, share in shares.items() for other in others]
     return found
@@ -215,7 +215,7 @@ def _heads(candidate: Candidate, wanted: Sequence[Sought]) -> list[tuple[dict[st
 
 def _terms_in_head(words: str, wanted: Sequence[Sought]) -> dict[str, float]:
     """What each term in a title, date or heading adds to what is below."""
-    return {term: HEAD_FACTOR * weight for term, written, weight in wanted if _needle(written) in words}
+    return {term: HEAD_FACTOR * weight for term, written, weight in wanted if needle(written) in words}
 
 
 @cache
@@ -239,15 +239,13 @@ def _saturated(candidate: Candidate, wanted: Sequence[Sought], average: float) -
     """What each term adds to each segment of a chunk by BM25. Terms themselves come last: they replace synonyms."""
     whole = "\n".join(candidate.stems)
     terms = [
-        (term, needle, weight * (BM25_K1 + 1))
-        for term, written, weight in wanted
-        if (needle := _needle(written)) in whole
+        (term, mark, weight * (BM25_K1 + 1)) for term, written, weight in wanted if (mark := needle(written)) in whole
     ]
     found: list[dict[str, float]] = []
     for stems in candidate.stems:
         counts: dict[str, float] = {}
-        for term, needle, most in terms:
-            if times := stems.count(needle):
+        for term, looked_for, most in terms:
+            if times := stems.count(looked_for):
                 norm = BM25_K1 * (1 - BM25_B + BM25_B * (stems.count("  ") + 1) / average)
                 counts[term] = most * times / (times + norm)
         found.append(counts)
@@ -255,7 +253,7 @@ def _saturated(candidate: Candidate, wanted: Sequence[Sought], average: float) -
 
 
 @lru_cache(maxsize=4_096)
-def _needle(term: str) -> str:
+def needle(term: str) -> str:
     """What to look for in stems to find a term: a piece of Chinese anywhere, a Latin word as a whole."""
     return term if tokens.is_han_piece(term) else f" {term} "
 

@@ -113,7 +113,7 @@ def search(
             if hit.evidence.repeated_at:
                 echo(f"  the same text is also at {', '.join(hit.evidence.repeated_at)}")
     if not result.hits:
-        echo("nothing found")
+        echo("nothing found" + (": the nearest passages hold too little of it" if result.fit else ""))
     if repeats and not explain:
         echo(f"({plural(repeats, 'repeated passage')} left out; --explain shows where they are)", err=True)
     for reason in result.degraded:

@@ -56,9 +56,9 @@ def bench(
         from vault_memory.adapters.embedding import OfflineEmbedder
 
         embedder = OfflineEmbedder()
-    rows = _read_queries(folder, queries)
+    rows = read_queries(folder, queries)
     with tempfile.TemporaryDirectory(prefix="vault-memory-bench-") as scratch:
-        vault = _Vault(folder, Path(scratch), embedder, config or Config())
+        vault = DatasetVault(folder, Path(scratch), embedder, config or Config())
         for user_id in sorted({row["user_id"] for row in rows}):
             vault.fill(user_id)
         figures, times = [], []
@@ -134,7 +134,7 @@ class _Lines:
         return lines[number - 1] if number <= len(lines) else ""
 
 
-class _Vault:
+class DatasetVault:
     """What search needs of a vault, over a dataset's folders and with indexes in a scratch folder."""
 
     def __init__(self, folder: Path, scratch: Path, embedder: Embedder, config: Config) -> None:
@@ -177,7 +177,7 @@ class _Vault:
         return self.folder / "users" / layout.check_user_id(user_id)
 
 
-def _read_queries(folder: Path, name: str) -> list[dict[str, Any]]:
+def read_queries(folder: Path, name: str = "queries.jsonl") -> list[dict[str, Any]]:
     path = folder / name
     try:
         rows = [reading.json_value(line) for line in reading.lines(path.read_bytes()) if line.strip()]

@@ -12,7 +12,7 @@ from vault_memory.adapters.embedding import LOCAL, OFFLINE, Embedder, OfflineEmb
 from vault_memory.adapters.index import Index, Space
 from vault_memory.config import Config
 from vault_memory.core import layout
-from vault_memory.core.ranking import Candidates, Filter, fusion, passage, rank
+from vault_memory.core.ranking import Candidates, Filter, floor, fusion, passage, rank
 from vault_memory.core.text import synonyms, tokens
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.services.daemon import is_running
@@ -36,7 +36,8 @@ OFFLINE_WEIGHT = 0.05
 @dataclass(frozen=True)
 class SearchQuery:
     """What to search for: `top_k` (1 to 100) passages that answer `text`, from notes of these kinds, of the days from
-    `since` to `until` (inclusive) and with all these tags. Raises `UsageError`."""
+    `since` to `until` (inclusive) and with all these tags. Of a scope where nothing fits as well as `min_fit` (0: as
+    badly as may be) there are none; only `hybrid` asks for that. Raises `UsageError`."""
 
     text: str
     top_k: int = 5
@@ -46,6 +47,7 @@ class SearchQuery:
     since: date | None = None
     until: date | None = None
     tags: tuple[str, ...] = ()
+    min_fit: float = floor.MIN_FIT
 
     def __post_init__(self) -> None:
         if not 1 <= self.top_k <= MAX_TOP_K:
@@ -115,10 +117,12 @@ class Hit:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Hits, best first; `degraded` says in words what could not be used."""
+    """Hits, best first; `degraded` says in words what could not be used. `fit` tells how well the best fits the
+    question (`core.ranking.floor`), also when it is below the floor and not among the hits."""
 
     hits: list[Hit]
     degraded: list[str]
+    fit: float = 0.0
 
 
 class Searchable(Protocol):
@@ -168,14 +172,17 @@ def find_passages(vault: Searchable, user_id: str, query: SearchQuery) -> Search
     if not terms.search_terms:
         return SearchResult([], vault.config.waits())
     vectors = QueryVectors(vault, text)
-    hits = [hit for scope in query.scopes(user_id) for hit in _search_scope(vault, scope, query, terms, vectors)]
+    found = [_search_scope(vault, scope, query, terms, vectors) for scope in query.scopes(user_id)]
+    hits = [hit for fit, of_scope in found if fit >= query.min_fit for hit in of_scope]
     hits.sort(key=lambda hit: -hit.score)
-    return SearchResult(hits[: query.top_k], [*vault.config.waits(), *vectors.degraded])
+    best_fit = max((fit for fit, of_scope in found if of_scope), default=0.0)
+    return SearchResult(hits[: query.top_k], [*vault.config.waits(), *vectors.degraded], best_fit)
 
 
 def _search_scope(
     vault: Searchable, scope: str, query: SearchQuery, terms: tokens.QueryTerms, vectors: QueryVectors
-) -> list[Hit]:
+) -> tuple[float, list[Hit]]:
+    """How well the best of a scope fits the question, and its hits."""
     index = vault.index(scope)
     vector = vectors.of(index, query.mode)
     is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
@@ -186,7 +193,11 @@ def _search_scope(
     scored = rank.score_segments(query.text, terms, candidates)
     fusion.blend(scored, candidates.spread, weight)
     space = vector[0] if vector else None
-    return [_hit(scope, best, scored, space, weight) for best in passage.build(scored, query.top_k)]
+    hits = [_hit(scope, best, scored, space, weight) for best in passage.build(scored, query.top_k)]
+    if query.mode != "hybrid":  # who asks for words or vectors alone wants to see what they give
+        return 1.0, hits
+    text = query.text[:MAX_QUERY_CHARS]
+    return floor.fit(text, terms, candidates, scored, is_model=vector is not None and not is_lexical), hits
 
 
 def _is_fixed(vault: Searchable, space: str) -> bool:
