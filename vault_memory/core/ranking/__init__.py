@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.ranking import fusion, passage, rank
-    from vault_memory.core.ranking.candidate import Candidate, Candidates, Filter, Spread
-    from vault_memory.core.ranking.fusion import Trust
+    from vault_memory.core.ranking import fusion, passage, probes, rank
+    from vault_memory.core.ranking.candidate import Candidate, Candidates, Filter, Knowledge, Spread
     from vault_memory.core.ranking.passage import RECORD
 
 __all__ = [
     "Candidate",
     "Candidates",
     "Filter",
+    "Knowledge",
     "RECORD",
     "Spread",
-    "Trust",
     "fusion",
     "passage",
+    "probes",
     "rank",
 ]
 
@@ -31,8 +31,8 @@ __getattr__ = lazy_exports(
         "Candidate": "candidate",
         "Candidates": "candidate",
         "Filter": "candidate",
+        "Knowledge": "candidate",
         "RECORD": "passage",
         "Spread": "candidate",
-        "Trust": "fusion",
     },
 )
