@@ -34,7 +34,6 @@ from vault_memory.adapters.index.base import FileState
 from vault_memory.adapters.index.sqlite import SqliteIndex
 from vault_memory.config import Config
 from vault_memory.core.notes import document
-from vault_memory.core.ranking.fusion import Trust
 from vault_memory.services.retrieval.search import SearchQuery, find_passages
 
 DIMENSION = 384
@@ -115,7 +114,6 @@ def warm(folder: Path, chunks: int) -> dict[str, float]:
         embedder=Asked(embedder, questions),
         config=Config(),
         former_embedder=lambda space: None,
-        trust=Trust(),
     )
     floor_db, matrix = floor_of(index)
     before = rss()

@@ -254,7 +254,7 @@ class Config:
 
     search_weight: str = _field(
         "auto",
-        "weight of vectors against keywords: auto (by how far the vectors can be trusted) or fixed",
+        "weight of vectors against keywords: auto (by what the model knows of the notes) or fixed",
         choices=("auto", "fixed"),
     )
     search_vector_weight: float = _field(0.7, "weight of the vectors when search.weight is fixed", low=0, high=1)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from vault_memory.adapters.index import Index
     from vault_memory.adapters.state import StateFile
     from vault_memory.core.extraction import Lexicon
-    from vault_memory.core.ranking import Trust
 
 ENV_VAULT = "VAULT_MEMORY_VAULT"
 MAX_OPEN_INDEXES = 64
@@ -125,13 +124,6 @@ class Vault:
     def embedder(self) -> Embedder:
         """The embedder: the given one, else the configured one."""
         return self.given_embedder or self._embedder_of(self.config)
-
-    @cached_property
-    def trust(self) -> Trust:
-        """How much this process trusts each model's vectors so far."""
-        from vault_memory.core.ranking import Trust
-
-        return Trust()
 
     def former_embedder(self, space: str) -> Embedder | None:
         """The embedder that made the vectors of a space before the settings changed; None when it is not known."""

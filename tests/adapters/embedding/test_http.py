@@ -87,7 +87,8 @@ def test_prefixes_stand_before_the_texts_and_make_another_space(server: Scripted
     embedder = embedder_of(server, query_prefix="query: ", document_prefix="passage: ")
     embedder.embed(["a"], "query")
     embedder.embed(["b"])
-    assert [request.fields["input"] for request in server.received] == [["query: a"], ["passage: b"]]
+    embedder.embed(["c"], "probe")
+    assert [request.fields["input"] for request in server.received] == [["query: a"], ["passage: b"], ["query: c"]]
     assert embedder.space != embedder_of(server).space
 
 

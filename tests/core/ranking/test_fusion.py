@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,6 +11,16 @@ from vault_memory.core.notes.document import Segment
 from vault_memory.core.ranking import fusion
 from vault_memory.core.ranking.candidate import Candidate, Spread
 from vault_memory.core.ranking.rank import ScoredSegment
+
+KNOWN = st.one_of(st.none(), st.floats(-3, 60))
+SPREADS = st.builds(
+    lambda count, mean, deviation, above: Spread(count, mean, deviation, mean + above),
+    st.integers(0, 100_000),
+    st.floats(-0.5, 0.9),
+    st.one_of(st.just(0.0), st.floats(1e-6, 0.3)),  # an index counts in millionths
+    st.floats(0, 1),
+)
+WORDS = st.floats(0, 100)
 
 
 def candidate(n: int, keyword: float, cosine: float | None) -> Candidate:
@@ -22,68 +32,38 @@ def spread_of(cosines: Sequence[float]) -> Spread:
     return Spread(len(cosines), mean, (sum((c - mean) ** 2 for c in cosines) / len(cosines)) ** 0.5, max(cosines))
 
 
-def asked(gold: float, rng: random.Random, raised: int = 1) -> tuple[list[Candidate], Spread]:
-    """A query among 400 chunks with normal cosines; those of the words' best, or of so many, lie `gold` deviations
-    higher."""
-    cosines = [rng.gauss(0, 1) for _ in range(400)]
-    for n in range(raised):
-        cosines[n] += gold
-    return [candidate(n, 10.0 - n, c) for n, c in enumerate(cosines[:30])], spread_of(cosines)
+@given(KNOWN, SPREADS, WORDS)
+def test_a_weight_is_a_share(known: float | None, spread: Spread, words: float) -> None:
+    assert 0 <= fusion.weight(known, spread, words) <= fusion.MAX_WEIGHT
 
 
-def weight_after(gold: float, queries: int = 30, raised: int = 1) -> float:
-    rng, trust = random.Random(3), fusion.Trust()
-    return [trust.weight("s", False, *asked(gold, rng, raised)) for _ in range(queries)][-1]
+@given(st.floats(-3, 60), st.floats(0, 9), SPREADS, WORDS, st.floats(0, 50), st.floats(0, 1))
+def test_what_speaks_for_vectors_never_lowers_their_weight(
+    known: float, more: float, spread: Spread, words: float, more_words: float, higher: float
+) -> None:
+    weight = fusion.weight(known, spread, words)
+    assert fusion.weight(known + more, spread, words) >= weight
+    assert fusion.weight(known, spread, words + more_words) <= weight
+    assert fusion.weight(known, replace(spread, best=spread.best + higher), words) >= weight - 1e-9
 
 
-def test_random_vectors_earn_nothing() -> None:
-    assert weight_after(0.0) < 0.05
+@given(st.floats(-3, fusion.NO_KNOWLEDGE), SPREADS, WORDS)
+def test_a_model_that_knows_nothing_weighs_nothing(known: float, spread: Spread, words: float) -> None:
+    assert fusion.weight(known, spread, words) == 0
 
 
-def test_the_better_vectors_agree_the_more_they_weigh() -> None:
-    weights = [weight_after(gold) for gold in (0.0, 2.0, 4.0, 9.0)]
-    assert weights == sorted(weights) and weights[-1] == fusion.MAX_WEIGHT and weights[1] < weights[2]
-
-
-def test_vectors_that_repeat_the_words_earn_less() -> None:
-    assert weight_after(5.0, raised=30) < 0.1 < weight_after(5.0)
-
-
-def test_where_words_are_sure_vectors_must_agree_oftener() -> None:
-    found, spread = asked(6.0, random.Random(5))
-    others, elsewhere = asked(6.0, random.Random(6))
-    others = [candidate(n, c.keyword, -1.0) for n, c in enumerate(others)]  # what words found lies far from the nearest
-    weights = []
-    for share in (0.9, 0.1):  # what the chunks after the first have of its score
-        trust = fusion.Trust()
-        for n in range(40):
-            chunks, over = (found, spread) if n % 2 else (others, elsewhere)
-            scored = [candidate(c.chunk_id, 10.0 if not c.chunk_id else 10.0 * share, c.cosine) for c in chunks]
-            weights.append(trust.weight("s", False, scored, over))
-    assert weights[39] > weights[79]
-
-
-def test_what_no_word_finds_is_found_by_its_vector() -> None:
-    chunks, spread = asked(2.0, random.Random(7))
-    assert fusion.Trust().weight("s", False, [candidate(3, 0.0, 0.9)], spread) == fusion.MAX_WEIGHT
-
-
-def test_what_one_script_earned_the_other_has_not() -> None:
-    rng, trust = random.Random(3), fusion.Trust()
-    for _ in range(40):
-        good = trust.weight("s", False, *asked(6.0, rng))
-    assert trust.weight("s", True, *asked(0.0, rng)) < 0.1 < good
+def test_a_model_that_knows_much_weighs_most_where_words_know_little() -> None:
+    spread = Spread(100, 0.1, 0.1, 0.5)
+    little, much = fusion.weight(5.5, spread, 3), fusion.weight(5.5, spread, 30)
+    assert much < 0.5 < little
+    assert fusion.weight(None, spread, 3) == pytest.approx(fusion.weight(fusion.UNKNOWN_KNOWLEDGE, spread, 3))
 
 
 @given(st.floats(0.001, 1000), st.floats(-5, 5))
 def test_scale_and_shift_of_cosines_change_no_weight(scale: float, shift: float) -> None:
-    rng = random.Random(4)
-    found, spread = asked(2.0, rng)
-    moved = [candidate(c.chunk_id, c.keyword, (c.cosine or 0) * scale + shift) for c in found]
-    other = Spread(spread.count, spread.mean * scale + shift, spread.deviation * scale, spread.best * scale + shift)
-    assert fusion.Trust().weight("s", False, moved, other) == pytest.approx(
-        fusion.Trust().weight("s", False, found, spread), abs=1e-6
-    )
+    spread = Spread(400, 0.2, 0.1, 0.6)
+    moved = Spread(400, 0.2 * scale + shift, 0.1 * scale, 0.6 * scale + shift)
+    assert fusion.weight(3, moved, 9) == pytest.approx(fusion.weight(3, spread, 9), abs=1e-6)
 
 
 def test_blending_keeps_a_chunk_without_a_vector_at_its_words() -> None:

@@ -19,7 +19,6 @@ from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.core.notes import document
 from vault_memory.core.ranking import floor
-from vault_memory.core.ranking.fusion import Trust
 from vault_memory.errors import EndpointError, NotFound, UsageError
 from vault_memory.services.daemon.daemon_record import only_daemon
 from vault_memory.services.retrieval.search import Hit, SearchQuery, SearchResult, find_passages
@@ -53,7 +52,6 @@ class World:
     def __init__(self, folder: Path, embedder: Embedder | None = None, **settings: object) -> None:
         self.embedder: Embedder = embedder or OfflineEmbedder()
         self.config = Config(**settings)  # type: ignore[arg-type]
-        self.trust = Trust()
         self._folder = folder
         self._indexes: dict[str, SqliteIndex] = {}
 

@@ -9,7 +9,8 @@ from typing import Literal, Protocol
 from vault_memory.errors import EndpointError
 
 Vector = Sequence[float]
-Kind = Literal["document", "query"]
+Kind = Literal["document", "query", "probe"]
+"""A query is waited for by somebody; a probe is embedded like a query, but nobody waits (see `core.ranking.probes`)."""
 
 OFFLINE, HTTP, LOCAL = "offline-", "http:", "local:"
 """With these begin the names of spaces that hold hashed words, vectors of a model behind endpoints, and vectors of one

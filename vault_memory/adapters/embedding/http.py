@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BATCH_TEXTS = 64
 DOCUMENT_ROUNDS = 3
-"""How often all endpoints are tried for documents; a query tries each once, since somebody is waiting."""
+"""How often all endpoints are tried for documents and probes; a query tries each once, since somebody is waiting."""
 FIRST_PAUSE_S = 0.5
 """Before the second round; doubled before each further one."""
 MAX_FAILURES, REST_S = 2, 30.0
@@ -104,9 +104,10 @@ class HttpEmbedder:
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
         if kind == "query":
             return self._in_time(texts)
+        prefix = self._prefixes["document" if kind == "document" else "query"]
         found: list[Vector] = []
         for at in range(0, len(texts), BATCH_TEXTS):
-            batch = [self._prefixes[kind] + outgoing(text) for text in texts[at : at + BATCH_TEXTS]]
+            batch = [prefix + outgoing(text) for text in texts[at : at + BATCH_TEXTS]]
             found.extend(self._ask_endpoints(batch, kind))
         return found
 
@@ -139,7 +140,7 @@ class HttpEmbedder:
     def _ask_endpoints(self, texts: Sequence[str], kind: Kind) -> list[list[float]]:
         deadline = self._clock() + self._query_timeout_s
         problems: dict[str, str] = {}
-        for round_ in range(DOCUMENT_ROUNDS if kind == "document" else 1):
+        for round_ in range(1 if kind == "query" else DOCUMENT_ROUNDS):
             if round_:
                 self._sleep(FIRST_PAUSE_S * 2 ** (round_ - 1))
             for endpoint in self.endpoints:

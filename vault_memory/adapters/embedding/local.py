@@ -51,7 +51,8 @@ class LocalEmbedder:
         if not texts:
             return []
         model = self._load(may_download=kind == "document")
-        vectors = model.embed([self._prefixes[kind] + text for text in texts], batch_size=BATCH_TEXTS)
+        prefix = self._prefixes["document" if kind == "document" else "query"]
+        vectors = model.embed([prefix + text for text in texts], batch_size=BATCH_TEXTS)
         try:
             return [unit_vector(vector.tolist()) for vector in vectors]
         except EndpointError as error:

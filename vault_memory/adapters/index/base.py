@@ -109,6 +109,9 @@ class Index(Protocol):
     def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
         """Give up to `limit` chunks their vector in the embedder's space; returns how many are left without one.
 
+        When none is left, a model is asked for up to 64 probes more, and what it knows of the texts is noted with its
+        space (see `core.ranking.probes`).
+
         Raises `EndpointError`, and stores nothing, when the embedder fails or gives other vectors than the space holds.
         """
         ...

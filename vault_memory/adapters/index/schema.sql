@@ -14,8 +14,13 @@ CREATE TABLE chunks(
 CREATE INDEX chunks_file ON chunks(file_id, position);
 CREATE INDEX chunks_identity ON chunks(identity);
 -- Every chunk up to embedded_to has its vector: what is still to come is found without looking at all.
+-- What the model knows of Latin and Han text was measured with the chunks that `judged` is the hash of.
 CREATE TABLE spaces(
-  space_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL, embedded_to INTEGER NOT NULL);
+  space_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL, embedded_to INTEGER NOT NULL,
+  judged BLOB NOT NULL DEFAULT x'', latin REAL, han REAL);
+CREATE TABLE probes(
+  space_id INTEGER NOT NULL, identity BLOB NOT NULL, embedding BLOB NOT NULL, PRIMARY KEY(space_id, identity))
+  WITHOUT ROWID;
 CREATE TABLE vectors(
   sequence INTEGER PRIMARY KEY AUTOINCREMENT, space_id INTEGER NOT NULL, chunk_id INTEGER NOT NULL,
   embedding BLOB NOT NULL, UNIQUE(chunk_id, space_id));

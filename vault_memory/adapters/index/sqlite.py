@@ -14,13 +14,13 @@ from pathlib import Path
 
 import apsw
 
-from vault_memory.adapters.embedding import Embedder, Vector
-from vault_memory.adapters.index import database, vectors, words
+from vault_memory.adapters.embedding import OFFLINE, Embedder, Vector
+from vault_memory.adapters.index import database, judging, vectors, words
 from vault_memory.adapters.index.base import FileState, Space, Stats
 from vault_memory.adapters.index.database import Refuse, rows, value
 from vault_memory.adapters.scan import Stamp
 from vault_memory.core.notes import Chunk, Document, Resume, Segment
-from vault_memory.core.ranking import Candidates, Filter
+from vault_memory.core.ranking import Candidates, Filter, Knowledge
 from vault_memory.core.text import QueryTerms, tokens
 from vault_memory.errors import Busy, IndexUnusable
 
@@ -208,7 +208,25 @@ class SqliteIndex:
                     space_id = vectors.space_id(db, embedder.space, embedder.dimension)
                     vectors.add(db, space_id, [chunk_id for chunk_id, *_ in waiting], packed)
         with self._open() as db:
-            return vectors.pending(db, embedder.space)
+            left = vectors.pending(db, embedder.space)
+        if not left and not embedder.space.startswith(OFFLINE):
+            self._judge(embedder)
+        return left
+
+    def _judge(self, embedder: Embedder) -> None:
+        """Note in the embedder's space what its model knows of the texts, unless that stands there."""
+        with self._open() as db:
+            if judging.is_judged(db, embedder.space):
+                return
+            asked = judging.sample(db)
+            new = judging.unasked(db, embedder.space, asked)
+        packed: list[bytes] = []
+        if new:
+            packed = vectors.packed(embedder.embed([each.text for each in new], "probe"), len(new), embedder.dimension)
+        with self._open() as still, still:
+            if still is db and embedder.space in vectors.spaces(db):
+                embeddings = dict(zip((each.identity for each in new), packed, strict=True))
+                judging.judge(db, vectors.space_id(db, embedder.space, embedder.dimension), asked, embeddings)
 
     def spaces(self) -> dict[str, Space]:
         with self._open() as db:
@@ -242,11 +260,12 @@ class SqliteIndex:
             frequency = words.frequency(db, (*query.search_terms, *query.ranking_terms, *others))
             searched = [words.terms_to_search(terms, frequency, total) for terms in (query.search_terms, others)]
             keyword = words.best(db, [term for terms in searched for term in terms], condition, limit)
-            near = vectors.Nearest({}, None)
+            near, known = vectors.Nearest({}, None), Knowledge()
             if vector:
                 brought = limit if vectors_add_chunks or not keyword else 0
                 near = self._nearest.search(db, *vector, list(keyword), condition, brought)
-            return Candidates(words.fetch(db, keyword, near.cosines), frequency, total, near.spread)
+                known = judging.knowledge(db, vector[0])
+            return Candidates(words.fetch(db, keyword, near.cosines), frequency, total, near.spread, known)
 
     def stats(self) -> Stats:
         with self._open() as db:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 PLAIN_PYTHON_VECTORS = 8
 """Up to this many vectors are packed in plain Python: to import numpy would take longer."""
-MAX_STALE_SHARE = 0.1
-"""Share of rows whose chunk is gone, above which a matrix is read again as a whole."""
+STEPS = 1 << 20
+"""Cosines are counted in steps of this part where they are summed."""
 
 
 def space_id(db: apsw.Connection, name: str, dimension: int) -> int:
@@ -183,27 +183,37 @@ class Condition(NamedTuple):
 
 def _scan(db: apsw.Connection, space: int, query: bytes, also: Sequence[int], only: Condition, limit: int) -> Nearest:
     cosine = "1 - vec_distance_cosine(vec_int8(embedding), vec_int8(?)) AS cosine"
+    step = f"CAST(cosine * {STEPS} AS INTEGER)"
     found = rows(
         db,
         f"WITH every AS MATERIALIZED (SELECT chunk_id, {cosine} FROM vectors WHERE space_id = ?)"
-        " SELECT chunk_id, cosine, (SELECT count(*) FROM every), (SELECT avg(cosine) FROM every),"
-        " (SELECT avg(cosine * cosine) FROM every)"
-        f" FROM every WHERE true {only.on('chunk_id')} ORDER BY cosine DESC LIMIT ?",
-        (query, space, *only.values, max(limit, 1)),
+        " SELECT chunk_id, cosine, count, total, squares, best"
+        f" FROM (SELECT count(*) AS count, sum({step}) AS total, sum({step} * {step}) AS squares, max(cosine) AS best"
+        " FROM every)"
+        f" LEFT JOIN (SELECT * FROM every WHERE true {only.on('chunk_id')} ORDER BY cosine DESC, chunk_id LIMIT ?)",
+        (query, space, *only.values, limit),
     )
-    if not found:
+    count, total, squares, best = found[0][2:]
+    if not count:
         return Nearest({}, None)
-    _, best, count, mean, square = found[0]
     ids = ",".join(map(str, also))
     filled = rows(
         db, f"SELECT chunk_id, {cosine} FROM vectors WHERE space_id = ? AND chunk_id IN ({ids})", (query, space)
     )
-    spread = Spread(count, mean, math.sqrt(max(0.0, square - mean * mean)), best)
-    return Nearest({row[0]: row[1] for row in (*found[:limit], *filled)}, spread)
+    nearest = found if found[0][0] is not None else []  # the filter lets none through, or none is wanted
+    return Nearest({row[0]: row[1] for row in (*nearest, *filled)}, _spread(count, total, squares, best))
+
+
+def _spread(count: int, total: int, squares: int, best: float) -> Spread:
+    """The spread of `count` cosines from the sum of their `STEPS` and the sum of the squares of these. They are whole
+    numbers: their sums do not depend on the order."""
+    deviation = math.sqrt(max(0, count * squares - total * total)) / count
+    return Spread(count, total / count / STEPS, deviation / STEPS, best)
 
 
 class _Matrix:
-    """All vectors of one space in memory, of unit length, with the chunk id of each row."""
+    """All vectors of one space in memory, with the chunk id of each row. The cosines are those of `_scan`, to the last
+    bit: a server must not answer otherwise than a command does."""
 
     def __init__(self, dimension: int) -> None:
         import numpy
@@ -211,19 +221,20 @@ class _Matrix:
         self.dimension = dimension
         self.last = 0
         self.rows: numpy.ndarray[Any, Any] = numpy.empty((0, dimension), numpy.float32)
+        self.lengths: numpy.ndarray[Any, Any] = numpy.empty(0, numpy.float64)
         self.ids: numpy.ndarray[Any, Any] = numpy.empty(0, numpy.int64)
         self._order: numpy.ndarray[Any, Any] = numpy.empty(0, numpy.int64)
         self._sorted_ids = self.ids
 
     def refresh(self, db: apsw.Connection, space: int) -> None:
-        """Read what was added since the last search; all of it when much of what is held is gone."""
+        """Read what was added since the last search, and drop what is gone."""
         import numpy
 
         newest = value(db, "SELECT max(sequence) FROM vectors") or 0
-        if newest == self.last:
-            return
         live = value(db, "SELECT count(*) FROM vectors WHERE space_id = ?", (space,))
-        if len(self.rows) > live * (1 + MAX_STALE_SHARE) or newest < self.last:
+        if newest == self.last and live == len(self.rows):
+            return
+        if newest < self.last:
             self.__init__(self.dimension)  # type: ignore[misc]
         new = rows(
             db, "SELECT chunk_id, embedding FROM vectors WHERE space_id = ? AND sequence > ?", (space, self.last)
@@ -231,28 +242,43 @@ class _Matrix:
         self.last = newest
         if new:
             fresh = numpy.frombuffer(b"".join(row[1] for row in new), numpy.int8).reshape(len(new), self.dimension)
-            unit = fresh.astype(numpy.float32)
-            unit /= numpy.linalg.norm(unit, axis=1, keepdims=True)
-            self.rows = numpy.concatenate([self.rows, unit])
-            self.ids = numpy.concatenate([self.ids, numpy.array([row[0] for row in new], numpy.int64)])
-            self._order = numpy.argsort(self.ids, kind="stable")  # the latest of one chunk is the last
-            self._sorted_ids = self.ids[self._order]
+            self._set(
+                numpy.concatenate([self.rows, fresh.astype(numpy.float32)]),
+                numpy.concatenate([self.ids, numpy.array([row[0] for row in new], numpy.int64)]),
+            )
+        if live != len(self.rows):
+            ids = [row[0] for row in rows(db, "SELECT chunk_id FROM vectors WHERE space_id = ?", (space,))]
+            kept = numpy.sort(self._rows_of(ids))
+            self._set(self.rows[kept], self.ids[kept])
+
+    def _set(self, matrix: numpy.ndarray[Any, Any], ids: numpy.ndarray[Any, Any]) -> None:
+        import numpy
+
+        self.rows, self.ids = matrix, ids
+        self.lengths = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix).astype(numpy.float64))
+        self._order = numpy.argsort(ids, kind="stable")  # the latest of one chunk is the last
+        self._sorted_ids = ids[self._order]
 
     def nearest(self, db: apsw.Connection, vector: Vector, also: Sequence[int], only: Condition, limit: int) -> Nearest:
         import numpy
 
-        asked = _quantised_rows([vector], self.dimension)[0].astype(numpy.float32)
         if not len(self.rows):
             return Nearest({}, None)
-        cosines = self.rows @ (asked / numpy.linalg.norm(asked))
-        spread = Spread(len(cosines), float(cosines.mean()), float(cosines.std()), float(cosines.max()))
+        asked = _quantised_rows([vector], self.dimension)[0].astype(numpy.float32)
+        products = (self.rows @ asked).astype(numpy.float64)  # of whole numbers below 2**24: exact in any order
+        distances = 1 - products / (self.lengths * numpy.sqrt(numpy.float64(asked @ asked)))
+        cosines = 1 - distances.astype(numpy.float32).astype(numpy.float64)  # sqlite-vec gives a distance as float32
+        steps = (cosines * STEPS).astype(numpy.int64)
+        spread = _spread(len(cosines), int(steps.sum()), int((steps * steps).sum()), float(cosines.max()))
         wanted = self._rows_of(also)
         if limit:
             allowed = numpy.arange(len(cosines))
             if only.sql:
                 allowed = numpy.flatnonzero(numpy.isin(self.ids, [row[0] for row in rows(db, only.sql, only.values)]))
             if len(allowed) > limit:
-                allowed = allowed[numpy.argpartition(-cosines[allowed], limit)[:limit]]
+                least = numpy.partition(cosines[allowed], -limit)[-limit]
+                allowed = allowed[cosines[allowed] >= least]
+                allowed = allowed[numpy.lexsort((self.ids[allowed], -cosines[allowed]))[:limit]]
             wanted = numpy.concatenate([allowed, wanted])
         return Nearest(dict(zip(self.ids[wanted].tolist(), cosines[wanted].tolist(), strict=True)), spread)
 

@@ -102,7 +102,7 @@ def fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[in
             day,
             position,
             text,
-            segments=_unpack(packed, start),
+            segments=segments_of(packed, start),
             stems=stems.split("\n") if packed else (),
             head=head,
             keyword=keyword.get(chunk_id, 0.0),
@@ -113,7 +113,8 @@ def fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[in
     ]
 
 
-def _unpack(packed: bytes, first: int) -> list[Segment]:
+def segments_of(packed: bytes, first: int = 1) -> list[Segment]:
+    """The segments of a chunk that begins in line `first`, from its row's `units`."""
     numbers = array("I", packed)
     lines = [first + number for number in numbers[::3]]
     return list(map(_make_segment, zip(lines, numbers[1::3], numbers[2::3], strict=True)))

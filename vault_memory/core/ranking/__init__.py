@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.ranking import floor, fusion, passage, rank
-    from vault_memory.core.ranking.candidate import Candidate, Candidates, Filter, Spread
-    from vault_memory.core.ranking.fusion import Trust
+    from vault_memory.core.ranking import floor, fusion, passage, probes, rank
+    from vault_memory.core.ranking.candidate import Candidate, Candidates, Filter, Knowledge, Spread
     from vault_memory.core.ranking.passage import RECORD
 
 __all__ = [
     "Candidate",
     "Candidates",
     "Filter",
+    "Knowledge",
     "RECORD",
     "Spread",
-    "Trust",
     "floor",
     "fusion",
     "passage",
+    "probes",
     "rank",
 ]
 
@@ -32,8 +32,8 @@ __getattr__ = lazy_exports(
         "Candidate": "candidate",
         "Candidates": "candidate",
         "Filter": "candidate",
+        "Knowledge": "candidate",
         "RECORD": "passage",
         "Spread": "candidate",
-        "Trust": "fusion",
     },
 )

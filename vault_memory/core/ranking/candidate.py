@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from vault_memory.core.notes import Segment
 
@@ -52,12 +53,29 @@ class Spread:
     best: float
 
 
+FOREIGN_KNOWLEDGE = 1.5
+"""Enough for vectors to answer where words find nothing."""
+
+
+class Knowledge(NamedTuple):
+    """What a model knows of an index's text in each script (see `probes.knowledge`); None where it is not measured."""
+
+    latin: float | None = None
+    han: float | None = None
+
+    def of(self, is_han: bool) -> float | None:
+        """What counts for a question. In a script that the index lacks, next to nothing: few models know two."""
+        asked, other = (self.han, self.latin) if is_han else (self.latin, self.han)
+        return FOREIGN_KNOWLEDGE if asked is None and other is not None else asked
+
+
 @dataclass(frozen=True)
 class Candidates:
-    """What an index found: the chunks, in how many of all `total` chunks each term stands, and the spread of the
-    cosines (None without a query vector, or without vectors of its space)."""
+    """What an index found: the chunks, in how many of all `total` chunks each term stands, the spread of the cosines
+    (None without a query vector, or without vectors of its space), and what the vectors' model knows of the index."""
 
     chunks: list[Candidate]
     frequency: dict[str, int]
     total: int
     spread: Spread | None = None
+    knowledge: Knowledge = Knowledge()

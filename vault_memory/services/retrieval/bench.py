@@ -21,7 +21,6 @@ from vault_memory.adapters.index import FileState, Index, SqliteIndex
 from vault_memory.config import Config
 from vault_memory.core import layout, reading
 from vault_memory.core.notes import document
-from vault_memory.core.ranking import Trust
 from vault_memory.errors import UsageError
 from vault_memory.services.retrieval.search import Hit, Mode, SearchQuery, find_passages
 
@@ -139,7 +138,6 @@ class DatasetVault:
 
     def __init__(self, folder: Path, scratch: Path, embedder: Embedder, config: Config) -> None:
         self.folder, self.scratch, self.embedder, self.config = folder, scratch, embedder, config
-        self.trust = Trust()
         self._indexes: dict[str, SqliteIndex] = {}
         self._lines: dict[str, _Lines] = {}
 

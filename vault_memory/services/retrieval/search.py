@@ -134,9 +134,6 @@ class Searchable(Protocol):
     @property
     def embedder(self) -> Embedder: ...
 
-    @property
-    def trust(self) -> fusion.Trust: ...
-
     def former_embedder(self, space: str) -> Embedder | None: ...
 
     def index(self, scope: str) -> Index: ...
@@ -189,8 +186,8 @@ def _search_scope(
     candidates = index.search(
         terms, vector, query.filter, max(MAX_CANDIDATES, query.top_k), vectors_add_chunks=not is_lexical
     )
-    weight = OFFLINE_WEIGHT if is_lexical else _vector_weight(vault, query, vector, candidates)
     scored = rank.score_segments(query.text, terms, candidates)
+    weight = OFFLINE_WEIGHT if is_lexical else _vector_weight(vault, query, vector, candidates, scored)
     fusion.blend(scored, candidates.spread, weight)
     space = vector[0] if vector else None
     hits = [_hit(scope, best, scored, space, weight) for best in passage.build(scored, query.top_k)]
@@ -211,7 +208,11 @@ def _is_lexical(vault: Searchable, space: str) -> bool:
 
 
 def _vector_weight(
-    vault: Searchable, query: SearchQuery, vector: tuple[str, Vector] | None, candidates: Candidates
+    vault: Searchable,
+    query: SearchQuery,
+    vector: tuple[str, Vector] | None,
+    candidates: Candidates,
+    scored: list[rank.ScoredSegment],
 ) -> float:
     """The vectors' share of the score."""
     if vector is None or candidates.spread is None:
@@ -220,7 +221,8 @@ def _vector_weight(
         return VECTOR_MODE_WEIGHT
     if _is_fixed(vault, vector[0]):
         return vault.config.search_vector_weight
-    return vault.trust.weight(vector[0], tokens.is_han(query.text), candidates.chunks, candidates.spread)
+    known = candidates.knowledge.of(tokens.is_han(query.text))
+    return fusion.weight(known, candidates.spread, max((segment.keyword for segment in scored), default=0.0))
 
 
 def _hit(scope: str, best: passage.Passage, scored: list[rank.ScoredSegment], space: str | None, weight: float) -> Hit:
