@@ -34,7 +34,10 @@ from vault_memory.adapters.index.base import FileState
 from vault_memory.adapters.index.sqlite import SqliteIndex
 from vault_memory.config import Config
 from vault_memory.core.notes import document
-from vault_memory.services.retrieval.search import SearchQuery, find_passages
+from vault_memory.services.admin import create_vault
+from vault_memory.services.indexing import reconcile
+from vault_memory.services.retrieval.search import SearchQuery, find_passages, search
+from vault_memory.services.vault import open_vault
 
 DIMENSION = 384
 RANDOM = random.Random(7)
@@ -182,7 +185,7 @@ def cold(folder: Path) -> dict[str, float]:
         "from vault_memory.adapters.embedding.offline import OfflineEmbedder\n"
         "index = SqliteIndex(Path(sys.argv[1]))\n"
         "vault = SimpleNamespace(index=lambda scope: index, embedder=OfflineEmbedder(), config=Config(), "
-        "trust=None, former_embedder=None)\n"
+        "former_embedder=None)\n"
         "assert find_passages(vault, 'u', SearchQuery(sys.argv[2])).hits\n"
         "assert not {'numpy', 'sklearn'} & set(sys.modules)\n"
     )
@@ -251,14 +254,41 @@ def many_users(folder: Path, users: int) -> dict[str, float]:
 
         def visit(n: int = n, question: str = question) -> None:
             index = SqliteIndex(folder / f"u{n}.db")
-            vault = SimpleNamespace(
-                index=lambda scope: index, embedder=embedder, config=Config(), trust=None, former_embedder=None
-            )
+            vault = SimpleNamespace(index=lambda scope: index, embedder=embedder, config=Config(), former_embedder=None)
             find_passages(vault, "u", SearchQuery(question))
             index.close()
 
         times.append(milliseconds(visit))
     return {"p50": statistics.median(times)}
+
+
+def notes(folder: Path, count: int = 6_500) -> dict[str, float]:
+    """Search in a vault of so many notes: `warm` where a daemon keeps the index fresh, as in `serve`; `alone` in a
+    process that looks at every file before each search, as the library without a daemon; `stat` is the floor of that:
+    a look at every file."""
+    create_vault(folder)
+    home = folder / "memory/u/notes"
+    for n in range(count):
+        path = home / f"{n // 100}" / f"{n}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(note(sentence(3), 2))
+    vault = open_vault(folder)
+    reconcile(vault, "u")
+    queries = [SearchQuery(sentence(RANDOM.randint(4, 8))) for _ in range(60)]
+    times: dict[str, list[float]] = {"warm": [], "alone": [], "stat": []}
+    for query in queries:
+        times["warm"].append(milliseconds(partial(find_passages, vault, "u", query)))
+        times["alone"].append(milliseconds(partial(search, vault, "u", query)))
+        times["stat"].append(milliseconds(partial(look_at, home)))
+    return {f"{name}_p50": statistics.median(each[5:]) for name, each in times.items()} | {
+        "warm_p95": sorted(times["warm"][5:])[len(queries) * 9 // 10]
+    }
+
+
+def look_at(folder: Path) -> None:
+    for path, _, names in os.walk(folder):
+        for name in names:
+            os.lstat(f"{path}/{name}")
 
 
 def sections(sizes: Sequence[int], users: int) -> Iterator[tuple[str, dict[str, float]]]:
@@ -268,6 +298,8 @@ def sections(sizes: Sequence[int], users: int) -> Iterator[tuple[str, dict[str, 
     for name, work in (("cold, 10,000 chunks", cold), ("indexing", indexing)):
         with tempfile.TemporaryDirectory() as folder:
             yield name, work(Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        yield "6,500 notes", notes(Path(folder))
     with tempfile.TemporaryDirectory() as folder:
         yield f"{users:,} users", many_users(Path(folder), users)
 
@@ -282,7 +314,7 @@ def main() -> None:
     keys = {
         "ratio": "ratio", "replace_cpu_ms": "replace_cpu_ms", "rss_ratio": "rss_ratio", "cold_ms": "cold_ms_10k",
         "import_ms": "import_ms", "files_per_s": "index_files_per_s", "index_ratio": "index_ratio",
-        "bytes_ratio": "index_bytes_ratio",
+        "bytes_ratio": "index_bytes_ratio", "warm_p50": "warm_p50_ms_6k", "alone_p50": "alone_p50_ms_6k",
     }  # fmt: skip
     for name, figures in sections([int(size) for size in options.chunks.split(",")], options.users):
         print(f"{name:24}", "  ".join(f"{key} {value:.2f}" for key, value in figures.items()), flush=True)

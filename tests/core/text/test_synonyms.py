@@ -73,6 +73,7 @@ def test_a_group_that_could_not_be_found_is_refused(group: list[str]) -> None:
 
 @given(st.lists(st.text(max_size=12), min_size=2, max_size=4))
 @example(["relational", "關聯式"])
+@example(["0", "𠀀:"])
 def test_every_group_that_is_accepted_is_found(group: list[str]) -> None:
     if synonyms.group_problem(group) is None:
         written = [tokens.phrase(word) for word in group]

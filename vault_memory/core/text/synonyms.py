@@ -57,7 +57,7 @@ class _Lists:
                 self._add(han.split(), english.split(", "))
                 self._add(english.split(", "), han.split())
         for group in own:
-            words = [tokens.fold(word) for word in group]
+            words = [_listed(word) for word in group]
             for at, word in enumerate(words):
                 self._add([word], [*words[:at], *words[at + 1 :]])
         self._longest_han = max(len(word) for word in self._others if tokens.is_han_piece(word))
@@ -108,6 +108,12 @@ class _Lists:
     def _synonyms(self, asked: Sequence[str], *keys: str) -> tokens.Synonyms:
         others = dict.fromkeys(tokens.phrase(other) for key in keys for other in self._others[key])
         return tokens.Synonyms(tuple(asked), tuple(other for other in others if other not in asked))
+
+
+def _listed(word: str) -> str:
+    """A person's word as it stands in the lists: of a Chinese one no sign around it."""
+    han = tokens.phrase(word)
+    return han if tokens.is_han_piece(han) else tokens.fold(word)
 
 
 def _start(stem: str) -> str:
