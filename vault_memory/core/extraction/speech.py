@@ -60,7 +60,8 @@ def read(user_msg: str, lexicon: Lexicon) -> Message:
 
 def gives_orders_to_the_system(text: str) -> bool:
     """Whether a text tries to write the profile, to grant rights or to pose as the system (a prompt injection)."""
-    return bool(_INJECTION.search(fold(text[:HEAD_CHARS] + "\n" + text[-TAIL_CHARS:])))
+    ends = fold(text[:HEAD_CHARS] + "\n" + text[-TAIL_CHARS:])
+    return bool(_INJECTION.search(_TAG_NAMED.sub(lambda tag: tag[0].strip("`</>"), ends)))
 
 
 _PREDICATE = lazily(
@@ -88,6 +89,8 @@ _TYPOGRAPHIC = str.maketrans(
     }
 )
 
+_TAG_NAMED = lazily(r"`</?[a-z][\w-]{0,40}>`|(?<=[a-z] )<[a-z]{1,20}[_-][\w-]{0,40}>(?= [a-z]|[?,.])")
+"""A tag that a sentence is about: in back-ticks, or one of a client between words («what is a <system-reminder>?»)."""
 _INJECTION = lazily(
     r"(?:ignore|disregard|forget|override|bypass) (?:all |any |the |your |my |every |everything )*(?:previous"
     r"|prior|above|earlier|preceding|existing|safety|system|instructions?|rules|guidelines|prompts?)"
