@@ -14,7 +14,7 @@ from itertools import groupby, islice
 
 from vault_memory.core.chat.messages import MODEL, PERSON, TEXT, TOOL_RESULT, Message, Part
 from vault_memory.core.chat.prompt import without_injected
-from vault_memory.core.clients import Command, Rules
+from vault_memory.core.clients import Command, Rules, Wrapper
 
 _TAG = re.compile(r"<([A-Za-z][\w.:-]{0,63}(?: instructions)?)(?:\s[^<>]{0,2000})?>")
 _CLOSING = re.compile(r"</([A-Za-z][\w.:-]{0,63}(?: instructions)?)\s{0,20}>")
@@ -39,12 +39,12 @@ class Heard:
 
 @dataclass(frozen=True)
 class _Around:
-    """What is known around a text: the rules of its client, the instructions before the first message, what the model
-    said before, and whether the client names its conversations, as agents do."""
+    """What is known around a text: the rules of its client, those wrappers that count after what the model said before,
+    the instructions before the first message, and whether the client names its conversations, as agents do."""
 
     rules: Rules
+    wrappers: tuple[Wrapper, ...]
     instructions: str
-    answer: str
     is_agent: bool
 
 
@@ -69,7 +69,8 @@ def listen(messages: Sequence[Message], rules: Rules, instructions: str = "", *,
     answer = ""
     for role, run in groupby(messages, key=lambda message: message.role):
         if role == PERSON:
-            heard += _heard_in(list(run), _Around(rules, instructions, answer, is_agent))
+            wrappers = tuple(each for each in rules.wrappers if each.counts_after(answer))
+            heard += _heard_in(list(run), _Around(rules, wrappers, instructions, is_agent))
         elif role == MODEL:
             answer = [*run][-1].text
     return heard
@@ -83,7 +84,7 @@ def _heard_in(run: list[Message], around: _Around) -> Iterator[Heard]:
         words = "\n".join(each.words for each in parts if each.words)
         context = "\n".join(each.context for each in parts if each.context)
         others = tuple(part for part in message.parts if part.kind not in (TEXT, TOOL_RESULT))
-        if any(part.kind == TOOL_RESULT for part in message.parts):
+        if _is_of_a_tool(message, around.rules):
             others = ()
         first = next((each.part.index for each in parts if each.words or each.context), 0)
         if words or context or others:
@@ -92,9 +93,8 @@ def _heard_in(run: list[Message], around: _Around) -> Iterator[Heard]:
 
 def _judge_message(message: Message, around: _Around) -> list[_Judged]:
     rules = around.rules
-    texts = [part for part in message.parts if part.kind == TEXT and part.text.strip()]
-    is_result = any(part.kind == TOOL_RESULT for part in message.parts)
-    is_result = is_result or any(_begins(rules.tool_results, part.text) for part in texts)
+    texts = _not_between_tags([part for part in message.parts if part.kind == TEXT and part.text.strip()])
+    is_result = _is_of_a_tool(message, rules)
     judged, is_ended = [], False
     for part in texts:
         text = without_injected(part.text)
@@ -113,6 +113,29 @@ def _judge_message(message: Message, around: _Around) -> list[_Judged]:
     return judged
 
 
+def _is_of_a_tool(message: Message, rules: Rules) -> bool:
+    return any(
+        part.kind == TOOL_RESULT or (part.kind == TEXT and _begins(rules.tool_results, part.text))
+        for part in message.parts
+    )
+
+
+def _not_between_tags(texts: list[Part]) -> list[Part]:
+    """The texts without those that are just an opening tag, or its closing one, and what is between: so a client wraps
+    a picture or a file that is a part of its own."""
+    kept: list[Part] = []
+    opened: tuple[str, int] | None = None
+    for part in texts:
+        text = part.text.strip()
+        kept.append(part)
+        if opened is None and (tag := _TAG.fullmatch(text)):
+            opened = tag[1], len(kept) - 1
+        elif opened and (closing := _CLOSING.fullmatch(text)) and closing[1] == opened[0]:
+            del kept[opened[1] :]
+            opened = None
+    return kept
+
+
 def _judge_text(text: str, around: _Around, *, is_lone: bool) -> tuple[str, str]:
     """The words in a text, and the context, which stays with words or alone."""
     words, context = _words_and_context(text, around)
@@ -123,13 +146,10 @@ def _words_and_context(text: str, around: _Around) -> tuple[str, str]:
     rules = around.rules
     text, context = _without_asides(text.lstrip("\ufeff"), rules)
     text = _before_ends(text, rules, around.instructions).strip()
+    wrapped = (wrapper.words(text) for wrapper in around.wrappers)
+    text = next((words for words in wrapped if words is not None), text)
     if not text or _begins(rules.asides, text):
         return "", context
-    for wrapper in rules.wrappers:
-        if wrapper.begins.match(text):
-            is_there = wrapper.until in text and (wrapper.after is None or wrapper.after.search(around.answer))
-            text = text.rpartition(wrapper.until)[2].strip() if is_there else ""
-            break
     spans = _spans(text)
     if spans and any(name in rules.word_tags for name, _ in spans):
         text = "\n".join(inner for name, inner in spans if name in rules.word_tags)

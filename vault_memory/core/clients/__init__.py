@@ -11,12 +11,13 @@ if TYPE_CHECKING:
         MAX_SIGN_CHARS,
         Command,
         Rules,
+        Wrapper,
         conversation_of,
         is_of_nobody,
         rules_for,
     )
 
-__all__ = ["MAX_SIGN_CHARS", "Command", "Rules", "conversation_of", "is_of_nobody", "rules_for"]
+__all__ = ["MAX_SIGN_CHARS", "Command", "Rules", "Wrapper", "conversation_of", "is_of_nobody", "rules_for"]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -24,6 +25,7 @@ __getattr__ = lazy_exports(
         "Command": "rules",
         "MAX_SIGN_CHARS": "rules",
         "Rules": "rules",
+        "Wrapper": "rules",
         "conversation_of": "rules",
         "is_of_nobody": "rules",
         "rules_for": "rules",

@@ -24,12 +24,21 @@ MAX_ID_CHARS = 200
 
 @dataclass(frozen=True)
 class Wrapper:
-    """A client's text around the person's words: it matches `begins`, and ends with `until`; where there is an `after`,
-    only if that matches what the model said before."""
+    """A client's text around the person's words: they are the last group of `text`, and none where that takes no part.
+    Where there is an `after`, it counts only if that is found in what the model said before, "" if it said nothing."""
 
-    begins: re.Pattern[str]
-    until: str
+    text: re.Pattern[str]
     after: re.Pattern[str] | None = None
+
+    def counts_after(self, answer: str) -> bool:
+        return self.after is None or self.after.search(answer) is not None
+
+    def words(self, text: str) -> str | None:
+        """The words in a text, None if it is not in this wrapper."""
+        found = self.text.match(text)
+        if found is None:
+            return None
+        return found[found.lastindex].strip() if found.lastindex else ""
 
 
 @dataclass(frozen=True)
@@ -139,7 +148,7 @@ def _rules(known: tuple[str, ...], own: tuple[str, ...], asides: tuple[str, ...]
         interruptions=_joined(values("interruptions")),
         delivered=_compiled(values("delivered")),
         wrappers=tuple(
-            Wrapper(re.compile(each["begins"]), each["until"], re.compile(each["after"]) if "after" in each else None)
+            Wrapper(re.compile(each["text"]), re.compile(each["after"]) if "after" in each else None)
             for each in values("wrappers")
         ),
         commands=tuple(
