@@ -195,5 +195,5 @@ def test_the_next_user_of_an_id_gets_no_index_of_the_last(vault: Vault, tmp_path
     assert search(apart, "erin", SearchQuery("quokka")).hits
     rename_user(apart, "erin", "fred")
     record_turn(apart, "erin", "hello")
-    assert not any("quokka" in hit.content for hit in search(apart, "erin", SearchQuery("quokka")).hits)
+    assert not search(apart, "erin", SearchQuery("quokka")).hits
     assert search(apart, "fred", SearchQuery("quokka")).hits

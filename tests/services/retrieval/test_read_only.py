@@ -33,7 +33,7 @@ def test_search_and_prompt_answer_from_the_index_as_it_is(vault: Vault) -> None:
     write(vault, "alice", "notes/new.md", "# Coffee\n\nCoffee wants water of 95 degrees.\n")
     with mounted_for_reading(vault.root):
         reader = open_vault(vault.root, now=vault.now)
-        assert found(reader)[0] == TEA and "95" not in " ".join(found(reader, "coffee"))
+        assert found(reader) == [TEA] and "95" not in " ".join(found(reader, "coffee"))
         prompt = build_enhanced_prompt(reader, "alice", "How hot is the water for green tea?")
         assert TEA in prompt.text and prompt.degraded == [READ_ONLY]
     both = search(reader, "alice", SearchQuery("water"))
