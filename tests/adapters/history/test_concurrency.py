@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.adapters.conftest import PERSON, USER, Vault
-from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
+from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
 from vault_memory.errors import Changed
 
 # Adds lines to one file that the other writer adds to as well, and to one of its own.
@@ -111,6 +111,27 @@ def test_what_another_has_just_committed_is_not_committed_again(vault: Vault) ->
         vault.history.commit([draft])
     assert vault.history.uncommitted() == []
     assert vault.git("log", "--format=%s", "--grep=^edit").splitlines() == ["edit"]
+
+
+def test_what_is_saved_on_a_text_that_is_taken_back_stays_and_that_text_goes(vault: Vault) -> None:
+    """A merge writes two files, and the person saves both: the first with the remote's lines in it. These were then
+    committed as the person's, and stood there twice after the next attempt."""
+    note = PurePosixPath("note.md")
+    vault.add(b"begin\nend")
+    vault.add(b"note", note)
+    drafts = [Draft("merge", ASSISTANT, (vault.draft(b"theirs").changes[0], vault.draft(b"theirs", note).changes[0]))]
+
+    def save(step: str) -> None:
+        if step == "file written" and vault.read(note) == b"note\n":
+            vault.write((vault.read() or b"").replace(b"begin\n", b"begin\nby hand\n") + b"said last\n")
+            vault.write(b"note by hand\n", note)
+
+    with pytest.raises(Changed):
+        History(vault.root, step=save).commit(drafts)
+    assert vault.read() == b"begin\nby hand\nend\nsaid last\n" and vault.read(note) == b"note by hand\n"
+    assert vault.history.state().waiting == 0
+    vault.add(b"theirs")
+    assert vault.read() == b"begin\nby hand\nend\nsaid last\ntheirs\n"
 
 
 @pytest.mark.slow

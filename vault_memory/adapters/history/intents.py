@@ -236,14 +236,15 @@ class IntentLog:
         return written
 
     def take_back(self, intent: Intent, written: Sequence[WrittenFile]) -> None:
-        """Undo `write_files`, and drop the intent.
+        """Undo `write_files`, and drop the intent. What the person has saved on top of a file stays, and ours below it
+        goes: else all of it would count as theirs, and the writer would add his again.
 
         When that fails, as on a full disk, the intent stays as it is, and the next holder of the lock writes the other
         files: what they lack would count as the person's deletion.
         """
         for (path, old, new), _ in reversed(written):
-            with contextlib.suppress(Changed):  # the person saved on top of ours: theirs stays
-                self._write(FileChange(path, new, old))
+            with contextlib.suppress(TooLarge):  # the person has put a large file there: theirs stays
+                self._make(FileChange(path, new, old))
         self.keep(intent, ())
 
     def _write(self, change: FileChange) -> FileStamp:
@@ -254,6 +255,21 @@ class IntentLog:
         if before is not None:
             files.remove(self._root / change.path, before, self._root)
         return FileStamp()
+
+    def _make(self, change: FileChange) -> None:
+        """Make a change on what its file holds now: the person may have saved it since. What they have deleted, and
+        what is not text, stays as it is."""
+        path = self._root / change.path
+        while True:
+            content = files.read(path)
+            try:
+                if is_content(content, change.old):
+                    self._write(change)
+                elif (merged := _merged(change, content)) and merged != content:
+                    files.replace(path, merged, content, self._root)
+                return
+            except Changed:
+                continue
 
     # After a kill -----------------------------------------------------------------------------------------------------
 
@@ -287,21 +303,6 @@ class IntentLog:
             with contextlib.suppress(TooLarge):  # the person has put a large file there: theirs stays
                 self._make(change)
         self.mark_written(intent)
-
-    def _make(self, change: FileChange) -> None:
-        """Make a change on what its file holds now: the person may have saved it since. What they have deleted, and
-        what is not text, stays as it is."""
-        path = self._root / change.path
-        while True:
-            content = files.read(path)
-            try:
-                if is_content(content, change.old):
-                    self._write(change)
-                elif merged := _merged(change, content):
-                    files.replace(path, merged, content, self._root)
-                return
-            except Changed:
-                continue
 
     def _put_back_displaced(self, change: FileChange, since_ns: int) -> None:
         """A kill after the exchange leaves the old file under a temporary name; it may be a person's save.
@@ -344,7 +345,7 @@ def _merged(change: FileChange, content: bytes | None) -> bytes | None:
     after = bytes_of(change.new)
     if after is None or content is None or b"\0" in after or b"\0" in content:
         return None
-    from vault_memory.core.notes import carry_over  # only after a kill
+    from vault_memory.core.notes import carry_over  # only after a kill, and where the person saved meanwhile
 
     return carry_over(change.path, bytes_of(change.old), after, content)
 
