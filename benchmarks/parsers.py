@@ -29,6 +29,7 @@ from vault_memory.core import reading, trailers
 from vault_memory.core.chat import escape, inject, prompt, read_request, read_response
 from vault_memory.core.extraction import extract, llm
 from vault_memory.core.notes import document, merge_profile, note, parse_line
+from vault_memory.core.notes.journal_merge import merge_journal
 from vault_memory.core.notes.line_merge import merge_jsonl, merge_lines
 from vault_memory.core.privacy import redact, without_private
 from vault_memory.core.profile import PastTurn, Profile, clean, computed
@@ -86,10 +87,10 @@ def _merge(text: str) -> None:
     lines = text.split("\n")
     base, mine, yours = ("\n".join(["a", *rows]) for rows in (lines[::2], lines[::-1], lines[1::3]))
     merge_lines(base, mine, yours)
-    merge_lines(base, mine, yours, journal=True)
+    merge_journal(base, mine, yours)
     merge_jsonl(base, mine, yours)
     note.conflicts_in(text)
-    merge_lines(*_changed_by_both(text), journal=True)
+    merge_journal(*_changed_by_both(text))
 
 
 def _merge_profile(text: str) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.pace import assert_in_proportion
+from vault_memory.core.notes.journal_merge import merge_journal
 from vault_memory.core.notes.line_merge import merge_jsonl, merge_lines
 from vault_memory.core.notes.matching import matches
 
@@ -57,7 +58,7 @@ def test_a_hostile_text_is_merged_in_proportion_and_loses_nothing(texts: Callabl
         for base in ("x\n" + ours[: len(ours) // 2] + theirs[: len(theirs) // 2], None):
             merged = merge_lines(base, ours, theirs).text
             assert set(ours.split("\n")) | set(theirs.split("\n")) <= set(merged.split("\n"))
-            merge_lines(base, ours, theirs, journal=True)
+            merge_journal(base, ours, theirs)
         merge_jsonl(theirs, ours, ours[2:] + theirs)
 
     assert_in_proportion(merge, 4_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import PurePosixPath
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.core.notes import note
-from vault_memory.core.notes.line_merge import Clash, Side, merge_jsonl, merge_lines
+from vault_memory.core.notes.journal_merge import merge_journal
+from vault_memory.core.notes.line_merge import Clash, Merged, Side, merge_jsonl, merge_lines
 from vault_memory.core.notes.merge import merge_file
 from vault_memory.core.notes.profile_merge import Newer, merge_profile
 from vault_memory.core.profile.fields import FIELDS
@@ -107,11 +109,14 @@ def three_states(draw: st.DrawFn) -> tuple[str | None, str, str]:
     return draw(st.sampled_from(["\n".join(start)] * 4 + [None])), ours, theirs
 
 
-@given(text, text, st.booleans())
-def test_one_side_alone_is_that_side(base: str, x: str, journal: bool) -> None:
-    assert merge_lines(base, x, base, journal=journal).text == x
-    assert merge_lines(base, base, x, journal=journal).text == x
-    assert merge_lines(base, x, x, journal=journal).text == x
+MERGES = (merge_lines, merge_journal)
+
+
+@given(text, text, st.sampled_from(MERGES))
+def test_one_side_alone_is_that_side(base: str, x: str, merge: Callable[..., Merged]) -> None:
+    assert merge(base, x, base).text == x
+    assert merge(base, base, x).text == x
+    assert merge(base, x, x).text == x
     assert merge_jsonl(base, x, base).text == x and merge_jsonl(base, base, x).text == x
 
 
@@ -123,9 +128,11 @@ def test_one_sides_profile_alone_is_that_side(base: str, x: str) -> None:
     assert merge_profile(base, x, x, newer).text == x
 
 
-@given(st.none() | text, text, text, st.booleans())
-def test_no_line_that_a_side_added_is_lost(base: str | None, ours: str, theirs: str, journal: bool) -> None:
-    merged = merge_lines(base, ours, theirs, journal=journal).text.splitlines()
+@given(st.none() | text, text, text, st.sampled_from(MERGES))
+def test_no_line_that_a_side_added_is_lost(
+    base: str | None, ours: str, theirs: str, merge: Callable[..., Merged]
+) -> None:
+    merged = merge(base, ours, theirs).text.splitlines()
     for side in (ours, theirs):
         assert set(side.splitlines()) - set((base or "").splitlines()) <= set(merged)
 
@@ -268,7 +275,7 @@ def test_entries_of_a_journal_are_put_in_order() -> None:
     base = "# 2026-01-30\n\n## 09:00\n- 請求：早\n"
     ours = base + "\n## 10:00\n- 請求：甲\n- 模組：coding-agent\n\n## 12:00\n- 請求：丙\n"
     theirs = base + "\n## 11:00\n- 請求：乙\n- 模組：coding-agent\n"
-    merged = merge_lines(base, ours, theirs, journal=True)
+    merged = merge_journal(base, ours, theirs)
     assert merged.text == base + "\n" + "\n".join(
         f"## {hour}:00\n- 請求：{what}\n{rest}"
         for hour, what, rest in (
@@ -277,7 +284,7 @@ def test_entries_of_a_journal_are_put_in_order() -> None:
             (12, "丙", ""),
         )
     )
-    assert merge_lines(base, theirs, ours, journal=True) == merged, "both machines get the same"
+    assert merge_journal(base, theirs, ours) == merged, "both machines get the same"
 
 
 def row(minute: int, zone: str = "+08:00") -> str:

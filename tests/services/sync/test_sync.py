@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,26 @@ def test_what_each_learned_comes_together(one: Machine, two: Machine) -> None:
     assert git(one.root, "log", "--merges", "--format=%an %s").splitlines() == [
         f"vault-memory sync: merge {done.received} commits of the remote"
     ]
+
+
+def test_entries_of_one_minute_are_there_once_however_often_both_sync(one: Machine, two: Machine, clock: Clock) -> None:
+    """A sync sorted the other machine's entries among its own; that machine then found them gone from their places."""
+    minute, said = clock.time, []
+    for text in ("我習慣用 Vim", "你好嗎", "早安", "再見", "以後都用 Rust", "不客氣"):
+        for machine in (two, one):
+            for number in (9, 13):
+                clock.time = minute
+                said.append(f"{text}（{machine.root.name} {number}）")
+                record_turn(machine.vault, "alice", said[-1])
+            machine.sync()
+    for machine in (two, one):
+        machine.sync()
+        machine.assert_clean()
+    (daily,) = (one.root / "memory/alice/daily").iterdir()
+    text = daily.read_text()
+    assert text == two.read(str(daily.relative_to(one.root)))
+    assert conflicts_in(text) == []
+    assert sorted(re.findall(r"(?m)^- 請求：(.*)$", text)) == sorted(["你好", *said])
 
 
 def test_of_two_values_the_newer_stays_and_the_older_is_in_history_and_status(one: Machine, two: Machine) -> None:

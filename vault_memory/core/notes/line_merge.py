@@ -1,7 +1,7 @@
 """Merge three texts by their lines: whatever is no profile, and the text of a profile around its fields.
 
-Where the sides changed different lines there is nothing to decide: a journal is merged by entry, records by line, and
-all other text by line. Where both changed the same lines, both texts stay, in a block that a person understands
+Where the sides changed different lines there is nothing to decide: records are united, all other text is merged in its
+order. Where both changed the same lines, both texts stay, in a block that a person understands
 (`note.conflict_block`).
 """
 
@@ -39,8 +39,8 @@ class Merged:
     conflicts: int = 0
 
 
-def merge_lines(base: str | None, ours: str, theirs: str, *, journal: bool = False) -> Merged:
-    """Three-way merge by lines; what both sides add at one place is kept, ours first (a `journal`: by its headings).
+def merge_lines(base: str | None, ours: str, theirs: str) -> Merged:
+    """Three-way merge by lines; what both sides add at one place is kept, ours first.
 
     `merge_lines(b, x, b)` and `merge_lines(b, x, x)` are x.
     """
@@ -49,7 +49,7 @@ def merge_lines(base: str | None, ours: str, theirs: str, *, journal: bool = Fal
     if ours == base:
         return Merged(theirs)
     one, other = split_lines(ours), split_lines(theirs)
-    merged, conflicts = merged_lines(base_lines(base, one, other), one, other, journal)
+    merged, conflicts = merged_lines(base_lines(base, one, other), one, other)
     return Merged("".join(merged), conflicts=conflicts)
 
 
@@ -92,12 +92,12 @@ def _created_at(line: str) -> str:
         return ""
 
 
-def merged_lines(base: list[str], ours: list[str], theirs: list[str], journal: bool = False) -> tuple[list[str], int]:
+def merged_lines(base: list[str], ours: list[str], theirs: list[str]) -> tuple[list[str], int]:
     """The merged lines, and how many conflict blocks are among them."""
     out: list[str] = []
     conflicts = 0
     for was, mine, yours in _regions(base, ours, theirs):
-        lines, count = _settle(was, mine, yours, journal)
+        lines, count = _settle(was, mine, yours)
         out += lines
         conflicts += count
     return out, conflicts
@@ -124,7 +124,7 @@ def _regions(base: list[str], ours: list[str], theirs: list[str]) -> Iterator[tu
     yield base[at[0] :], ours[at[1] :], theirs[at[2] :]
 
 
-def _settle(base: list[str], ours: list[str], theirs: list[str], journal: bool) -> tuple[list[str], int]:
+def _settle(base: list[str], ours: list[str], theirs: list[str]) -> tuple[list[str], int]:
     """One region: its merged lines, and how many conflict blocks are among them."""
     if ours == theirs or theirs == base:
         return ours, 0
@@ -132,35 +132,14 @@ def _settle(base: list[str], ours: list[str], theirs: list[str], journal: bool) 
         return theirs, 0
     if len(base) == len(ours) == len(theirs) > 1:
         # Neighbouring lines, each changed by one side only, are no conflict.
-        parts = [_settle([b], [o], [t], journal) for b, o, t in zip(base, ours, theirs, strict=True)]
+        parts = [_settle([b], [o], [t]) for b, o, t in zip(base, ours, theirs, strict=True)]
         return [line for lines, _ in parts for line in lines], sum(count for _, count in parts)
-    if journal and not base:
-        return _by_heading(ours, theirs), 0
     head, tail = ends(ours, theirs)
     first, last = ours[:head], ours[len(ours) - tail :]
     ours, theirs = ours[head : len(ours) - tail], theirs[head : len(theirs) - tail]
     if not base:
         return [*first, *ours, *theirs, *last], 0
     return [*first, *note.conflict_block(ours, theirs), *last], 1
-
-
-def _by_heading(ours: list[str], theirs: list[str]) -> list[str]:
-    """The entries of both sides in the order of their headings (`## 14:05`, `## 2026-01-30 14:05`); equal ones as often
-    as the side has them that has more of them."""
-    lead: dict[str, None] = {}
-    entries: Counter[str] = Counter()
-    for lines in (ours, theirs):
-        before: list[str] = []
-        found: list[list[str]] = []
-        for line in lines:
-            if line.startswith("## "):
-                found.append([])
-            (found[-1] if found else before).append(line)
-        lead |= dict.fromkeys(before)
-        entries |= Counter("".join(entry).rstrip("\n") + "\n" for entry in found)
-    tail = "\n" if entries and (ours[-1], theirs[-1]).count("\n") else ""
-    ordered = sorted(entries.elements())
-    return [*lead, *split_lines("\n".join(ordered) + tail)]
 
 
 def carried_lines(old: list[str], new: list[str], text: list[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Merge three states of a file: what both sides began with, ours, and theirs. Nobody's words are lost.
 
-Where the sides changed different things there is nothing to decide: a profile is merged by key (`profile_merge`), all
-other files by line (`line_merge`).
+Where the sides changed different things there is nothing to decide: a profile is merged by key (`profile_merge`), a
+journal by entry (`journal_merge`), all other files by line (`line_merge`).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from vault_memory.core import layout
+from vault_memory.core.notes.journal_merge import carry_entries, merge_journal
 from vault_memory.core.notes.line_merge import (
     Merged,
     carried_lines,
@@ -18,6 +19,9 @@ from vault_memory.core.notes.line_merge import (
     split_lines,
 )
 from vault_memory.core.notes.profile_merge import Newer, carry_values, merge_profile
+
+_JOURNALS = ("daily", "memory-log")
+"""The kinds of record that turns write entry by entry (`core.notes.journal`)."""
 
 
 def merge_file(
@@ -40,15 +44,15 @@ def merge_file(
     kind = layout.kind_of(place)
     if kind == "profile":
         return merge_profile(old, one, other, newer)
-    return merge_lines(old, one, other, journal=kind in ("daily", "memory-log"))
+    return merge_journal(old, one, other) if kind in _JOURNALS else merge_lines(old, one, other)
 
 
 def carry_over(path: PurePosixPath, before: bytes | None, after: bytes, onto: bytes) -> bytes:
     """`onto` with the change that leads from `before` to `after`, and with nothing else of the two.
 
     A merge may keep lines that only `before` and `after` have; here they stay out. They are somebody's who has not
-    committed them. A profile is changed by key, everything else by line; for what is not text the result is `after`.
-    A change that is there already is not made twice.
+    committed them. A profile is changed by key, a journal by entry, everything else by line; for what is not text the
+    result is `after`. A change that is there already is not made twice.
     """
     if onto in (before, after) or b"\0" in after or b"\0" in onto:
         return after
@@ -56,6 +60,9 @@ def carry_over(path: PurePosixPath, before: bytes | None, after: bytes, onto: by
     if before is None:
         old = "".join(common_lines(split_lines(new), split_lines(text)))
     place = layout.place_of(path)
-    if place is not None and layout.kind_of(place) == "profile":
+    kind = place and layout.kind_of(place)
+    if kind == "profile":
         return carry_values(old, new, text).encode("utf-8", "surrogateescape")
+    if kind in _JOURNALS:
+        return carry_entries(old, new, text).encode("utf-8", "surrogateescape")
     return "".join(carried_lines(*(split_lines(each) for each in (old, new, text)))).encode("utf-8", "surrogateescape")

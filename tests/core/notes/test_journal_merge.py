@@ -1,0 +1,234 @@
+"""Merging journals: every entry is there once, whatever was merged with what before."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from pathlib import PurePosixPath
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.pace import assert_in_proportion
+from vault_memory.core.notes import carry_over, journal, note
+from vault_memory.core.notes.journal_merge import merge_journal
+
+TITLE = journal.daily_title(date(2026, 1, 30))
+DAILY = PurePosixPath("memory/alice/daily/2026-01-30.md")
+TEN = datetime(2026, 1, 30, 10, tzinfo=UTC)
+
+
+def entry(request: str, *learned: str, minute: int = 0) -> str:
+    return journal.daily_entry(TEN + timedelta(minutes=minute), request, None, learned, "zh-TW")
+
+
+def log(*entries: str) -> str:
+    text = TITLE
+    for each in entries:
+        text = journal.append(text, TITLE, each)
+    return text
+
+
+def requests(text: str) -> list[str]:
+    return re.findall(r"(?m)^- 請求：(.*)$", text)
+
+
+# Any number of machines ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Commit:
+    """A state of the log in the history of all machines, with all that it follows."""
+
+    text: str
+    parents: tuple[Commit, ...] = ()
+    before: frozenset[Commit] = frozenset()
+
+    def then(self, text: str, *others: Commit) -> Commit:
+        parents = (self, *others)
+        return Commit(text, parents, frozenset(parents).union(*(each.before for each in parents)))
+
+    def has(self, other: Commit) -> bool:
+        return self is other or other in self.before
+
+
+@dataclass
+class Machines:
+    """Machines that write a log and take each other's commits in, as git knows them."""
+
+    data: st.DataObject
+    heads: list[Commit]
+    count: int = 0
+    minute: int = 0
+    remarks: list[str] = field(default_factory=list)
+
+    def append(self, at: int) -> None:
+        self.minute += self.data.draw(st.sampled_from([0, 0, 0, 1]))
+        self.count += 1
+        learned = ["tools += Vim"] * self.data.draw(st.integers(0, 1))
+        said = entry(f"n{99 - self.count}", *learned, minute=self.minute)  # by their text they sort against the time
+        text = journal.append(self.heads[at].text, TITLE, said)
+        self.heads[at] = self.heads[at].then(text)
+
+    def remark(self, at: int) -> None:
+        """The person of this machine writes a line below one of the entries."""
+        lines = self.heads[at].text.split("\n")
+        self.remarks.append(f"remark {len(self.remarks)}")
+        lines.insert(self.data.draw(st.integers(1, len(lines))), self.remarks[-1])
+        self.heads[at] = self.heads[at].then("\n".join(lines))
+
+    def take_in(self, at: int, other: int) -> None:
+        ours, theirs = self.heads[at], self.heads[other]
+        if ours.has(theirs):
+            return
+        if theirs.has(ours):
+            self.heads[at] = theirs
+            return
+        shared = [each for each in ours.before if theirs.has(each)]
+        bases = [each for each in shared if not any(each in other.before for other in shared)]
+        base = self.data.draw(st.sampled_from(sorted(bases, key=lambda each: each.text)))
+        merged = merge_journal(base.text, ours.text, theirs.text)
+        assert not merged.conflicts and not note.conflicts_in(merged.text)
+        self.heads[at] = ours.then(merged.text, theirs)
+
+
+def history_of(data: st.DataObject, kinds: list[str]) -> Machines:
+    machines = Machines(data, [Commit(log(entry("n99")))] * data.draw(st.integers(2, 3)))
+    machine = st.integers(0, len(machines.heads) - 1)
+    for kind in data.draw(st.lists(st.sampled_from(kinds), max_size=40)):
+        at = data.draw(machine)
+        if kind == "append":
+            machines.append(at)
+        elif kind == "remark":
+            machines.remark(at)
+        else:
+            machines.take_in(at, data.draw(machine))
+    last = len(machines.heads) - 1
+    for at in range(last):
+        machines.take_in(at + 1, at)
+    for at in range(last):
+        machines.take_in(at, last)
+    assert len({head.text for head in machines.heads}) == 1
+    return machines
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_appended_entries_are_there_once_however_often_they_are_merged(data: st.DataObject) -> None:
+    """Also where two machines merged the same commits, so that a merge has several bases."""
+    machines = history_of(data, ["append", "append", "append", "take in"])
+    text = machines.heads[0].text
+    assert sorted(requests(text)) == sorted(f"n{n}" for n in range(99 - machines.count, 100))
+    times = re.findall(r"(?m)^## (.*)$", text)
+    assert times == sorted(times) and text == log(*re.findall(r"(?m)^## .*\n(?:- .*\n)*", text))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_what_a_person_wrote_between_the_entries_is_not_lost(data: st.DataObject) -> None:
+    machines = history_of(data, ["append", "append", "remark", "take in"])
+    lines = machines.heads[0].text.split("\n")
+    assert {f"- 請求：n{n}" for n in range(99 - machines.count, 100)} <= {*lines}
+    assert {*machines.remarks} <= {*lines}
+
+
+# Three states -------------------------------------------------------------------------------------------------------
+
+
+def test_an_entry_that_a_merge_has_moved_is_the_same_entry() -> None:
+    """A merge by line took it for removed here and new there: three marks, or the entry twice."""
+    first, second, new = entry("n9", "languages = Kotlin (strong)"), entry("n13"), entry("n16")
+    base, ours, theirs = log(first, second), log(first, second, new), log(second, first)
+    for one, other in ((ours, theirs), (theirs, ours)):
+        merged = merge_journal(base, one, other)
+        assert sorted(requests(merged.text)) == ["n13", "n16", "n9"] and not merged.conflicts
+
+
+def test_entries_of_one_minute_keep_the_order_in_which_they_were_said() -> None:
+    base, mine, yours = log(entry("n0")), [entry(f"m{n}") for n in (9, 10, 1)], [entry(f"k{n}") for n in (2, 1)]
+    merged = merge_journal(base, log(entry("n0"), *mine), log(entry("n0"), *yours))
+    for said in (["m9", "m10", "m1"], ["k2", "k1"]):
+        assert [each for each in requests(merged.text) if each in said] == said
+    assert merge_journal(base, log(entry("n0"), *yours), log(entry("n0"), *mine)) == merged, "on both machines"
+
+
+def test_without_a_common_ancestor_what_both_have_is_there_once() -> None:
+    shared, mine, yours = (entry(text, minute=at) for text, at in (("both", 0), ("mine", 1), ("yours", 2)))
+    remark = shared + "my remark\n"
+    assert merge_journal(None, log(remark, mine), log(shared, yours)).text == log(remark, mine, yours)
+    assert merge_journal(None, log(shared, yours), log(remark, mine)).text == log(remark, mine, yours)
+
+
+def test_the_same_words_with_another_outcome_are_another_entry() -> None:
+    base = log(entry("n0"))
+    mine, yours = entry("好"), entry("好", "tools += Vim")
+    merged = merge_journal(base, base + "\n" + mine + "\n" + mine, base + "\n" + mine + "\n" + yours)
+    assert merged.text.count(mine + "\n" + mine) == 1 and merged.text.count(yours) == 1
+
+
+def test_both_sides_remarks_on_one_entry_stay_without_a_mark() -> None:
+    first, last = entry("n0"), entry("n1", minute=5)
+    ours, theirs = log(first + "my remark\n", last), log(first + "your remark\n", last, entry("n2", minute=6))
+    merged = merge_journal(log(first, last), ours, theirs)
+    assert merged.text == log(first + "my remark\nyour remark\n", last, entry("n2", minute=6)) and not merged.conflicts
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [("A", "B"), ("", "B"), ("## 10:00\nA\n", "## 10:00\nB\n"), ("## 早\nA\n", "## 晚\nB\n")],
+    ids=["a line", "gone here", "the request", "the heading"],
+)
+def test_what_both_people_changed_by_hand_is_theirs_to_decide(ours: str, theirs: str) -> None:
+    """The block stays one block, in the merges that follow too."""
+    before, after, new = entry("n0"), entry("n2", minute=2), entry("n3", minute=1)
+    touched = entry("n1", "tools += Vim")
+
+    def by(hand: str) -> str:
+        return hand if hand.startswith("##") or not hand else touched.replace("n1", hand)
+
+    base = log(before, touched, after)
+    mine, yours = (log(*[each for each in (before, by(hand), after) if each]) for hand in (ours, theirs))
+    merged = merge_journal(base, mine, yours)
+    assert merged.conflicts == 1
+    ((first, last),) = note.conflicts_in(merged.text)
+    block = merged.text.split("\n")[first - 1 : last]
+    later = merge_journal(merged.text, journal.append(merged.text, TITLE, new), merged.text + "\nsaid by hand\n")
+    ((first, last),) = note.conflicts_in(later.text)
+    assert later.text.split("\n")[first - 1 : last] == block and not later.conflicts
+    assert "n3" in requests(later.text) and "said by hand" in later.text
+
+
+def test_what_one_person_removed_moved_or_wrote_is_as_they_left_it() -> None:
+    entries = [entry(f"n{n}", minute=n) for n in range(4)]
+    new = entry("n9", minute=9)
+    ours = log(entries[2], "## 我的話\n不是時間\n", entries[0], entries[3] + "\n\n\nmy remark\n")
+    merged = merge_journal(log(*entries), ours, log(*entries, new))
+    assert merged.text == ours + "\n" + new
+    assert merge_journal(log(*entries), log(*entries, new), ours).text == ours + "\n" + new
+
+
+def test_a_change_is_carried_by_entry() -> None:
+    """What was made on the file before others' entries came between, and is there already, is not made twice."""
+    n0, n1, n2, other = (entry(f"n{n}", minute=n // 2) for n in range(4))
+    before, after = log(n0), log(n0, n1, n2)
+
+    def carried(onto: str) -> str:
+        return carry_over(DAILY, before.encode(), after.encode(), onto.encode()).decode()
+
+    assert carried(log(n0, n1, other, n2)) == log(n0, n1, other, n2)
+    assert carried(log(other, n0)) == log(other, n0, n1, n2)
+    assert carried(log(n0 + "a remark\n", other)).count("a remark\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["## 10:00\n", "## 10:00\n- {}\n", "## {}\n"], ids=["equal", "one time", "no time"])
+def test_a_long_journal_is_merged_in_proportion(shape: str) -> None:
+    def merge(size: int) -> None:
+        lines = [shape.format(n) for n in range(size)]
+        base, ours, theirs = ("\n".join(part) for part in (lines[::2], lines[::-1], lines[1::3]))
+        merge_journal(base, ours, theirs)
+        merge_journal(None, ours, theirs)
+
+    assert_in_proportion(merge, 4_000)
