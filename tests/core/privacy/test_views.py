@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,6 +49,36 @@ def test_ordinary_lines_are_not_disguised() -> None:
         "- 稱呼：Ann\n- 語言：zh-TW\n",
     ):
         assert not is_disguised(line.translate(ASCII_FORMS))
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        "\\_",
+        "&lowbar;",
+        "_&shy;",
+        "_<wbr>",
+        "_<!---->",
+        "_\x1b[0m",
+        "_\x08",
+        "_\U000e0041",
+        "_\u00ad",
+        "_</span><span>",
+    ],
+)
+def test_a_key_that_an_editor_escapes_or_cuts_is_found(cut: str) -> None:
+    """Editors write `_` as `\\_` in Markdown; terminals and pages put marks between letters."""
+    key = f"ghp{cut}aB3dE5gH7jK9mN1pQ3sT5vW7yZaB3dE5gH7j"
+    assert redact(f"the key is {key} here").text == "the key is [redacted: token] here"
+
+
+def test_a_value_in_a_comment_or_an_element_is_found() -> None:
+    for text in (
+        "password: <!-- Kq7vRz91pLm -->",
+        "<!-- password: -->\nKq7vRz91pLm",
+        "<label>password</label> <span>Kq7v!Rz91pLm</span>",
+    ):
+        assert "pLm" not in redact(text).text, text
 
 
 def test_a_key_whose_second_half_has_no_digit_is_joined() -> None:

@@ -378,8 +378,8 @@ def test_with_a_key_that_users_share_nobody_gets_at_what_another_keeps_at_the_pr
     bob, admin = (Proxy(proxy.url, proxy.vault, token, proxy.provider) for token in (
         new_user_token(proxy.vault, "bob"), own_token(proxy.vault.root),
     ))  # fmt: skip
-    tricks = dict.fromkeys(("X-HTTP-Method-Override", "X_Method-Override", "_method", "X-Real-Method"), "GET")
-    tricks |= dict.fromkeys(("X-Original-URL", "X-Rewrite-URL", "X-Forwarded-Path"), "/v1/files")
+    tricks = dict.fromkeys(("X-HTTP-Method-Override", "X_MethodOverride", "_method", "X-Verb"), "GET")
+    tricks |= dict.fromkeys(("X-Original-URL", "X-Override-URL", "X-Request-URI"), "/v1/files")
     for who in (proxy, bob, admin):
         for method, path in KEPT:
             headers = {"Authorization": f"Bearer {who.token}", "X-Vault-User": "bob"} | tricks
@@ -409,11 +409,13 @@ def test_beside_the_vaults_token_the_callers_own_key_goes_on_untouched(proxy: Pr
     hello = json.dumps({"messages": [{"role": "user", "content": "hello"}]}).encode()
     token = {"X-Vault-Token": proxy.token}
     for path in ("chat/completions", "messages", "messages/count_tokens"):
-        for own in ({"Authorization": "Bearer  sk-ant-oat01"}, {"X-Api-Key": "sk-mine"}):
+        for own in ({"Authorization": "Bearer  sk-ant-oat01"}, {"X-Api-Key": "sk-mine"}, {"api-key": "sk-azure"}):
             answer = httpx.post(f"{proxy.url}/v1/{path}", content=hello, headers=token | own)
             received = proxy.provider.received[-1]
             assert answer.status_code == 200, answer.text
-            assert [v for n, v in received.headers if n.lower() in ("authorization", "x-api-key")] == [*own.values()]
+            assert [v for n, v in received.headers if n.lower() in ("authorization", "x-api-key", "api-key")] == [
+                *own.values()
+            ]
             assert proxy.token not in str(received.headers) and "sk-upstream" not in str(received.headers)
     basic = "Basic " + base64.b64encode(f"x:{proxy.token}".encode()).decode()
     for sent, key in (

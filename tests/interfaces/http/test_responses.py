@@ -150,6 +150,29 @@ def test_nobody_joins_another_users_conversation(proxy: Proxy) -> None:
     assert len({*ids}) == len(ids) == 4
 
 
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        ({"input": "x " * 1_100_000}, {}),
+        ({"input": "Please write a 5-10 word title for: tea"}, {}),
+        ({"input": "hi"}, {"x-openai-subagent": "review"}),
+        ({"input": [{"type": "function_call_output", "call_id": "c", "output": "3"}]}, {}),
+        ({"input": [{"role": "developer", "content": "Be brief."}]}, {}),
+    ],
+    ids=["too large", "housekeeping", "an agent's", "what a tool gave", "instructions"],
+)
+def test_a_response_to_what_no_person_said_is_its_users_too(
+    proxy: Proxy, body: dict[str, Any], headers: dict[str, str]
+) -> None:
+    answer(proxy, "80.", "70.")
+    headers |= {"Authorization": f"Bearer {proxy.token}"}
+    theirs = httpx.post(f"{proxy.url}/v1/responses", json=body, headers=headers, timeout=60).json()["id"]
+    bob = {"Authorization": f"Bearer {new_user_token(proxy.vault, 'bob')}"}
+    asked = {"model": "m", "input": "hi", "previous_response_id": theirs}
+    assert httpx.post(f"{proxy.url}/v1/responses", json=asked, headers=bob).status_code == 404
+    assert httpx.post(f"{proxy.url}/v1/responses", json=asked, headers=headers).status_code == 200
+
+
 def large(**fields: Any) -> bytes:
     return json.dumps({"input": "x " * 1_100_000} | fields).encode()
 
@@ -194,6 +217,9 @@ def test_nobody_goes_on_from_anothers_response_in_what_only_others_read(proxy: P
         f"{plain} // and more".encode(),
         f'{plain[:-1]}, "previous_response_id": "resp_mine"}}'.encode(),
         f'{{"input": "hi", "conversation": {{"id": "{theirs}", "id": "conv_mine"}}}}'.encode(),
+        f'{plain[:-1]}, "previous_response_id": null}}'.encode(),
+        f'{{"input": "hi", "conversation": "{theirs}", "conversation": {{"id": null}}}}'.encode(),
+        json.dumps({"input": "hi", "Previous_Response_Id": theirs}).encode(),
     ):
         refused = httpx.post(f"{proxy.url}/v1/responses", content=body, headers=bob)
         assert refused.status_code == 400 and "another user's" in refused.text, body

@@ -35,7 +35,8 @@ def said(vault: Vault, *args: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["HEAD", "config", "index", "packed-refs", "logs/HEAD", "logs/refs/heads/main", "../.gitattributes"]
+    "name",
+    ["HEAD", "config", "index", "packed-refs", "logs/HEAD", "logs/refs/heads/main", "../.gitattributes", "../.mailmap"],
 )
 def test_a_pipe_in_the_place_of_a_file_of_git_is_named(vault: Vault, name: str) -> None:
     pipe = Path(os.path.normpath(vault.root / ".git" / name))

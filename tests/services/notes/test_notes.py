@@ -19,6 +19,7 @@ from vault_memory.services.notes.restore import restore_file
 from vault_memory.services.notes.save import save_note
 from vault_memory.services.notes.skills import skill
 from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
 NOTE = PurePosixPath("memory/alice/note.md")
@@ -113,6 +114,26 @@ class TestRestore:
         with pytest.raises(HistoryError, match=rf"{NOTE} holds text that is in no commit.*status"):
             restore_file(vault, NOTE, first)
         assert (vault.root / NOTE).read_text() == text
+
+    @pytest.mark.parametrize(
+        "command", [(), ("update-index", "--skip-worktree"), ("add",)], ids=["secret", "skip", "staged"]
+    )
+    def test_nor_is_text_below_a_change_that_waits(self, vault: Vault, command: tuple[str, ...]) -> None:
+        """What the assistant changes above it waits with it, and holds nothing of it: no commit will ever have it."""
+        record_turn(vault, "alice", "hello", "hi")
+        profile = layout.user_dir("alice") / layout.PROFILE
+        first = vault.history.log(limit=1)[0].commit
+        mine = "\n## Mine\n\nA paragraph of mine.\n" + ("" if command else "\npassword: Kq7v!Rz91pLm\n")
+        path = vault.root / profile
+        path.write_text(path.read_text("utf-8") + mine, "utf-8")
+        if command:
+            git.run(vault.root, *command, str(profile))
+        assert record_turn(vault, "alice", "I prefer Rust", "ok").paused
+        before = path.read_text("utf-8")
+        assert "Rust" in before and mine in before
+        with pytest.raises(HistoryError, match=r"holds text that is in no commit.*status"):
+            restore_file(vault, profile, first)
+        assert path.read_text("utf-8") == before
 
 
 class TestFileHistory:

@@ -349,7 +349,7 @@ def refuse_pipes(place: Place) -> None:
     own = (place.git_dir / name for name in ("HEAD", "index", "logs/HEAD", "config.worktree"))
     names = ("config", "packed-refs", "shallow", "info/attributes", "info/exclude")
     shared = (place.common_dir / name for name in names)
-    for path in (*own, *shared, place.top / ".gitattributes", place.top / ".gitignore"):
+    for path in (*own, *shared, *(place.top / name for name in (".gitattributes", ".gitignore", ".mailmap"))):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             mode = path.stat().st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):

@@ -249,15 +249,21 @@ class History:
             ) from error
 
     def is_kept(self, path: PurePosixPath, content: bytes) -> bool:
-        """Whether HEAD, or a commit that waits, holds these bytes of a file."""
-        waiting = self._intents.waiting()
-        if path in waiting:
-            return is_content(content, waiting[path].new)
+        """Whether HEAD, or a commit that waits, holds these bytes of a file.
+
+        A commit that waits holds them only if it stands on what HEAD holds: else the person's text below the change,
+        which it was made on, is in no commit, and none will be made of it."""
+        change = self._intents.waiting().get(path)
+        if change is None:
+            return self._is_in_head(path, content)
+        return is_content(content, change.new) and self._is_in_head(path, bytes_of(change.old))
+
+    def _is_in_head(self, path: PurePosixPath, content: bytes | None) -> bool:
         tree = self._known_tree()
         blob = self._objects.file(tree, self._repository.prefix / path) if tree else None
-        return blob is not None and blob == Filters(self._repository, self._objects).blob(
-            self._repository.prefix / path, content
-        )
+        if content is None or blob is None:
+            return content is None and blob is None
+        return blob == Filters(self._repository, self._objects).blob(self._repository.prefix / path, content)
 
     def stored(self, blob: str) -> Stored:
         """The content of a file that the repository holds, by its id."""

@@ -45,7 +45,7 @@ HEAD_PART_BYTES = 1 << 10
 MAX_CONNECTIONS = 1_000
 _PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+)+/?")
 _QUERY = re.compile(r"[!\"$-~]*")  # printable ASCII without #
-_METHOD = re.compile(r"(?:\A|[&;])[^=&;]*method", re.IGNORECASE)
+_METHOD = re.compile(r"(?:\A|[&;])[^=&;]*(?:method|verb)", re.IGNORECASE)
 """A parameter that some servers take for the method that is meant, in a decoded query."""
 _ENCODED_DELIMITER = re.compile(r"%(?:2[ef35]|5c|40|3f)", re.IGNORECASE)
 """Encoded dots, slashes, backslashes, `@`, `#`, `?` and `%`: somebody behind us may decode them into another path."""

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from vault_memory.core.chat.escaping import escape, escape_line
     from vault_memory.core.chat.items import (
         Continued,
+        is_ambiguous,
         is_round_of_tools,
         may_continue,
         read_continued,
         read_items,
-        says_twice,
     )
     from vault_memory.core.chat.messages import Messages, digests, read_messages
     from vault_memory.core.chat.place import Insertion, Place, find_place, find_places, inject
@@ -54,7 +54,7 @@ __all__ = [
     "read_messages",
     "read_request",
     "read_response",
-    "says_twice",
+    "is_ambiguous",
     "shorten",
     "without_injected",
 ]
@@ -86,7 +86,7 @@ __getattr__ = lazy_exports(
         "read_chat": "request",
         "read_continued": "items",
         "read_items": "items",
-        "says_twice": "items",
+        "is_ambiguous": "items",
         "read_messages": "messages",
         "read_request": "request",
         "read_response": "response",

@@ -32,7 +32,8 @@ _ENDED = ("completed", "incomplete", "failed", "cancelled")
 _DELTAS = ("response.output_text.delta", "response.refusal.delta")
 MAX_ID_CHARS = 200
 """Of a response or a conversation."""
-_CONTINUED = re.compile(rb"""["'](?:previous_response_id|conversation)["'](?!\s*+:\s*+null)""")
+_CONTINUED_BY = ("previous_response_id", "conversation")
+_CONTINUED = re.compile(rb"""(?i:["'](?:previous_response_id|conversation)["'](?!\s*+:\s*+null))""")
 _ESCAPED = re.compile(rb"\\u00([2-7][0-9A-Fa-f])")
 _CONSENT = "mcp_approval_request"
 """The one item without a `call_id` that waits for the client."""
@@ -87,13 +88,16 @@ def may_continue(body: bytes) -> bool:
     return b"\0" in body or not body.lstrip().startswith(b"{") or _CONTINUED.search(plain) is not None
 
 
-def says_twice(text: str) -> bool:
-    """Whether a member of an object of this JSON stands in it twice: of two the provider may read the other one."""
+def is_ambiguous(text: str) -> bool:
+    """Whether others may read something else in a request than `read_continued` does, of what it goes on from: a member
+    of an object of this JSON stands in it twice, or has such a name in other letter case."""
     found = False
 
     def note(pairs: list[tuple[str, Any]]) -> None:
         nonlocal found
-        found = found or len({name for name, _ in pairs}) < len(pairs)
+        names = {name for name, _ in pairs}
+        other_case = any(name.lower() in _CONTINUED_BY and name not in _CONTINUED_BY for name in names)
+        found = found or other_case or len(names) < len(pairs)
 
     json.loads(text, object_pairs_hook=note)
     return found

@@ -69,7 +69,7 @@ def views(text: str) -> list[View]:
 
 _INVISIBLE_CHARS = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\x08\U000e0000-\U000e007f]"
 )
 _INVISIBLE = lazily(f"{_INVISIBLE_CHARS}{{1,1000}}")
 
@@ -95,17 +95,29 @@ ASCII_FORMS = _WIDE | {ord(other): ord(char) for char, others in _LOOK_LIKE.item
 # --- readable ---------------------------------------------------------------------------------------------------------
 
 _MARK_FORMS = (
-    r"(?P<escape>\\{1,4}(?:[\"'/nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}))"
-    r"|(?P<entity>&(?:quot|amp|lt|gt|apos|nbsp|colon|equals|#\d{1,6}|#[xX][0-9a-fA-F]{1,5});)"
+    r"(?P<escape>\\{1,4}(?:[\"'/nrt_\-]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}))"
+    r"|(?P<entity>&(?:quot|amp|lt|gt|apos|nbsp|colon|equals|lowbar|hyphen|shy|#\d{1,6}|#[xX][0-9a-fA-F]{1,5});)"
     r"|(?P<percent>%[2-7][0-9A-Fa-f])"
-    r"|<!\[CDATA\["
+    r"|<!\[CDATA\[|<!--|-->|\x1b\[[0-9;]{0,20}m"
     r"|(?P<cell></(?:td|th|dt|key)>\s{0,20}<(?:td|th|dd|string)(?:\s[^<>]{0,100})?>)"
-    r"|</?(?:b|i|u|em|strong|code|kbd|pre|span|p|li|div|font|mark|tt|br|td|th|tr|dt|dd|a|ul|ol)(?:\s[^<>]{0,100})?/?>"
+    r"|</?(?:b|i|u|em|strong|code|kbd|pre|span|p|li|div|font|mark|tt|br|td|th|tr|dt|dd|a|ul|ol|wbr|cite|small|label|summary|details|ins|del|s|q|h[1-6])(?:\s[^<>]{0,100})?/?>"
     r"|(?<!\*)\*{1,2}(?!\*)|(?<![_\w])__(?=\w)|(?<=[\w:])__(?![_\w])|`{1,3}|~~"
 )
 _MARK = lazily(_MARK_FORMS)
-_MARK_CHAR = lazily(r"[\\&%<*_`~]")
-_NAMED_CHARS = {"quot": '"', "amp": "&", "lt": "<", "gt": ">", "apos": "'", "nbsp": " ", "colon": ":", "equals": "="}
+_MARK_CHAR = lazily(r"[\\&%<*_`~\x1b]")
+_NAMED_CHARS = {
+    "quot": '"',
+    "amp": "&",
+    "lt": "<",
+    "gt": ">",
+    "apos": "'",
+    "nbsp": " ",
+    "colon": ":",
+    "equals": "=",
+    "lowbar": "_",
+    "hyphen": "-",
+    "shy": "",
+}
 _LETTERS = {"n": "\n", "r": "\n", "t": "\t"}
 
 
@@ -193,7 +205,7 @@ def _is_random(fragment: str) -> bool:
 
 _INNER_CASE = lazily(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
-DISGUISE_CHAR = lazily(rf"[\\&%<*_`~\r\n\"'{_INVISIBLE_CHARS[1:]}")
+DISGUISE_CHAR = lazily(rf"[\\&%<*_`~\x1b\r\n\"'{_INVISIBLE_CHARS[1:]}")
 """Each disguise has one of them; most messages of one line have none."""
 DISGUISED = lazily(
     rf"{_INVISIBLE_CHARS}|{_MARK_FORMS}|(?<=[A-Za-z0-9+/=_.\-])[ \t]{{0,10}}\\?(?:{_LINE_END_FORMS}|{_BROKEN_FORMS})"

@@ -135,7 +135,7 @@ def _words(folded: str, left_out: frozenset[str] = frozenset()) -> list[str]:
     return words
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=32_768)  # words of a large vault; 6 MB
 def _indexed_form(run: str) -> str:
     """The stem of a Latin run, empty for a stop word."""
     word = re.split("['’]", run)[0] if not run[0].isdigit() else run.replace(",", "")
@@ -302,10 +302,8 @@ _DATE_FORMS: list[tuple[re.Pattern[str], tuple[int, int, int]]] = [
     (re.compile(r"\b[io]n (" + "|".join(name.title() for name in _MONTHS if name != "sep") + r")\b"), (0, 1, 0)),
     (re.compile(r"(?<![\d年个個])(\d{1,2})\s*月(?![\d\s]*[\d日号號])"), (0, 1, 0)),
 ]
-_FORMS_WITHOUT_DIGITS = [form for form in _DATE_FORMS if form[1] == (0, 1, 0) and r"\d" not in form[0].pattern]
-_BEFORE_MONTH = tuple({f"n {name[0].upper()}" for name in _MONTHS})
-"""What stands in every date without digits (`in May`): the search for these is much quicker than the patterns."""
-_DIGIT = re.compile(r"\d")
+_MONTH_SIGNS = tuple({name[:3] for name in _MONTHS})
+_LATIN = re.compile("[a-z]+")
 
 
 def day_terms(day: date) -> list[str]:
@@ -315,11 +313,9 @@ def day_terms(day: date) -> list[str]:
 
 def date_terms(text: str) -> list[str]:
     """The terms of the dates that a text names, each once, the most exact of each mention first."""
-    forms = _DATE_FORMS
-    if not _DIGIT.search(text):
-        if not any(begin in text for begin in _BEFORE_MONTH):
-            return []
-        forms = _FORMS_WITHOUT_DIGITS
+    forms = _forms_for(text)
+    if not forms:
+        return []
     found: dict[str, None] = {}
     taken = bytearray(len(text))
     for pattern, (year, month, day) in forms:
@@ -331,6 +327,20 @@ def date_terms(text: str) -> list[str]:
                 taken[slice(*match.span())] = b"\1" * len(match[0])
                 found.update(dict.fromkeys(terms))
     return list(found)
+
+
+def _forms_for(text: str) -> list[tuple[re.Pattern[str], tuple[int, int, int]]]:
+    """The forms that may stand in a text: what each of them holds is found much quicker than its pattern."""
+    lowered = text.lower()
+    has_name = any(sign in lowered for sign in _MONTH_SIGNS) and not _MONTHS.keys().isdisjoint(_LATIN.findall(lowered))
+    has_year, has_han = "19" in text or "20" in text, "月" in text
+    if not (has_name or has_year or has_han):
+        return []
+    return [
+        form
+        for form in _DATE_FORMS
+        if (has_han if "月" in form[0].pattern else has_name if "jan" in form[0].pattern.lower() else has_year)
+    ]
 
 
 def _month_or_number(text: str | None) -> int:

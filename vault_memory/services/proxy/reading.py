@@ -17,13 +17,13 @@ from vault_memory.core.chat import (
     Shortened,
     digests,
     find_place,
+    is_ambiguous,
     is_round_of_tools,
     may_continue,
     read_chat,
     read_continued,
     read_items,
     read_messages,
-    says_twice,
     shorten,
 )
 from vault_memory.core.clients import conversation_of
@@ -104,7 +104,9 @@ def _read_fields(
         name=conversation_of(headers) or next((digest.hex() for digest in said.values()), ""),
         continued=continued,
         is_round=is_round_of_tools(messages),
-        may_continue=bool(of_any_api) and (not continued or says_twice(shortened.text)),
+        may_continue=bool(of_any_api)
+        and not continued
+        or (may_continue(shortened.short) and is_ambiguous(shortened.text)),
     )
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from vault_memory.adapters.models import Upstream
-from vault_memory.core.chat import conversation_id, prompt
+from vault_memory.core.chat import ChatRequest, Continued, conversation_id, prompt
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services.admin import people
 from vault_memory.services.proxy.continued import AnsweredRequests, continuing
@@ -106,14 +106,16 @@ class Relay:
         The user is whoever had `user_id` as of `as_of` (`Vault.renamings`; None: now).
         `waited_s` is how long the request has waited already: that counts as time that its memory has taken.
         """
-        if read.problem:
-            return Prepared(body, self._problems.degraded(read.problem))
         as_of = self.vault.renamings() if as_of is None else as_of
+        if read.problem:  # perhaps its response is kept at the provider, and is this user's
+            unread = self._without_words(replace(read, continued=Continued(is_stored=True)), user_id, as_of)
+            return Prepared(body, self._problems.degraded(read.problem), asked=unread)
         talk = Conversation(user_id, as_of, conversation or read.name)
         earlier = await self._giver.put_back(body, read, talk)
         user_request = self._user_request(read, user_id, conversation, as_of)
+        wordless = self._without_words(read, user_id, as_of)
         if user_request is None:
-            return Prepared(earlier.body, "off; the request holds no words of a person")
+            return Prepared(earlier.body, "off; the request holds no words of a person", asked=wordless)
         prepare = partial(Prepared, conversation=user_request.conversation_id)
         without_text = replace(user_request, chat=replace(user_request.chat, text=""))  # only the memory needs it
         turn = self._turn(without_text, is_on=record)
@@ -121,7 +123,7 @@ class Relay:
         if turn[0] is None or turn[1] is not None:  # what is not recorded is not kept here, either
             asked = replace(asked, chat=replace(asked.chat, words=""))
         if user_request.chat.is_housekeeping:
-            return prepare(earlier.body, "off; the client made this request on its own")
+            return prepare(earlier.body, "off; the client made this request on its own", asked=wordless)
         prepare = partial(prepare, user_request=turn[0], not_recorded=turn[1], asked=asked)
         if read.chat is None:
             return prepare(earlier.body, "off; the provider has it with the words")
@@ -226,6 +228,11 @@ class Relay:
             chat = continuing(chat, continued, after)
         conversation = conversation or chat.conversation or conversation_id(user_id, chat.opening)
         return UserRequest(chat, user_id, conversation, self.vault.now(), read.model, as_of, continued, after)
+
+    def _without_words(self, read: ReadRequest, user_id: str, as_of: int) -> UserRequest:
+        """A request in which no person speaks: its response is the user's all the same, and nobody else's."""
+        nobody = ChatRequest(0, "", "", "", "", is_housekeeping=True)
+        return UserRequest(nobody, user_id, "", self.vault.now(), read.model, as_of, read.continued)
 
     def _turn(self, request: UserRequest, *, is_on: bool) -> tuple[UserRequest | None, str | None]:
         """What `Prepared` says of a turn of a request that the client has on the record or not."""

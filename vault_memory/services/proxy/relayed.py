@@ -24,15 +24,16 @@ thousands of them would wait for that."""
 NOT_KEPT = "the answer is too large to be kept whole"
 NOT_READ = "the response is not in the format that its headers name, or in an encoding that is not read here"
 NOT_ALL_READ = "a part of the answer could not be read"
-KEY_HEADERS = (b"authorization", b"x-api-key")
-"""In which clients send a key."""
+KEY_HEADERS = (b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key")
+"""In which clients send a key: with one of their own the configured one does not go on."""
 _OUR_HEADERS = (b"x-vault-", b"x-upstream-authorization", b"x-conversation-id")
 _REQUEST_HEADERS_LEFT_OUT = {
     *KEY_HEADERS,
     *(b"host", b"content-length", b"cookie", b"accept-encoding", b"expect"),
 }
 _OTHER_REQUEST = re.compile(
-    rb"(?:.*-)?method(?:-.*)?|(?:.*-)?(?:original|rewrite|forwarded|real)-(?:url|uri|path|prefix|query)"
+    rb"(?:.*-)?(?:method|verb)(?:-.*)?|.*override.*"
+    rb"|(?:.*-)?(?:original|rewrite|forwarded|real|request|waf)-(?:ur[il]|path|prefix|query)"
 )
 """A server that obeys such a header does another thing than was asked for and checked here."""
 _FOLDED = re.compile(rb"[^a-z0-9]")
