@@ -77,7 +77,9 @@ def waiting(db: apsw.Connection, space: str, limit: int) -> list[tuple[int, str,
 def drop(db: apsw.Connection, space: str) -> None:
     """Forget a space and its vectors."""
     with db:
-        db.execute("DELETE FROM vectors WHERE space_id IN (SELECT space_id FROM spaces WHERE name = ?)", (space,))
+        for table in ("vectors", "probes"):
+            sql = f"DELETE FROM {table} WHERE space_id IN (SELECT space_id FROM spaces WHERE name = ?)"
+            db.execute(sql, (space,))
         db.execute("DELETE FROM spaces WHERE name = ?", (space,))
 
 

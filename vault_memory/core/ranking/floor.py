@@ -70,7 +70,7 @@ def fit(
         return 1.0
     frequency = _with_synonyms(terms, found)
     held = [term for term in (*terms.search_terms, *terms.ranking_terms) if frequency.get(term)]
-    if not held and not is_model:
+    if not is_model and not any(frequency.get(term) for term in terms.search_terms):  # characters alone are no words
         return 1.0 if found.spread and found.spread.best >= MIN_LIKENESS else 0.0
     if not is_asked or (is_model and _stands_out(found.spread)):
         return 1.0

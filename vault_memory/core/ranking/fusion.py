@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from vault_memory.core.ranking.candidate import Spread
+from vault_memory.core.ranking.candidate import Knowledge, Spread
 from vault_memory.core.ranking.rank import ScoredSegment
+from vault_memory.core.text import tokens
 
 MAX_WEIGHT = 0.9
 """Words still choose the line inside a chunk."""
@@ -43,18 +45,42 @@ def weight(knowledge: float | None, spread: Spread | None, keyword: float) -> fl
     return _between(0, share * asked, MAX_WEIGHT)
 
 
-def blend(scored: Sequence[ScoredSegment], spread: Spread | None, weight: float) -> None:
-    """Set each segment's score, 0 to 1: `weight` times the nearness of its chunk, the rest from its words. A chunk that
-    has no vector yet is judged by its words alone."""
+class Weights(NamedTuple):
+    """The vectors' share of the score for chunks in Latin script, and for those in Chinese."""
+
+    latin: float
+    han: float
+
+    def of(self, text: str) -> float:
+        """The share for a chunk with this text."""
+        if self.latin == self.han:
+            return self.latin
+        return self.han if tokens.is_han(text) else self.latin
+
+
+def weights(known: Knowledge, is_han: bool, spread: Spread | None, keyword: float) -> Weights:
+    """The weights for a question in Chinese or not: a chunk whose script the model knows less than the question's is
+    judged by what the model knows of that, for its nearness to the question says no more than this."""
+    asked = weight(known.of(is_han), spread, keyword)
+    own = (known.latin, known.han)
+    return Weights(*(asked if each is None else min(asked, weight(each, spread, keyword)) for each in own))
+
+
+def blend(scored: Sequence[ScoredSegment], spread: Spread | None, weights: Weights) -> None:
+    """Set each segment's score, 0 to 1: its weight times the nearness of its chunk, the rest from its words. A chunk
+    that has no vector yet is judged by its words alone."""
     best = max((segment.keyword for segment in scored), default=0.0) or 1.0
-    near: dict[int, float] = {}
+    near: dict[int, tuple[float, float]] = {}
     if spread is not None and spread.deviation:
-        chunks = {segment.candidate.chunk_id: segment.candidate.cosine for segment in scored}
-        near = {chunk_id: nearness(cosine, spread) for chunk_id, cosine in chunks.items() if cosine is not None}
+        chunks = {segment.candidate.chunk_id: segment.candidate for segment in scored}
+        near = {
+            chunk_id: (weights.of(chunk.text), nearness(chunk.cosine, spread))
+            for chunk_id, chunk in chunks.items()
+            if chunk.cosine is not None
+        }
     for segment in scored:
-        words = segment.keyword / best
-        cosine = near.get(segment.candidate.chunk_id)
-        segment.score = words if cosine is None else (1 - weight) * words + weight * cosine
+        share, height = near.get(segment.candidate.chunk_id, (0.0, 0.0))
+        segment.score = (1 - share) * (segment.keyword / best) + share * height
 
 
 def nearness(cosine: float, spread: Spread) -> float:

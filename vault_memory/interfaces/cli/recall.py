@@ -92,7 +92,7 @@ def search(
                 "source": hit.source,
                 "line_range": list(hit.line_range),
                 **_paths(vault.path(hit.scope, hit.source)),
-                "score": round(hit.score, 4),
+                "score": hit.score,
                 "kind": hit.kind,
                 "scope": hit.scope or "shared",
                 **({"explain": dict(hit.explain)} if explain else {}),

@@ -95,7 +95,7 @@ def work(vault: Vault) -> Work:
             sample += [outgoing(text) if is_sent else text for text in some]
         for name, held in index.spaces().items():
             if name == space:
-                dimension = held.dimension
+                dimension = held.dimension if held.vectors else dimension  # else the next ones decide
             elif name not in kept and not (is_sent and name.startswith(LOCAL)):
                 dropped[name] = dropped.get(name, 0) + held.vectors
     return Work(passages, waiting, tokens, tuple(sample), dimension, dropped)

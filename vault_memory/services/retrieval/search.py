@@ -187,10 +187,10 @@ def _search_scope(
         terms, vector, query.filter, max(MAX_CANDIDATES, query.top_k), vectors_add_chunks=not is_lexical
     )
     scored = rank.score_segments(query.text, terms, candidates)
-    weight = OFFLINE_WEIGHT if is_lexical else _vector_weight(vault, query, vector, candidates, scored)
-    fusion.blend(scored, candidates.spread, weight)
+    weights = _weights(vault, query, vector, candidates, scored)
+    fusion.blend(scored, candidates.spread, weights)
     space = vector[0] if vector else None
-    hits = [_hit(scope, best, scored, space, weight) for best in passage.build(scored, query.top_k)]
+    hits = [_hit(scope, best, scored, space, weights) for best in passage.build(scored, query.top_k)]
     if query.mode != "hybrid":  # who asks for words or vectors alone wants to see what they give
         return 1.0, hits
     text = query.text[:MAX_QUERY_CHARS]
@@ -207,25 +207,29 @@ def _is_lexical(vault: Searchable, space: str) -> bool:
     return space.startswith(OFFLINE) and not _is_fixed(vault, space)
 
 
-def _vector_weight(
+def _weights(
     vault: Searchable,
     query: SearchQuery,
     vector: tuple[str, Vector] | None,
     candidates: Candidates,
     scored: list[rank.ScoredSegment],
-) -> float:
-    """The vectors' share of the score."""
+) -> fusion.Weights:
+    """The vectors' shares of the score."""
     if vector is None or candidates.spread is None:
-        return 0.0
+        return fusion.Weights(0.0, 0.0)
     if query.mode == "vector":
-        return VECTOR_MODE_WEIGHT
+        return fusion.Weights(VECTOR_MODE_WEIGHT, VECTOR_MODE_WEIGHT)
     if _is_fixed(vault, vector[0]):
-        return vault.config.search_vector_weight
-    known = candidates.knowledge.of(tokens.is_han(query.text))
-    return fusion.weight(known, candidates.spread, max((segment.keyword for segment in scored), default=0.0))
+        return fusion.Weights(vault.config.search_vector_weight, vault.config.search_vector_weight)
+    if _is_lexical(vault, vector[0]):
+        return fusion.Weights(OFFLINE_WEIGHT, OFFLINE_WEIGHT)
+    best = max((segment.keyword for segment in scored), default=0.0)
+    return fusion.weights(candidates.knowledge, tokens.is_han(query.text), candidates.spread, best)
 
 
-def _hit(scope: str, best: passage.Passage, scored: list[rank.ScoredSegment], space: str | None, weight: float) -> Hit:
+def _hit(
+    scope: str, best: passage.Passage, scored: list[rank.ScoredSegment], space: str | None, weights: fusion.Weights
+) -> Hit:
     segments = scored[best.first : best.last + 1]
     seed, candidate = best.seed, best.seed.candidate
     return Hit(
@@ -238,7 +242,7 @@ def _hit(scope: str, best: passage.Passage, scored: list[rank.ScoredSegment], sp
         evidence=Evidence(
             keyword_score=seed.keyword,
             cosine=candidate.cosine,
-            vector_weight=weight,
+            vector_weight=weights.of(candidate.text),
             vector_space=None if candidate.cosine is None else space,
             terms=tuple(term for term in seed.own_terms if not term.startswith(tokens.DATE_MARK)),
             repeated_at=tuple(best.repeated_at),
