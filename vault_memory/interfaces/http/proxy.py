@@ -125,9 +125,8 @@ async def _prepared(request: Request, relay: Relay, row: Row, may_continue: bool
     caller = await identify(request)
     row.user = user_id = _user(request, caller, relay.vault, read.user)
     row.model = read.model or ""
-    if (
-        may_continue and not caller.admin
-    ):  # the vault's own token is that of a program that may have several people in one conversation
+    # The vault's own token is that of a program that may have several people in one conversation.
+    if may_continue and not caller.admin:
         relay.refuse_anothers(read, user_id, caller.as_of)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
     wishes = {wish.strip().lower() for wish in request.headers.getlist("X-Vault-Record")}
