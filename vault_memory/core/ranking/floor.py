@@ -5,8 +5,9 @@ part of the question that the memory does not know. Therefore a term that stands
 where ranking ignores it.
 
 Only a question for a fact has a floor. Key words, a statement or a task say little about the memory that helps with
-them, and who asks for advice ("Which hotel in Dubai would you recommend?") does not name the wish that it must respect
-("I dislike high-rise hotels"): one word in common is all there is.
+them; who asks why tells of a trouble and seldom of its reason; and who asks for advice ("Which hotel in Dubai would you
+recommend?") does not name the wish that it must respect ("I dislike high-rise hotels"): one word in common is all there
+is.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ _FOR_ADVICE = re.compile(
     r"\b(?:(?:can|could|would|will) you|you (?:recommend|suggest)|(?:should|can|could) (?:i|we)|"
     r"(?:i|we) (?:should|can|could)|how (?:to|do (?:i|we))|what are (?:some|my)|(?:is|are) there (?:an?|any)|"
     r"good|nice|best|worth|recommendations|suggestions|tips|ideas|help me|for me|would be|"
-    r"i(?:['’](?:m|d|ll)| am| want| need))\b|"
-    r"推荐|建议|帮我|应该|我该|怎么(?:办|做|学|选|写)|什么.{0,4}好|好(?:吃|喝|看|玩|用)|想要|打算|适合"
+    r"i(?:['’](?:m|d|ll)| am| want| need)|why)\b|"
+    r"为什么|为何|推荐|建议|帮我|应该|我该|怎么(?:办|做|学|选|写)|什么.{0,4}好|好(?:吃|喝|看|玩|用)|想要|打算|适合"
 )
 _OF_THE_PAST = re.compile(r"\b(?:did|had|was|were)\b|过|了|曾")
 """Which advice was given is a fact."""
