@@ -76,6 +76,22 @@ def test_each_script_is_judged_by_its_own_sentences(tmp_path: Path, knows: str, 
     assert min(found.latin, found.han) > 2 or min(found.latin, found.han) < 1
 
 
+def test_a_model_of_another_dimension_is_judged_anew_once_its_old_vectors_are_gone(tmp_path: Path) -> None:
+    """The probes go with the vectors: those of the old dimension could be compared with nothing."""
+    notes = texts()
+    index, other = filled(tmp_path / "i.db", Model("latin"), notes), Model("both")
+    other.dimension = 48
+    index.replace([entry("notes/new.md", "A note more.\n")])
+    with pytest.raises(EndpointError, match="48 dimensions, the index holds 64"):
+        index.embed_pending(other)
+    index.remove(index.files())
+    index.replace([entry(source, text) for source, text in notes.items()])
+    while index.embed_pending(other):
+        pass
+    found = index.search(tokens.query_terms("x"), ("model", other._vector("x"))).knowledge
+    assert found.latin is not None and found.han is not None and min(found.latin, found.han) > 2
+
+
 def test_an_index_that_grew_is_judged_like_one_built_at_once(tmp_path: Path) -> None:
     notes = texts()
     at_once = filled(tmp_path / "a.db", Model(), dict(reversed(notes.items())))

@@ -121,6 +121,11 @@ def test_between_chinese_and_other_text_nothing_is_silenced() -> None:
     assert fit("Heron 是用什麼語言寫的，誰寫的？") == 1.0
 
 
+def test_a_chinese_question_of_which_no_word_is_known_finds_no_line_of_figures() -> None:
+    """A line of the profile counts as no Chinese; between Chinese and other text a name at least must be shared."""
+    assert fit("登入頁怎麼部署", {"USER.md": "- 加入日期：2026-11-25\n"}, spread=Spread(3, -0.1, 0.1, 0.03)) == 0.0
+
+
 @given(st.integers(1, 300))
 def test_in_the_smallest_index_a_third_of_a_question_is_enough(total: int) -> None:
     """In an index of one chunk no word is rare; one known word of three counts as it does elsewhere."""

@@ -68,7 +68,7 @@ def test_scale_and_shift_of_cosines_change_no_weight(scale: float, shift: float)
 
 def test_blending_keeps_a_chunk_without_a_vector_at_its_words() -> None:
     segments = [ScoredSegment(candidate(0, 1, None), 0, 2.0, {}), ScoredSegment(candidate(1, 1, 0.0), 0, 2.0, {})]
-    fusion.blend(segments, Spread(10, 0.0, 0.1, 0.5), fusion.Weights(0.5, 0.5))
+    fusion.blend(segments, Spread(10, 0.0, 0.1, 0.5), fusion.Weights(0.5, 0.5), 2.0)
     assert [segment.score for segment in segments] == [1.0, 0.5]
 
 
@@ -79,7 +79,7 @@ def test_a_chunk_in_a_script_that_the_model_does_not_know_is_judged_by_its_words
         replace(candidate(n, 1, cosine), text=text) for n, cosine, text in ((0, 0.1, "部署"), (1, 0.6, "x"))
     )
     segments = [ScoredSegment(chinese, 0, 9.0, {}), ScoredSegment(english, 0, 1.0, {})]
-    fusion.blend(segments, spread, fusion.weights(Knowledge(5.6, 1.0), False, spread, 9.0))
+    fusion.blend(segments, spread, fusion.weights(Knowledge(5.6, 1.0), False, spread, 9.0), 9.0)
     assert segments[0].score == 1.0 > segments[1].score
     known = fusion.weights(Knowledge(5.6, 5.6), False, spread, 9.0)
     assert known.latin == known.han == fusion.weights(Knowledge(5.6, None), False, spread, 9.0).han
@@ -88,5 +88,6 @@ def test_a_chunk_in_a_script_that_the_model_does_not_know_is_judged_by_its_words
 @given(st.floats(0, 1), st.lists(st.tuples(st.floats(0, 50), st.floats(-1, 1)), min_size=1, max_size=9))
 def test_scores_stay_between_0_and_1(weight: float, rows: list[tuple[float, float]]) -> None:
     segments = [ScoredSegment(candidate(n, 1, cosine), 0, keyword, {}) for n, (keyword, cosine) in enumerate(rows)]
-    fusion.blend(segments, spread_of([cosine for _, cosine in rows] + [0.1, -0.1]), fusion.Weights(weight, weight))
+    spread = spread_of([cosine for _, cosine in rows] + [0.1, -0.1])
+    fusion.blend(segments, spread, fusion.Weights(weight, weight), max(keyword for keyword, _ in rows))
     assert all(0 <= segment.score <= 1 for segment in segments)

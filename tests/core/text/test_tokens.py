@@ -33,6 +33,11 @@ def test_a_lone_character_is_searched() -> None:
     assert tokens.query_terms("貓").search_terms == ("猫",)
 
 
+@pytest.mark.parametrize("which", ["哪天", "哪一天", "哪日", "幾號", "幾月", "哪一次", "哪裡"])
+def test_words_that_only_ask_are_no_terms(which: str) -> None:
+    assert tokens.query_terms(f"生日{which}？").search_terms == ("生日",)
+
+
 def test_question_words_are_left_out_unless_nothing_else_is_said() -> None:
     assert tokens.query_terms("When did Gina open her store?").search_terms == ("gina", "open", "store")
     assert tokens.query_terms("什么时候").search_terms == ("什么", "么时", "时候")

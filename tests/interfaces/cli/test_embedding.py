@@ -21,6 +21,7 @@ from vault_memory.adapters.embedding.local import MODEL
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.core import layout
 from vault_memory.core.ranking.probes import MAX_PROBES
+from vault_memory.services.embedding.status import GREETING
 from vault_memory.services.vault import open_vault
 
 pytestmark = pytest.mark.slow
@@ -86,11 +87,31 @@ def test_the_journey(full: Cli, server: EmbeddingServer) -> None:
     assert current["space"] == "http:m" and current["reached"][0]["problem"] == ""
     assert {scope["scope"]: scope["vectors"] for scope in current["scopes"]}["memory/alice"] == 300
 
-    requests = len(server.received)
-    full("embedding", "use", "http")
-    assert len(server.received) == requests, "nothing is left to do"
+    asked = len(server.texts)
+    assert "answers in" in full("embedding", "use", "http")
+    assert server.texts[asked:] == [[GREETING]], "nothing is left to do, and nothing of the vault's goes to see that"
     assert "the 311 vectors of http:m go" in full("embedding", "use", "offline", "--yes")
     assert set(held(full)) == {OfflineEmbedder.space} and full("embedding", "status").startswith("model    offline-")
+
+
+def test_a_model_that_changes_its_dimension_is_told_until_it_is_begun_anew(full: Cli, server: EmbeddingServer) -> None:
+    """While every passage has its vector, too: nothing waits, and yet no question could be answered."""
+    full(*use(server, "--yes"))
+    server.dimension = 48
+    told = f"{server.url.split('/')[2]} gives 48 dimensions, and the 64 of http:m are in the index"
+    done = full.run(*use(server))
+    assert done.returncode == 1 and told in done.stderr and "every passage has its vector" not in done.stdout
+    assert f"degraded {told}" in full("embedding", "status")
+    assert any(told in line for line in full.json("embedding", "status")["degraded"])
+    found = full.json("search", "--user", "alice", "--explain", "cats")
+    assert found["hits"] and "gave 48 dimensions, the index holds 64" in found["degraded"][0]
+
+    full("reindex")
+    full("embedding", "use", "http")
+    assert held(full)["http:m"] == (300, 0)
+    words = ("search", "--user", "alice", "--explain", "--json", "cats")
+    found = json.loads(full(*words, VAULT_MEMORY_EMBEDDING_QUERY_TIMEOUT_MS="10000"))
+    assert found["hits"][0]["explain"]["space"] == "http:m" and found["degraded"] == []
 
 
 def test_a_local_model_sends_nothing_and_stays_behind_the_endpoints(

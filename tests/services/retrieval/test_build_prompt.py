@@ -256,6 +256,13 @@ def test_only_what_bears_on_the_request_is_recalled(small: Vault) -> None:
         assert recalled(small, request) == [], request
 
 
+def test_a_chinese_request_recalls_what_is_written_in_english(small: Vault) -> None:
+    """One word of the other language is a word, though Chinese is cut into pairs and a synonym counts half."""
+    write(small, "alice", "notes/release.md", "# Release\n\nWe deploy with make.\n")
+    reconcile(small, "alice")
+    assert "notes/release.md:3" in {place.partition("@")[0] for place in recalled(small, "怎麼部署這個服務？")}
+
+
 def test_a_question_that_nothing_answers_gets_no_memories(small: Vault) -> None:
     """One rare word in common is no answer to a question for a fact; to a task it may be of use."""
     question = "When did Beatrix sell her dentist practice in Lisbon to the Rotterdam hospital?"

@@ -420,6 +420,18 @@ def test_each_scope_has_its_own_floor(world: World) -> None:
     assert search(world, "u", "Which pilots work with the tugs of the harbour?", scope="all").hits[0].scope == ""
 
 
+def test_scopes_are_measured_by_the_best_of_all(world: World) -> None:
+    """One word of the request in a shared note is not worth as much as the user's own note, which holds them all."""
+    world.write(layout.SHARED, {"Home.md": "# Home\n\nThe store is closed on Mondays.\n"})
+    for mode in ("hybrid", "keyword", "vector"):
+        hits = search(world, "u", "clothing store behind the old harbour", scope="all", mode=mode).hits  # type: ignore[arg-type]
+        assert hits[0].scope == "u"
+        shared = max(hit.score for hit in hits if hit.scope == layout.SHARED)
+        assert shared < 0.6 * hits[0].score
+    alone = search(world, "u", "clothing store behind the old harbour", scope="shared").hits
+    assert alone[0].score > 0.9
+
+
 @pytest.mark.parametrize("question", ["部署", "Docker", "theme", "deploy.md", "哪裡有 Docker？", "what is theme?"])
 @pytest.mark.parametrize("notes", [1, 3, 10, 60])
 def test_what_stands_in_a_note_is_found_in_a_vault_of_any_size(tmp_path: Path, notes: int, question: str) -> None:

@@ -66,13 +66,13 @@ def fit(
     if best is None:
         return 0.0
     is_asked = asks_for_a_fact(question)
-    texts = [best.text] if best.keyword else [chunk.text for chunk in found.chunks]
-    if is_asked and all(tokens.is_han(text) != tokens.is_han(question) for text in texts):
-        return 1.0
     frequency = _with_synonyms(terms, found)
     held = [term for term in (*terms.search_terms, *terms.ranking_terms) if frequency.get(term)]
     if not is_model and not any(frequency.get(term) for term in terms.search_terms):  # characters alone are no words
         return 1.0 if found.spread and found.spread.best >= MIN_LIKENESS else 0.0
+    texts = [best.text] if best.keyword else [chunk.text for chunk in found.chunks]
+    if all(tokens.is_han(text) != tokens.is_han(question) for text in texts):
+        return 1.0
     if not is_asked or (is_model and _stands_out(found.spread)):
         return 1.0
     if not best.keyword:

@@ -66,10 +66,10 @@ def weights(known: Knowledge, is_han: bool, spread: Spread | None, keyword: floa
     return Weights(*(asked if each is None else min(asked, weight(each, spread, keyword)) for each in own))
 
 
-def blend(scored: Sequence[ScoredSegment], spread: Spread | None, weights: Weights) -> None:
-    """Set each segment's score, 0 to 1: its weight times the nearness of its chunk, the rest from its words. A chunk
-    that has no vector yet is judged by its words alone."""
-    best = max((segment.keyword for segment in scored), default=0.0) or 1.0
+def blend(scored: Sequence[ScoredSegment], spread: Spread | None, weights: Weights, best: float) -> None:
+    """Set each segment's score, 0 to 1: its weight times the nearness of its chunk, the rest from its words, of which
+    `best` is the most that any segment has. A chunk that has no vector yet is judged by its words alone."""
+    best = best or 1.0
     near: dict[int, tuple[float, float]] = {}
     if spread is not None and spread.deviation:
         chunks = {segment.candidate.chunk_id: segment.candidate for segment in scored}

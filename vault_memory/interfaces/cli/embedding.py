@@ -15,7 +15,7 @@ from vault_memory.errors import EndpointError, UsageError
 from vault_memory.interfaces.cli import Context, echo, echo_over, one_line, pass_context, plural, print_json
 
 if TYPE_CHECKING:
-    from vault_memory.services.embedding import Trial, Work
+    from vault_memory.services.embedding import Reached, Trial, Work
     from vault_memory.services.vault import Vault
 
 BATCH_PASSAGES = 64
@@ -69,7 +69,7 @@ def use(
     vault-memory embedding use http http://gpu:11434/api/embed --model bge-m3
     """
     from vault_memory.services.daemon import is_running
-    from vault_memory.services.embedding import choose, planned, work
+    from vault_memory.services.embedding import choose, greet, planned, work
 
     vault = context.open()
     given = {"model": model, "query_prefix": query_prefix, "document_prefix": document_prefix}
@@ -83,6 +83,8 @@ def use(
             what = f"Send the first {plural(len(todo.sample), 'passage')}" if kind == "http" else "Load the model"
             _agree(f"{what}, to try it?", yes or is_agreed)
             _try(plan, todo, price)
+    else:
+        _print_reached(greet(plan, todo))
     if not is_agreed:
         for space, count in todo.dropped.items():
             echo(f"the {plural(count, 'vector')} of {one_line(space)} go when all are there")
@@ -151,13 +153,17 @@ def _try(vault: Vault, todo: Work, price: float | None) -> None:
     from vault_memory.services.embedding import try_model
 
     trial = try_model(vault, todo)
-    for reached in trial.reached:
-        echo(reached.problem or f"{reached.where} answers in {reached.ms:,} ms")
+    _print_reached(trial.reached)
     took = _duration(todo.waiting / trial.passages_per_s)
     echo(f"{trial.dimension:,} dimensions, {trial.passages_per_s:,.3g} passages a second")
     tokens = f"about {todo.tokens:,} tokens" + ("" if price is None else f", {todo.tokens / 1e6 * price:,.2f} to pay")
     echo(f"{plural(todo.waiting, 'passage')} to do: about {took}, {tokens}")
     _print_doubts(trial)
+
+
+def _print_reached(models: Sequence[Reached]) -> None:
+    for reached in models:
+        echo(reached.problem or f"{reached.where} answers in {reached.ms:,} ms")
 
 
 def _print_doubts(trial: Trial) -> None:

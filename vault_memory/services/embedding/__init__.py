@@ -9,7 +9,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.embedding.choose import choose, planned
     from vault_memory.services.embedding.status import EmbeddingStatus, Reached, embedding_status
-    from vault_memory.services.embedding.trial import KNOWN_PAIRS, PAIRS, Trial, Work, try_model, work
+    from vault_memory.services.embedding.trial import KNOWN_PAIRS, PAIRS, Trial, Work, greet, try_model, work
 
 __all__ = [
     "EmbeddingStatus",
@@ -20,6 +20,7 @@ __all__ = [
     "Work",
     "choose",
     "embedding_status",
+    "greet",
     "planned",
     "try_model",
     "work",
@@ -36,6 +37,7 @@ __getattr__ = lazy_exports(
         "Work": "trial",
         "choose": "choose",
         "embedding_status": "status",
+        "greet": "trial",
         "planned": "choose",
         "try_model": "trial",
         "work": "trial",

@@ -64,8 +64,26 @@ def embedding_status(vault: Vault) -> EmbeddingStatus:
     found = [reached for reached, _ in ask_each(vault)]
     is_there = not found or any(not reached.problem for reached in found)
     scopes = tuple(_scope(vault, scope, is_there) for scope in vault.scopes())
-    return EmbeddingStatus(
-        vault.config.embedding_kind, vault.embedder.space, tuple(found), scopes, tuple(vault.config.waits())
+    degraded = [*vault.config.waits(), *_changed_dimensions(vault, found)]
+    return EmbeddingStatus(vault.config.embedding_kind, vault.embedder.space, tuple(found), scopes, tuple(degraded))
+
+
+def _changed_dimensions(vault: Vault, found: Sequence[Reached]) -> list[str]:
+    space = vault.embedder.space
+    held = (vault.index(scope).spaces().get(space) for scope in vault.scopes())
+    dimensions = {each.dimension for each in held if each and each.vectors}
+    problems = [changed_dimension(space, reached, dimension) for reached in found for dimension in dimensions]
+    return list(dict.fromkeys(filter(None, problems)))
+
+
+def changed_dimension(space: str, reached: Reached, held: int) -> str:
+    """In words, that a model which answered gives vectors of another dimension than those of its space in the index
+    (0: there are none); "" where it does not."""
+    if reached.problem or held in (0, reached.dimension):
+        return ""
+    return (
+        f"{reached.where} gives {reached.dimension} dimensions, and the {held} of {space} are in the index: another "
+        "model has taken its name; `vault-memory reindex` begins anew"
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from vault_memory.adapters.embedding import HTTP, LOCAL, Embedder, OfflineEmbedder, Vector, outgoing
 from vault_memory.core.chat import prompt
 from vault_memory.errors import EndpointError
-from vault_memory.services.embedding.status import Reached, ask_each
+from vault_memory.services.embedding.status import Reached, ask_each, changed_dimension
 from vault_memory.services.retrieval import refresh
 from vault_memory.services.vault import Vault
 
@@ -101,21 +101,29 @@ def work(vault: Vault) -> Work:
     return Work(passages, waiting, tokens, tuple(sample), dimension, dropped)
 
 
+def greet(vault: Vault, work: Work) -> tuple[Reached, ...]:
+    """Ask each endpoint of the vault's configured model, or the model on this machine, for one vector; nothing of the
+    vault's is sent.
+
+    Raises `EndpointError` when they do not serve one model, or one of another dimension than the vectors that are
+    there.
+    """
+    asked = ask_each(vault)
+    _check_same_model([(reached, vector) for reached, vector in asked if vector is not None])
+    for reached, vector in asked:
+        if vector is not None and (problem := changed_dimension(vault.embedder.space, reached, work.dimension)):
+            raise EndpointError(problem)
+    return tuple(reached for reached, _ in asked)
+
+
 def try_model(vault: Vault, work: Work) -> Trial:
     """Ask the vault's configured model for vectors of sentences of our own, of the sample, and of a question.
 
-    Raises `EndpointError` when it cannot be asked, answers with what are no vectors, or with ones of another dimension
-    than those that are there, and when its endpoints do not serve one model.
+    Raises `EndpointError` when it cannot be asked, answers with what are no vectors, and what `greet` raises.
     """
-    asked = ask_each(vault) if vault.embedder.space.startswith(HTTP) else []
-    _check_same_model([(reached, vector) for reached, vector in asked if vector is not None])
+    reached = greet(vault, work)
     embedder = vault.embedder
     pairs = {language: _told_apart(embedder, language) for language in _SENTENCES}
-    if work.dimension and embedder.dimension != work.dimension:
-        raise EndpointError(
-            f"the model gives {embedder.dimension} dimensions, and the {work.dimension} of {embedder.space} are in the "
-            "index: another model has taken its name; `vault-memory reindex` begins anew"
-        )
     sample = list(work.sample) or [sentence for sentence, _, _ in _SENTENCES["English"]]
     began = time.perf_counter()
     embedder.embed(sample)
@@ -125,7 +133,6 @@ def try_model(vault: Vault, work: Work) -> Trial:
         embedder.embed([_SENTENCES["English"][0][0]], "query")
     except EndpointError as error:
         problem = str(error)
-    reached = tuple(reached for reached, _ in asked)
     return Trial(embedder.dimension, len(sample) / max(seconds, 1e-6), pairs, problem, reached)
 
 

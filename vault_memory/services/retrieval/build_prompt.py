@@ -284,7 +284,9 @@ class _Builder:
         if space and not space.startswith(OFFLINE) and evidence.vector_weight >= TRUSTED_WEIGHT:
             return True
         shared = evidence.terms or asked  # a hit without terms of its own was found by its heading or its neighbour
-        terms = TERMS_PER_HAN_WORD if all(tokens.is_han_piece(term) for term in shared) else 1
+        terms = 1.0
+        if all(tokens.is_han_piece(term) for term in shared):  # in a passage that is not Chinese, by their synonyms
+            terms = TERMS_PER_HAN_WORD if tokens.is_han(hit.content) else rank.SYNONYM_SHARE
         return evidence.keyword_score >= MIN_SHARED_WEIGHT * terms * self._rarest[hit.scope]
 
     @cached_property

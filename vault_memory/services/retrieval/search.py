@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal, Protocol, get_args
@@ -12,7 +12,7 @@ from vault_memory.adapters.embedding import LOCAL, OFFLINE, Embedder, OfflineEmb
 from vault_memory.adapters.index import Index, Space
 from vault_memory.config import Config
 from vault_memory.core import layout
-from vault_memory.core.ranking import Candidates, Filter, floor, fusion, passage, rank
+from vault_memory.core.ranking import Candidates, Filter, Spread, floor, fusion, passage, rank
 from vault_memory.core.text import synonyms, tokens
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.services.daemon import is_running
@@ -170,16 +170,46 @@ def find_passages(vault: Searchable, user_id: str, query: SearchQuery) -> Search
         return SearchResult([], vault.config.waits())
     vectors = QueryVectors(vault, text)
     found = [_search_scope(vault, scope, query, terms, vectors) for scope in query.scopes(user_id)]
-    hits = [hit for fit, of_scope in found if fit >= query.min_fit for hit in of_scope]
+    fitting = [each for each in found if each.fit >= query.min_fit]
+    hits = [hit for each in fitting for hit in each.hits(fitting, query.top_k)]
     hits.sort(key=lambda hit: -hit.score)
-    best_fit = max((fit for fit, of_scope in found if of_scope), default=0.0)
+    best_fit = max((each.fit for each in found if each.scored), default=0.0)
     return SearchResult(hits[: query.top_k], [*vault.config.waits(), *vectors.degraded], best_fit)
+
+
+@dataclass(frozen=True)
+class _Scoped:
+    """What a scope gives for a question: its scored segments, the vectors' space and weights, and how well the best
+    fits (`core.ranking.floor`)."""
+
+    scope: str
+    space: str | None
+    spread: Spread | None
+    scored: list[rank.ScoredSegment]
+    weights: fusion.Weights
+    fit: float
+
+    @property
+    def best(self) -> float:
+        """The best line's score by words."""
+        return max((segment.keyword for segment in self.scored), default=0.0)
+
+    def hits(self, scopes: Sequence[_Scoped], top_k: int) -> list[Hit]:
+        """The passages, measured by the best line and the nearest chunk of all `scopes`: the best of the shared notes
+        may have one word of the question, where the user's own hold its answer."""
+        spread = self.spread
+        if spread is not None:
+            nearest = (each.spread.best for each in scopes if each.spread and each.space == self.space)
+            spread = replace(spread, best=max(nearest))
+        fusion.blend(self.scored, spread, self.weights, max(each.best for each in scopes))
+        return [
+            _hit(self.scope, each, self.scored, self.space, self.weights) for each in passage.build(self.scored, top_k)
+        ]
 
 
 def _search_scope(
     vault: Searchable, scope: str, query: SearchQuery, terms: tokens.QueryTerms, vectors: QueryVectors
-) -> tuple[float, list[Hit]]:
-    """How well the best of a scope fits the question, and its hits."""
+) -> _Scoped:
     index = vault.index(scope)
     vector = vectors.of(index, query.mode)
     is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
@@ -187,14 +217,12 @@ def _search_scope(
         terms, vector, query.filter, max(MAX_CANDIDATES, query.top_k), vectors_add_chunks=not is_lexical
     )
     scored = rank.score_segments(query.text, terms, candidates)
+    fit = 1.0  # who asks for words or vectors alone wants to see what they give
+    if query.mode == "hybrid":
+        text = query.text[:MAX_QUERY_CHARS]
+        fit = floor.fit(text, terms, candidates, scored, is_model=vector is not None and not is_lexical)
     weights = _weights(vault, query, vector, candidates, scored)
-    fusion.blend(scored, candidates.spread, weights)
-    space = vector[0] if vector else None
-    hits = [_hit(scope, best, scored, space, weights) for best in passage.build(scored, query.top_k)]
-    if query.mode != "hybrid":  # who asks for words or vectors alone wants to see what they give
-        return 1.0, hits
-    text = query.text[:MAX_QUERY_CHARS]
-    return floor.fit(text, terms, candidates, scored, is_model=vector is not None and not is_lexical), hits
+    return _Scoped(scope, vector[0] if vector else None, candidates.spread, scored, weights, fit)
 
 
 def _is_fixed(vault: Searchable, space: str) -> bool:
