@@ -4,7 +4,7 @@
 
 Each session of `tests/clients/recorded/` was recorded from a real client; what is expected beside it was written from
 what was typed. Here each is sent again, request by request, to a real `vault-memory serve` with a scripted provider
-behind it, by a user of its own. Every user has one preference before, so there is a memory for each request.
+behind it, by a user of its own. Every user has preferences before, so there is a memory for each request.
 
     turns_expected, turns     what was typed, and the turns that were recorded
     words_wrong               recorded turns whose words are not exactly what was typed
@@ -49,6 +49,8 @@ from vault_memory.services.profiles import list_preferences, set_preference
 from vault_memory.services.vault import Vault, open_vault
 
 RECORDED = Path(__file__).resolve().parents[1] / "tests" / "clients" / "recorded"
+BEFORE = {"display_name": "Alice", "language": "en"}
+"""What every user prefers before: another language than the one that is asked for, which a new vault has by itself."""
 QUIET_S = 3.0
 """When no turn has been recorded for so long, all are that will be while the server runs."""
 BLOCK = re.compile("<vault-memory>")
@@ -232,7 +234,8 @@ def main() -> None:
         tokens, before = {}, {}
         for session in found:
             tokens[session.name] = new_user_token(vault, session.user_id)
-            set_preference(vault, session.user_id, "display_name", "Alice")
+            for key, value in BEFORE.items():
+                set_preference(vault, session.user_id, key, value)
             before[session.name] = profile(vault, session.user_id)
         serve = [sys.executable, "-m", "vault_memory", "--vault", str(vault.root), "serve"]
         settings = {"UPSTREAM_BASE_URL": provider.url, "UPSTREAM_ANTHROPIC_URL": provider.url, "SERVE_PORT": "0"}

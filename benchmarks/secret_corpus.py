@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
-from secret_kinds import KEYS, KNOWN, NAMED, Make, Maker
+from secret_kinds import ALNUM, KEYS, KNOWN, NAMED, Make, Maker
 
 ORDINARY = Path(__file__).resolve().parents[1] / "tests" / "data" / "secrets"
 SEED = 20_261_122
@@ -146,6 +146,33 @@ FOR_PASSWORDS = (
     "password (temporary): {}",
     "| 使用者 | 密碼 |\n|---|---|\n| bob | {} |",
 )
+FOR_FIELDS = (
+    '<input value="{}" type="password">',
+    "<input id='p1' value='{}' name='db_password'>",
+    "<input type=password value={}>",
+    '<div class="row" data-password="{}"></div>',
+    '<a href="https://deploy:{}@git.example.org/app">app</a>',
+    "<form action='/login?user=bob&password={}'>",
+    "[password]({})",
+    "![my password]({})",
+    "[WiFi password](<{}>)",
+    '[password](https://nas.example.org "{}")',
+    "[密碼]({})",
+)
+"""Passwords in the attributes of tags, in any order, and where a link leads."""
+FOR_FIELDS_OF_KEYS = (
+    '<meta name="api-key" content="{}">',
+    '<meta content="{}" name="api-key">',
+    "<script data-api-key='{}'></script>",
+    "[API key]({})",
+)
+IN_ATTRIBUTES = (
+    '<input value="{}">',
+    "<img src='a.png' alt='{}'>",
+    '<div data-note="{}"></div>',
+    '[notes](https://a.example.org "{}")',
+)
+"""Around whatever announces its secret itself."""
 
 
 def secret_items(seed: int = SEED) -> Iterator[Item]:
@@ -161,6 +188,16 @@ def secret_items(seed: int = SEED) -> Iterator[Item]:
         for _ in range(2):
             secret = maker.password() + "5"
             yield Item(frame.replace("{}", secret), (secret,), "password", "decorated")
+    for fields, of in ((FOR_FIELDS, Maker.password), (FOR_FIELDS_OF_KEYS, lambda m: m.some(ALNUM, 24))):
+        for frame in fields:
+            for _ in range(2):
+                secret = of(maker)
+                yield Item(frame.replace("{}", secret), (secret,), "in-a-field", "field")
+    for kind, (make, frames) in NAMED.items():
+        secret, around_it = make(maker), maker.random.choice(IN_ATTRIBUTES)
+        text = maker.random.choice(frames).replace("{}", secret).replace("{{", "{").replace("}}", "}")
+        if not set(text) & set("\"'\n<>|"):
+            yield Item(around_it.replace("{}", text), (secret,), kind, "attribute")
 
 
 def _wrapped(maker: Maker, kind: str, wrappings: dict[str, Wrap], make: Make, frames: Sequence[str]) -> Iterator[Item]:

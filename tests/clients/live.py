@@ -36,7 +36,7 @@ from vault_memory.services.vault import Vault, open_vault
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-from clients import BLOCK, profile, recorded_words
+from clients import BEFORE, BLOCK, profile, recorded_words
 from proxy import Running
 
 USER = "alice"
@@ -113,7 +113,8 @@ def main(names: list[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="clients-") as folder, ScriptedServer() as provider:
             root = create_vault(Path(folder) / "vault").root
             vault = open_vault(root)
-            set_preference(vault, USER, "display_name", "Alice")
+            for key, value in BEFORE.items():
+                set_preference(vault, USER, key, value)
             with socket.create_server(("127.0.0.1", 0)) as free:
                 url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
             machine = LiveMachine(

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -25,7 +26,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,25 @@ class Machine:
         said = (done.stdout + done.stderr)[-1_500:]
         if done.returncode or os.environ.get("SHOW"):
             print(f"  {' '.join(words)[:100]} -> {done.returncode}: {said}", file=sys.stderr)
+
+    def end_left(self) -> None:
+        """End what a client has left running, as Cline does its hub: the processes that have this run's home folder,
+        which no others have. Where there is no `/proc` they stay."""
+        for signal_number, limit_s in ((signal.SIGTERM, 3), (signal.SIGKILL, 10)):
+            for pid in self._left():
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal_number)
+            deadline = time.monotonic() + limit_s
+            while self._left() and time.monotonic() < deadline:
+                time.sleep(0.1)
+
+    def _left(self) -> list[int]:
+        found, mark = [], f"HOME={self.home}".encode()
+        for place in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):  # it has ended, or is another user's
+                if mark in place.read_bytes().split(b"\0"):
+                    found.append(int(place.parent.name))
+        return found
 
     @contextmanager
     def terminal(self, *words: str, **environ: str) -> Iterator[Callable[[str], None]]:
@@ -627,6 +647,8 @@ def drive(machine: Machine) -> None:
         CLIENTS[machine.client](machine)
     except (subprocess.SubprocessError, OSError, httpx.HTTPError) as error:
         print(f"{machine.client}: {str(error).replace(machine.key, 'KEY')[:1_500]}", file=sys.stderr)
+    finally:
+        machine.end_left()
 
 
 def main(names: list[str]) -> None:

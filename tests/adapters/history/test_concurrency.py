@@ -134,6 +134,23 @@ def test_what_is_saved_on_a_text_that_is_taken_back_stays_and_that_text_goes(vau
     assert vault.read() == b"begin\nby hand\nend\nsaid last\ntheirs\n"
 
 
+def test_a_value_that_is_saved_on_one_that_is_taken_back_stays(vault: Vault) -> None:
+    """Of a field there is one: the old value must not come back in place of the person's."""
+    note, before = PurePosixPath("note.md"), b"# User\n\n## Preferences\n- Theme: dark\n- Design style: flat\n"
+    vault.write(before)
+    after = before.replace(b"dark", b"light").replace(b"flat", b"soft")
+    drafts = [Draft("merge", ASSISTANT, (FileChange(USER, before, after), FileChange(note, None, b"theirs\n")))]
+
+    def save(step: str) -> None:
+        if step == "file written" and vault.read() == after:
+            vault.write(after.replace(b"light", b"blue"))
+            vault.write(b"note by hand\n", note)
+
+    with pytest.raises(Changed):
+        History(vault.root, step=save).commit(drafts)
+    assert vault.read() == before.replace(b"dark", b"blue") and vault.read(note) == b"note by hand\n"
+
+
 @pytest.mark.slow
 def test_threads_share_one_history(vault: Vault) -> None:
     def work(name: str) -> None:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from vault_memory.core.chat import inject, is_round_of_tools, may_continue, read_continued, read_items
+from vault_memory.core.chat import (
+    ID_BYTES,
+    find_response_id,
+    inject,
+    is_round_of_tools,
+    may_continue,
+    read_continued,
+    read_items,
+)
 from vault_memory.core.chat.items import MAX_ID_CHARS, Continued
 from vault_memory.core.chat.messages import Messages
 
@@ -18,8 +29,8 @@ ASKED = {"type": "message", "id": "msg_1", "role": "user", "content": [{"type": 
 BARE = {"role": "user", "content": "How hot?"}
 
 
-def items(*given: Any, **fields: Any) -> Messages:
-    read = read_items({"model": "m", "input": [*given]} | fields)
+def items(*listed: Any, **fields: Any) -> Messages:
+    read = read_items({"model": "m", "input": [*listed]} | fields)
     assert read is not None
     return read
 
@@ -83,7 +94,44 @@ def test_what_a_request_goes_on_with() -> None:
     assert read_continued({"messages": [], "previous_response_id": "x"}) == Continued(), "this is no such request"
     for odd in (None, 7, [], {}, {"id": 7}, True):
         assert not read_continued({"previous_response_id": odd, "conversation": odd}) and not read_continued(odd)
-    assert len(read_continued({"previous_response_id": "x" * 9_999}).response_id) == MAX_ID_CHARS
+    long = [read_continued({"previous_response_id": "x" * 9_999 + end}).response_id for end in "ab"]
+    assert len({*long}) == 2 and all(len(each) < MAX_ID_CHARS for each in long), "only their ends differ"
+
+
+LIKE_AN_ID: Any = {"id": "resp_other", "response": {"id": "resp_other"}}
+WORDS = st.text() | st.sampled_from([json.dumps(LIKE_AN_ID), '"id": "resp_other"', '\\"', "data: ", "\n\n", "id"])
+NESTED = st.recursive(
+    st.none() | st.booleans() | st.floats() | WORDS | st.just(LIKE_AN_ID),
+    lambda inner: st.lists(inner) | st.dictionaries(WORDS.filter(lambda name: name not in ("id", "response")), inner),
+)
+AROUND = st.dictionaries(WORDS.filter(lambda name: name not in ("id", "response")), NESTED)
+
+
+@given(AROUND, AROUND, WORDS, st.booleans(), st.sampled_from([None, 1]), st.integers(0, 3_000))
+def test_the_id_of_a_response_is_found_without_parsing_it(
+    before: Any, after: Any, name: str, is_ascii: bool, indent: int | None, cut: int
+) -> None:
+    """Where it breaks off before that, or has none, no other is taken for it."""
+    found = Continued(read_continued({"previous_response_id": name}).response_id).response_id
+
+    def written(value: Any) -> bytes:
+        return json.dumps(value, ensure_ascii=is_ascii, indent=indent).encode("utf-8", "surrogatepass")
+
+    whole = {**before, "id": name, **after}
+    stream = b": ping\n\ndata: {}\n\ndata: " + written({**before, "response": whole, **after}).replace(
+        b"\n", b"\ndata: "
+    )
+    for body, is_stream in ((written(whole), False), (stream + b"\n\ndata: [DONE]\n\n", True)):
+        assert find_response_id(body, is_stream=is_stream) == (found if len(body) <= ID_BYTES else ANY)
+        assert find_response_id(body[:cut], is_stream=is_stream) in ("", found)
+    for body in (written({**before, "id": None, **after}), written([whole]), written(None)):
+        assert find_response_id(body, is_stream=False) == ""
+        assert find_response_id(b"data: " + body + b"\n\n", is_stream=True) == ""
+
+
+@pytest.mark.parametrize("body", [b"", b'"id"', b'{"id": "\\q"}', b'{"id": 7}', b'{"id"}', b"]]]{", b'{"id": ["a"]}'])
+def test_in_what_is_no_json_there_is_no_id(body: bytes) -> None:
+    assert find_response_id(body, is_stream=False) == find_response_id(b"data:" + body, is_stream=True) == ""
 
 
 @pytest.mark.parametrize("name", ["previous_response_id", "conversation"])

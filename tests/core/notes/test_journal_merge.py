@@ -209,6 +209,46 @@ def test_what_one_person_removed_moved_or_wrote_is_as_they_left_it() -> None:
     assert merge_journal(log(*entries), log(*entries, new), ours).text == ours + "\n" + new
 
 
+def test_an_entry_that_both_moved_and_named_anew_is_there_once() -> None:
+    """It is known by its lines: neither its name nor the entry before it is the same."""
+    first, second = entry("好"), entry("好", "tools += Vim", minute=5)
+    renamed, worded = re.sub("^## .*", "## 早", second), second.replace("請求：好", "請求：好的")
+    for one, other in ((renamed, worded), (worded, renamed)):
+        merged = merge_journal(log(first, second), log(one, first), log(other, first))
+        assert merged.text == log(renamed.replace("請求：好", "請求：好的"), first) and not merged.conflicts
+
+
+@st.composite
+def arranged(draw: st.DrawFn, entries: list[str], side: str) -> str:
+    """What a person makes of a log by hand: entries named anew, moved, with remarks, and new ones between them."""
+    now = list(entries)
+    for number, edit in enumerate(draw(st.lists(st.sampled_from("nmra"), max_size=5))):
+        at = draw(st.integers(0, len(now) - 1))
+        if edit == "n":
+            now[at] = re.sub("^## .*", f"## {side}{number}", now[at])
+        elif edit == "m":
+            now.insert(draw(st.integers(0, len(now) - 1)), now.pop(at))
+        elif edit == "r":
+            lines = now[at].split("\n")
+            lines.insert(draw(st.integers(1, len(lines) - 1)), f"remark {side}{number}")
+            now[at] = "\n".join(lines)
+        else:
+            now.insert(at, entry(f"{side}{number}", minute=draw(st.integers(0, 3))))
+    return log(*now)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_however_people_arrange_a_log_each_entry_is_there_once(data: st.DataObject) -> None:
+    entries = [entry(f"n{n}", minute=data.draw(st.integers(0, 3))) for n in range(data.draw(st.integers(1, 4)))]
+    ours, theirs = (data.draw(arranged(entries, side)) for side in "ot")
+    merged = merge_journal(log(*entries), ours, theirs)
+    for request in requests(ours + theirs):
+        count = requests(merged.text).count(request)
+        assert count == 1 or (merged.conflicts and 0 < count <= 2)
+    assert {line for line in (ours + theirs).split("\n") if "remark" in line} <= {*merged.text.split("\n")}
+
+
 def test_a_change_is_carried_by_entry() -> None:
     """What was made on the file before others' entries came between, and is there already, is not made twice."""
     n0, n1, n2, other = (entry(f"n{n}", minute=n // 2) for n in range(4))

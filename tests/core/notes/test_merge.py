@@ -16,7 +16,7 @@ from vault_memory.core.notes import note
 from vault_memory.core.notes.journal_merge import merge_journal
 from vault_memory.core.notes.line_merge import Clash, Merged, Side, merge_jsonl, merge_lines
 from vault_memory.core.notes.merge import merge_file
-from vault_memory.core.notes.profile_merge import Newer, merge_profile
+from vault_memory.core.notes.profile_merge import Newer, carry_values, merge_profile
 from vault_memory.core.profile.fields import FIELDS
 from vault_memory.core.profile.profile import Profile, new_profile
 
@@ -181,6 +181,49 @@ def test_no_word_of_a_profile_is_lost(states: tuple[str | None, str, str], ages:
     for side in (ours, theirs):
         added = set(side.split("\n")) - set((base or "").split("\n"))
         assert added - fields <= lines, "every line that is no field stays as it is"
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(three_states(), st.booleans())
+def test_a_change_that_is_carried_over_takes_no_word_with_it(states: tuple[str | None, str, str], yields: bool) -> None:
+    """What is there since stays, but for the one value of a field that the change sets, too; and the change is made,
+    but for that value if it yields."""
+    before, onto, after = states
+    before = before or ""
+    have = carry_values(before, after, onto, yields=yields)
+    old, there, new, now = (set(WORD.findall(text)) for text in (before, onto, after, have))
+    profiles = [Profile.parse(text) for text in (before, onto, after)]
+    replaced = set[str]()
+    for key, row in FIELDS.items():
+        was, mine, yours = (profile.items(key) for profile in profiles)
+        if row.form == "scalar" and yours and mine != yours != was != mine:
+            replaced |= set(WORD.findall(" ".join(item.value for item in (yours if yields else mine))))
+    assert (there | new) - old <= now | replaced
+
+
+@pytest.mark.parametrize("yields", [False, True])
+@pytest.mark.parametrize(
+    ("after", "onto", "wanted"),
+    [
+        ("", "- Theme: blue\n", "- Theme: blue\n"),
+        ("", "- Theme: blue\n- Theme: dark\n", "- Theme: blue\n"),
+        ("- Theme:\n", "- Theme: blue\n", "- Theme: blue\n"),
+        ("", "- Theme: dark\n", ""),
+        ("- Theme:\n", "- Theme: dark\n", "- Theme:\n"),
+        ("- Theme: light\n", "- Theme: dark\n", "- Theme: light\n"),
+        ("- Theme: light\n", "", None),  # a new line, below all others
+        ("- Theme: light\n", "- Theme: blue\n", None),
+    ],
+)
+def test_a_value_that_is_removed_takes_no_other_with_it(
+    after: str, onto: str, wanted: str | None, yields: bool
+) -> None:
+    before, after, onto = (f"# User\n\n## Preferences\n{text}" for text in ("- Theme: dark\n", after, onto))
+    if wanted is None:  # two values
+        wanted = onto.rpartition("Preferences\n")[2] if yields else "- Theme: light\n"
+    carried = carry_values(before, after, f"{onto}- ours\n", yields=yields)
+    assert sorted(carried.split("\n")) == sorted(f"# User\n\n## Preferences\n{wanted}- ours\n".split("\n"))
 
 
 DOG = """# User

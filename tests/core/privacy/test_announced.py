@@ -12,6 +12,19 @@ WORDS = [
 ]
 NUMBERED = "\n".join(f"{number}. {word}" for number, word in enumerate(WORDS, 1))
 SECRETS = [
+    ('<input value="Kq7v!Rz91pLm" type="password">', ("Kq7v!Rz91pLm",)),
+    ("<input value=Kq7vRz91pLm name=db_password>", ("Kq7vRz91pLm",)),
+    ('<meta content="Kq7vRz91pLmAbCdE1234" class="a1" name="api-key">', ("Kq7vRz91pLmAbCdE1234",)),
+    ('<meta name="api-key" content="Kq7vRz91pLmAbCdE1234">', ("Kq7vRz91pLmAbCdE1234",)),
+    ('<input value="password: Kq7v!Rz91pLm">', ("Kq7v!Rz91pLm",)),
+    ('<img alt="密碼是 Kq7v!Rz91pLm" src="a.png">', ("Kq7v!Rz91pLm",)),
+    ('<div data-note="386157 is your verification code"></div>', ("386157",)),
+    ('<a href="https://bob:hunter2@host.example">x</a>', ("hunter2",)),
+    ("<div data-password='Kq7v!Rz91pLm' id=x>", ("Kq7v!Rz91pLm",)),
+    ("[password](hunter2)", ("hunter2",)),
+    ("![my WiFi password](<Kq7v!Rz91pLm>)", ("Kq7v!Rz91pLm",)),
+    ('[password](https://nas.example "Kq7v!Rz91pLm")', ("Kq7v!Rz91pLm",)),
+    ("[API key](Kq7vRz91pLmAbCdE1234)", ("Kq7vRz91pLmAbCdE1234",)),
     ("默认密码Adm1n@2024", ("Adm1n@2024",)),
     ("- 工具：密碼：、Tiger2024!q", ("Tiger2024!q",)),
     ("- Tools: Docker, password:, Tiger2024!q", ("Tiger2024!q",)),

@@ -65,10 +65,45 @@ def test_a_persons_words_stand_for_each_other_in_any_language() -> None:
 
 @pytest.mark.parametrize(
     "group",
-    [["alone"], ["word"] * 11, ["a" * 61, "b"], ["the", "of"], ["C 語言", "c"], ["the falcon", "falcon"], ["#x", "y"]],
+    [
+        ["alone"],
+        ["word"] * 11,
+        ["a" * 61, "b"],
+        ["the", "of"],
+        ["C 語言", "c"],
+        ["the falcon", "falcon"],
+        ["1,000", "k"],
+    ],
 )
 def test_a_group_that_could_not_be_found_is_refused(group: list[str]) -> None:
     assert synonyms.group_problem(group)
+
+
+@pytest.mark.parametrize("group", [["k8s", "k8s"], ["k8s", "K8S", "K8s!"], ["deploy", "deploys"], ["週會", "周会"]])
+def test_one_word_written_twice_is_refused_and_the_message_says_why(group: list[str]) -> None:
+    assert (problem := synonyms.group_problem(group)) and all(repr(word) in problem for word in group)
+    assert "one word" in problem and synonyms.group_problem([*group, "falcon"]) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "question", "asked"),
+    [
+        ("on call", "who is on call?", "call"),
+        ("on-call rota", "the on-call rotas", "call rota"),
+        (".NET", "why .NET?", "net"),
+        (".NET Core", "a .net core service", "net core"),
+        ("C++", "c++ or what", "c++"),
+        ("C#", "is C# used", "c#"),
+        ("#standup", "when is #standup", "standup"),
+        ("The Hague", "trips to the Hague", "hagu"),
+        ("「獵鷹」", "獵鷹在哪", "猎鹰"),
+    ],
+)
+def test_a_word_is_accepted_as_a_person_writes_it(written: str, question: str, asked: str) -> None:
+    """Search looks for what is left of it: words such as «on» and signs are in no index."""
+    group = [written, "falcon"]
+    assert synonyms.group_problem(group) is None
+    assert "falcon" in others(question, group)[asked] and asked.replace(" ", "  ") in others("falcon", group)["falcon"]
 
 
 @given(st.lists(st.text(max_size=12), min_size=2, max_size=4))

@@ -132,7 +132,7 @@ def test_a_conversation_that_the_provider_keeps(proxy: Proxy) -> None:
 def test_nobody_joins_another_users_conversation(proxy: Proxy) -> None:
     import openai
 
-    answer(proxy, "80.", "70.", "60.")
+    answer(proxy, "80.", "70.", "65.", "60.")
     theirs = proxy.openai().responses.create(model="m", input=QUESTION)
     bob = openai.OpenAI(base_url=f"{proxy.url}/v1", api_key=new_user_token(proxy.vault, "bob"), max_retries=0)
     with pytest.raises(openai.NotFoundError, match=theirs.id):
@@ -141,13 +141,89 @@ def test_nobody_joins_another_users_conversation(proxy: Proxy) -> None:
     for address in ("compact", "input_tokens"):
         assert httpx.post(f"{proxy.url}/v1/responses/{address}", json=body, headers=by_bob).status_code == 404
     assert len(proxy.provider.received) == 1, "the provider would have gone on from it"
-    bob.responses.create(model="m", input="And I?", previous_response_id="resp_of_before_the_start")
+    with pytest.raises(openai.NotFoundError, match="before this server started"):  # it may be hers
+        bob.responses.create(model="m", input="And I?", previous_response_id="resp_of_before_the_start")
+    mine = bob.responses.create(model="m", input="And I?")
+    bob.responses.create(model="m", input="And now?", previous_response_id=mine.id)
     program = openai.OpenAI(base_url=f"{proxy.url}/v1", api_key=own_token(proxy.vault.root), max_retries=0)
     header = {"X-Vault-User": "bob"}
     program.responses.create(model="m", input="And we?", previous_response_id=theirs.id, extra_headers=header)
     proxy.turn()
     ids = [turn["conversation_id"] for user in ("alice", "bob") for turn in proxy.turns(user)]
-    assert len({*ids}) == len(ids) == 4
+    assert len(ids) == 5 and len({*ids}) == 4
+
+
+def one_piece(text: str, **fields: Any) -> bytes:
+    message = {"type": "message", "content": [{"type": "output_text", "text": text}]}
+    return json.dumps({"id": "resp_1", "object": "response", "output": [message], **fields}).encode()
+
+
+def events(text: str) -> bytes:
+    created = {"sequence_number": 0, "response": {"created_at": 1, "id": "resp_1", "instructions": text}}
+    return b": ping\r\n\r\nevent: response.created\r\ndata: " + json.dumps(created).encode() + b"\r\n\r\n"
+
+
+def brotli_like(data: bytes) -> bytes:
+    return bytes(255 - byte for byte in data)
+
+
+@pytest.mark.parametrize(
+    ("address", "body", "headers", "is_known"),
+    [
+        ("responses", one_piece("x" * 2_100_000), {}, True),
+        ("responses", one_piece("x", tools=[{}] * 100_001), {}, True),
+        ("responses", gzip.compress(one_piece("x" * 2_100_000)), {"Content-Encoding": "gzip"}, True),
+        ("responses", events("x" * 2_100_000), {"Content-Type": "text/event-stream"}, True),
+        (
+            "responses",
+            gzip.compress(events("x")),
+            {"Content-Type": "text/event-stream", "Content-Encoding": "gzip"},
+            True,
+        ),
+        ("responses/compact", one_piece("x", object="response.compaction"), {}, True),
+        ("responses", gzip.compress(gzip.compress(one_piece("x"))), {"Content-Encoding": "gzip, gzip"}, False),
+        ("responses", brotli_like(one_piece("x")), {"Content-Encoding": "br"}, False),
+        ("responses", json.dumps({"output": "x" * 20_000, "id": "resp_1"}).encode(), {}, False),
+    ],
+    ids=["large", "values", "gzip", "stream", "stream in gzip", "compact", "gzip twice", "br", "id at the end"],
+)
+def test_a_response_of_any_size_and_encoding_is_nobody_elses(
+    proxy: Proxy, address: str, body: bytes, headers: dict[str, str], is_known: bool
+) -> None:
+    """Where its id cannot be read nobody goes on from it, not even its user: better than all."""
+    bob = {"Authorization": f"Bearer {new_user_token(proxy.vault, 'bob')}"}
+    alice = {"Authorization": f"Bearer {proxy.token}"}
+    proxy.provider.will_say(Reply([body], headers={"Content-Type": "application/json"} | headers), Reply([b"{}"]))
+    asked = {"model": "m", "input": "hi"}
+    with httpx.stream("POST", f"{proxy.url}/v1/{address}", json=asked, headers=alice, timeout=60) as answered:
+        assert b"".join(answered.iter_raw()) == body
+    asked["previous_response_id"] = "resp_1"
+    for place in ("responses", "responses/compact"):
+        assert httpx.post(f"{proxy.url}/v1/{place}", json=asked, headers=bob).status_code == 404
+    status = httpx.post(f"{proxy.url}/v1/responses", json=asked, headers=alice).status_code
+    assert status == (200 if is_known else 404) and len(proxy.provider.received) == 1 + is_known
+
+
+def test_who_has_an_account_of_their_own_may_name_what_is_in_it(proxy: Proxy) -> None:
+    """It is noted as nobody's here: with the shared key the same id is another's."""
+    answer(proxy, "80.", "70.")
+    bob = {"X-Vault-Token": new_user_token(proxy.vault, "bob")}
+    own = bob | {"Authorization": "Bearer sk-bobs-own"}
+    made = httpx.post(f"{proxy.url}/v1/responses", json={"model": "m", "input": "hi"}, headers=own).json()["id"]
+    asked = {"model": "m", "input": "and?", "previous_response_id": made}
+    assert httpx.post(f"{proxy.url}/v1/responses", json=asked, headers=own).status_code == 200
+    assert httpx.post(f"{proxy.url}/v1/responses", json=asked, headers=bob).status_code == 404
+
+
+def test_a_conversation_at_the_shared_key_is_its_users_from_when_they_were_alone(proxy: Proxy) -> None:
+    answer(proxy, "80.", "70.")
+    asked, alice = {"model": "m", "input": "hi", "conversation": "conv_1"}, {"Authorization": f"Bearer {proxy.token}"}
+    assert httpx.post(f"{proxy.url}/v1/responses", json=asked, headers=alice).status_code == 200
+    bob = {"Authorization": f"Bearer {new_user_token(proxy.vault, 'bob')}"}
+    statuses = [httpx.post(f"{proxy.url}/v1/responses", json=asked, headers=who).status_code for who in (bob, alice)]
+    assert statuses == [404, 200]
+    other = asked | {"conversation": {"id": "conv_2"}}
+    assert httpx.post(f"{proxy.url}/v1/responses", json=other, headers=alice).status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from tests.services.proxy.conftest import Seconds
 from tests.services.proxy.test_relay import prepared, relay_of
 from tests.vaults import write
@@ -16,7 +14,7 @@ from vault_memory.core.chat import ChatResponse, Continued
 from vault_memory.errors import NotFound
 from vault_memory.services.admin.users import rename_user
 from vault_memory.services.proxy import Prepared
-from vault_memory.services.proxy.continued import MAX_ANSWERED, MAX_WORDS_CHARS, AnsweredRequests
+from vault_memory.services.proxy.continued import MAX_ANSWERED, MAX_OWN, MAX_WORDS_CHARS, AnsweredRequests, Owners
 from vault_memory.services.proxy.relay import Relay
 from vault_memory.services.proxy.turn_recorder import UserRequest
 from vault_memory.services.vault import Vault
@@ -61,15 +59,46 @@ def test_a_user_with_another_id_is_known_and_the_next_with_that_id_is_not(vault:
     known.keep(asked(vault, seconds), ChatResponse(response_id="resp_1"))
     name = Continued("resp_1")
     assert known.find(name, "alice", before) and known.find(name, "bob", before) is None
-    with pytest.raises(NotFound, match="resp_1"):
-        known.refuse_anothers(name, "bob", before)
-    known.refuse_anothers(Continued("resp_2"), "bob", before)
     rename_user(vault, "alice", "carol")
     assert known.find(name, "carol", vault.renamings()) and known.find(name, "alice", vault.renamings()) is None
     # a server of models may count its responses from one: its ids are those of several people
     known.keep(asked(vault, seconds, user_id="bob"), ChatResponse(response_id="resp_1"))
-    known.refuse_anothers(name, "bob", vault.renamings())
     assert known.find(name, "carol", vault.renamings())
+
+
+def is_refused(owners: Owners, user_id: str, as_of: int, *names: str) -> bool:
+    try:
+        owners.refuse_others((user_id, as_of), Continued(*names))
+    except NotFound as error:
+        assert any(name in str(error) for name in names)
+        return True
+    return False
+
+
+def test_whose_a_response_is_follows_its_owner_to_another_id(vault: Vault) -> None:
+    write(vault, "alice", "notes/tea.md", "# Tea\n")
+    owners, before = Owners(vault), vault.renamings()
+    owners.note(("alice", before), Continued("resp_1", "conv_1"))
+    for names in (("resp_1",), ("", "conv_1"), ("resp_1", "conv_1"), ()):
+        assert not is_refused(owners, "alice", before, *names) and is_refused(owners, "bob", before, *names) == bool(
+            names
+        )
+    for unknown in (("resp_2",), ("conv_1",), ("", "resp_1"), ("resp_1", "conv_2"), ("resp_2", "conv_1")):
+        assert is_refused(owners, "alice", before, *unknown)
+    rename_user(vault, "alice", "carol")
+    now = vault.renamings()
+    assert not is_refused(owners, "carol", now, "resp_1") and is_refused(owners, "alice", now, "resp_1")
+    owners.note(("alice", now), Continued("resp_1"))  # a server of models may count its responses from one
+    assert not is_refused(owners, "carol", now, "resp_1") and not is_refused(owners, "alice", now, "resp_1")
+
+
+def test_what_one_user_sends_forgets_nothing_of_anothers(vault: Vault) -> None:
+    owners = Owners(vault)
+    owners.note(("alice", 0), Continued("resp_1"))
+    for number in range(MAX_OWN + 10):
+        owners.note(("bob", 0), Continued(f"resp_of_bob_{number}"))
+    assert not is_refused(owners, "alice", 0, "resp_1")
+    assert is_refused(owners, "bob", 0, "resp_of_bob_9") and not is_refused(owners, "bob", 0, "resp_of_bob_10")
 
 
 def test_of_a_conversation_the_newest_request_counts(vault: Vault, seconds: Seconds) -> None:

@@ -265,7 +265,7 @@ class IntentLog:
             try:
                 if is_content(content, change.old):
                     self._write(change)
-                elif (merged := _merged(change, content)) and merged != content:
+                elif (merged := _merged(change, content, yields=True)) and merged != content:
                     files.replace(path, merged, content, self._root)
                 return
             except Changed:
@@ -340,14 +340,15 @@ class IntentLog:
             raise HistoryError(f"{self._folder} cannot be listed ({error.strerror}): correct that") from error
 
 
-def _merged(change: FileChange, content: bytes | None) -> bytes | None:
-    """What a file holds, with a change; None for no file, and when one of them is not text."""
+def _merged(change: FileChange, content: bytes | None, *, yields: bool = False) -> bytes | None:
+    """What a file holds, with a change, which `yields` to what the person has saved since (`carry_over`); None for no
+    file, and when one of them is not text."""
     after = bytes_of(change.new)
     if after is None or content is None or b"\0" in after or b"\0" in content:
         return None
     from vault_memory.core.notes import carry_over  # only after a kill, and where the person saved meanwhile
 
-    return carry_over(change.path, bytes_of(change.old), after, content)
+    return carry_over(change.path, bytes_of(change.old), after, content, yields=yields)
 
 
 def _name(path: PurePosixPath) -> str:

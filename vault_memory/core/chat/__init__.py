@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from vault_memory.core.chat import prompt
     from vault_memory.core.chat.escaping import escape, escape_line
     from vault_memory.core.chat.items import (
+        ID_BYTES,
         Continued,
+        find_response_id,
         is_ambiguous,
         is_round_of_tools,
         may_continue,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from vault_memory.core.chat.shortened import MAX_READ_BYTES, Shortened, has_more_values, shorten
 
 __all__ = [
+    "ID_BYTES",
     "MAX_READ_BYTES",
     "ChatRequest",
     "ChatResponse",
@@ -43,6 +46,7 @@ __all__ = [
     "escape_line",
     "find_place",
     "find_places",
+    "find_response_id",
     "has_more_values",
     "inject",
     "is_round_of_tools",
@@ -66,6 +70,7 @@ __getattr__ = lazy_exports(
         "ChatResponse": "response",
         "Continued": "items",
         "Cut": "prompt",
+        "ID_BYTES": "items",
         "Insertion": "place",
         "MAX_READ_BYTES": "shortened",
         "Messages": "messages",
@@ -79,6 +84,7 @@ __getattr__ = lazy_exports(
         "escape_line": "escaping",
         "find_place": "place",
         "find_places": "place",
+        "find_response_id": "items",
         "has_more_values": "shortened",
         "inject": "place",
         "is_round_of_tools": "items",

@@ -7,9 +7,11 @@ to answer has a `call_id` for which the response holds no output.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +33,11 @@ _ANSWERS = ("_output", "_response")
 _ENDED = ("completed", "incomplete", "failed", "cancelled")
 _DELTAS = ("response.output_text.delta", "response.refusal.delta")
 MAX_ID_CHARS = 200
-"""Of a response or a conversation."""
+"""Of a response or a conversation; a longer id is known by its hash."""
+ID_BYTES = 16 << 10
+"""The id of a response is looked for in so much of the beginning of its body. Providers write it before instructions,
+tools and output, and before all that a person or a model may have made long."""
+_TOKEN = re.compile(rb"""("(?:[^"\\]++|\\.)*+"|")(\s*+:)?|[\[{]|[\]}]""", re.DOTALL)
 _CONTINUED_BY = ("previous_response_id", "conversation")
 _CONTINUED = re.compile(rb"""(?i:["'](?:previous_response_id|conversation)["'](?!\s*+:\s*+null))""")
 _ESCAPED = re.compile(rb"\\u00([2-7][0-9A-Fa-f])")
@@ -77,8 +83,41 @@ def read_continued(request: Any) -> Continued:
         return Continued()
     conversation = request.get("conversation")
     named = conversation.get("id") if isinstance(conversation, Mapping) else conversation
-    response_id, conversation_id = (_text(each)[:MAX_ID_CHARS] for each in (request.get("previous_response_id"), named))
+    response_id, conversation_id = (_id(each) for each in (request.get("previous_response_id"), named))
     return Continued(response_id, conversation_id, request.get("store") is not False)
+
+
+def find_response_id(beginning: bytes, *, is_stream: bool) -> str:
+    """The id of a response in the first `ID_BYTES` of its body, as they are decompressed; "" where it is not in there.
+
+    The body may break off anywhere, and is not parsed: it may be of any size.
+    """
+    if not is_stream:
+        return _string_at([b'"id"'], beginning[:ID_BYTES])
+    lines = beginning[:ID_BYTES].removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    events = (_data_of(event.split(b"\n")) for event in lines.split(b"\n\n"))
+    return next(filter(None, (_string_at([b'"response"', b'"id"'], event) for event in events)), "")
+
+
+def _data_of(lines: Iterable[bytes]) -> bytes:
+    return b"\n".join(line.removeprefix(b"data:") for line in lines if line.startswith(b"data:"))
+
+
+def _string_at(names: list[bytes], text: bytes) -> str:
+    """The text that a JSON object has at a member of a member, as far as `text` goes; "" if it has none."""
+    at: list[bytes] = []
+    for token in _TOKEN.finditer(text):
+        string, colon = token[1], token[2]
+        if string == b'"':  # it breaks off in a text: each quotation mark in that would be tried
+            return ""
+        if string is None:
+            at = [*at, b""] if token[0] in b"[{" else at[:-1]
+        elif colon and at:
+            at[-1] = string
+        elif at == names:
+            with suppress(ValueError):
+                return _id(json.loads(string.decode("utf-8", "replace"), strict=False))
+    return ""
 
 
 def may_continue(body: bytes) -> bool:
@@ -153,7 +192,7 @@ class Output:
     def read_body(self, response: Mapping[str, Any], kind: str = "") -> str:
         """Keep what a whole response says; give its text, if no event has told of it. Some servers send no `status`:
         the `kind` of their event has it."""
-        self.response_id = _text(response.get("id")) or self.response_id
+        self.response_id = _id(response.get("id")) or self.response_id
         status = response.get("status") or kind.removeprefix("response.")
         self.status = status if status in _ENDED else self.status
         output = response.get("output")
@@ -210,6 +249,15 @@ def _parts(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _number(value: object) -> int:
     return value if isinstance(value, int) else -1
+
+
+def _id(value: object) -> str:
+    """An id of bounded length. Of a long one no part tells it from others: gateways make ids of which only the end
+    differs."""
+    text = _text(value)
+    if len(text) <= MAX_ID_CHARS:
+        return text
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
 
 
 def _text(value: object) -> str:

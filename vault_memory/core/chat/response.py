@@ -29,7 +29,6 @@ _NO_DATA_LINES = re.compile(rb"(?:\n(?!data:)[^\n]++(?=\n))++")
 _BLANK_LINES = re.compile(rb"\n\n\n+")
 _DATA = b"data:"
 _OBJECT = re.compile(rb"\s*+(?:data:\s*+)++\{")
-_EVENT_ENDS = (b"\n\n", b"\r\n\r\n")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -67,12 +66,10 @@ def read_response(media_type: str, data: bytes) -> ChatResponse:
 class ResponseReader:
     """Reads a response from parts: `add` each, `read_on` when `is_due`, and at the end ask for the `response`.
 
-    `is_cut`: the response is too large to be kept; what came before that is its text. `needs_id`: the `response_id` is
-    needed as soon as it can be read.
+    `is_cut`: the response is too large to be kept; what came before that is its text.
     """
 
-    def __init__(self, media_type: str, *, needs_id: bool = False) -> None:
-        self._needs_id = needs_id
+    def __init__(self, media_type: str) -> None:
         self.is_stream = media_type.partition(";")[0].strip().lower() == "text/event-stream"
         self._unread = bytearray()
         self._read_at_bytes = READ_AT_BYTES
@@ -88,13 +85,7 @@ class ResponseReader:
     @property
     def is_due(self) -> bool:
         """Whether so much has come that `read_on` should be called; it may take some 50 ms."""
-        is_event = self._needs_id and any(end in self._unread for end in _EVENT_ENDS)
-        return self.is_stream and (is_event or len(self._unread) >= self._read_at_bytes)
-
-    @property
-    def response_id(self) -> str:
-        """The id of a response that is streamed, as soon as an event with it was read."""
-        return self._stream.response_id
+        return self.is_stream and len(self._unread) >= self._read_at_bytes
 
     def add(self, part: bytes) -> None:
         """Take the next bytes of the response."""
@@ -115,7 +106,6 @@ class ResponseReader:
         end = lines.rfind(b"\n\n")
         if end >= 0:
             self._stream.take(lines[: end + 2])
-            self._needs_id = self._needs_id and not self._stream.has_events  # the first one has it
             lines = lines[end:]
         last = lines.rfind(b"\n") + 1
         if len(lines) - last >= len(_DATA) and not lines.startswith(_DATA, last):
@@ -161,11 +151,6 @@ class _Stream:
         self._output = Output()
         self._calls: dict[int, tuple[list[str], list[str]]] = {}
         self.text_bytes = 0
-
-    @property
-    def response_id(self) -> str:
-        """The id of the response, if an event had one."""
-        return self._output.response_id
 
     def take(self, lines: bytes) -> None:
         """Read the events in some lines."""

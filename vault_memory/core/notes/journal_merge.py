@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_memory.core.notes import note
@@ -135,15 +135,33 @@ def _paired(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
 
 
 def _twins(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """The same with the entries before a change. One whose name was changed is known by the one before it."""
+    """The same with the entries before a change. One whose name was changed is known by a line that no other has, else
+    by the entry before it."""
     pairs = _paired(old, new)
     taken = set(pairs.values())
+    places = _places_of_lines(old, taken)
+    for line, at in _places_of_lines(new, pairs).items():
+        place = places.get(line)
+        if at is not None and place is not None and at not in pairs and place not in taken:
+            pairs[at] = place
+            taken.add(place)
     for at in range(len(new)):
         before = pairs.get(at - 1) if at else _START
         if at not in pairs and before is not None and before + 1 < len(old) and before + 1 not in taken:
             pairs[at] = before + 1
             taken.add(before + 1)
     return pairs
+
+
+def _places_of_lines(entries: Sequence[str], known: Container[int]) -> dict[str, int | None]:
+    """Each line below the headings of the entries that are not `known`, and the one of them that has it; None: several
+    have it."""
+    places: dict[str, int | None] = {}
+    for at, entry in enumerate(entries):
+        if at not in known:
+            for line in dict.fromkeys(filter(str.strip, entry.split("\n")[1:])):
+                places[line] = None if line in places else at
+    return places
 
 
 def _holds(one: str, other: str) -> bool:

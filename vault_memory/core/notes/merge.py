@@ -47,12 +47,13 @@ def merge_file(
     return merge_journal(old, one, other) if kind in _JOURNALS else merge_lines(old, one, other)
 
 
-def carry_over(path: PurePosixPath, before: bytes | None, after: bytes, onto: bytes) -> bytes:
+def carry_over(path: PurePosixPath, before: bytes | None, after: bytes, onto: bytes, *, yields: bool = False) -> bytes:
     """`onto` with the change that leads from `before` to `after`, and with nothing else of the two.
 
     A merge may keep lines that only `before` and `after` have; here they stay out. They are somebody's who has not
     committed them. A profile is changed by key, a journal by entry, everything else by line; for what is not text the
-    result is `after`. A change that is there already is not made twice.
+    result is `after`. A change that is there already is not made twice. With `yields` a field of a profile that `onto`
+    has changed as well stays as it is there: it is newer than the change.
     """
     if onto in (before, after) or b"\0" in after or b"\0" in onto:
         return after
@@ -62,7 +63,7 @@ def carry_over(path: PurePosixPath, before: bytes | None, after: bytes, onto: by
     place = layout.place_of(path)
     kind = place and layout.kind_of(place)
     if kind == "profile":
-        return carry_values(old, new, text).encode("utf-8", "surrogateescape")
+        return carry_values(old, new, text, yields=yields).encode("utf-8", "surrogateescape")
     if kind in _JOURNALS:
         return carry_entries(old, new, text).encode("utf-8", "surrogateescape")
     return "".join(carried_lines(*(split_lines(each) for each in (old, new, text)))).encode("utf-8", "surrogateescape")

@@ -43,8 +43,12 @@ def merge_profile(base: str | None, ours: str, theirs: str, newer: Newer | None 
     return Merged(_with_fields(lines, fields).text, tuple(clashes), conflicts)
 
 
-def carry_values(before: str, after: str, onto: str) -> str:
-    """By key, as `merge_profile` does it: the fields' lines are marks while the other lines are carried."""
+def carry_values(before: str, after: str, onto: str, *, yields: bool = False) -> str:
+    """By key, as `merge_profile` does it: the fields' lines are marks while the other lines are carried.
+
+    Of two values for a field that has one, the change's is taken, or with `yields` that of `onto`. A value that is
+    removed is removed where it stands, and not another one in its place.
+    """
     states = [_State.of(split_lines(each)) for each in (before, after, onto)]
     old, new, text = states
     fields: dict[str, _MergedField] = {}
@@ -52,11 +56,19 @@ def carry_values(before: str, after: str, onto: str) -> str:
         if key == NOTE or not all(field.is_at_home for state in states if (field := state.field(key))):
             continue
         was, now, there = (state.items(key) for state in states)
+        items: Sequence[Item]
         if was == now:
             fields[key] = _MergedField(there, text.text(key))
+            continue
+        if row.form != "scalar":
+            items = _merge_members(was, now, there)
+        elif there not in (was, now) and (yields or not now):
+            if new.field(key) is None:
+                continue  # the removed line is text, and so is another one here
+            items = there
         else:
-            items = now if row.form == "scalar" else _merge_members(was, now, there)
-            fields[key] = _MergedField(items, _field_text((old, text, new), key, items))
+            items = now
+        fields[key] = _MergedField(items, _field_text((old, text, new), key, items))
     made_twice = (set(new.notes.values()) & set(text.notes.values())) - set(old.lines)
     marked = (old.marked(fields, set()), new.marked(fields, made_twice), text.marked(fields, set()))
     return _with_fields(list(_once(carried_lines(*marked), fields)), fields).text

@@ -189,6 +189,7 @@ _SIGN = lazily(
     r"|\s{0,3}(?P<cell>\|{1,2})[ \t]{0,20}"
     rf"|(?:{_FIELD}){{0,3}}[\s,#>+\-*]{{0,24}}[\"']?(?P<pair>value|content|default_value|val)[\"']?\s{{0,4}}[:=]\s{{0,4}}"
     r"|(?P<next>(?<=[\"'])(?:\s{0,4},\s{0,12}|[ \t]{1,4})(?=b?[\"']))"
+    r"|(?P<link>(?<=\])\((?:<|[^\s()]{0,200}[ \t]{1,3}[\"'(])?)"
     r"|(?P<space>[ \t]{1,8}))"
 )
 _JOINED = lazily(
@@ -222,7 +223,13 @@ _SCHEME = lazily(r"(?:basic|bearer|token|apikey|api-key|digest|bot|key|negotiate
 _BARE = lazily(r"[^\s'\"`<>「」『』【】〔〕《》，。；、！？（）\u3400-\u9fff|]{1,300}")
 _NUMBER = lazily(r"[A-Za-z]{0,3}[ \-]?\d(?:[ \-.]?[\dA-Za-z*]){3,30}")
 _CUT = lazily(r";(?=\s|\Z|[A-Za-z ]{1,30}=)|&(?=[\w.\-\[\]]{1,40}=)|,(?=\s|\Z|[\"'\w]{1,30}[:=])|\\[nrt\"']|\{\{|</")
-_QUOTES = {"「": "」", "『": "』", "“": "”"}
+_QUOTES = {"「": "」", "『": "』", "“": "”", "(": ")", "<": ">"}
+_BEFORE_IN_TAG = lazily(
+    r"\s(?:value|content|default_value|val)\s{0,4}=\s{0,4}(?P<quote>[\"']?)(?P<value>[^\s\"'<>]{1,200})(?P=quote)"
+    r"(?:\s[^<>=]{1,40}=[^<>=]{1,80}){0,5}?\s(?:name|type|id|key|property)\s{0,4}=\s{0,4}[\"']?[\w.\-:]{0,40}\Z"
+)
+"""A tag up to a name that says what its value is, behind that value: `<input value="x" type="password">`."""
+_MAX_TAG_CHARS = 400
 
 
 _ACCOUNT = lazily(
@@ -432,13 +439,11 @@ def _value_after(near: Near, name: Name, at: int) -> Found:
         return _seed(folded, after)
     if name.kind == "totp":
         return groups.span("groups") if (groups := _TOTP.match(text, after)) else None
-    sign = (near.has_tags and _in_tag(text, at) and _TAG.match(folded, after)) or _SIGN.match(folded, after)
-    if sign and sign.lastgroup == "next" and not _STRING_START.search(folded, max(0, at - _MAX_LABEL_CHARS), at):
-        sign = None
-    is_bare = sign and sign.lastgroup == "space" and not _may_be_loose(text, name, sign.end())
-    found = _value(text, folded, name, at, sign) if sign and not is_bare else None
-    if not found and sign and sign.lastgroup in _WRAPPING and name.kind != "login":
-        found = _wrapped(text, name, sign.end())
+    found: Found = None
+    if near.has_tags and _in_tag(text, at) and (sign := _TAG.match(folded, after)):
+        found = _value_behind(near, name, at, sign)
+    if not found:  # it may be words in an attribute
+        found = _value_behind(near, name, at, _SIGN.match(folded, after))
     if not found and (joined := _JOINED.match(folded, after)) and _may_be_loose(text, name, joined.end()):
         found = _value(text, folded, name, at, joined)
     has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
@@ -447,6 +452,18 @@ def _value_after(near: Near, name: Name, at: int) -> Found:
             found = _value(text, folded, name, at, below, "below")
         elif below["said"]:
             found = _value(text, folded, name, at, below, "announced")
+    return found
+
+
+def _value_behind(near: Near, name: Name, at: int, sign: re.Match[str] | None) -> Found:
+    """The secret behind a sign that follows a name."""
+    text, folded = near.text, near.folded
+    if sign and sign.lastgroup == "next" and not _STRING_START.search(folded, max(0, at - _MAX_LABEL_CHARS), at):
+        sign = None
+    is_bare = sign and sign.lastgroup == "space" and not _may_be_loose(text, name, sign.end())
+    found = _value(text, folded, name, at, sign) if sign and not is_bare else None
+    if not found and sign and sign.lastgroup in _WRAPPING and name.kind != "login":
+        found = _wrapped(text, name, sign.end())
     return found
 
 
@@ -495,7 +512,12 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how
         and values.is_app_password(words[0])
     ):
         return words.span()
-    said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
+    if how == "link":  # [password](x) is written like a call with two strings
+        said = _said(text, start, sign["link"][-1], "next", name.kind)
+        if said and sign["link"][-1] in "(<" and values.is_destination(said.value):
+            return None
+    else:
+        said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
     if said and how == "space" and name.text == "pass" and values.is_parameter(said.value):
         return None  # pass force_zip64 to it
     if said and how == "cell" and _line_before(text, at).lstrip("> \t").startswith("|"):
@@ -565,6 +587,8 @@ _VISIBLE = lazily(r"[!-~]")
 _MAY_LINK = lazily(r"[ (\[【当做作为是](?:(?<! )|(?=(?:as|is|for) ))")
 """Every `_LINK` has one of these."""
 _BEFORE = lazily(r"(?<![!-~])[!-~]{4,64}\Z")
+_ATTRIBUTE = lazily(r"[\w:\-]{1,40}=[\"']")
+"""What stands before the first word in an attribute of a tag."""
 
 
 AFTER_VALUE = ("password", "passcode", "one-time")
@@ -582,6 +606,8 @@ def value_before(near: Near, name: Name, at: int) -> Found:
     if not found:
         return None
     begin, end = found.span()
+    if near.has_tags and (opened := _ATTRIBUTE.match(text, begin, end)):
+        begin = opened.end()
     word = text[begin:end].rstrip("\"'`")
     value = word.lstrip("\"'`(:=,")
     begin += len(word) - len(value)
@@ -594,8 +620,19 @@ def value_before(near: Near, name: Name, at: int) -> Found:
     return (begin, begin + len(value)) if is_one else None
 
 
-def _in_tag(text: str, at: int) -> bool:
-    opened = text.rfind("<", max(0, at - 80), at)
+def value_before_in_tag(near: Near, name: Name, at: int) -> Found:
+    """The value in the tag whose later attribute holds a name: attributes have no order."""
+    if not (near.has_tags and _in_tag(near.text, at, _MAX_TAG_CHARS)):
+        return None
+    begin = near.text.rfind("<", max(0, at - _MAX_TAG_CHARS), at)
+    found = _BEFORE_IN_TAG.search(near.text, begin, at)
+    if not found or not values.is_secret(name.kind, Said(found["value"], "pair", bool(found["quote"]), "")):
+        return None
+    return found.span("value")
+
+
+def _in_tag(text: str, at: int, reach: int = 80) -> bool:
+    opened = text.rfind("<", max(0, at - reach), at)
     begins = text[opened + 1 : opened + 2]
     return opened >= 0 and (begins.isalpha() or begins in "/?") and text.find(">", opened, at) < 0
 

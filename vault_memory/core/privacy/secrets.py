@@ -307,6 +307,8 @@ def _announced(text: str, folded: str, names: Sequence[named.Name]) -> Iterator[
                 if near.has_value(name, after) and not _is_other(folded, after):
                     for span in named.values_after(near, name, at):
                         yield *span, kind
+                if before := named.value_before_in_tag(near, name, at):
+                    yield *before, kind
                 if may_follow and (before := named.value_before(near, name, at)):
                     yield *before, "password"
             at = folded.find(name.text, after)

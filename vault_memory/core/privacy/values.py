@@ -306,7 +306,12 @@ def _is_lone_word(said: Said, core: str) -> bool:
     turns = sum(a.isupper() != b.isupper() for a, b in zip(core[1:], core[2:], strict=False))
     if turns >= 3:
         return True
+    if said.how == "tag" and _GOES_ON_IN_TAG.match(said.rest):
+        return False  # <li id="password">change it</li>
     return core.islower() and (said.is_quoted or said.how != "direct" or not said.rest.strip())
+
+
+_GOES_ON_IN_TAG = lazily(r"[ \t]{1,8}[^\s<]")
 
 
 def _is_uncommon_word(said: Said, core: str) -> bool:
@@ -362,6 +367,14 @@ def is_parameter(value: str) -> bool:
 
 
 _PARAMETER = lazily(r"[a-z]+(?:_[a-z]+)+\d{0,4}[.,;]?|[a-z]+-\d")
+
+
+def is_destination(value: str) -> bool:
+    """Whether a link may lead there: a path, a name with escapes, a place in a note (Passwords#2024)."""
+    return bool(_DESTINATION.match(value))
+
+
+_DESTINATION = lazily(r"\S*?(?:/|%[0-9A-Fa-f]{2})|(?:[A-Za-z]+|[\w\-]+\.[a-z]{2,5})#")
 
 
 def is_document(value: str) -> bool:

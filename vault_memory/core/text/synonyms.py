@@ -41,8 +41,11 @@ def group_problem(group: Sequence[Any]) -> str | None:
             return f"has {word!r}, which search does not look for"
         if len(parts) > 1 and any(map(tokens.is_han_piece, parts)):
             return f"has {word!r}: write one Chinese word without blanks, or a phrase without Chinese"
-        if not tokens.fold(word).startswith(_start(parts[0])):
-            return f"has {word!r}: its first word or sign is not looked for; leave that out"
+        if not _listed(word):
+            return f"has {word!r}: write its first number without commas"
+    if len({tokens.phrase(word) for word in group}) == 1:
+        called = " and ".join(map(repr, dict.fromkeys(group)))
+        return f"has {called} only, which search takes for one word: add another that means the same"
     return None
 
 
@@ -111,9 +114,14 @@ class _Lists:
 
 
 def _listed(word: str) -> str:
-    """A person's word as it stands in the lists: of a Chinese one no sign around it."""
-    han = tokens.phrase(word)
-    return han if tokens.is_han_piece(han) else tokens.fold(word)
+    """A person's word as it stands in the lists, from the first word on that search looks for: «call» of «on call»,
+    «net» of .NET; of a Chinese one no sign around it. Empty if it cannot be found by how it begins (1,000)."""
+    phrase, folded = tokens.phrase(word), tokens.fold(word)
+    if tokens.is_han_piece(phrase):
+        return phrase
+    start = _start(phrase.split()[0])
+    begins = (at for at in range(len(folded)) if folded.startswith(start, at))
+    return next((folded[at:] for at in begins if tokens.phrase(folded[at:]) == phrase), "")
 
 
 def _start(stem: str) -> str:

@@ -125,9 +125,10 @@ async def _prepared(request: Request, relay: Relay, row: Row, may_continue: bool
     caller = await identify(request)
     row.user = user_id = _user(request, caller, relay.vault, read.user)
     row.model = read.model or ""
+    shares = may_continue and not _has_own_account(request, relay.vault, "openai")
     # The vault's own token is that of a program that may have several people in one conversation.
-    if may_continue and not caller.admin:
-        relay.refuse_anothers(read, user_id, caller.as_of)
+    if shares and not caller.admin:
+        await asyncio.to_thread(relay.refuse_anothers, read, user_id, caller.as_of)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
     wishes = {wish.strip().lower() for wish in request.headers.getlist("X-Vault-Record")}
     # What is not plainly on is off: who sends this header has a wish, and a turn that was kept is kept for good.
@@ -135,6 +136,8 @@ async def _prepared(request: Request, relay: Relay, row: Row, may_continue: bool
     prepared = await relay.prepare(
         body, read, user_id, conversation, record=is_on, waited_s=waited_s, as_of=caller.as_of
     )
+    if shares:
+        prepared.owner = user_id, caller.as_of
     if wishes - {*_RECORD, *_NO_RECORD}:
         prepared.not_recorded = "X-Vault-Record is neither on nor off"
     return prepared
@@ -147,24 +150,40 @@ async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Resp
         is_for_all = keeps_nothing(request.method, path)
         if not is_for_all:
             await asyncio.to_thread(_refuse_shared, request, relay.vault, caller, provider, path)
-        body = await _body(request)
-        if is_for_all and path.startswith("/responses/") and not caller.admin:  # to make it short, or to count it
-            relay.refuse_anothers(await relay.read(body, request.headers.raw), caller.user_id or "", caller.as_of)
-        return await _send(request, relay, provider, Prepared(body, "off; passed through"), row)
+        prepared = Prepared(await _body(request), "off; passed through")
+        is_response = is_for_all and path.startswith("/responses/")  # it is made short, or counted
+        if is_response and caller.user_id and not _has_own_account(request, relay.vault, provider):
+            prepared.owner = caller.user_id, caller.as_of
+            read = await relay.read(prepared.body, request.headers.raw)
+            await asyncio.to_thread(relay.refuse_anothers, read, *prepared.owner)
+        return await _send(request, relay, provider, prepared, row)
 
 
 def _refuse_shared(request: Request, vault: Vault, caller: Caller, provider: Provider, path: str) -> None:
     """Raise `Forbidden` for what one user of the provider's key could ask about another."""
     named = caller.user_id or _header(request, "X-Vault-User")
-    config = vault.config
-    key_env = config.upstream_key_env if provider == "openai" else config.upstream_anthropic_key_env
     refuse_shared(
         request.method,
         path,
         people(vault) | ({acting_for(vault, caller, named)} if named else set()),
-        is_own_key="X-Upstream-Authorization" in request.headers or has_own_key(request.headers.raw),
-        needs_key=bool(key_env),
+        is_own_key=_is_own_key(request),
+        needs_key=_needs_key(vault, provider),
     )
+
+
+def _has_own_account(request: Request, vault: Vault, provider: Provider) -> bool:
+    """Whether the caller reaches an account of their own at a provider: nobody else's responses are kept there."""
+    return _is_own_key(request) and _needs_key(vault, provider)
+
+
+def _is_own_key(request: Request) -> bool:
+    return "X-Upstream-Authorization" in request.headers or has_own_key(request.headers.raw)
+
+
+def _needs_key(vault: Vault, provider: Provider) -> bool:
+    """Whether the settings name a key for a provider; else it may take any, and tell no caller from another."""
+    config = vault.config
+    return bool(config.upstream_key_env if provider == "openai" else config.upstream_anthropic_key_env)
 
 
 async def _body(request: Request) -> bytes:

@@ -3,6 +3,9 @@
 Such a request names a response, or the provider's conversation, and holds only what is new. So it is kept which request
 each response has answered, in memory only: after a restart the conversation gets another id here, and what tools gave
 completes no turn, because the words that it belongs to are not in the request.
+
+Whose a response is, is noted apart from that: it takes an id and no words, so it holds for responses of any size, and
+what one user sends forgets nothing of another's.
 """
 
 from __future__ import annotations
@@ -20,6 +23,10 @@ from vault_memory.services.vault import Vault
 MAX_ANSWERED = 10_000
 MAX_WORDS_CHARS = 8_000_000
 """Of all requests that are kept."""
+MAX_OWN = 10_000
+"""Of each user: the last responses and conversations that are known to be theirs."""
+Whose = tuple[str, int]
+"""A user's id, and as of when (`Vault.renamings`) this person has it."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +60,10 @@ class AnsweredRequests:
         if not response.response_id:
             return
         with self._lock:
-            for name in (Continued(response.response_id), Continued(conversation_id=request.continued.conversation_id)):
-                of_users = self._answered.setdefault(name, {}) if name else {}
+            for name in _names(Continued(response.response_id, request.continued.conversation_id)):
+                of_users = self._answered.setdefault(name, {})
                 known = of_users.get(request.user_id)
-                if not name or (known is not None and known.request.at > request.at):
+                if known is not None and known.request.at > request.at:
                     continue
                 self._answered.move_to_end(name)
                 of_users[request.user_id] = answered
@@ -75,19 +82,54 @@ class AnsweredRequests:
                     return answered
         return None
 
-    def refuse_anothers(self, continued: Continued, user_id: str, as_of: int) -> None:
-        """Raise `NotFound` for what another user is known to have been answered, and this one is not."""
+
+class Owners:
+    """Whose the responses and conversations are that the provider keeps for all who have its key; several threads may
+    use it."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._own: dict[Whose, OrderedDict[Continued, None]] = {}
+        self._lock = threading.Lock()
+
+    def note(self, whose: Whose, continued: Continued) -> None:
+        """Note that what `continued` names is this person's. It may be several people's: the ids of some servers are
+        numbers that begin anew."""
         with self._lock:
-            is_known = bool(continued) and replace(continued, is_stored=False) in self._answered
-        if is_known and self.find(continued, user_id, as_of) is None:
-            name = continued.response_id or continued.conversation_id
-            raise NotFound(f"there is no {name} to go on from: send the messages before in `input`")
+            own = self._own.setdefault(whose, OrderedDict())
+            for name in _names(continued):
+                own[name] = None
+                own.move_to_end(name)
+            while len(own) > MAX_OWN:
+                own.popitem(last=False)
+
+    def refuse_others(self, whose: Whose, continued: Continued) -> None:
+        """Raise `NotFound` for what is not known to be this person's."""
+        with self._lock:
+            theirs = [own for person, own in self._own.items() if self._is_same(person, whose)]
+            for name in _names(continued):
+                if not any(name in own for own in theirs):
+                    raise NotFound(
+                        f"there is no {name.response_id or name.conversation_id} of yours to go on from (what was "
+                        "answered before this server started is not known): send the messages before in `input`"
+                    )
+
+    def _is_same(self, known: Whose, whose: Whose) -> bool:
+        with suppress(NotFound):  # that person has no id any longer
+            return self._vault.id_now(*known, whose[1])[0] == whose[0]
+        return False
 
 
 def continuing(chat: ChatRequest, continued: Continued, after: str) -> ChatRequest:
     """A request that goes on with what the provider keeps, `after` a response: what was said before counts, though it
     is not in the request."""
     return replace(chat, key=f"{chat.key} {after}", opening=f"{continued.response_id} {continued.conversation_id}")
+
+
+def _names(continued: Continued) -> list[Continued]:
+    """What a request goes on from, each by itself."""
+    names = (Continued(continued.response_id), Continued(conversation_id=continued.conversation_id))
+    return [name for name in names if name]
 
 
 def _chars(answered: Answered | None) -> int:

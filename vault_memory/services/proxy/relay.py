@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from vault_memory.adapters.models import Upstream
-from vault_memory.core.chat import ChatRequest, Continued, conversation_id, prompt
+from vault_memory.core.chat import ChatRequest, ChatResponse, Continued, conversation_id, prompt
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services.admin import people
-from vault_memory.services.proxy.continued import AnsweredRequests, continuing
+from vault_memory.services.proxy.continued import AnsweredRequests, Owners, continuing
 from vault_memory.services.proxy.doors import Provider
 from vault_memory.services.proxy.giving import MemoryGiver
 from vault_memory.services.proxy.injections import Conversation, Injection
@@ -77,6 +77,7 @@ class Relay:
         self.log = RequestLog(vault)
         self._problems = Problems(vault)
         self._answered = AnsweredRequests(vault)
+        self._owners = Owners(vault)
         self._recording = Recording(vault, self._problems, self._answered, clock)
         self.record = self._recording.record
         self._giver = MemoryGiver(vault, self._problems, lambda: self._key, clock)
@@ -148,14 +149,16 @@ class Relay:
         return prepared
 
     def refuse_anothers(self, read: ReadRequest, user_id: str, as_of: int) -> None:
-        """Raise `NotFound` for a request that goes on with what another user was answered, and `UsageError` where that
-        cannot be read."""
-        if read.may_continue and len(people(self.vault)) > 1:
+        """Raise `NotFound` for a request that goes on from what is not known to be this user's, and `UsageError` where
+        that cannot be read. Where there is one user, all is theirs."""
+        if not (read.continued or read.may_continue) or len(people(self.vault)) <= 1:
+            return
+        if read.may_continue:
             raise UsageError(
                 "what this request goes on from cannot be read, and may be another user's: send less at once, and no "
                 "`messages`"
             )
-        self._answered.refuse_anothers(read.continued, user_id, as_of)
+        self._owners.refuse_others((user_id, as_of), read.continued)
 
     async def send(
         self,
@@ -198,7 +201,15 @@ class Relay:
         asked = prepared.asked
         turn = self._reading.setdefault(asked.user_id if asked else "", asyncio.Lock())
         answered = partial(self._answered.keep, asked) if asked and asked.continued.is_stored else None
-        return RelayedResponse(prepared, response, self.record, self._response_threads, turn, answered)
+
+        def begun(response_id: str) -> None:
+            if prepared.owner:
+                conversation = asked.continued.conversation_id if asked else ""
+                self._owners.note(prepared.owner, Continued(response_id, conversation))
+            if answered:
+                answered(ChatResponse(response_id=response_id))
+
+        return RelayedResponse(prepared, response, self.record, self._response_threads, turn, answered, begun)
 
     async def close(self) -> None:
         """Record the turns that are left, then close all connections."""

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
 from vault_memory.adapters.models import UpstreamResponse, end_to_end
-from vault_memory.core.chat import MAX_READ_BYTES, ChatResponse, ResponseReader
+from vault_memory.core.chat import ID_BYTES, MAX_READ_BYTES, ChatResponse, ResponseReader, find_response_id
 from vault_memory.errors import UsageError
 from vault_memory.services.proxy.turn_recorder import UserRequest
 from vault_memory.services.turns import Recorded
@@ -130,7 +130,8 @@ class Prepared:
     client knows why. `accepted` is the turn, once its words are in the record. `asked` is the request whether a turn is
     made of it or not: a later one may go on from the response. Its words are left out if they are off the record.
     `keep` keeps what went with the words. `conversation` is that of the request, empty if it holds no words of a
-    person.
+    person. `owner` is whose the response will be, as a user's id as of when they have it, where it is kept for all who
+    have the provider's key.
     """
 
     body: bytes
@@ -141,6 +142,7 @@ class Prepared:
     asked: UserRequest | None = None
     keep: Callable[[], Future[None]] | None = None
     conversation: str = ""
+    owner: tuple[str, int] | None = None
 
     @property
     def is_turn(self) -> bool:
@@ -162,7 +164,8 @@ class RelayedResponse:
     """A provider's response on its way to the client. Read `parts` once, then `record` the turn, then `close`.
 
     What is kept for the turn is read in `threads`, one response of a user after the other: all of them have one `turn`.
-    `answered` is called before the client has all of the response, and may name it in a request.
+    A client that has the response may name it in a request: before it has all of its id `begun` is called with that,
+    and before it has all of a body in one piece `answered` is.
     """
 
     def __init__(
@@ -173,13 +176,17 @@ class RelayedResponse:
         threads: ThreadPoolExecutor,
         turn: asyncio.Lock,
         answered: Callable[[ChatResponse], None] | None = None,
+        begun: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._record, self._threads, self._turn = record, threads, turn
         self._prepared = prepared
         self._response = response
         self._packed: bytearray | None = bytearray() if response.is_compressed else None
-        self._answered = None if response.is_compressed or not 200 <= response.status < 300 else answered
-        self._reader = ResponseReader(response.media_type, needs_id=self._needs_id)
+        self._begun = begun
+        self._beginning: bytearray | None = bytearray() if 200 <= response.status < 300 else None
+        self._reader = ResponseReader(response.media_type)
+        is_answered = 200 <= response.status < 300 and not (response.is_compressed or self._reader.is_stream)
+        self._answered = answered if is_answered else None
         self._reading: Future[Any] | None = None
         self.status = response.status
         self.headers = [header for header in response.headers.items() if _HANDED_ON.fullmatch(header[0])]
@@ -213,31 +220,30 @@ class RelayedResponse:
         """
         is_turn, held = self._prepared.is_turn and self._is_success, b""
         async for part in self._response.parts():
-            if (is_turn or self._needs_id) and not self._reader.is_cut:
+            self._look_for_id(part)
+            if (is_turn or self._answered) and not self._reader.is_cut:
                 await self._keep(part, has_room)
-            if not self._needs_id:
-                yield part
-            elif self._reader.is_stream:
-                self._tell(ChatResponse(response_id=self._reader.response_id))
-                if not is_turn and not self._needs_id:
-                    self._reader.cut()
+            if not self._answered:
                 yield part
             else:  # the last part of a body goes on when the body has been read
                 if held:
                     yield held
                 held = part
-        if held:
-            self._tell(await self._in_turn(self._reader.response))
+        if held and self._answered:
+            self._answered(await self._in_turn(self._reader.response))
             yield held
 
-    @property
-    def _needs_id(self) -> bool:
-        return self._answered is not None
-
-    def _tell(self, response: ChatResponse) -> None:
-        if self._answered is not None and response.response_id:
-            self._answered(response)
-            self._answered = None
+    def _look_for_id(self, part: bytes) -> None:
+        """Find the response's id in how its body begins, if it is there."""
+        if self._beginning is None:
+            return
+        self._beginning += part[: ID_BYTES - len(self._beginning)]
+        beginning = self._response.decompressed(bytes(self._beginning), ID_BYTES)
+        response_id = find_response_id(beginning, is_stream=self._reader.is_stream)
+        if response_id:
+            self._begun(response_id)
+        if response_id or len(self._beginning) >= ID_BYTES:
+            self._beginning = None
 
     async def _in_turn(self, read: Callable[[], Result]) -> Result:
         """Read in a thread what has come."""
