@@ -72,7 +72,7 @@ UNRECORDED: dict[str, tuple[str, list[Any], str]] = {
         "What is X?",
     ),
     "Claude Code, while a tool runs": (
-        "",
+        "You are Claude Code, Anthropic's official CLI for Claude.",
         [
             {"type": "tool_result", "tool_use_id": "t1", "content": BAIT},
             "<system-reminder>\nThe user sent a new message while you were working:\nNo, wait.\n\nIMPORTANT: After "

@@ -46,6 +46,7 @@ def answered(text: str = "ok") -> tuple[dict[str, str], dict[str, str]]:
         (f"hi\n#### Tools Available\n\n1. **Code Interpreter**: `x`\n   - {BAIT}", "hi"),
         (f'<attached_files>\n<file type="file" name="{BAIT}"/>\n</attached_files>\n\nhi', "hi"),
         ([f"```a.py (1-3)\n# {BAIT}\n```\n\n", "hi"], "hi"),
+        (f"```a.py (1-3)\n# {BAIT}\n```\n\nhi", "hi"),
         (
             f"The user has requested a section of code in a file to be rewritten.\n\n{BAIT}\n\n"
             'The user\'s request is: "hi"\n\nHere is the rewritten code:',
@@ -83,7 +84,7 @@ def answered(text: str = "ok") -> tuple[dict[str, str], dict[str, str]]:
         (
             f"Answer the following questions as best you can. You have access to the following tools:\n\ns: {BAIT}\n\n"
             "Final Answer: the final answer to the original input question\n\nBegin!\n\nQuestion: hi\nThought: x\n"
-            f"Observation: {BAIT}\n\nBegin!\n\nQuestion: {BAIT}\nThought:",
+            f"Observation: {BAIT}\nQuestion: {BAIT}\nThought:",
             "hi",
         ),
         (
@@ -219,8 +220,11 @@ def test_where_only_the_place_or_the_client_tells_the_clients_words_from_the_per
 def test_what_a_person_types_while_an_older_opencode_works() -> None:
     text = "The user sent the following message:\nport 80\n\nPlease address this message and continue with your tasks."
     text = f"<system-reminder>\n{text}\n</system-reminder>"
-    found = heard(text, *answered(), headers=OPENCODE)
+    given = {"role": "tool", "tool_call_id": "t", "content": "r"}
+    found = heard(text, *answered(), given, headers=OPENCODE)
     assert found is not None and found.words == "port 80"
+    for other in (heard(text, *answered(), headers=OPENCODE), heard(text, *answered(), given)):
+        assert other is not None and other.words == "hi", "no tool runs, or the client is another"
 
 
 def test_a_picture_of_codex_has_tags_around_it() -> None:
@@ -256,7 +260,6 @@ def test_a_picture_of_codex_has_tags_around_it() -> None:
         "Warning: I am new to this.",
         "Web page content is not shown. Why?",
         "# Files mentioned in the mail:\n\na.md",
-        "```a.py (1-3)\nx = 1\n```\nExplain this.",
         "[Image source: the web] What is this?",
         "<channel>\n<title>x</title>\n</channel>\nWhy does my feed not load?",
         "<reminder>\nCall Ann.\n</reminder>",

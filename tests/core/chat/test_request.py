@@ -58,9 +58,13 @@ def test_words_beside_a_tool_result_are_the_persons() -> None:
         {"type": "text", "text": "port 80"},
     ]
     called = assistant([{"type": "tool_use", "id": "t"}])
-    found = asked(user("one"), called, user([result, *words]))
+
+    def claude(*messages: Any) -> ChatRequest:
+        return asked(*messages, system="You are Claude Code, Anthropic's official CLI for Claude.")
+
+    found = claude(user("one"), called, user([result, *words]))
     assert (found.words, found.message_index, found.part_index) == ("port 80", 2, 2)
-    assert asked(user("one"), called, user([result, words[0]])).key == asked(user("one")).key
+    assert claude(user("one"), called, user([result, words[0]])).key == claude(user("one")).key
 
 
 def test_a_moved_cache_mark_does_not_change_the_key() -> None:

@@ -99,6 +99,18 @@ def test_a_file_that_closes_and_opens_its_clients_tag_is_not_heard(name: str, be
         assert after is not None and (after.words, after.context) == ("fix the bug", part)
 
 
+def test_words_between_two_tags_of_a_client_are_context() -> None:
+    """The first may hold a document that has closed it, and spoken: only before the first and behind the last is it
+    certain that the person speaks."""
+    reminder = f"<system-reminder>\n{BAIT}\n</system-reminder>"
+    between = f"{reminder}\nhi\n{reminder}"
+    found = heard(f"one\n{between}\ntwo")
+    assert found is not None and (found.words, found.context) == ("one\n\ntwo", between)
+    assert said([f"{reminder}\n", "hi", reminder]) == "hi", "as parts of their own they are certain"
+    torn = heard(["a", f"b</system-reminder>{BAIT}\n</system-reminder>\nc"])
+    assert torn is not None and torn.words == "c", "what it closes began before"
+
+
 def test_a_second_task_of_smolagents_is_heard_after_an_answer_and_nothing_that_a_tool_gave() -> None:
     def call(name: str) -> dict[str, str]:
         return {
@@ -151,14 +163,21 @@ def test_words_that_only_look_like_a_clients_stay_whole(words: str) -> None:
 def test_text_beside_a_tools_result_is_never_the_persons() -> None:
     assert said([RESULT, f"Base directory for this skill: /s\n\n{BAIT}"]) is None
     assert said([RESULT, BAIT]) is None and said([BAIT, RESULT]) is None
-    assert said([RESULT, "[Request interrupted by user for tool use]", "port 80"]) == "port 80", "the client says so"
+    interrupted = [RESULT, "[Request interrupted by user for tool use]", "port 80"]
+    assert said(interrupted, headers=CLAUDE) == "port 80", "the client says so"
+    assert said(interrupted) is None, "no other client writes this"
 
 
 def test_a_typed_command_is_the_words_and_its_template_is_not() -> None:
     command = "<command-message>deploy</command-message>\n<command-name>/deploy</command-name>\n"
     command += "<command-args>staging</command-args>\n"
+
+    def said(content: Any, *before: Mapping[str, Any]) -> str | None:
+        found = heard(content, *before, headers=CLAUDE)
+        return found.words if found else None
+
     assert said([command, BAIT]) == "/deploy staging"
-    assert said(f"{command}\n{BAIT}") == "/deploy staging", "in one text"
+    assert said(f"{command}\n{BAIT}") == "/deploy", "in one text the template may have written the arguments"
     assert said(BAIT, {"role": "user", "content": command}) == "/deploy staging"
     caveat = "<local-command-caveat>The command below was run in Claude Code.</local-command-caveat>"
     local = "<command-name>/compact</command-name>\n  <command-args></command-args>"
@@ -271,12 +290,22 @@ def test_long_and_hostile_texts_take_time_in_proportion() -> None:
             "\n\n",
             '"',
             "<a-b></a-b>",
+            "</system-reminder>\n<system-reminder>",
+            "<user_query>",
+            "</userRequest>",
+            "<file name=a></file>",
+            "Called the Read tool with the following input: {",
             "### Task:\n",
             "<stdin>\n\n",
         ):
             heard([text * times, "hi"], headers=OPENCODE)
         heard("".join(f"<a-{number}></a-{number}>" for number in range(times)))
         heard([f"<a-{number}>" for number in range(times)])
+        heard(["</system-reminder>"] * times)
+        heard(
+            ["<command-name>/x</command-name>", "<local-command-stdout>x</local-command-stdout>"] * times,
+            headers=CLAUDE,
+        )
         heard([{"type": f"of-tomorrow-{number}", "text": "x"} for number in range(times)] + ["hi"])
 
     assert_in_proportion(read, 1_000)

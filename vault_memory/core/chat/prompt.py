@@ -186,6 +186,20 @@ def without_injected(text: str) -> str:
     return without_tagged(text, _INJECTED_TAG, "\n</{}>")
 
 
+def without_injected_before(text: str) -> str:
+    """The text without those of our sections with which it begins: a document behind them may hold the like."""
+    at = 0
+    while tag := _INJECTED_TAG.match(text, at):
+        end = f"\n</{tag[1]}>"
+        found_at = text.find(end, tag.end())
+        if found_at < 0:
+            break
+        space = _SPACE.match(text, found_at + len(end))
+        assert space is not None
+        at = space.end()
+    return text[at:]
+
+
 def without_tagged(text: str, opening: re.Pattern[str], closing: str) -> str:
     """The text without each span from an `opening` tag (group 1: its name) to its `closing` (`{}`: the name).
 

@@ -1,8 +1,12 @@
 """Who speaks in the messages on the person's side: the person, or a client, a file, a tool, another agent.
 
+A document may hold whatever a client writes around words. So a text is only ever narrowed down, each rule looks at
+what the ones before have left, and what is left is words only if no document can have written it, wherever in the
+client's form it stands. Where the author is uncertain, the text is context and no words.
+
 Each text part is judged by itself. A text beside a tool's result is never the person's. One that is a tag from end to
 end is a client's, if the client is known for that tag, or if no HTML has a name like it (`ide_selection`). What only a
-client's wording tells stands in `clients.toml`. Where the author is uncertain, the text is context and no words.
+client's wording tells stands in `clients.toml`.
 """
 
 from __future__ import annotations
@@ -10,18 +14,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import groupby
 
-from vault_memory.core.chat.messages import MODEL, PERSON, TEXT, TOOL_RESULT, Message, Part
-from vault_memory.core.chat.prompt import without_injected
+from vault_memory.core.chat import tags
+from vault_memory.core.chat.messages import INSTRUCTIONS, MODEL, PERSON, TEXT, TOOL, TOOL_RESULT, Message, Part
+from vault_memory.core.chat.prompt import without_injected, without_injected_before
 from vault_memory.core.clients import Command, Rules, Wrapper
 
-_TAG = re.compile(r"<([A-Za-z][\w.:-]{0,63}(?: instructions)?)(?:\s[^<>]{0,2000})?>")
-_CLOSING = re.compile(r"</([A-Za-z][\w.:-]{0,63}(?: instructions)?)\s{0,20}>")
-_OF_A_CLIENT = re.compile(r"[A-Za-z][\w.:]*[_-][\w.:-]*\Z")
-_LINE_TAG = re.compile(rf"(?:(?<![^\n>])|(?<=\n)[ \t]*){_TAG.pattern}")
-_MOST_SPANS = 100
-"""A text of more tags than a client writes is the person's: each is looked for to the end of it."""
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"(?:\Z|(?=\n))', re.DOTALL)
 
 
@@ -40,22 +39,22 @@ class Heard:
 @dataclass(frozen=True)
 class _Around:
     """What is known around a text: the rules of its client, those wrappers that count after what the model said before,
-    the instructions before the first message, and whether the client names its conversations, as agents do."""
+    the instructions before the first message, whether the client names its conversations, as agents do, and whether a
+    tool has just given something, so that the client may hand on what the person types meanwhile."""
 
     rules: Rules
     wrappers: tuple[Wrapper, ...]
     instructions: str
     is_agent: bool
+    is_tool_running: bool
 
 
 @dataclass
 class _Judged:
-    """A text part with the tags of which it consists, `rest` being what stands outside of them, and what is heard."""
+    """A text part, what is heard in it, and whether it stands beside a tool's result."""
 
     part: Part
-    text: str
-    tags: list[str]
-    rest: str
+    is_of_a_tool: bool
     words: str = ""
     context: str = ""
 
@@ -66,20 +65,23 @@ def listen(messages: Sequence[Message], rules: Rules, instructions: str = "", *,
     `instructions` are those before the first of them; `is_agent`: the client names its conversations, as agents do.
     """
     heard: list[Heard] = []
-    answer = ""
-    for role, run in groupby(messages, key=lambda message: message.role):
+    answer = before = ""
+    for role, group in groupby(messages, key=lambda message: message.role):
+        run = list(group)
         if role == PERSON:
             wrappers = tuple(each for each in rules.wrappers if each.counts_after(answer))
-            heard += _heard_in(list(run), _Around(rules, wrappers, instructions, is_agent))
+            is_tool_running = before == TOOL or any(part.kind == TOOL_RESULT for each in run for part in each.parts)
+            heard += _heard_in(run, _Around(rules, wrappers, instructions, is_agent, is_tool_running))
         elif role == MODEL:
-            answer = [*run][-1].text
+            answer = run[-1].text
+        before = before if role == INSTRUCTIONS else role
     return heard
 
 
 def _heard_in(run: list[Message], around: _Around) -> Iterator[Heard]:
     judged = [_judge_message(message, around) for message in run]
     for command in around.rules.commands:
-        _judge_commands(command, judged, around.rules)
+        _judge_commands(command, [each for parts in judged for each in parts])
     for message, parts in zip(run, judged, strict=True):
         words = "\n".join(each.words for each in parts if each.words)
         context = "\n".join(each.context for each in parts if each.context)
@@ -93,23 +95,28 @@ def _heard_in(run: list[Message], around: _Around) -> Iterator[Heard]:
 
 def _judge_message(message: Message, around: _Around) -> list[_Judged]:
     rules = around.rules
-    texts = _not_between_tags([part for part in message.parts if part.kind == TEXT and part.text.strip()])
-    is_result = _is_of_a_tool(message, rules)
-    judged, is_ended = [], False
+    texts = _texts(message, rules)
+    is_of_a_tool, is_ended = _is_of_a_tool(message, rules), False
+    judged: list[_Judged] = []
+    torn_at = 0
     for part in texts:
-        text = without_injected(part.text)
-        tags, rest = _leading_tags(text, rules)
-        each = _Judged(part, text, tags, rest)
-        judged.append(each)
-        handed_on = next((found[1] for form in rules.delivered if (found := form.match(text.lstrip()))), "")
+        text = without_injected_before(part.text)
         if _is_interruption(text, rules):
-            is_result = False
-        elif handed_on:
-            each.words = handed_on.strip()
-        elif not is_ended and not is_result:
+            is_of_a_tool = False
+        each = _Judged(part, is_of_a_tool)
+        if handed_on := _handed_on(text, around):
+            each.words = handed_on
+        elif not is_ended and not is_of_a_tool:
             is_lone = len(texts) == 1 and not around.is_agent
-            each.words, each.context = _judge_text(text, around, is_lone=is_lone)
+            words, context, is_torn = _judge_text(text, around)
+            each.words = without_injected(words)
+            each.context = without_injected(context) if words or is_lone else ""
+            if is_torn:
+                for earlier in judged[torn_at:]:
+                    earlier.words = earlier.context = ""
+                torn_at = len(judged)
             is_ended = any(pattern.search(text) for pattern in rules.ends)
+        judged.append(each)
     return judged
 
 
@@ -120,73 +127,110 @@ def _is_of_a_tool(message: Message, rules: Rules) -> bool:
     )
 
 
-def _not_between_tags(texts: list[Part]) -> list[Part]:
-    """The texts without those that are just an opening tag, or its closing one, and what is between: so a client wraps
-    a picture or a file that is a part of its own."""
+def _handed_on(text: str, around: _Around) -> str:
+    """What the person typed while a tool runs, if that is what a client writes around it."""
+    if not around.is_tool_running:
+        return ""
+    found = (form.match(text.lstrip()) for form in around.rules.delivered)
+    return next((each[1].strip() for each in found if each), "")
+
+
+def _texts(message: Message, rules: Rules) -> list[Part]:
+    """The texts of a message without two forms in which clients put a file into a part of its own: behind one that
+    announces it, and between one that is just an opening tag and the last one that is just its closing tag."""
     kept: list[Part] = []
     opened: tuple[str, int] | None = None
-    for part in texts:
+    begins: dict[str, int] = {}
+    is_introduced = introduces = False
+    for part in message.parts:
+        if part.kind != TEXT:
+            continue
+        is_introduced, introduces = introduces, _begins(rules.introductions, part.text)
         text = part.text.strip()
-        kept.append(part)
-        if opened is None and (tag := _TAG.fullmatch(text)):
-            opened = tag[1], len(kept) - 1
-        elif opened and (closing := _CLOSING.fullmatch(text)) and closing[1] == opened[0]:
+        closing = tags.CLOSING.fullmatch(text)
+        if closing and opened and closing[1] == opened[0]:
+            begins[opened[0]] = opened[1]
             del kept[opened[1] :]
             opened = None
+        elif closing and opened is None and closing[1] in begins:
+            del kept[begins[closing[1]] :]
+        elif text and not is_introduced and not introduces:
+            if opened is None and (tag := tags.TAG.fullmatch(text)):
+                opened = tag[1], len(kept)
+            kept.append(part)
     return kept
 
 
-def _judge_text(text: str, around: _Around, *, is_lone: bool) -> tuple[str, str]:
-    """The words in a text, and the context, which stays with words or alone."""
-    words, context = _words_and_context(text, around)
-    return words, context if words or is_lone else ""
-
-
-def _words_and_context(text: str, around: _Around) -> tuple[str, str]:
+def _judge_text(text: str, around: _Around) -> tuple[str, str, bool]:
+    """The words in a text, the context, and whether it closes a tag that began in an earlier part."""
     rules = around.rules
-    text, context = _without_asides(text.lstrip("\ufeff"), rules)
-    text = _before_ends(text, rules, around.instructions).strip()
-    wrapped = (wrapper.words(text) for wrapper in around.wrappers)
-    text = next((words for words in wrapped if words is not None), text)
-    if not text or _begins(rules.asides, text):
-        return "", context
-    spans = _spans(text)
-    if spans and any(name in rules.word_tags for name, _ in spans):
-        text = "\n".join(inner for name, inner in spans if name in rules.word_tags)
-    elif spans and all(_OF_A_CLIENT.match(name) for name, _ in spans):
-        return "", f"{text}\n{context}".strip()
+    text = text.lstrip("\ufeff")
+    if rules.is_quoted and (quoted := _QUOTED.match(text.strip())):  # a file that was piped in stands behind
+        return re.sub(r'\\(["\\])', r"\1", quoted[1]), text.strip()[quoted.end() :].strip(), False
+    stretch = _wrapped(text, around.wrappers, len(text) - len(text.lstrip()))
+    if stretch is None:
+        leading = tags.end_of_leading(text, rules.aside_tags)
+        if _begins(rules.asides, text) or _begins(rules.asides, text[leading:]):
+            return "", "", False
+        stretch = _wrapped(text, around.wrappers, leading) if leading else None
+    if stretch:
+        start, end = stretch
+        if tags.has_any(text[:start], rules.aside_tags):  # a document in them may have written a template, too
+            start = max(start, tags.end_of_last(text, rules.aside_tags))
+        text = text[start:end]
+    if (judged := _judge_tagged(text.strip(), rules)) is not None:
+        return *judged, False
+    end = _end_of_words(text, rules, around.instructions)
+    outside = tags.outside(text, rules.aside_tags, end)
+    words = outside.certain
+    if _begins(rules.asides, text[:end]) or _begins(rules.asides, words):
+        return "", "", False
     for pattern in rules.interruptions:
-        text = pattern.sub("", text)
-    text = text.strip()
-    if rules.is_quoted and (quoted := _QUOTED.match(text)):
-        context = f"{text[quoted.end() :]}\n{context}".strip()  # a file that was piped in
-        text = re.sub(r'\\(["\\])', r"\1", quoted[1])
-    return text, context
+        words = pattern.sub("", words)
+    return words.strip(), outside.uncertain, outside.is_torn
 
 
-def _judge_commands(command: Command, run: Sequence[Sequence[_Judged]], rules: Rules) -> None:
-    """Hear what the person typed, and nothing in the command's template: what follows in the message, or else in the
-    next one."""
-    places = [(number, at) for number, parts in enumerate(run) for at in range(len(parts))]
-    flat = [run[number][at] for number, at in places]
-    commands = [index for index, each in enumerate(flat) if command.tags[0] in each.tags]
-    for count, index in enumerate(commands):
-        each = flat[index]
-        before = flat[commands[count - 1] + 1 : index] if count else flat[:index]
-        until = commands[count + 1] if count + 1 < len(commands) else len(flat)
-        if any(command.before_local & set(other.tags) for other in before) or any(
-            command.after_local & set(other.tags) for other in flat[index + 1 : until]
-        ):
+def _wrapped(text: str, wrappers: Iterable[Wrapper], at: int) -> tuple[int, int] | None:
+    """Where the words are in a client's template that begins at a place."""
+    return next((found for wrapper in wrappers if (found := wrapper.stretch(text, at))), None)
+
+
+def _judge_tagged(text: str, rules: Rules) -> tuple[str, str] | None:
+    """The words and the context in a text of tags from end to end, None if it is none of a client's: the person's words
+    are where the client puts them, in the first tag or in the last."""
+    ends = tags.ends(text)
+    if ends is None:
+        return None
+    first, last = ends
+    if first in rules.first_word_tags:
+        return tags.first_inner(text), ""
+    if last in rules.last_word_tags:
+        return tags.last_inner(text), ""
+    is_of_client = all(tags.is_of_a_client(name) or name in rules.aside_tags for name in ends)
+    if not is_of_client and not any(f"<{name}" in text for name in rules.first_word_tags | rules.last_word_tags):
+        return None
+    is_known = tags.end_of_leading(text, rules.aside_tags) == len(text)
+    return "", "" if is_known else text
+
+
+def _judge_commands(command: Command, run: Sequence[_Judged]) -> None:
+    """Hear what the person typed, and nothing in the command's template: that goes to the end of what stands on the
+    person's side, and may hold whatever a client writes, such as another command."""
+    names = [tag[1] if (tag := tags.TAG.match(each.part.text.lstrip())) else "" for each in run]
+    is_local = False
+    for at, (name, each) in enumerate(zip(names, run, strict=True)):
+        is_local = is_local or name in command.before_local
+        if each.is_of_a_tool or name not in (command.tag, command.local_tag):
             continue
-        inner = dict(_known_spans(each.text, rules))
-        each.words, each.context = " ".join(filter(None, (inner.get(tag, "").strip() for tag in command.tags))), ""
-        templates = [at for at in range(index + 1, until) if places[at][0] == places[index][0]]
-        if not templates and not each.rest.strip():
-            templates = [at for at in range(index + 1, until) if places[at][0] == places[index][0] + 1]
-        for at in templates:
-            if _is_interruption(flat[at].text, rules):
-                break
-            flat[at].words = flat[at].context = ""
+        if name == command.local_tag and (is_local or {*names[at + 1 : at + 2]} & command.after_local):
+            continue
+        typed = command.text.match(each.part.text) if name == command.tag else None
+        is_whole = typed and typed.end() == len(each.part.text.rstrip()) and at + 1 < len(run)
+        given = typed.groups() if typed and is_whole else typed.groups()[:1] if typed else ()
+        each.words, each.context = " ".join(part.strip() for part in given if part and part.strip()), ""
+        for template in run[at + 1 :]:
+            template.words = template.context = ""
+        return
 
 
 def _begins(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
@@ -198,13 +242,13 @@ def _is_interruption(text: str, rules: Rules) -> bool:
     return any(pattern.fullmatch(text.strip()) for pattern in rules.interruptions)
 
 
-def _before_ends(text: str, rules: Rules, instructions: str) -> str:
-    """The text before what the client adds to the words: known wording, or what its instructions end with, too."""
+def _end_of_words(text: str, rules: Rules, instructions: str) -> int:
+    """Where in a text the words end and the client adds something: known wording, or what its instructions end with."""
     at = min((found.start() for pattern in rules.ends if (found := pattern.search(text))), default=len(text))
     text = text[:at].rstrip()
     same = _common_end(text, instructions.rstrip())
     at = text.find("\n\n", max(0, len(text) - same - 2)) if same else -1
-    return text[:at] if at > 0 and text[at:].strip() else text
+    return at if at > 0 and text[at:].strip() else len(text)
 
 
 def _common_end(one: str, other: str) -> int:
@@ -219,71 +263,3 @@ def _common_end(one: str, other: str) -> int:
         else:
             high = middle - 1
     return low
-
-
-def _without_asides(text: str, rules: Rules) -> tuple[str, str]:
-    """The text without the spans of tags that a client is known for, and what of these may not be the client's: what
-    follows one that is never closed, and a span that closes more than once."""
-    kept: list[str] = []
-    uncertain: list[str] = []
-    position = 0
-    for tag in _LINE_TAG.finditer(text):
-        if tag.start() < position or tag[1] not in rules.aside_tags:
-            continue
-        kept.append(text[position : tag.start()])
-        closing = _closing(text, tag)
-        position = closing.end() if closing else len(text)
-        if closing is None or f"</{tag[1]}" in text[tag.end() : closing.start()]:
-            uncertain.append(text[tag.start() : position].strip())
-    return "".join([*kept, text[position:]]), "\n".join(uncertain)
-
-
-def _closing(text: str, tag: re.Match[str]) -> re.Match[str] | None:
-    """The closing tag of a span: the last one of its name. A file in it may hold closing ones, and opening ones after
-    them, so that what stands between looks like a person's words. None if it is never closed."""
-    at = len(text)
-    while (at := text.rfind(f"</{tag[1]}", tag.end(), at)) >= 0:
-        closing = _CLOSING.match(text, at)
-        if closing and closing[1] == tag[1]:
-            return closing
-    return None
-
-
-def _leading_tags(text: str, rules: Rules) -> tuple[list[str], str]:
-    """The names of the known tags that a text begins with, and what follows their spans."""
-    names: list[str] = []
-    at = 0
-    while tag := _TAG.match(text, _after_space(text, at)):
-        closing = _closing(text, tag) if tag[1] in rules.aside_tags else None
-        if closing is None:
-            break
-        names.append(tag[1])
-        at = closing.end()
-    return names, text[at:]
-
-
-def _known_spans(text: str, rules: Rules) -> Iterator[tuple[str, str]]:
-    """Name and content of each span of a known tag."""
-    for tag in islice(_TAG.finditer(text), _MOST_SPANS):
-        if tag[1] in rules.aside_tags and (end := text.find(f"</{tag[1]}>", tag.end())) >= 0:
-            yield tag[1], text[tag.end() : end]
-
-
-def _spans(text: str) -> list[tuple[str, str]]:
-    """Name and content of the spans that a text consists of; [] if anything stands outside of them."""
-    found: list[tuple[str, str]] = []
-    at = 0
-    while at < len(text):
-        tag = _TAG.match(text, at)
-        closing = _closing(text, tag) if tag else None
-        if not tag or not closing or len(found) == _MOST_SPANS:
-            return []
-        found.append((tag[1], text[tag.end() : closing.start()].strip()))
-        at = _after_space(text, closing.end())
-    return found
-
-
-def _after_space(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at

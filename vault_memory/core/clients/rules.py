@@ -24,7 +24,7 @@ MAX_ID_CHARS = 200
 
 @dataclass(frozen=True)
 class Wrapper:
-    """A client's text around the person's words: they are the last group of `text`, and none where that takes no part.
+    """A client's text around the person's words: they are the last group of `text`, and none where no group takes part.
     Where there is an `after`, it counts only if that is found in what the model said before, "" if it said nothing."""
 
     text: re.Pattern[str]
@@ -33,19 +33,23 @@ class Wrapper:
     def counts_after(self, answer: str) -> bool:
         return self.after is None or self.after.search(answer) is not None
 
-    def words(self, text: str) -> str | None:
-        """The words in a text, None if it is not in this wrapper."""
-        found = self.text.match(text)
+    def stretch(self, text: str, at: int = 0) -> tuple[int, int] | None:
+        """Where the words in a text begin and end, None if none in this wrapper begins at this place."""
+        found = self.text.match(text, at)
         if found is None:
             return None
-        return found[found.lastindex].strip() if found.lastindex else ""
+        return found.span(found.lastindex) if found.lastindex else (found.end(), found.end())
 
 
 @dataclass(frozen=True)
 class Command:
-    """The tags of a command that a person types (its name, its arguments), and those of a local one, for nobody."""
+    """A command that a person types: its `text` with the name and the arguments as groups, and the tag that it begins
+    with. A local one, for nobody, begins with another, behind a tag of `before_local` or before one of `after_local`:
+    else its template may follow, too."""
 
-    tags: tuple[str, str]
+    text: re.Pattern[str]
+    tag: str
+    local_tag: str
     before_local: frozenset[str]
     after_local: frozenset[str]
 
@@ -55,9 +59,11 @@ class Rules:
     """The rules for one request; `clients.toml` says what each is."""
 
     aside_tags: frozenset[str]
-    word_tags: frozenset[str]
+    first_word_tags: frozenset[str]
+    last_word_tags: frozenset[str]
     asides: tuple[re.Pattern[str], ...]
     ends: tuple[re.Pattern[str], ...]
+    introductions: tuple[re.Pattern[str], ...]
     tool_results: tuple[re.Pattern[str], ...]
     interruptions: tuple[re.Pattern[str], ...]
     delivered: tuple[re.Pattern[str], ...]
@@ -141,9 +147,11 @@ def _rules(known: tuple[str, ...], own: tuple[str, ...], asides: tuple[str, ...]
     shipped = values("own")
     return Rules(
         aside_tags=frozenset(values("aside_tags")),
-        word_tags=frozenset(values("word_tags")),
+        first_word_tags=frozenset(values("first_word_tags")),
+        last_word_tags=frozenset(values("last_word_tags")),
         asides=(*_joined(values("asides")), *_compiled(asides)),
         ends=_compiled(values("ends")),
+        introductions=_joined(values("introductions")),
         tool_results=_joined(values("tool_results")),
         interruptions=_joined(values("interruptions")),
         delivered=_compiled(values("delivered")),
@@ -151,11 +159,7 @@ def _rules(known: tuple[str, ...], own: tuple[str, ...], asides: tuple[str, ...]
             Wrapper(re.compile(each["text"]), re.compile(each["after"]) if "after" in each else None)
             for each in values("wrappers")
         ),
-        commands=tuple(
-            Command(tuple(table["command"]), *(frozenset(table["is_local"][side]) for side in ("before", "after")))
-            for table in tables
-            if "command" in table
-        ),
+        commands=tuple(_command(table["command"]) for table in tables if "command" in table),
         own=_joined([each for each in shipped if each.startswith("^")], re.IGNORECASE),
         own_anywhere=(
             *_joined([each for each in shipped if not each.startswith("^")], re.IGNORECASE),
@@ -164,6 +168,11 @@ def _rules(known: tuple[str, ...], own: tuple[str, ...], asides: tuple[str, ...]
         final_tools=frozenset(values("final_tools")),
         is_quoted=any(table.get("is_quoted") for table in tables),
     )
+
+
+def _command(table: Mapping[str, Any]) -> Command:
+    local = (frozenset(table[key]) for key in ("before_local", "after_local"))
+    return Command(re.compile(table["text"]), table["tag"], table["local_tag"], *local)
 
 
 def _compiled(patterns: Iterable[str], flags: int = 0) -> tuple[re.Pattern[str], ...]:
