@@ -35,6 +35,36 @@ def test_set_list_unset(cli: Cli) -> None:
     assert cli.git("status", "--porcelain") == ""
 
 
+def in_doubt(cli: Cli, *values: str) -> None:
+    """Keep suggestions as a turn of today keeps them."""
+    folder = cli.folder / "memory" / "alice"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "feedback.jsonl").open("a") as file:
+        for value in values:
+            row = {"key": "tools", "op": "add", "value": value, "strength": "observed", "suggestion": "open",
+                   "conversation": "", "quote": f"{value} \x1b]52;c;x\a perhaps", "applied": False,
+                   "source": f"conversations/{TODAY}.jsonl:1", "created_at": f"{TODAY}T09:00:00+08:00"}  # fmt: skip
+            file.write(json.dumps(row) + "\n")
+
+
+def test_suggestions_are_shown_accepted_and_dismissed(cli: Cli) -> None:
+    """Issue 13, a waiting room: by id, or by key if it is the only one."""
+    assert cli("pref", "suggestions", "--user", "alice", code=1).startswith("vault-memory: user 'alice'")
+    in_doubt(cli, "Docker", "Vim")
+    shown = cli("pref", "suggestions", "--user", "alice")
+    assert "tools += Vim" in shown and "tools += Docker" in shown and "\x1b" not in shown
+    rows = cli.json("pref", "suggestions", "--user", "alice")
+    ids = {row["value"]: row["id"] for row in rows}
+    assert "name one by its id" in cli("pref", "accept", "--user", "alice", "tools", code=2)
+    assert cli("pref", "accept", "--user", "alice", ids["Docker"]) == "tools += Docker\n"
+    assert cli("pref", "dismiss", "--user", "alice", "tools") == "not tools += Vim\n"
+    assert cli("pref", "suggestions", "--user", "alice") == "nothing waits for a decision\n"
+    assert "no suggestion" in cli("pref", "accept", "--user", "alice", ids["Vim"], code=1)
+    assert "tools = Docker\n" in cli("pref", "list", "--user", "alice")
+    assert cli.git("log", "-3", "--format=%an %s").splitlines()[0] == "vault owner log(alice): tools dismissed"
+    assert cli.git("status", "--porcelain") == ""
+
+
 def test_a_wish_of_an_old_file_undoes_neither_a_setting_nor_an_edit(cli: Cli) -> None:
     """Learning in time: a signal older than the last change of its key replaces nothing, whoever made that change."""
     cli("turn", "--user", "alice", "--message", "請用中文回答")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -170,6 +171,27 @@ def test_single_preferences_are_set_removed_and_restored(server: Server, alice: 
     assert (
         alice("POST", f"{USER}/preferences/restore", json={"key": "theme", "commit": dark["commit"]})["changes"] == []
     )
+
+
+def test_suggestions_are_accepted_and_dismissed(server: Server, alice: Caller) -> None:
+    """Issue 13, a waiting room, over HTTP; another user's are not to be seen."""
+    alice("PUT", USER, json={"preferences": {"theme": "light"}})
+    at = (server.vault.now() - timedelta(days=1)).isoformat()
+    with server.vault.path("alice", "feedback.jsonl").open("a") as file:
+        for key, op, value in (("tools", "add", "Vim"), ("level", "set", "beginner")):
+            row = {"key": key, "op": op, "value": value, "strength": "observed", "suggestion": "open", "quote": "x"}
+            file.write(json.dumps(row | {"source": "conversations/2026-01-29.jsonl:1", "created_at": at}) + "\n")
+    found = alice("GET", f"{USER}/preferences/suggestions")["suggestions"]
+    assert {(row["key"], row["value"]) for row in found} == {("tools", "Vim"), ("level", "beginner")}
+    ids = {row["key"]: row["id"] for row in found}
+    path = f"{USER}/preferences/suggestions"
+    server.user("bob")("GET", path, 403)
+    server.user("bob")("POST", f"{path}/accept", 403, json={"id": ids["tools"]})
+    assert alice("POST", f"{path}/accept", json={"id": ids["tools"]})["changes"] == ["tools += Vim"]
+    assert alice("POST", f"{path}/dismiss", json={"id": ids["level"]})["suggestions"] == []
+    alice("POST", f"{path}/accept", 404, json={"id": ids["tools"]})
+    alice("POST", f"{path}/accept", 422, json={"id": "nonsense"})
+    assert alice("GET", path)["suggestions"] == []
 
 
 def test_a_profile_may_be_the_first_thing_written(server: Server) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.profile import computed
+    from vault_memory.core.profile import computed, suggestions
     from vault_memory.core.profile.computed import PastTurn, TopicMention
     from vault_memory.core.profile.fields import FIELDS, LOCALES, NOTE
     from vault_memory.core.profile.policy import (
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         changes_between,
         counts_in,
         merge,
+        subject,
         taken_back,
         versions,
     )
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         with_value,
         without_value,
     )
+    from vault_memory.core.profile.suggestions import Suggestion
 
 __all__ = [
     "Change",
@@ -52,6 +54,7 @@ __all__ = [
     "Profile",
     "Signal",
     "Strength",
+    "Suggestion",
     "TopicMention",
     "changed",
     "changes_between",
@@ -61,6 +64,8 @@ __all__ = [
     "counts_in",
     "merge",
     "new_profile",
+    "subject",
+    "suggestions",
     "versions",
     "with_value",
     "without_value",
@@ -83,6 +88,7 @@ __getattr__ = lazy_exports(
         "Profile": "profile",
         "Signal": "policy",
         "Strength": "policy",
+        "Suggestion": "suggestions",
         "TopicMention": "computed",
         "changed": "policy",
         "changes_between": "policy",
@@ -91,6 +97,7 @@ __getattr__ = lazy_exports(
         "counts_in": "policy",
         "merge": "policy",
         "new_profile": "profile",
+        "subject": "policy",
         "versions": "policy",
         "with_value": "profile",
         "without_value": "profile",

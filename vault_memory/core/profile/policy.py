@@ -39,7 +39,7 @@ class Signal:
 
     `op` is `set` or `remove` for a scalar key, `add` or `remove` for a list. `quote` is the clause that expresses it,
     in the person's words (already redacted), for the `Reason:` of the commit. `is_late`: somebody has changed the value
-    since it was said.
+    since it was said. `is_suggestion`: it is neither surely a preference nor surely none (`suggestions.py`).
     """
 
     key: str
@@ -48,6 +48,7 @@ class Signal:
     strength: Strength
     quote: str = ""
     is_late: bool = False
+    is_suggestion: bool = False
 
     def cleaned(self) -> str:
         """The value as the profile holds it; empty if it cannot."""
@@ -161,6 +162,12 @@ def changes_between(old: Profile, new: Profile, most: int | None = None) -> list
             old_value, new_value = (item.value if item else "" for item in (before, after))
             changes.append(Change(key, op, old_value, new_value, "manual", "", state))
     return changes
+
+
+def subject(key: str, value: str) -> tuple[str, str]:
+    """What a change of a value is a change of: the key, or that member of its list."""
+    is_scalar = key in FIELDS and FIELDS[key].form == "scalar"
+    return key, "" if is_scalar else comparable(value)
 
 
 def changed(profile: Profile, changes: Iterable[Change]) -> Profile:

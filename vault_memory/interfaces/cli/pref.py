@@ -1,4 +1,4 @@
-"""`pref set|unset|list|history|blame|restore` and `undo`."""
+"""`pref set|unset|list|history|blame|restore|suggestions|accept|dismiss` and `undo`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from vault_memory.core.profile import Change
 from vault_memory.errors import UsageError
-from vault_memory.interfaces.cli import Context, echo, pass_context, print_json
+from vault_memory.interfaces.cli import Context, echo, one_line, pass_context, plural, print_json
 from vault_memory.interfaces.cli.history import history
 from vault_memory.services import profiles
 
@@ -31,12 +31,15 @@ pref.add_command(history)
 @pass_context
 def list_(context: Context, user_id: str, as_json: bool) -> None:
     """Show every preference that is set."""
-    found = profiles.list_preferences(context.open(), user_id)
+    vault = context.open()
+    found = profiles.list_preferences(vault, user_id)
     if as_json:
         print_json([{"key": p.key, "value": p.value, "suggested_default": p.strong} for p in found])
         return
     for p in found:
         echo(f"{p.key} = {p.value}{' (strong)' if p.strong else ''}")
+    if waiting := profiles.list_suggestions(vault, user_id):
+        echo(f"{plural(len(waiting), 'suggestion')} more: `vault-memory pref suggestions --user {user_id}`", err=True)
 
 
 @pref.command("set")
@@ -113,6 +116,48 @@ def restore(context: Context, user_id: str, key: str, commit: str | None, date: 
         commit = profiles.commit_at(vault, user_id, moment)
     assert commit is not None
     _show(profiles.restore_preference(vault, user_id, key, commit))
+
+
+@pref.command(short_help="Show what was heard and is in doubt.")
+@_user
+@_json
+@pass_context
+def suggestions(context: Context, user_id: str, as_json: bool) -> None:
+    """Show what was heard and is in doubt: it is in no profile until it is heard again, or you accept it."""
+    vault = context.open()
+    found = profiles.list_suggestions(vault, user_id)
+    if as_json:
+        print_json([{"id": each.id} | asdict(each) for each in found])
+        return
+    for each in found:
+        quote = f"  「{one_line(each.quote)}」" if each.quote else ""
+        echo(f"{each.id}  {one_line(each.summary())}{quote}  {each.source}, {each.created_at[:16].replace('T', ' ')}")
+    if found:
+        echo(f"`vault-memory pref accept --user {user_id} ID` writes one; `pref dismiss` says no for good", err=True)
+    else:
+        echo("nothing waits for a decision")
+
+
+@pref.command()
+@_user
+@click.argument("names", metavar="ID...", nargs=-1, required=True)
+@pass_context
+def accept(context: Context, user_id: str, names: tuple[str, ...]) -> None:
+    """Write suggestions into the profile, under your name. ID is that of `pref suggestions`, or a key."""
+    vault = context.open()
+    for name in names:
+        _show(profiles.accept_suggestion(vault, user_id, name))
+
+
+@pref.command()
+@_user
+@click.argument("names", metavar="ID...", nargs=-1, required=True)
+@pass_context
+def dismiss(context: Context, user_id: str, names: tuple[str, ...]) -> None:
+    """Say no to suggestions for good. ID is that of `pref suggestions`, or a key."""
+    vault = context.open()
+    for name in names:
+        echo(f"not {profiles.dismiss_suggestion(vault, user_id, name).summary()}")
 
 
 @click.command()

@@ -85,6 +85,8 @@ def _show(recorded: Recorded) -> None:
     echo(f"kept in memory/{recorded.user_id}/{recorded.source}")
     for change in recorded.changes:
         echo(f"  {change.summary()}" + (f"  「{change.quote}」" if change.quote else ""))
+    for each in recorded.suggestions:
+        echo(f"  perhaps {each.summary()}: `vault-memory pref accept --user {recorded.user_id} {each.id}` says yes")
     for category, count in recorded.redactions.items():
         echo(f"  redacted: {category} ({count})")
     if recorded.paused:

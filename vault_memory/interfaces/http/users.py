@@ -18,7 +18,10 @@ from vault_memory.services.admin import users
 from vault_memory.services.profiles import (
     NO_PROFILE,
     UserProfile,
+    accept_suggestion,
+    dismiss_suggestion,
     history,
+    list_suggestions,
     put_content,
     put_preferences,
     restore_preference,
@@ -154,6 +157,31 @@ class RestoredOut(BaseModel):
     changes: list[str] = Field(examples=[["theme = dark"]])
 
 
+class SuggestionOut(BaseModel):
+    """What was heard and is in doubt: a value of a key, the words, the turn that they stand in, and its time."""
+
+    id: str = Field(examples=["3fa92c"])
+    key: str = Field(examples=["theme"])
+    op: str = Field(examples=["set"])
+    value: str = Field(examples=["dark"])
+    strength: str = Field(examples=["adjustment"])
+    quote: str = Field(examples=["暗一點可能比較好"])
+    source: str = Field(examples=["conversations/2026-01-30.jsonl:12"])
+    created_at: str = Field(examples=["2026-01-30T14:05:00+08:00"])
+
+
+class SuggestionsOut(BaseModel):
+    """At most a hundred suggestions, newest first."""
+
+    suggestions: list[SuggestionOut]
+
+
+class DecisionIn(BaseModel):
+    """Which suggestion is decided on."""
+
+    id: str = Field(pattern="^[0-9a-f]{6}$", examples=["3fa92c"])
+
+
 @router.get("/users", responses=responses())
 def list_users(
     vault: TheVault,
@@ -262,6 +290,26 @@ def restore(vault: TheVault, user_id: TheUser, body: RestoreIn) -> RestoredOut:
     """Set one preference back to its value at a commit; everything else stays."""
     changes = restore_preference(vault, user_id, body.key, body.commit)
     return RestoredOut(changes=[change.summary() for change in changes])
+
+
+@router.get("/user/{student_id}/preferences/suggestions", responses=responses(404))
+def suggestions(vault: TheVault, user_id: TheUser) -> SuggestionsOut:
+    """What was heard and is in doubt, newest first: it is in no profile until it is heard again, or accepted."""
+    found = list_suggestions(vault, user_id)
+    return SuggestionsOut(suggestions=[SuggestionOut.model_validate(each, from_attributes=True) for each in found])
+
+
+@router.post("/user/{student_id}/preferences/suggestions/accept", responses=responses(404, 409, 415))
+def accept(vault: TheVault, user_id: TheUser, body: DecisionIn) -> RestoredOut:
+    """Write a suggestion into the profile, as the person's edit."""
+    return RestoredOut(changes=[change.summary() for change in accept_suggestion(vault, user_id, body.id)])
+
+
+@router.post("/user/{student_id}/preferences/suggestions/dismiss", responses=responses(404, 409, 415))
+def dismiss(vault: TheVault, user_id: TheUser, body: DecisionIn) -> SuggestionsOut:
+    """Say no to a suggestion: it is not suggested again. The response holds those that still wait."""
+    dismiss_suggestion(vault, user_id, body.id)
+    return suggestions(vault, user_id)
 
 
 def _profile_out(profile: UserProfile, response: Response) -> ProfileOut:

@@ -124,7 +124,7 @@ def _rows(vault: Vault, user_id: str) -> Iterator[_EvidenceRow]:
         try:
             row = reading.json_value(line)
             at = _time_in(row["created_at"])
-            if at and row["op"] != "remove":
+            if at and row["op"] != "remove" and "suggestion" not in row:
                 source, key, strength, value = (str(row[name]) for name in ("source", "key", "strength", "value"))
                 yield _EvidenceRow(at, source, key, strength, value)
         except (ValueError, KeyError, TypeError):

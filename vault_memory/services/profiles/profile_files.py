@@ -22,11 +22,14 @@ from vault_memory.core.profile import (
     Evidence,
     Profile,
     Signal,
+    Suggestion,
     changed,
     changes_between,
     counts_in,
     merge,
     new_profile,
+    subject,
+    suggestions,
     versions,
 )
 from vault_memory.core.text import comparable, same
@@ -50,7 +53,7 @@ class LaterChanges:
         self._seen: Profile | None = None
 
     def commits(self, profile: Profile) -> set[tuple[str, str]]:
-        """What was changed up to this state of the profile, as `_subject` names it."""
+        """What was changed up to this state of the profile, as `subject` names it."""
         self._found |= self._in_history() if self._seen is None else _subjects(changes_between(self._seen, profile))
         self._seen = profile
         return self._found
@@ -63,7 +66,7 @@ class LaterChanges:
             if ours.source or entry.time + timedelta(seconds=1) <= self._at:
                 continue  # that of a turn is in the evidence
             if ours.key in FIELDS:
-                found |= {_subject(ours.key, value) for value in (ours.old, ours.new) if value}
+                found |= {subject(ours.key, value) for value in (ours.old, ours.new) if value}
             elif entry.author != ASSISTANT.name:  # many edits at once are one commit
                 parent = CommitLog(self._vault.history.root).parent(entry.commit)
                 before = self._vault.history.blob(self._path, parent) if parent else None
@@ -135,6 +138,34 @@ class ProfileFiles:
         signals = [replace(each, value=instead.get((each.key, each.cleaned()), each.value)) for each in signals]
         return merge(self.profile, signals, counts)
 
+    def hear(self, signals: Sequence[Signal], conversation: str = "") -> tuple[list[Signal], list[Suggestion]]:
+        """The signals that count, and the suggestions to keep (`core.profile.suggestions`), of what was heard in a
+        `conversation`."""
+        if not any(signal.is_suggestion for signal in signals):
+            return [*signals], []
+        signals = self._with_lateness(signals)
+        keys = {json.dumps(signal.key).encode() for signal in signals}
+        open_ones = suggestions.waiting(_rows_newest_first(self.feedback, *keys), self.profile)
+        asked = {signal.key for signal in signals if signal.is_suggestion}
+        open_ones = [each for each in open_ones if each.key in asked and not self._is_stale(each)]
+        dismissed = suggestions.dismissed_values(_rows_newest_first(self.feedback, suggestions.MARK))
+        return suggestions.heard(signals, self.profile, open_ones, dismissed, conversation, self.at.date())
+
+    def _is_stale(self, suggestion: Suggestion) -> bool:
+        """Whether its value was changed after it was heard, by hand too."""
+        with suppress(ValueError):
+            at = datetime.fromisoformat(suggestion.created_at)
+            saved_at = self.vault.saved_at(layout.user_dir(self.user_id) / layout.PROFILE)
+            if saved_at is None or saved_at <= at:
+                return False
+            then = replace(self, at=at, later=LaterChanges(self.vault, self.user_id, at))
+            return subject(suggestion.key, suggestion.value) in then._changed_since({suggestion.key})
+        return True
+
+    def open_suggestions(self) -> list[Suggestion]:
+        """What waits for the person's decision, newest first."""
+        return suggestions.waiting(_rows_newest_first(self.feedback, b'"key"'), self.profile)
+
     def unrecorded(self, signals: Iterable[Signal], source: str) -> list[Signal]:
         """The signals that add something to a turn's evidence: no other value for a scalar, none counts twice."""
         rows = self.evidence_of(source)
@@ -154,15 +185,15 @@ class ProfileFiles:
         if saved_at is None or saved_at <= self.at or all(signal.strength == "manual" for signal in signals):
             return signals
         changed = self._changed_since({signal.key for signal in signals})
-        return [replace(signal, is_late=_subject(signal.key, signal.cleaned()) in changed) for signal in signals]
+        return [replace(signal, is_late=subject(signal.key, signal.cleaned()) in changed) for signal in signals]
 
     def _changed_since(self, keys: set[str]) -> set[tuple[str, str]]:
-        """What of these keys was changed after `at`, as `_subject` names it."""
+        """What of these keys was changed after `at`, as `subject` names it."""
         found: set[tuple[str, str]] = set()
         for row in _rows_newest_first(self.feedback, *(json.dumps(key).encode() for key in keys)):
             key, value, current = (str(row.get(name) or "") for name in ("key", "value", "current"))
             if key in keys and (row.get("applied") or same(value, current)) and self._is_later(row.get("created_at")):
-                found.add(_subject(key, value))
+                found.add(subject(key, value))
         return found | self.later.commits(self.profile)
 
     def _is_later(self, time: object) -> bool:
@@ -194,8 +225,8 @@ class ProfileFiles:
             before = after
         return drafts
 
-    def with_evidence(self, evidence: Iterable[Evidence], source: str) -> FileChange:
-        """feedback.jsonl with a new line for each signal. What the person has written by hand may hold a secret."""
+    def with_evidence(self, evidence: Iterable[Evidence | Suggestion], source: str) -> FileChange:
+        """feedback.jsonl with a new line for each signal and suggestion. What a person wrote may hold a secret."""
         origin = {"source": source, "created_at": self.at.isoformat()}
         evidence = [
             replace(item, value=redact(item.value).text, quote=without_private(item.quote)[0]) for item in evidence
@@ -206,9 +237,9 @@ class ProfileFiles:
         return FileChange(path, self.stored_feedback, self.feedback + gap + b"".join(lines))
 
     def evidence_of(self, source: str) -> list[Mapping[str, Any]]:
-        """The rows of evidence that one turn has given so far."""
-        quoted = json.dumps(source).encode()
-        return [row for row in _rows_newest_first(self.feedback, quoted) if row.get("source") == source]
+        """The rows of evidence that one turn has given so far; suggestions are none."""
+        rows = _rows_newest_first(self.feedback, json.dumps(source).encode())
+        return [row for row in rows if row.get("source") == source and "suggestion" not in row]
 
     def _message(self, change: Change, source: str) -> str:
         reason = without_private(change.quote)[0]
@@ -216,14 +247,8 @@ class ProfileFiles:
         return trailers.render(subject, reason, Trailers.of_change(self.user_id, change, source))
 
 
-def _subject(key: str, value: str) -> tuple[str, str]:
-    """What a change of a value is a change of: the key, or that member of its list."""
-    is_scalar = key in FIELDS and FIELDS[key].form == "scalar"
-    return key, "" if is_scalar else comparable(value)
-
-
 def _subjects(changes: Iterable[Change]) -> set[tuple[str, str]]:
-    return {_subject(change.key, value) for change in changes for value in (change.old, change.new) if value}
+    return {subject(change.key, value) for change in changes for value in (change.old, change.new) if value}
 
 
 def _read_otherwise(
@@ -243,7 +268,7 @@ def _read_otherwise(
     return instead
 
 
-Decision = tuple[Sequence[Change], Sequence[Evidence]]
+Decision = tuple[Sequence[Change], Sequence[Evidence | Suggestion]]
 
 
 def change_profile(
@@ -271,7 +296,8 @@ def change_profile(
                 drafts[-1] = replace(drafts[-1], changes=(*drafts[-1].changes, added))
             else:
                 keys = ", ".join(dict.fromkeys(item.key for item in evidence))
-                drafts.append(Draft(f"log({user_id}): {keys} named again", author, (added,)))
+                what = "dismissed" if any(isinstance(item, Suggestion) for item in evidence) else "named again"
+                drafts.append(Draft(f"log({user_id}): {keys} {what}", author, (added,)))
         return Plan(list(changes), drafts)
 
     folder = layout.user_dir(user_id)

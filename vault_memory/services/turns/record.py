@@ -31,7 +31,7 @@ from vault_memory.core import layout, reading, trailers
 from vault_memory.core.extraction import extract
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
-from vault_memory.core.profile import Change
+from vault_memory.core.profile import Change, Suggestion
 from vault_memory.core.text import one_line
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, ForeignFile, HistoryError, NotFound, TooLarge, Unwritable, UsageError
@@ -50,6 +50,8 @@ RETRY_S = 600.0
 WAIT_S = 3.0
 """How long a turn waits in all for another writer of its user's files, and for turns before it to be learned from; then
 it is only kept, since a person waits. A commit of many files holds them for a second or two on a busy machine."""
+_UNNAMED = re.compile("conv_[0-9a-f]{12}")
+"""The id that is made for a turn of which the caller names no conversation."""
 _LEFT_OUT = "[redacted: password]"
 """In a log, in place of a message that would be a secret there."""
 
@@ -62,7 +64,7 @@ class Recorded:
     `sources` are the files that changed. `paused` says why the commits wait, if they do, or why nothing was learned.
     `redactions` counts what was kept out, by category. `degraded` says in words what could not be used.
     `user_id` is the person's id as of `as_of` (`Vault.renamings`). `is_new`: not if it was in the record already.
-    `is_complete`: its reply is in the record, too, and has ended.
+    `is_complete`: its reply is in the record, too, and has ended. `suggestions` wait for the person to accept them.
     """
 
     source: str
@@ -76,6 +78,7 @@ class Recorded:
     as_of: int = 0
     is_new: bool = True
     is_complete: bool = False
+    suggestions: tuple[Suggestion, ...] = ()
 
 
 def record_turn(
@@ -163,9 +166,11 @@ def record_turn(
                 written = _learn(vault, turn, as_of, line, before, quote, cache, until, begin)
                 _strike_off(vault, user_id, marker)
             else:
-                written = Written([], (), None, ())
+                written = Written(_NOTHING, (), None, ())
         except _LATER as error:  # raised, it would make the caller say the turn again
-            written = Written([], (), f"nothing was learned from this turn yet, which is in the record: {error}", ())
+            written = Written(
+                _NOTHING, (), f"nothing was learned from this turn yet, which is in the record: {error}", ()
+            )
         if not is_begun:
             with contextlib.suppress(*_LATER, OSError):  # it saves a look at the history
                 _set_untouched(vault, user_id, marker)
@@ -178,7 +183,7 @@ def record_turn(
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
     return Recorded(
         line.source,
-        tuple(written.result),
+        written.result.changes,
         written.commits,
         tuple(sources),
         written.paused,
@@ -186,6 +191,7 @@ def record_turn(
         (*vault.config.waits(), *_degraded(problem)),
         user_id,
         as_of,
+        suggestions=written.result.suggestions,
     )
 
 
@@ -421,6 +427,16 @@ def _append(
         raise
 
 
+class _Learned(NamedTuple):
+    """What a turn has changed in the profile, and what it only suggests."""
+
+    changes: tuple[Change, ...]
+    suggestions: tuple[Suggestion, ...]
+
+
+_NOTHING = _Learned((), ())
+
+
 def _learn(
     vault: Vault,
     turn: Turn,
@@ -433,7 +449,7 @@ def _learn(
     begin: Callable[[], None],
     *,
     is_reply: bool = False,
-) -> Written[list[Change]]:
+) -> Written[_Learned]:
     """Write what the turn changes: the profile, its evidence, the daily log, MEMORY.md; of a turn whose question was
     learned from, what its reply adds to that (`is_reply`).
 
@@ -449,25 +465,33 @@ def _learn(
     folder, said_at = layout.user_dir(turn.user_id), min(turn.created_at.astimezone(), vault.now())
     later = LaterChanges(vault, turn.user_id, said_at)
 
-    def decide() -> Plan[list[Change]]:
+    def decide() -> Plan[_Learned]:
         vault.refuse_renamed(turn.user_id, as_of)
         begin()
         state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later)
-        changes, evidence = state.merge(state.unrecorded(signals, line.source) if is_reply else signals)
+        new = state.unrecorded(signals, line.source) if is_reply else signals
+        counting, suggestions = state.hear(new, _conversation(turn))
+        changes, evidence = state.merge(counting)
+        learned = _Learned(tuple(changes), tuple(suggestions))
         logs = _log_entries(vault, turn, at, quote, changes, cache, is_reply=is_reply)
-        if evidence:
-            logs.append(state.with_evidence(evidence, line.source))
+        if evidence or suggestions:
+            logs.append(state.with_evidence([*evidence, *suggestions], line.source))
         subject = f"log({turn.user_id}): {at:%Y-%m-%d %H:%M}"
         caused_by = Trailers(user=turn.user_id, source=line.source, turn=line.digest)
         drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
         if not logs:
-            return Plan(changes, drafts)
-        return Plan(changes, [*drafts, Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs))])
+            return Plan(learned, drafts)
+        return Plan(learned, [*drafts, Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs))])
 
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
     wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
     edited = [folder / name for name in names]
     return write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
+
+
+def _conversation(turn: Turn) -> str:
+    """What tells the turn's conversation from others in the evidence; "" if nobody has named it."""
+    return "" if _UNNAMED.fullmatch(turn.conversation_id) else _digest(turn.conversation_id.encode())
 
 
 def _log_entries(
