@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -31,10 +32,26 @@ if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under `nohup` the servers that tests start would ignore it, too
 
 TAIPEI = ZoneInfo("Asia/Taipei")
+os.environ["TZ"] = "Asia/Taipei"
+"""Of this process and all that it starts: the zone of days of a vault that names none, whoever runs the tests."""
+time.tzset()
 
 # What a push is judged by must not depend on chance; a person's own runs go on looking for new examples.
 hypothesis.settings.register_profile("ours", derandomize=bool(os.environ.get("CI")), deadline=None)
 hypothesis.settings.load_profile("ours")
+
+
+@contextmanager
+def system_zone(name: str) -> Iterator[None]:
+    """While it is open, this process and those that it starts are in another time zone."""
+    before = os.environ["TZ"]
+    os.environ["TZ"] = name
+    time.tzset()
+    try:
+        yield
+    finally:
+        os.environ["TZ"] = before
+        time.tzset()
 
 
 def pytest_xdist_auto_num_workers() -> int:

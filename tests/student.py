@@ -123,7 +123,7 @@ NOTHING = (
 class Truth:
     """The true preferences at a moment; lists are in the order of the profile."""
 
-    scalars: dict[str, str] = field(default_factory=lambda: {"language": "zh-TW"})  # as a new profile has it
+    scalars: dict[str, str] = field(default_factory=dict)
     lists: dict[str, list[str]] = field(default_factory=lambda: {"tools": [], "languages": []})
     topics: list[str] = field(default_factory=list)
 

@@ -6,10 +6,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from tests.conftest import system_zone
 from vault_memory.config import Config, describe
 from vault_memory.errors import ConfigError
 
@@ -67,11 +70,29 @@ def test_values_of_the_environment_are_read_from_text(tmp_path: Path, text: str,
     assert load(tmp_path, "", {"VAULT_MEMORY_GIT_SIGN": text}).git_sign is value
 
 
+NONSENSE = ("", "nonsense", "../etc", "Asia", "x" * 300, "\0", None)
+
+
 def test_the_zone_of_a_person_who_wrote_nonsense_is_the_vaults(tmp_path: Path) -> None:
+    config = load(tmp_path, 'timezone = "Asia/Tokyo"')
+    for name in NONSENSE:
+        assert str(config.zone(name)) == "Asia/Tokyo"
+    assert str(config.zone("America/New_York")) == "America/New_York"
+
+
+@pytest.mark.parametrize("zone", ["Asia/Taipei", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC"])
+def test_the_zone_of_a_vault_that_names_none_is_the_systems(tmp_path: Path, zone: str) -> None:
+    """With its summer time: every hour of a year is told as by the zone's own table, and so is its wall clock."""
     config = load(tmp_path, "")
-    for name in ("", "nonsense", "../etc", "Asia", None):
-        assert config.zone(name).key == "Asia/Taipei"
-    assert config.zone("America/New_York").key == "America/New_York"
+    assert (config.locale, config.timezone) == ("", "")
+    with system_zone(zone):
+        for half_hour in range(366 * 48):
+            at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=30 * half_hour)
+            here, there = at.astimezone(config.zone("nonsense")), at.astimezone(ZoneInfo(zone))
+            assert (here.isoformat(), here.fold) == (there.isoformat(), there.fold)
+            assert here.replace(fold=0).astimezone(UTC) == there.replace(fold=0).astimezone(UTC)
+        for at in (datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)):
+            assert at.astimezone(config.zone()).astimezone(UTC) == at
 
 
 def test_the_starter_vault_shows_every_setting(tmp_path: Path) -> None:

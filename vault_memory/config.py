@@ -15,6 +15,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
@@ -53,15 +54,39 @@ def _field(
 
 
 def _zone_or_none(name: str) -> ZoneInfo | None:
-    """The time zone of an IANA name, None if there is no such zone."""
+    """The time zone of an IANA name, None if there is no such zone, or no name."""
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, KeyError):  # ZoneInfoNotFoundError is a KeyError; the name of a folder an OSError
         return None
 
 
+class _SystemZone(tzinfo):
+    """The time zone of this system, with its summer time. A `ZoneInfo` of it would need its name, which no system has
+    to tell."""
+
+    def utcoffset(self, at: datetime | None) -> timedelta | None:
+        return at.replace(tzinfo=None).astimezone().utcoffset() if at else None
+
+    def dst(self, at: datetime | None) -> timedelta | None:
+        return None
+
+    def tzname(self, at: datetime | None) -> str | None:
+        return at.replace(tzinfo=None).astimezone().tzname() if at else None
+
+    def fromutc(self, at: datetime) -> datetime:
+        local = at.replace(tzinfo=UTC).astimezone()
+        there = local.replace(tzinfo=self)
+        return there if there.utcoffset() == local.utcoffset() else there.replace(fold=1)  # an hour that comes twice
+
+
+def is_zone(name: str) -> bool:
+    """Whether there is a time zone of this IANA name."""
+    return _zone_or_none(name) is not None
+
+
 def _check_zone(name: str) -> str | None:
-    return None if _zone_or_none(name) else f"must be an IANA time zone such as Asia/Taipei, not {name!r}"
+    return None if not name or is_zone(name) else f"must be an IANA time zone such as Asia/Taipei, not {name!r}"
 
 
 @dataclass(frozen=True)
@@ -95,8 +120,12 @@ class Config:
     """All settings of one vault; lengths of time and sizes carry their unit in the name."""
 
     format: int = _field(FORMAT, "version of the vault's format; written by `init`")
-    locale: str = _field("zh-TW", "language of new profiles and of our headings", check=setting_checks.locale)
-    timezone: str = _field("Asia/Taipei", "IANA time zone of users who set none", check=_check_zone)
+    locale: str = _field(
+        "",
+        "language of new profiles and of our headings; empty: profiles name none, headings follow each person's words",
+        check=setting_checks.locale,
+    )
+    timezone: str = _field("", "IANA time zone of users who set none; empty: this system's", check=_check_zone)
     index_dir: str = _field(
         "",
         "folder for the search indexes; empty: beside the notes. Set it if the vault is in a synced folder",
@@ -339,11 +368,12 @@ class Config:
         """Whether a value of a table of the file (`llm`) waits."""
         return any(value.key.startswith(f"{table}.") for value in self.waiting)
 
-    def zone(self, name: str | None = None) -> ZoneInfo:
-        """The time zone `name` if there is one of that name, else the configured one."""
-        return (_zone_or_none(name) if name else None) or ZoneInfo(self.timezone)
+    def zone(self, name: str | None = None) -> tzinfo:
+        """The time zone `name` if there is one of that name, else the configured one, else this system's."""
+        return _zone_or_none(name or "") or _zone_or_none(self.timezone) or _SYSTEM_ZONE
 
 
+_SYSTEM_ZONE = _SystemZone()
 _FORMER_KEYS = {"git.conversations"}
 """Settings of earlier versions, which are ignored: a vault that has one still opens."""
 _FIELDS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}

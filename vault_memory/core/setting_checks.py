@@ -17,7 +17,7 @@ from vault_memory.errors import InvalidId
 def locale(name: str) -> str | None:
     from vault_memory.core.profile import LOCALES
 
-    return None if name in LOCALES else f"must be one of {', '.join(LOCALES)}, not {name!r}"
+    return None if name in ("", *LOCALES) else f"must be one of {', '.join(LOCALES)}, not {name!r}"
 
 
 def person(name: str) -> str | None:

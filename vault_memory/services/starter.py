@@ -14,12 +14,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
-from vault_memory.core import reading
+from vault_memory.core import layout, reading
 from vault_memory.errors import ForeignFile, NotFound
 
 _ADOPTED_FILES = (".gitignore", ".gitattributes", "vault-memory.toml", "context/SOUL.md", "context/AGENTS.md")
 """The only files of the starter vault that an adopted vault gets."""
 
+_NO_LOCALE = b'# locale = ""'
+"""The line of the settings file that shows the default."""
 _GIT_RULES = (".gitignore", ".gitattributes")
 """In these files the last matching line wins, so our lines go above the person's."""
 
@@ -54,15 +56,18 @@ def shipped(name: str) -> Path:
     raise NotFound(f"the folder {name!r} that ships with vault-memory is missing: install vault-memory again")
 
 
-def lay_out(root: Path, *, adopt: bool = False, ignored: Sequence[str] = ()) -> list[PurePosixPath]:
+def lay_out(root: Path, *, adopt: bool = False, ignored: Sequence[str] = (), locale: str = "") -> list[PurePosixPath]:
     """Copy the starter vault into the folder `root`; return the vault-relative paths written, sorted.
 
     An existing file stays as it is, except `.gitignore` and `.gitattributes`: they get our missing lines above the
     person's, so the person's lines still win. `adopt` is for a folder with notes in it: it gets only the settings, the
-    two context notes, and those rules for git that concern files of ours; `ignored` are more lines for `.gitignore`.
+    two context notes, and those rules for git that concern files of ours; `ignored` are more lines for `.gitignore`; a
+    new settings file names the `locale`, if there is one.
     """
     written = []
     for source, before, content in _planned(root, adopt, ignored):
+        if before is None and source.name == layout.SETTINGS_FILE and locale:
+            content = content.replace(_NO_LOCALE, f'locale = "{locale}"'.encode())
         if content != before:
             files.replace(files.contained(root, source), content, before, root.resolve())
             written.append(source)

@@ -76,6 +76,18 @@ def test_words_that_are_not_the_persons_wish_support_nothing(message: str) -> No
     assert supported(message, Signal("theme", "set", "dark", "explicit", "暗色主題")) == []
 
 
+@pytest.mark.parametrize(
+    ("message", "value", "tag"),
+    [
+        ("英式英文看起來比較順眼，之後都這樣回", "British English", "en-GB"),
+        ("繁體看起來比較順眼，之後都這樣回", "繁體中文", "zh-TW"),
+    ],
+)
+def test_a_language_is_taken_by_any_of_its_names(message: str, value: str, tag: str) -> None:
+    signal = Signal("language", "set", value, "explicit", message[:8])
+    assert supported(message, signal) == [("language", "set", tag)]
+
+
 def test_a_removal_is_about_a_value_in_the_profile() -> None:
     message = "暗色那個就別管了，Docker 我已經不碰了"
     existing: dict[str, str | list[str]] = {"theme": "dark", "tools": ["Docker", "Git"]}

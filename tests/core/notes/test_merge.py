@@ -161,6 +161,16 @@ def test_no_value_is_lost(base: str, ours: str, theirs: str) -> None:
             assert added <= {i.value for i in now.items(key)}
 
 
+def test_a_language_is_the_same_by_any_of_its_names() -> None:
+    """What one side wrote by hand and the other learned is no conflict."""
+    theirs = BASE.replace("語言偏好：zh-TW", "語言偏好：繁體中文").replace("主題偏好：", "主題偏好：dark")
+    merged = merge_profile(BASE, BASE.replace("zh-TW", "zh-Hant"), theirs, newer)
+    assert not merged.conflicts and not merged.clashes
+    assert Profile.parse(merged.text).get("language") == "zh-TW" and "主題偏好：dark\n" in merged.text
+    english = BASE.replace("語言偏好：zh-TW", "語言偏好：English (UK)")
+    assert Profile.parse(merge_profile(BASE, BASE, english, newer).text).get("language") == "en-GB"
+
+
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(three_states(), st.sampled_from([newer, None]))

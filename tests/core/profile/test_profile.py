@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.core.profile.fields import FIELDS, LOCALES, SECTIONS, TITLES
-from vault_memory.core.profile.profile import Item, Profile, clean, new_profile
+from vault_memory.core.profile.profile import Item, Profile, canonical, clean, new_profile
 from vault_memory.core.text import same
 
 _LABELS = [label for row in FIELDS.values() for label in row.labels] + [x for s in SECTIONS.values() for x in s]
@@ -63,7 +63,7 @@ def test_a_change_keeps_every_line_of_other_things(text: str, key: str, value: s
 @given(texts, keys, _values, st.booleans())
 def test_what_is_put_is_read_again(text: str, key: str, value: str, strong: bool) -> None:
     value = FIELDS[key].values[0] if FIELDS[key].values else value
-    wanted = clean(value, "scalar" if key == "note" else FIELDS[key].form)
+    wanted = canonical(key, clean(value, "scalar" if key == "note" else FIELDS[key].form))
     if not wanted:
         return
     profile = Profile.parse(text).put(key, value, strong=strong)
@@ -75,12 +75,47 @@ def test_what_is_put_is_read_again(text: str, key: str, value: str, strong: bool
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_a_new_profile_has_every_field_and_fills_three(locale: str) -> None:
-    """A1: created at the first interaction, with language, time zone and the day filled in."""
-    profile = fresh(locale)
-    assert profile.values() == {"language": locale, "timezone": "Asia/Taipei", "joined": "2026-01-30"}
+def test_a_new_profile_has_every_field_and_fills_what_is_known(locale: str) -> None:
+    """A1: created at the first interaction; the day is filled in, language and time zone only where settings name
+    them."""
+    assert fresh(locale).values() == {"language": locale, "timezone": "Asia/Taipei", "joined": "2026-01-30"}
+    profile = new_profile(locale, joined="2026-01-30")
+    assert profile.values() == {"joined": "2026-01-30"}
     assert profile.locale == locale
     assert all(f"- {row.labels[LOCALES.index(locale)]}" in profile.text for row in FIELDS.values() if row.key != "note")
+
+
+@pytest.mark.parametrize(
+    ("line", "tag"),
+    [
+        ("- 語言偏好：繁體中文", "zh-TW"),
+        ("- 语言偏好: 简体中文", "zh-CN"),
+        ("- Language: English (UK)", "en-GB"),
+        ("- Language: English (UK) (strong)", "en-GB"),
+        ("- **語言偏好**：中文（強偏好）", "zh"),
+        ("- Language: Klingon", "Klingon"),
+    ],
+)
+def test_a_language_that_a_person_wrote_is_read_as_its_tag_and_its_line_stays(line: str, tag: str) -> None:
+    text = f"## 基本資訊\n{line}\n"
+    profile = Profile.parse(text)
+    assert profile.get("language") == tag and profile.is_strong("language", tag) is ("strong" in line or "強" in line)
+    assert profile.put("theme", "dark").text.startswith(text)
+    assert profile.put("language", tag, strong=profile.is_strong("language", tag)).text == text
+    assert profile.put("language", "日文").get("language") == "ja"
+    assert profile.without("language", tag).get("language") is None
+
+
+def test_a_language_is_written_as_its_tag() -> None:
+    assert "- 語言偏好：zh-TW\n" in fresh("zh-TW").put("language", "Traditional Chinese").text
+    assert "- Language: en-GB (strong)\n" in fresh("en").put("language", "British English", strong=True).text
+
+
+def test_a_language_that_nobody_knows_is_named_as_a_problem() -> None:
+    for known in ("繁體中文", "zh", "sv", "English (UK)", ""):
+        assert Profile.parse(f"## Basics\n- Language: {known}\n").problems() == []
+    (problem,) = Profile.parse("## Basics\n- Language: Klingonisch\n").problems()
+    assert problem == "line 2: 'Klingonisch' is no language that is known: write a tag such as zh-TW"
 
 
 def test_the_line_of_the_format_page_in_three_languages() -> None:

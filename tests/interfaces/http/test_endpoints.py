@@ -108,6 +108,13 @@ def test_a_stale_write_gets_412_and_nothing_is_lost(server: Server, alice: Calle
     assert newest["author"] != "vault-memory"
 
 
+def test_a_language_is_taken_by_any_of_its_names(server: Server, alice: Caller) -> None:
+    for said, tag in (("繁體中文", "zh-TW"), ("English (UK)", "en-GB")):
+        etag = alice.raw("GET", USER).headers["etag"]
+        after = alice("PUT", USER, headers={"If-Match": etag}, json={"preferences": {"language": said}})
+        assert after["preferences"]["language"] == tag and f"：{tag}\n" in after["content"]
+
+
 def test_of_many_writers_with_one_version_one_wins(server: Server, alice: Caller) -> None:
     first = alice.raw("GET", USER)
     etag, text = first.headers["etag"], first.json()["content"]

@@ -20,6 +20,7 @@ from tests.scripted_http import SSE, Reply, ScriptedServer, chunks, completion
 from tests.vaults import mounted_for_reading
 from vault_memory.errors import ForeignFile
 from vault_memory.services.admin.access import new_user_token, own_token
+from vault_memory.services.profiles import list_preferences
 from vault_memory.services.proxy import last_requests
 from vault_memory.services.proxy.relay import LARGE_HEAD_BYTES
 from vault_memory.services.vault import Vault, open_vault
@@ -318,6 +319,19 @@ def test_only_the_vaults_own_token_may_name_a_user(proxy: Proxy) -> None:
         assert admin.turns("ming")[0]["conversation_id"] == "茶"
         nobody = Proxy(url, vault, "vault_alice_" + "0" * 64, proxy.provider)
         assert nobody.post("/v1/chat/completions", hello).status_code == 401
+
+
+def test_who_comes_through_the_proxy_is_followed_in_their_own_words(proxy: Proxy) -> None:
+    """A1: no language and no zone is made up, and labels are those of the first turn."""
+    proxy.provider.will_say(completion("ok"))
+    admin = Proxy(proxy.url, proxy.vault, own_token(proxy.vault.root), proxy.provider)
+    people = {"ann": ("I prefer dark mode.", "# User profile"), "xin": ("我喜欢暗色主题", "# 用户资料")}
+    for user_id, (words, title) in people.items():
+        body = {"model": "m", "user": user_id, "messages": [{"role": "user", "content": words}]}
+        assert admin.post("/v1/chat/completions", body).status_code == 200
+        wait_until(lambda user=user_id: list_preferences(proxy.vault, user)[1:], "it is learned from")  # type: ignore[misc]
+        assert proxy.vault.path(user_id, "USER.md").read_text(encoding="utf-8").startswith(title)
+        assert {each.key for each in list_preferences(proxy.vault, user_id)} == {"joined", "theme"}
 
 
 def test_a_callers_own_key_goes_to_the_provider(proxy: Proxy) -> None:

@@ -57,6 +57,44 @@ class TestSet:
         assert (entry.author, entry.strength, entry.source) == ("vault owner", "manual", "")
         assert vault.history.uncommitted() == []
 
+    @pytest.mark.parametrize(
+        ("said", "tag"),
+        [("繁體中文", "zh-TW"), ("zh", "zh"), ("English (UK)", "en-GB"), ("British English", "en-GB"), ("EN", "en")],
+    )
+    def test_a_language_is_stored_as_its_tag_and_found_by_any_name(self, vault: Vault, said: str, tag: str) -> None:
+        (change,) = set_preference(vault, "alice", "language", said)
+        assert change.new == tag and values(vault, "language") == [tag]
+        assert f"- 語言偏好：{tag}\n" in profile(vault)
+        assert replace_preferences(vault, "alice", {"language": said}) == [], "it is that already"
+        unset_preference(vault, "alice", "language", said)
+        assert values(vault, "language") == []
+
+    def test_a_language_by_hand_is_read_by_its_tag_and_its_line_stays(self, vault: Vault) -> None:
+        set_preference(vault, "alice", "theme", "dark")
+        edit(vault, "語言偏好：", "語言偏好：繁體中文")
+        record_turn(vault, "alice", "以後都用繁體中文回答我")
+        assert values(vault, "language") == ["zh-TW"] and "語言偏好：繁體中文\n" in profile(vault)
+        (entry,) = history(vault, "alice", "language")
+        assert (entry.author, entry.new) == ("vault owner", "zh-TW")
+        edit(vault, "語言偏好：繁體中文", "語言偏好：zh-Hant")
+        record_turn(vault, "alice", "嗨")
+        assert len(history(vault, "alice", "language")) == 1 and vault.history.uncommitted() == []
+        record_turn(vault, "alice", "always answer in British English")
+        assert values(vault, "language") == ["en-GB"]
+
+    def test_a_value_is_taken_in_any_case(self, vault: Vault) -> None:
+        set_preference(vault, "alice", "theme", "Dark")
+        assert values(vault, "theme") == ["dark"]
+
+    def test_what_an_earlier_version_filled_in_stays(self, vault: Vault) -> None:
+        """It may be what the person wants: nothing tells."""
+        record_turn(vault, "alice", "我喜歡暗色主題")
+        edit(vault, "語言偏好：", "語言偏好：zh-TW")
+        edit(vault, "時區：", "時區：Asia/Taipei")
+        for words in ("From now on call me Al, please.", "I prefer light mode."):
+            record_turn(vault, "alice", words)
+        assert values(vault, "language", "timezone") == ["zh-TW", "Asia/Taipei"]
+
     def test_it_replaces_even_a_strong_value(self, vault: Vault) -> None:
         for _ in range(3):
             record_turn(vault, "alice", "改成暗色主題")

@@ -34,13 +34,15 @@ def vault(vault: Vault) -> Vault:
 def by_hand(old: str, new: str) -> Callable[[Vault], object]:
     def edit(vault: Vault) -> None:
         profile = vault.path("alice", "USER.md")
-        profile.write_text(profile.read_text().replace(old, new))
+        text = profile.read_text()
+        assert old in text
+        profile.write_text(text.replace(old, new))
 
     return edit
 
 
 CHANGES: dict[str, Callable[[Vault], object]] = {
-    "by hand": by_hand("主題偏好：auto", "主題偏好：dark"),
+    "by hand": by_hand("Theme: auto", "Theme: dark"),
     "by a command": lambda vault: set_preference(vault, "alice", "theme", "dark"),
     "by a turn": lambda vault: record_turn(vault, "alice", "I prefer dark mode", learn=False),
 }

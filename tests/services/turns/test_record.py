@@ -11,11 +11,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.conftest import Clock, wait_until
+from tests.conftest import Clock, system_zone, wait_until
 from vault_memory.api import extract_and_update
+from vault_memory.core.profile import Profile
 from vault_memory.errors import InvalidId, UsageError
+from vault_memory.services.profiles import set_preference
 from vault_memory.services.retrieval import SearchQuery, search
-from vault_memory.services.turns.record import record_turn, record_turns
+from vault_memory.services.turns.record import learn_waiting, record_turn, record_turns
 from vault_memory.services.vault import Vault, open_vault
 
 
@@ -40,14 +42,82 @@ def test_the_turn_record_has_the_promised_fields(vault: Vault) -> None:
     assert datetime.fromisoformat(row["created_at"]).utcoffset() is not None
 
 
-def test_the_day_is_the_persons_own(vault: Vault) -> None:
-    """A file is named by the day in the person's time zone, where the profile names one."""
-    at = datetime(2026, 1, 30, 23, 30, tzinfo=ZoneInfo("UTC"))
-    assert record_turn(vault, "alice", "hi", created_at=at).source == "conversations/2026-01-31.jsonl:1"
-    profile = alice(vault) / "USER.md"
-    profile.write_text(profile.read_text().replace("Asia/Taipei", "America/New_York"))
-    assert record_turn(vault, "alice", "hi", created_at=at).source == "conversations/2026-01-30.jsonl:1"
-    assert (alice(vault) / "daily/2026-01-30.md").read_text() == "# 2026-01-30\n\n## 18:30\n- 請求：hi\n"
+@pytest.mark.parametrize(("system", "hour"), [("Asia/Taipei", "07:30"), ("America/New_York", "18:30")])
+def test_the_day_is_the_persons_own(vault: Vault, system: str, hour: str) -> None:
+    """A file is named by the day in the person's time zone, where the profile names one, else in the vault's, else in
+    the system's."""
+    at, days = datetime(2026, 1, 30, 23, 30, tzinfo=ZoneInfo("UTC")), {"07:30": "2026-01-31", "18:30": "2026-01-30"}
+    with system_zone(system):
+        recorded = record_turn(vault, "alice", "嗨", created_at=at)
+        assert recorded.source == f"conversations/{days[hour]}.jsonl:1"
+        assert (alice(vault) / f"daily/{days[hour]}.md").read_text().endswith(f"## {hour}\n- 請求：嗨\n")
+        assert "- 時區：\n- 加入日期：2026-01-30\n" in (alice(vault) / "USER.md").read_text()
+        (vault.root / "vault-memory.toml").write_text('timezone = "Pacific/Auckland"\n')
+        vault = open_vault(vault.root)
+        assert record_turn(vault, "bob", "嗨", created_at=at).source == "conversations/2026-01-31.jsonl:1"
+        assert "- 時區：Pacific/Auckland\n- 加入日期：2026-01-31" in (vault.root / "memory/bob/USER.md").read_text()
+        profile = alice(vault) / "USER.md"
+        profile.write_text(profile.read_text().replace("時區：", "時區：Pacific/Honolulu"))
+        at += timedelta(minutes=40)
+        assert record_turn(vault, "alice", "嗨", created_at=at).source.startswith("conversations/2026-01-30.jsonl:")
+        assert (alice(vault) / "daily/2026-01-30.md").read_text().endswith("## 14:10\n- 請求：嗨\n")
+
+
+FIRST_TURNS = {
+    "我喜歡暗色主題": ("# 使用者資料", "- 主題偏好：dark", "- 請求：", "# 長期記憶"),
+    "我喜欢暗色主题": ("# 用户资料", "- 主题偏好：dark", "- 请求：", "# 长期记忆"),
+    "I prefer dark mode.": ("# User profile", "- Theme: dark", "- Request: ", "# Long-term memory"),
+    "Je préfère le thème dark.": ("# User profile", "- Theme:", "- Request: ", "# Long-term memory"),
+    "123": ("# 使用者資料", "- 主題偏好：", "- 請求：", "# 長期記憶"),
+}
+
+
+@pytest.mark.parametrize("said", FIRST_TURNS)
+def test_the_labels_follow_the_first_turn_and_nothing_is_made_up(vault: Vault, said: str) -> None:
+    """A1."""
+    title, theme, request, memory = FIRST_TURNS[said]
+    record_turn(vault, "alice", said, "Done. " * 30)
+    text = (alice(vault) / "USER.md").read_text()
+    values = Profile.parse(text).values()
+    assert text.startswith(title) and theme in text
+    assert values.pop("theme", "dark") == "dark" and values == {"joined": "2026-01-30"}
+    assert request in (alice(vault) / "daily/2026-01-30.md").read_text()
+    assert (alice(vault) / "MEMORY.md").read_text().startswith(memory)
+
+
+def test_labels_of_a_log_are_in_the_language_of_the_person_else_in_that_of_the_turn(vault: Vault) -> None:
+    def label(said: str) -> str:
+        record_turn(vault, "alice", said)
+        return (alice(vault) / "daily/2026-01-30.md").read_text().rpartition("## ")[2].split("\n")[1][:4]
+
+    assert label("我喜歡暗色主題") == "- 請求"
+    assert label("What is a closure in JavaScript?") == "- Re"
+    assert label("解释一下闭包") == "- 请求"
+    assert label("npm install") == "- 請求", "a command leaves it to the profile"
+    assert label("always reply in English") == "- Re"
+    assert label("我喜歡暗色主題") == "- Re", "English is the language that was asked for"
+    set_preference(vault, "alice", "language", "繁體中文")
+    assert label("What is a closure in JavaScript?") == "- 請求"
+    assert (alice(vault) / "USER.md").read_text().startswith("# 使用者資料")
+    set_preference(vault, "alice", "language", "中文")
+    assert label("解释一下闭包") == "- 请求" and label("What is a closure in JavaScript?") == "- 請求"
+
+
+def test_the_vaults_locale_and_zone_fill_a_new_profile(vault: Vault) -> None:
+    (vault.root / "vault-memory.toml").write_text('locale = "zh-CN"\ntimezone = "Europe/Berlin"\n')
+    vault = open_vault(vault.root)
+    record_turn(vault, "alice", "I prefer dark mode.", "Done. " * 30)
+    text = (alice(vault) / "USER.md").read_text()
+    assert "- 语言偏好：zh-CN\n- 时区：Europe/Berlin\n" in text and "- 主题偏好：dark\n" in text
+    (daily,) = (alice(vault) / "daily").iterdir()
+    assert "- 请求：I prefer" in daily.read_text() and "# 长期记忆" in (alice(vault) / "MEMORY.md").read_text()
+
+
+def test_the_labels_follow_the_turn_that_is_learned_from_first(vault: Vault) -> None:
+    for said in ("I prefer dark mode.", "我喜歡暗色主題"):
+        record_turn(vault, "alice", said, learn=False)
+    learn_waiting(vault, "alice")
+    assert (alice(vault) / "USER.md").read_text().startswith("# User profile")
 
 
 @pytest.mark.parametrize("text", ["9999-12-31T23:59:59", "0001-01-01T00:00:00"])
@@ -67,7 +137,7 @@ def test_extract_and_update_is_record_turn_by_the_designs_name(vault: Vault) -> 
 
 
 def test_a_pending_hand_edit_is_the_persons_commit_and_ours_stands_on_it(vault: Vault) -> None:
-    record_turn(vault, "alice", "hi")
+    record_turn(vault, "alice", "嗨")
     profile = alice(vault) / "USER.md"
     profile.write_text(profile.read_text().replace("稱呼：", "稱呼：小安") + "\n手寫的一行\n")
     record_turn(vault, "alice", "我喜歡暗色主題")
@@ -125,7 +195,7 @@ def test_turns_of_many_threads_are_each_kept_once(vault: Vault) -> None:
     said = sorted(json.loads(line)["user_message"] for line in day.read_text().splitlines())
     assert said == sorted(f"turn {number}-{turn}" for number in range(4) for turn in range(5))
     (daily,) = (alice(vault) / "daily").iterdir()
-    assert daily.read_text().count("- 請求：turn ") == 20
+    assert daily.read_text().count("- Request: turn ") == 20
     assert vault.history.uncommitted() == []
 
 

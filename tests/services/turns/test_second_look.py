@@ -31,7 +31,7 @@ def vault(vault: Vault, clock: Clock, chat: ScriptedServer) -> Vault:
 
 
 def values(vault: Vault) -> dict[str, str]:
-    return {p.key: p.value for p in list_preferences(vault, "alice") if p.key not in ("language", "timezone", "joined")}
+    return {p.key: p.value for p in list_preferences(vault, "alice") if p.key != "joined"}
 
 
 def test_it_is_off_unless_switched_on(vault: Vault, chat: ScriptedServer) -> None:

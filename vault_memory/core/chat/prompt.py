@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from vault_memory.core.chat.escaping import escape_line
-from vault_memory.core.profile import LOCALES
+from vault_memory.core.profile import LOCALES, labels_for, language_name, language_tag
+from vault_memory.core.text import OTHER
 
 Name = Literal[
     "soul",
@@ -108,26 +109,25 @@ _LANGUAGE = re.compile(
     rf"|{_WORD}(?:[ -]{_WORD})?(?: ?[(（]{_WORD}(?: {_WORD})?[)）])?"
     r"|[\u3040-\u30ff\u3400-\u9fff]{1,6}[文語语話话](?: ?[(（][\u3400-\u9fff]{1,4}[)）])?)"
 )
-"""A tag, or the name of a language: one or two words, others in brackets. The line stands outside of every tag, and
-the profile may say anything: a sentence there would be an instruction of ours."""
+"""What may be the name of a language that we do not know: one or two words, others in brackets. The line stands outside
+of every tag, and the profile may say anything: a sentence there would be an instruction of ours."""
 
 
 def closing(language: str) -> str:
-    """The last line: respond in the person's language (`zh-TW`, `en`, `ja`, …) and by the person's preferences.
+    """The last line: respond in the person's language (`zh-TW`, `en`, `ja`, `Klingon`, …) and by the person's
+    preferences.
 
-    It names no language if what the profile says is no name of one.
+    It names no language if what the profile says is no name of one, or the language is `OTHER` or empty.
     """
-    shown = "English" if language.startswith("en") else language
-    return _CLOSING[_locale_index(language)].format(f" in {shown}" if _LANGUAGE.fullmatch(shown) else "")
+    tag = language_tag(language)
+    shown = language_name(tag) or (language if _LANGUAGE.fullmatch(language) else "")
+    named = f" in {shown}" if shown and tag != OTHER else ""
+    return _CLOSING[LOCALES.index(tag if tag in LOCALES else "en")].format(named)
 
 
 def recalled(language: str) -> str:
     """The line above recalled passages that says what they are."""
-    return _RECALLED_NOTICE[_locale_index(language)]
-
-
-def _locale_index(language: str) -> int:
-    return LOCALES.index(language) if language in LOCALES else LOCALES.index("en")
+    return _RECALLED_NOTICE[LOCALES.index(labels_for(language_tag(language)) or "en")]
 
 
 def fit(sections: Iterable[Section], budget: int) -> tuple[list[Section], list[Cut]]:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, longest
-from vault_memory.core.extraction.person import is_simplified
 from vault_memory.core.extraction.speech import Message
 from vault_memory.core.extraction.wishes import polarity
-from vault_memory.core.profile import Signal, Strength
-from vault_memory.core.text import lazily
+from vault_memory.core.profile import Signal, Strength, language_tag
+from vault_memory.core.text import chinese_of, lazily
 
 _REPLY = lazily(
     r"回答|回复|回覆|回应|答复|作答|回我|回给我|回|答|讲|说|话|解释|说明|讲解|沟通|对话|交谈|聊|唠|跟我|教|输出"
@@ -70,6 +69,8 @@ _BUILT = lazily(
     r"|the)(?![a-z])|(?:小程序|网站|机器人|(?<![a-z])(?:app|site|bot|game))(?![a-z])"
 )
 _EITHER = lazily(r"还是(?!用|说|讲|请|给|以)|(?<![a-z])or(?![a-z])")
+_QUALIFIED = lazily(r" ?\([^()]{1,30}\)")
+"""Which English, which Chinese: «English (UK)». A bracket begins a clause of its own."""
 
 
 def _names_more(rest: str) -> bool:
@@ -123,12 +124,14 @@ def reply_language(clause: Clause, message: Message, lexicon: Lexicon) -> Iterat
                 and _HAN.search(message.written)
                 and len(named) == 1
             ):
-                yield Signal("language", "set", _chinese_of(message.written), strength)  # 別再講英文了, said in Chinese
+                yield Signal("language", "set", chinese_of(message.written), strength)  # 別再講英文了, said in Chinese
                 return
             continue
         if not (clause.wish or speaks_of_reply and clause.asks) or (_ABOUT_ME.search(text) and not speaks_of_reply):
             continue
-        yield Signal("language", "set", _chinese_of(message.written) if tag == "zh" else tag, strength)
+        if qualified := _QUALIFIED.match(message.speech, clause.start + end):
+            tag = language_tag(text[start:end] + qualified[0]) or tag
+        yield Signal("language", "set", chinese_of(message.written) if tag == "zh" else tag, strength)
         return
 
 
@@ -142,10 +145,3 @@ def _named(text: str, lexicon: Lexicon) -> list[tuple[int, int, str]]:
 
 
 _HAN = lazily("[\u3400-\u9fff]")
-
-
-def _chinese_of(written: str) -> str:
-    """The script of the message: zh-TW or zh-CN; plain zh if it holds no Han characters."""
-    if not _HAN.search(written):
-        return "zh"
-    return "zh-CN" if is_simplified(written) else "zh-TW"

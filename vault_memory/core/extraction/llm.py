@@ -17,7 +17,7 @@ from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon
 from vault_memory.core.extraction.speech import HEAD_CHARS, TAIL_CHARS, Message, gives_orders_to_the_system, read
 from vault_memory.core.privacy import is_private, redact, without_private
-from vault_memory.core.profile import FIELDS, Op, Signal, Strength
+from vault_memory.core.profile import FIELDS, Op, Signal, Strength, language_tag
 from vault_memory.core.text import comparable, fold, same
 
 MAX_CHANGES = 20
@@ -52,6 +52,8 @@ _LANGUAGE_NAMES = {
     "zh-TW": r"chinese|mandarin|中文|繁体|正体|国语|台湾",
     "zh-CN": r"chinese|mandarin|中文|简体|普通话",
     "en": r"english|英",
+    "en-GB": r"british|(?<![a-z])uk(?![a-z])|英式|英国",
+    "en-US": r"american|(?<![a-z])us(?![a-z])|美式|美国",
     "ja": r"japanese|日语|日文|日本",
     "ko": r"korean|韩",
     "fr": r"french|法语|法文",
@@ -212,8 +214,9 @@ def _supported(key: str, value: str, speech: str, written: str, lexicon: Lexicon
         known = lexicon.names.get(fold(value).replace("-", " ").strip())
         return next((name for name in named if same(name, known[0] if known else value)), None)
     if key == "language":
-        name = _LANGUAGE_NAMES.get(value)
-        return value if name and re.search(name, speech) else None
+        tag = language_tag(value)
+        name = _LANGUAGE_NAMES.get(tag)
+        return tag if name and re.search(name, speech) else None
     if key in _SUBJECT_WORDS and not _SUBJECT_WORDS[key].search(speech):
         return None
     if FIELDS[key].values:

@@ -10,7 +10,7 @@ from vault_memory.core.extraction.lexicon import Lexicon, longest
 from vault_memory.core.extraction.speech import Message
 from vault_memory.core.extraction.wishes import polarity
 from vault_memory.core.profile import Signal
-from vault_memory.core.text import lazily, simplify
+from vault_memory.core.text import chinese_of, lazily, simplify
 
 
 def statements(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping[str, object]) -> Iterator[Signal]:
@@ -306,7 +306,8 @@ def _by_offset(text: str, message: Message) -> str | None:
         return None
     sign, hours = offset[1], int(offset[2])
     if (sign, hours) == ("+", 8):
-        return "Asia/Shanghai" if is_simplified(message.written) else "Asia/Taipei"
+        places = {"zh-CN": "Asia/Shanghai", "zh-TW": "Asia/Taipei"}
+        return places.get(chinese_of(message.written), "Etc/GMT-8")  # who writes English may be in Singapore
     return "Asia/Tokyo" if (sign, hours) == ("+", 9) else f"Etc/GMT{'-' if sign == '+' else '+'}{hours}"
 
 
@@ -326,8 +327,3 @@ def _title(zone: str) -> str:
         "_".join(word.capitalize() if word not in ("of", "es") else word for word in part.split("_"))
         for part in zone.lower().split("/")
     )
-
-
-def is_simplified(written: str) -> bool:
-    """Whether a text holds Han characters, and none of them is Traditional only."""
-    return simplify(written) == written and any("\u4e00" <= char <= "\u9fff" for char in written)

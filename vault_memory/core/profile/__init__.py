@@ -11,7 +11,8 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.profile import computed, suggestions
     from vault_memory.core.profile.computed import PastTurn, TopicMention
-    from vault_memory.core.profile.fields import FIELDS, LOCALES, NOTE
+    from vault_memory.core.profile.fields import FIELDS, LANGUAGE, LOCALES, NOTE
+    from vault_memory.core.profile.languages import labels_for, language_name, language_tag
     from vault_memory.core.profile.policy import (
         Change,
         ChangeOp,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         FieldLine,
         Item,
         Profile,
+        canonical,
         clean,
         new_profile,
         with_value,
@@ -46,6 +48,7 @@ __all__ = [
     "FIELDS",
     "FieldLine",
     "Item",
+    "LANGUAGE",
     "LOCALES",
     "MAX_PROFILE_CHARS",
     "NOTE",
@@ -59,9 +62,13 @@ __all__ = [
     "changed",
     "changes_between",
     "taken_back",
+    "canonical",
     "clean",
     "computed",
     "counts_in",
+    "labels_for",
+    "language_name",
+    "language_tag",
     "merge",
     "new_profile",
     "subject",
@@ -80,6 +87,7 @@ __getattr__ = lazy_exports(
         "FIELDS": "fields",
         "FieldLine": "profile",
         "Item": "profile",
+        "LANGUAGE": "fields",
         "LOCALES": "fields",
         "MAX_PROFILE_CHARS": "profile",
         "NOTE": "fields",
@@ -93,8 +101,12 @@ __getattr__ = lazy_exports(
         "changed": "policy",
         "changes_between": "policy",
         "taken_back": "policy",
+        "canonical": "profile",
         "clean": "profile",
         "counts_in": "policy",
+        "labels_for": "languages",
+        "language_name": "languages",
+        "language_tag": "languages",
         "merge": "policy",
         "new_profile": "profile",
         "subject": "policy",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 LOCALES = ("zh-TW", "zh-CN", "en")
+"""The labels that there are, first those of a profile whose person has shown no script yet."""
 Form = Literal["scalar", "list", "text"]
 """`scalar`: one value · `list`: canonical names · `text`: a list of the person's own words."""
 
@@ -35,12 +36,14 @@ SECTIONS: dict[str, tuple[str, str, str]] = {
     "interaction": ("互動特徵", "互动特征", "Interaction"),
     "other": ("其他記憶", "其他记忆", "Other memories"),
 }
+LANGUAGE = "language"
+"""The key of the language of the replies; a value is read by `languages.language_tag`."""
 NOTE = "note"
 """The key of the section `other`: each bullet there is one note, whatever its text."""
 
 _ROWS: list[Field] = [
     Field("display_name", "basics", "scalar", ("稱呼", "称呼", "Name")),
-    Field("language", "basics", "scalar", ("語言偏好", "语言偏好", "Language")),
+    Field(LANGUAGE, "basics", "scalar", ("語言偏好", "语言偏好", "Language")),
     Field("timezone", "basics", "scalar", ("時區", "时区", "Time zone")),
     Field("joined", "basics", "scalar", ("加入日期", "加入日期", "Joined")),
     Field("languages", "background", "list", ("程式語言", "编程语言", "Programming languages")),

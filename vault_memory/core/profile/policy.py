@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from vault_memory.core.profile.fields import FIELDS, NOTE
-from vault_memory.core.profile.profile import Item, Profile, clean, with_value, without_value
+from vault_memory.core.profile.profile import Item, Profile, canonical, clean, with_value, without_value
 from vault_memory.core.text import comparable, same
 
 Op = Literal["set", "add", "remove"]
@@ -53,7 +53,9 @@ class Signal:
     def cleaned(self) -> str:
         """The value as the profile holds it; empty if it cannot."""
         row = FIELDS.get(self.key)
-        return clean(self.value, "scalar" if self.key == NOTE or row is None else row.form)
+        if row is None:
+            return clean(self.value)
+        return canonical(self.key, clean(self.value, "scalar" if self.key == NOTE else row.form))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from vault_memory.core.profile.fields import (
     FIELDS,
+    LANGUAGE,
     LOCALES,
     MAX_VALUE_CHARS,
     NOTE,
@@ -30,6 +31,7 @@ from vault_memory.core.profile.fields import (
     Field,
     Form,
 )
+from vault_memory.core.profile.languages import language_tag
 from vault_memory.core.reading import lines as lines_of
 from vault_memory.core.text import comparable, one_line
 from vault_memory.errors import TooLarge
@@ -76,6 +78,14 @@ def clean(value: str, form: Form = "scalar") -> str:
     while has_mark:
         value, has_mark = split_mark(value)
     return value
+
+
+def canonical(key: str, value: str) -> str:
+    """A value of a scalar in its usual spelling: `dark` for `Dark`, the tag of a language; any other as it is."""
+    row = FIELDS[key]
+    if key == LANGUAGE:
+        return language_tag(value) or value
+    return next((valid for valid in row.values if valid.casefold() == value.casefold()), value)
 
 
 @dataclass(frozen=True)
@@ -125,7 +135,7 @@ class Profile:
     """
 
     text: str
-    default_locale: str = field(default="zh-TW", compare=False)
+    default_locale: str = field(default=LOCALES[0], compare=False)
 
     def __post_init__(self) -> None:
         if len(self.text) > MAX_PROFILE_CHARS:
@@ -135,12 +145,12 @@ class Profile:
             )
 
     @classmethod
-    def parse(cls, text: str, default_locale: str = "zh-TW") -> Profile:
+    def parse(cls, text: str, default_locale: str = LOCALES[0]) -> Profile:
         """Any text is a profile; `default_locale` is used where the text does not show its language."""
         return cls(text, default_locale)
 
     @classmethod
-    def decode(cls, data: bytes, default_locale: str = "zh-TW") -> Profile:
+    def decode(cls, data: bytes, default_locale: str = LOCALES[0]) -> Profile:
         """A profile from the bytes of its file; `encode` gives back bytes that are not UTF-8 unchanged."""
         return cls(data.decode("utf-8", "surrogateescape"), default_locale)
 
@@ -168,7 +178,8 @@ class Profile:
 
     def is_strong(self, key: str, value: str) -> bool:
         """Whether the file marks this value of the key as strong."""
-        return any(item.strong and item.comparable == comparable(value) for item in self.items(key))
+        wanted = comparable(canonical(key, value))
+        return any(item.strong and item.comparable == wanted for item in self.items(key))
 
     def problems(self) -> list[str]:
         """What a person may want to correct: duplicated fields and invalid values, each with its line."""
@@ -205,6 +216,11 @@ class Profile:
                 f"line {first.index + 1}: {key} must be one of {', '.join(row_of_key.values)}, not {item.value!r}"
                 for item in first.items
                 if row_of_key.values and item.value not in row_of_key.values
+            ]
+            messages += [
+                f"line {first.index + 1}: {item.value!r} is no language that is known: write a tag such as zh-TW"
+                for item in first.items
+                if key == LANGUAGE and not language_tag(item.value)
             ]
         return messages
 
@@ -397,8 +413,9 @@ class Profile:
         return Profile(text, self.default_locale)
 
 
-def new_profile(locale: str, *, language: str, timezone: str, joined: str) -> Profile:
-    """The profile of a new person; `joined` is the day (YYYY-MM-DD). Every field has its line, most of them empty."""
+def new_profile(locale: str, *, joined: str, language: str = "", timezone: str = "") -> Profile:
+    """The profile of a new person with the labels of `locale`; `joined` is the day (YYYY-MM-DD). Every field has its
+    line. Those that nobody has filled are empty: a language and a time zone are never made up."""
     column = LOCALES.index(locale)
     colon = ": " if locale == "en" else "："
     filled = {"language": language, "timezone": timezone, "joined": joined}
@@ -416,7 +433,7 @@ def with_value(key: str, items: Sequence[Item], value: str, *, strong: bool = Fa
     Raises `ValueError` for an unknown key, and for an empty or invalid value.
     """
     row = _row(key)
-    new = Item(clean(value, row.form if key != NOTE else "scalar"), strong)
+    new = Item(canonical(key, clean(value, row.form if key != NOTE else "scalar")), strong)
     if not new.value or (row.values and new.value not in row.values):
         raise ValueError(f"{value!r} is not a value of {key}")
     if row.form == "scalar":
@@ -513,6 +530,4 @@ def _parse_items(key: str, value: str) -> tuple[Item, ...]:
     row = FIELDS[key]
     parts = [value] if row.form == "scalar" else SEPARATORS.split(value)
     items = [Item.parse(part) for part in parts if part.strip()]
-    # A person may write `Dark`; the valid value is `dark`.
-    canonical = {valid.casefold(): valid for valid in row.values}
-    return tuple(Item(canonical.get(item.value.casefold(), item.value), item.strong) for item in items if item.value)
+    return tuple(Item(canonical(key, item.value), item.strong) for item in items if item.value)

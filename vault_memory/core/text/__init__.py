@@ -1,6 +1,6 @@
 """Text made comparable: one spelling for Traditional and Simplified Chinese, full and half width, and inflected
-English. Also the terms that a search looks for, dates written in words, and the patterns that rules are
-written in."""
+English. Also the script that a text is written in, the terms that a search looks for, dates written in words, and the
+patterns that rules are written in."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from vault_memory.core.text import phrases, synonyms, tokens
     from vault_memory.core.text.fold import comparable, fold, normalize, one_line, same, simplify, translated
     from vault_memory.core.text.phrases import Matcher, lazily, matches, stands_in
+    from vault_memory.core.text.script import OTHER, chinese_of, script_of, script_of_last
     from vault_memory.core.text.tokens import QueryTerms
 
 __all__ = [
     "Matcher",
+    "OTHER",
     "QueryTerms",
+    "chinese_of",
     "comparable",
     "fold",
     "lazily",
@@ -25,6 +28,8 @@ __all__ = [
     "one_line",
     "phrases",
     "same",
+    "script_of",
+    "script_of_last",
     "simplify",
     "stands_in",
     "synonyms",
@@ -36,7 +41,9 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "Matcher": "phrases",
+        "OTHER": "script",
         "QueryTerms": "tokens",
+        "chinese_of": "script",
         "comparable": "fold",
         "fold": "fold",
         "lazily": "phrases",
@@ -44,6 +51,8 @@ __getattr__ = lazy_exports(
         "normalize": "fold",
         "one_line": "fold",
         "same": "fold",
+        "script_of": "script",
+        "script_of_last": "script",
         "simplify": "fold",
         "stands_in": "phrases",
         "translated": "fold",

@@ -19,7 +19,7 @@ _STRETCH_CHARS = 64_000
 
 def simplify(text: str) -> str:
     """The text with each Traditional Chinese character replaced by its Simplified one; the same length, idempotent."""
-    return translated(text, _simplified())
+    return translated(text, simplified())
 
 
 def translated(text: str, table: Mapping[int, int]) -> str:
@@ -79,14 +79,15 @@ def _without_many_marks(run: re.Match[str]) -> str:
 
 
 @cache
-def _simplified() -> dict[int, int]:
+def simplified() -> dict[int, int]:
+    """Each Traditional character and its Simplified one, as code points; also compatibility forms."""
     return str.maketrans(_TRADITIONAL, _SIMPLIFIED)
 
 
 @cache
 def _folded() -> dict[int, int]:
     full_width = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-    return _simplified() | full_width | {0x3000: 0x20}
+    return simplified() | full_width | {0x3000: 0x20}
 
 
 _TRADITIONAL = (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vault_memory.core.profile import LOCALES
 from vault_memory.interfaces.cli import Context, echo, one_line, pass_context, plural, show_foreign
 
 if TYPE_CHECKING:
@@ -27,7 +28,12 @@ _MAX_NAMED = 20
     type=click.Choice(["markdown", "everything"]),
     help="With --adopt, in a folder without git: the files that git is to track. Default: asked, else markdown.",
 )
-def init(folder: Path, adopt: bool, track: str | None) -> None:
+@click.option(
+    "--locale",
+    type=click.Choice(LOCALES),
+    help="Language of new profiles and of headings. Default: each person's own words decide.",
+)
+def init(folder: Path, adopt: bool, track: str | None, locale: str | None) -> None:
     """Make DIR (default: the current folder) a vault: starter notes, git repository, hooks, first commit.
 
     It may be run again: it adds what is missing and changes nothing else. With --adopt it shows what it will add and
@@ -41,7 +47,7 @@ def init(folder: Path, adopt: bool, track: str | None) -> None:
     except click.Abort:
         echo("nothing was changed", err=True)
         raise
-    created = create_vault(folder, adopt=adopt, track_all=track_all)
+    created = create_vault(folder, adopt=adopt, track_all=track_all, locale=locale or "")
     for path in created.written:
         echo(f"  wrote {path}")
     for line in created.hooks:

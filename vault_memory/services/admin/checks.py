@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from vault_memory.adapters import files, git
 from vault_memory.adapters.scan import walk
 from vault_memory.adapters.watcher import Watcher
+from vault_memory.config import is_zone
 from vault_memory.core import layout
 from vault_memory.core.privacy import shown_address
 from vault_memory.core.profile import Profile
@@ -73,7 +74,9 @@ def _settings(vault: Vault) -> CheckResult:
     if strange := sorted(name for name in names if not layout.is_user_id(name)):
         message = f"off_record names nobody by {', '.join(map(repr, strange))}, so their turns are kept"
         return message, f"name a user id, or map that name to one under [identities] in {layout.SETTINGS_FILE}"
-    return f"{layout.SETTINGS_FILE} is valid", ""
+    now, locale = vault.now().astimezone(vault.config.zone()), vault.config.locale or "as each person writes"
+    zone = f"{vault.config.timezone or 'of this system'}, now {now:%H:%M %z}"
+    return f"{layout.SETTINGS_FILE} is valid; locale {locale}; time zone {zone}", ""
 
 
 def _trust(vault: Vault) -> CheckResult:
@@ -181,7 +184,11 @@ def _profiles(vault: Vault) -> CheckResult:
         except (ForeignFile, TooLarge) as error:
             problems.append(str(error))
         else:
-            problems += [f"{layout.user_dir(user_id) / layout.PROFILE}, {problem}" for problem in profile.problems()]
+            found = profile.problems()
+            if (zone := profile.line_of("timezone")) and zone.items and not is_zone(zone.items[0].value):
+                what = f"{zone.items[0].value!r} is no time zone that is known"
+                found.append(f"line {zone.index + 1}: {what}: write an IANA name such as Asia/Taipei")
+            problems += [f"{layout.user_dir(user_id) / layout.PROFILE}, {problem}" for problem in found]
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         return f"{problems[0]}{more}", "correct the line; until then it stays as you wrote it"

@@ -12,7 +12,8 @@ from vault_memory.adapters import files
 from vault_memory.adapters.git import Repository
 from vault_memory.adapters.history import ASSISTANT, WAITING_DIR, Draft, FileChange, History
 from vault_memory.adapters.machine import MachineRecord
-from vault_memory.core import layout
+from vault_memory.config import Config
+from vault_memory.core import layout, setting_checks
 from vault_memory.errors import Busy, ForeignFile, Unwritable, UsageError, in_command
 from vault_memory.services import starter
 from vault_memory.services.admin.access import drop_tokens, foreign_tokens, own_token
@@ -39,12 +40,13 @@ class Created:
     notes: tuple[str, ...] = ()
 
 
-def create_vault(folder: str | Path, *, adopt: bool = False, track_all: bool = False) -> Created:
+def create_vault(folder: str | Path, *, adopt: bool = False, track_all: bool = False, locale: str = "") -> Created:
     """Make `folder` a vault, or complete an existing one.
 
     `adopt` is needed for a folder that holds files but is not a vault, an Obsidian vault for example. Its notes stay as
     they are; our settings and rules are added (see `plan_adoption`, also for `track_all`). Without `adopt`, raises
-    `UsageError` for such a folder.
+    `UsageError` for such a folder. A new vault's settings name the `locale` (`zh-TW`, `zh-CN` or `en`; empty: none);
+    raises `UsageError` for any other, and for one that differs from that of an existing vault.
 
     Tokens that lie in a folder which this machine did not make a vault are ended, and the vault gets a new one of its
     own; indexes that lie there are made anew from the notes, and commits that wait there are dropped. Raises
@@ -59,6 +61,13 @@ def create_vault(folder: str | Path, *, adopt: bool = False, track_all: bool = F
             f"{root} is a folder of the vault {outer}, and no other vault can be in it: name another folder"
         )
     is_vault = (root / layout.SETTINGS_FILE).is_file()
+    if wrong := setting_checks.locale(locale):
+        raise UsageError(f"the locale {wrong}")
+    if is_vault and locale not in ("", Config.load(root / layout.SETTINGS_FILE, {}).locale):
+        raise UsageError(
+            f'{root} has its settings already, and they stay as they are: write locale = "{locale}" in '
+            f"{layout.SETTINGS_FILE} yourself"
+        )
     is_foreign = not is_vault and root.is_dir() and any(root.iterdir())
     if is_foreign and not adopt:
         raise UsageError(
@@ -76,7 +85,7 @@ def create_vault(folder: str | Path, *, adopt: bool = False, track_all: bool = F
         drop_indexes(root)
     ignored = plan_adoption(root, track_all=track_all).ignored if is_foreign else ()
     action = "adopt this folder" if is_foreign else "complete the vault" if is_vault else ""
-    created = _complete(root, action, ignored)
+    created = _complete(root, action, ignored, locale)
     return created if is_ours else replace(created, notes=(*make_tokens(root), *dropped, *created.notes))
 
 
@@ -134,12 +143,13 @@ def drop_waiting(root: Path) -> list[str]:
     return [f"commits that waited in the folder's .git are dropped ({shown}): what they were to commit is in the notes"]
 
 
-def _complete(root: Path, action: str, ignored: Sequence[str] = ()) -> Created:
-    """`action` names what is completed; "" for a new vault. `ignored` are more lines for its `.gitignore`."""
+def _complete(root: Path, action: str, ignored: Sequence[str] = (), locale: str = "") -> Created:
+    """`action` names what is completed; "" for a new vault. `ignored` are more lines for its `.gitignore`, `locale` is
+    for its new settings."""
     Repository(root).refuse_links()
     before = {path: files.read(root / path) for path in (PurePosixPath(".gitignore"), PurePosixPath(".gitattributes"))}
     # An existing vault gets only what it needs: a person may have deleted the rest on purpose.
-    written = starter.lay_out(root, adopt=bool(action), ignored=ignored)
+    written = starter.lay_out(root, adopt=bool(action), ignored=ignored, locale=locale)
     History.create(root)
     vault = open_vault(root)
     hooks = starter.install_hooks(vault.history.git_dir)

@@ -104,7 +104,7 @@ def edit_drafts(
         return []
     if reading.not_utf_8(before) or reading.not_utf_8(after):
         return []
-    old, new = (Profile.decode(data, vault.config.locale) for data in (before, after))
+    old, new = (Profile.decode(data) for data in (before, after))
     changes = changes_between(old, new, _MAX_PREFERENCES)
     contents = [*versions(old, changes[:-1]), after]
     if len(contents) < len(changes):

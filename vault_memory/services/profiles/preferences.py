@@ -21,6 +21,7 @@ from vault_memory.core.profile import (
     Item,
     Profile,
     Signal,
+    canonical,
     changes_between,
     taken_back,
 )
@@ -112,7 +113,7 @@ def replace_preferences(
 def unset_preference(vault: Vault, user_id: str, key: str, value: str | None = None) -> list[Change]:
     """Remove a value; without `value` all values of the key. Raises `NotFound` if it is not there."""
     current = [p.value for p in list_preferences(vault, user_id) if p.key == _checked_key(key)]
-    gone = [v for v in current if value is None or same(v, value)]
+    gone = [v for v in current if value is None or same(v, canonical(key, value))]
     if not gone:
         raise NotFound(f"{key} {'has no value' if value is None else f'does not hold {value!r}'}: nothing to unset")
     return _apply(vault, user_id, *(Signal(key, "remove", v, "manual") for v in gone))
@@ -200,7 +201,7 @@ def _set_signal(key: str, value: str) -> Signal:
         raise UsageError(
             f"{key} takes a text, not a {type(value).__name__}: set each of several values by its own call"
         )
-    signal = Signal(key, "set" if row.form == "scalar" else "add", redact(value).text, "manual")
+    signal = Signal(key, "set" if row.form == "scalar" else "add", canonical(key, redact(value).text), "manual")
     if not signal.cleaned():
         raise UsageError(f"{key} needs a value; `vault-memory pref unset {key}` removes it")
     if row.values and signal.value not in row.values:

@@ -18,6 +18,7 @@ from vault_memory.core import layout, reading, trailers
 from vault_memory.core.privacy import redact, without_private
 from vault_memory.core.profile import (
     FIELDS,
+    LOCALES,
     Change,
     Evidence,
     Profile,
@@ -26,13 +27,14 @@ from vault_memory.core.profile import (
     changed,
     changes_between,
     counts_in,
+    labels_for,
     merge,
     new_profile,
     subject,
     suggestions,
     versions,
 )
-from vault_memory.core.text import comparable, same
+from vault_memory.core.text import comparable, same, script_of
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import TooLarge
 from vault_memory.services.vault import Vault
@@ -81,7 +83,8 @@ class ProfileFiles:
     """Both files as they are on disk; `at` is the time of the change, in the user's time zone: that of the turn, if a
     turn is the reason.
 
-    `stored` holds the bytes of USER.md; for a user without one it is None, and `profile` is a new profile.
+    `stored` holds the bytes of USER.md; for a user without one it is None, and `profile` is a new profile: its labels
+    are those of the vault's locale, else of the script of what the person `said`.
     """
 
     vault: Vault
@@ -105,18 +108,20 @@ class ProfileFiles:
         at: datetime,
         read: Callable[[Path], bytes | None] = files.read,
         later: LaterChanges | None = None,
+        said: str = "",
     ) -> ProfileFiles:
         """Read both files with `read`. A caller that will change them holds the user's lock; `later` is what it has
-        found in an attempt before."""
+        found in an attempt before, `said` the person's words, if it has any."""
         later = later or LaterChanges(vault, user_id, at)
         config = vault.config
+        labels = config.locale or labels_for(script_of(said)) or LOCALES[0]
         stored = read(vault.path(user_id, layout.PROFILE))
         if stored is None:
             at = at.astimezone(config.zone())
             joined = at.date().isoformat()
-            profile = new_profile(config.locale, language=config.locale, timezone=config.timezone, joined=joined)
+            profile = new_profile(labels, joined=joined, language=config.locale, timezone=config.timezone)
         else:
-            profile = Profile.decode(stored, config.locale)
+            profile = Profile.decode(stored, labels)
             at = at.astimezone(config.zone(_timezone_in(profile)))
         return cls(vault, user_id, at, stored, profile, read(vault.path(user_id, layout.FEEDBACK)), later)
 

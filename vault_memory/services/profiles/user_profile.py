@@ -39,7 +39,7 @@ def user_profile(vault: Vault, user_id: str) -> UserProfile:
         raise NotFound(
             f"user {user_id!r} has no {layout.PROFILE}: the first turn or `vault-memory pref set` creates it"
         )
-    preferences = Profile.decode(stored, vault.config.locale).values()
+    preferences = Profile.decode(stored).values()
     return UserProfile(user_id, stored.decode("utf-8", "replace"), preferences, _version(stored))
 
 

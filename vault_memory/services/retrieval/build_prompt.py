@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,9 +15,9 @@ from vault_memory.adapters import files
 from vault_memory.adapters.embedding import OFFLINE
 from vault_memory.core import layout, reading
 from vault_memory.core.chat import Cut, Section, escape, escape_line, prompt
-from vault_memory.core.profile import Profile
+from vault_memory.core.profile import LANGUAGE, Profile
 from vault_memory.core.ranking import Candidates, rank
-from vault_memory.core.text import tokens
+from vault_memory.core.text import script_of, script_of_last, tokens
 from vault_memory.errors import LargeObject, TooLarge
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.notes import skill as skill_named
@@ -142,7 +142,7 @@ class _Builder:
         self._user = user_id
         self._request = request
         self._said = said or request
-        self._language = vault.config.locale
+        self._profile: Profile | None = None
         self._sections: list[Section] = []
         self._passages: list[Passage] = []
         self._turns: list[tuple[str, str]] = []
@@ -157,11 +157,10 @@ class _Builder:
             stored = files.read(self._vault.path(self._user, layout.PROFILE))
             if stored is None:
                 return
-            language = Profile.decode(stored, self._vault.config.locale).get("language")
+            self._profile = Profile.decode(stored)
         except TooLarge as error:
             self._degraded.append(f"no profile: {error}")
             return
-        self._language = language if isinstance(language, str) else self._language
         rows = reading.lines(stored.decode("utf-8", "replace").strip())
         filled: list[str] = []
         below = _HEADING
@@ -288,6 +287,24 @@ class _Builder:
         if all(tokens.is_han_piece(term) for term in shared):  # in a passage that is not Chinese, by their synonyms
             terms = TERMS_PER_HAN_WORD if tokens.is_han(hit.content) else rank.SYNONYM_SHARE
         return evidence.keyword_score >= MIN_SHARED_WEIGHT * terms * self._rarest[hit.scope]
+
+    @cached_property
+    def _language(self) -> str:
+        """The language of our own lines: the profile's, without a profile the vault's; where that is empty, or Chinese
+        in no script, the script of what the person wrote last."""
+        stated = self._profile.get(LANGUAGE) if self._profile else self._vault.config.locale
+        language = str(stated or "")
+        if language == "zh":
+            scripts = map(script_of, self._written())
+            return next((script for script in scripts if script.startswith("zh-")), language)
+        return language or script_of_last(self._written())
+
+    def _written(self) -> Iterator[str]:
+        """What the person wrote, the newest first; of a group only the request."""
+        yield self._request
+        if self._profile:
+            for _, turn in newest_turns(self._vault, self._user, HISTORY_TURNS):
+                yield str(turn.get("user_message") or "")
 
     @cached_property
     def _rarest(self) -> dict[str, float]:

@@ -31,8 +31,8 @@ from vault_memory.core import layout, reading, trailers
 from vault_memory.core.extraction import extract
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
-from vault_memory.core.profile import Change, Suggestion
-from vault_memory.core.text import one_line
+from vault_memory.core.profile import LANGUAGE, LOCALES, Change, Profile, Suggestion, labels_for, language_tag
+from vault_memory.core.text import one_line, script_of_last
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, ForeignFile, HistoryError, NotFound, TooLarge, Unwritable, UsageError
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
@@ -468,12 +468,13 @@ def _learn(
     def decide() -> Plan[_Learned]:
         vault.refuse_renamed(turn.user_id, as_of)
         begin()
-        state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later)
+        state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later, said)
         new = state.unrecorded(signals, line.source) if is_reply else signals
         counting, suggestions = state.hear(new, _conversation(turn))
         changes, evidence = state.merge(counting)
         learned = _Learned(tuple(changes), tuple(suggestions))
-        logs = _log_entries(vault, turn, at, quote, changes, cache, is_reply=is_reply)
+        labels = vault.config.locale or _labels(said, state.profile)
+        logs = _log_entries(vault, turn, at, quote, changes, cache, labels, is_reply=is_reply)
         if evidence or suggestions:
             logs.append(state.with_evidence([*evidence, *suggestions], line.source))
         subject = f"log({turn.user_id}): {at:%Y-%m-%d %H:%M}"
@@ -495,18 +496,25 @@ def _conversation(turn: Turn) -> str:
 
 
 def _log_entries(
-    vault: Vault, turn: Turn, at: datetime, quote: str, changes: list[Change], cache: ReadCache, *, is_reply: bool
+    vault: Vault,
+    turn: Turn,
+    at: datetime,
+    quote: str,
+    changes: list[Change],
+    cache: ReadCache,
+    labels: str,
+    *,
+    is_reply: bool,
 ) -> list[FileChange]:
     """The daily log with a new entry, unless it has one for the question; MEMORY.md with one too if the reply is long
-    enough to be a task."""
-    locale = vault.config.locale
+    enough to be a task. `labels` is the locale of their labels."""
     summaries = [change.summary() for change in changes]
 
     def daily(request: str) -> str:
-        return journal.daily_entry(at, request, turn.skill, summaries, locale)
+        return journal.daily_entry(at, request, turn.skill, summaries, labels)
 
     def memory(request: str) -> str:
-        return journal.memory_entry(at, request, turn.skill, turn.exit_code, locale)
+        return journal.memory_entry(at, request, turn.skill, turn.exit_code, labels)
 
     def appended(source: str, title: str, entry: Callable[[str], str]) -> FileChange:
         path, before = layout.user_dir(turn.user_id) / source, cache.read(vault.path(turn.user_id, source))
@@ -522,8 +530,16 @@ def _log_entries(
     is_quiet = is_reply or (turn.context is not None and not turn.user_message)  # there is nothing to quote
     logs = [] if is_quiet else [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
     if len(turn.assistant_message or "") > journal.MEMORY_REPLY_CHARS:
-        logs.append(appended(layout.MEMORY_LOG, journal.memory_title(locale), memory))
+        logs.append(appended(layout.MEMORY_LOG, journal.memory_title(labels), memory))
     return logs
+
+
+def _labels(said: str, profile: Profile) -> str:
+    """The locale of a log's labels in a vault that names none: that of the person's language, else of the script of
+    what they said, else of their profile."""
+    language = language_tag(str(profile.get(LANGUAGE) or ""))
+    found = (labels_for(language), labels_for(script_of_last([said])), profile.locale, LOCALES[0])
+    return next(labels for labels in found if labels and (language != "zh" or labels != "en"))
 
 
 class _Redactor:
