@@ -7,7 +7,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test test-all check audit bench clients clean
+.PHONY: help setup run demo test test-all check audit bench clients train clean
 
 help:
 	@echo 'make run       set up, make ./my-vault with a sample conversation, serve it (PORT=8766 chooses another port)'
@@ -18,6 +18,7 @@ help:
 	@echo 'make test-all  check, test, and the soaks: a long life replayed, twenty writers at once; many minutes'
 	@echo 'make audit     look up every installed dependency in the database of known vulnerabilities (needs the network)'
 	@echo 'make bench     the benchmarks, each against a floor of the same run'
+	@echo 'make train     learn the judge of preferences anew from the labelled turns: a minute'
 	@echo 'make clients   install the chat clients of tests/clients into .clients, to record their sessions anew (needs the network)'
 	@echo 'make clean     remove .venv and caches; ./my-vault stays'
 
@@ -82,6 +83,10 @@ audit: setup
 
 bench: setup
 	@for script in benchmarks/*.py; do echo "== $$script"; .venv/bin/python "$$script" || exit 1; done
+
+# Deterministic: the same turns give the same bytes. The figures are of turns that neither rules nor weights had seen.
+train: setup
+	.venv/bin/python benchmarks/judge_training.py
 
 # Optional: `make test` replays recorded sessions and needs none of them.
 clients: setup

@@ -2,8 +2,10 @@
 
     python benchmarks/preferences.py tests/data/preferences/tuning.jsonl [--errors]
 
-The floor in the same run is word search: a style word or a technology anywhere in the message is a preference.
-The last line is JSON: precision, recall, f1, none_fp (share of turns without preferences that got one), p50_ms, p99_ms.
+The floor in the same run is word search: a style word or a technology anywhere in the message is a preference. The
+rules alone stand beside the judge. The last line is JSON: precision, recall, f1, none_fp (share of turns without
+preferences that got one), recall_suggested (suggestions counted as found), none_suggested (share of turns without
+preferences that left a suggestion), p50_ms, p99_ms.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 
 from labels import Score, score
 
-from vault_memory.core.extraction import extract, load_lexicon
+from vault_memory.core.extraction import extract, extract_by_rules, load_lexicon
 from vault_memory.core.profile import Signal
 from vault_memory.core.text.fold import fold
 
@@ -32,10 +34,14 @@ def main() -> None:
     turns = [json.loads(line) for line in options.path.read_text(encoding="utf-8").splitlines() if line.strip()]
     hear(turns[0])  # compiles the lexicon
     floor, _ = measure(turns, word_search)
+    rules, _ = measure(turns, hear_by_rules)
     ours, times = measure(turns, hear, options.errors)
+    all_heard = sum((score(turn, extracted(turn)) for turn in turns), Score())
+    none = [turn for turn in turns if not turn["expect"]]
+    suggested = sum(any(signal.is_suggestion for signal in extracted(turn)) for turn in none)
     print(f"{options.path.name}: {len(turns)} turns, {ours.none} of them without preferences\n")
     print(f"{'':16}{'precision':>10}{'recall':>8}{'f1':>7}{'none_fp':>9}{'exact':>7}")
-    for name, result in (("word search", floor), ("extract", ours)):
+    for name, result in (("word search", floor), ("rules alone", rules), ("rules and judge", ours)):
         print(
             f"{name:16}{result.precision:10.3f}{result.recall:8.3f}{result.f1:7.3f}{result.none_fp:9.3f}{result.exact:7d}"
         )
@@ -46,14 +52,25 @@ def main() -> None:
         "recall": ours.recall,
         "f1": ours.f1,
         "none_fp": ours.none_fp,
+        "recall_suggested": all_heard.recall,
+        "none_suggested": suggested / max(1, len(none)),
         "p50_ms": p50,
         "p99_ms": p99,
     }
     print(json.dumps({name: round(value, 4) for name, value in figures.items()}))
 
 
-def hear(turn: Turn) -> list[Signal]:
+def extracted(turn: Turn) -> list[Signal]:
     return extract(turn["user_msg"], turn["assistant_msg"], turn["existing"])
+
+
+def hear(turn: Turn) -> list[Signal]:
+    """What is written."""
+    return [signal for signal in extracted(turn) if not signal.is_suggestion]
+
+
+def hear_by_rules(turn: Turn) -> list[Signal]:
+    return extract_by_rules(turn["user_msg"], turn["assistant_msg"], turn["existing"])
 
 
 def word_search(turn: Turn) -> list[Signal]:

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.pace import assert_at_most, repeated
-from vault_memory.core.extraction import extract
+from vault_memory.core.extraction import extract_by_rules as extract
 
 TUNING = Path(__file__).parents[2] / "data" / "preferences" / "tuning.jsonl"
 

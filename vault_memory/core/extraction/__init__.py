@@ -1,4 +1,4 @@
-"""What a turn says about its person: preferences, extracted by rules (`extract`) with the words of a lexicon.
+"""What a turn says about its person: rules propose preferences by the words of a lexicon, a judge decides (`extract`).
 
 `llm` holds the question to a language model about a turn, and checks its response against the person's words.
 """
@@ -11,14 +11,18 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.extraction import llm
+    from vault_memory.core.extraction.judge.hearing import explain, extract, problem
     from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon, problem_with
-    from vault_memory.core.extraction.rules import extract
+    from vault_memory.core.extraction.rules import extract_by_rules
 
 __all__ = [
     "Lexicon",
+    "explain",
     "extract",
+    "extract_by_rules",
     "llm",
     "load_lexicon",
+    "problem",
     "problem_with",
 ]
 
@@ -26,8 +30,11 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "Lexicon": "lexicon",
-        "extract": "rules",
+        "explain": "judge.hearing",
+        "extract": "judge.hearing",
+        "extract_by_rules": "rules",
         "load_lexicon": "lexicon",
+        "problem": "judge.hearing",
         "problem_with": "lexicon",
     },
 )

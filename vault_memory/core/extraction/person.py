@@ -312,14 +312,20 @@ def _by_offset(text: str, message: Message) -> str | None:
 
 
 def _by_place(text: str, lexicon: Lexicon) -> str | None:
-    """The zone of the last place named; of overlapping names the longest counts (新德里, not 德里)."""
-    places = longest(
+    """The zone of the last place named."""
+    named = places(text, lexicon)
+    return max(named)[2] if named else None
+
+
+def places(text: str, lexicon: Lexicon) -> list[tuple[int, int, str]]:
+    """Start, end and zone of each place named; of overlapping names the longest counts (新德里, not 德里)."""
+    named = longest(
         (match.start(), match.end(), zone)
         for zone in lexicon.sections("people.zone")
         for match in lexicon.words(f"people.zone.{zone}").finditer(text)
         if polarity(text, match.start(), match.end(), lexicon, []) > 0
     )
-    return max(places)[2].replace("-", "/") if places else None
+    return [(start, end, zone.replace("-", "/")) for start, end, zone in named]
 
 
 def _title(zone: str) -> str:

@@ -29,17 +29,22 @@ _STYLES_OF_A_TEXT = ("theme", "response_style", "design_style", "examples")
 _FREE_TEXT = ("current_projects", "recent_topics", "weaknesses", "strengths", "note")
 _INCIDENTAL = ("recent_topics", *skills.TECHNOLOGY_LISTS)
 """A note may name one of these and stay a note."""
-_NOTHING: Mapping[str, str | list[str]] = MappingProxyType({})
+NOTHING_STORED: Mapping[str, str | list[str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class _Turn:
-    """What the rules know of a turn; `has_reply`: the message follows a reply."""
+class HeardTurn:
+    """What the rules know of a turn. `reply`: the one before the message, context only."""
 
     message: speech.Message
+    clauses: list[Clause]
     existing: Mapping[str, str | list[str]]
-    has_reply: bool
+    reply: str
     lexicon: Lexicon
+
+    @property
+    def has_reply(self) -> bool:
+        return bool(self.reply.strip())
 
     def quote(self, start: int, end: int) -> str:
         """A stretch of the message as the reason of a signal, without secrets; empty if it is private."""
@@ -47,23 +52,29 @@ class _Turn:
         return "" if is_private(written) else redact(written).text[:MAX_QUOTE_CHARS]
 
 
-def extract(
+def read_turn(user_msg: str, reply: str, existing: Mapping[str, str | list[str]], lexicon: Lexicon) -> HeardTurn | None:
+    """The turn cut into clauses; None if nothing may be learned from it."""
+    if not user_msg.strip() or speech.gives_orders_to_the_system(user_msg):
+        return None
+    message = speech.read(user_msg, lexicon)
+    return HeardTurn(message, clauses(message, lexicon), existing, reply, lexicon)
+
+
+def extract_by_rules(
     user_msg: str,
     assistant_msg: str = "",
-    existing: Mapping[str, str | list[str]] = _NOTHING,
+    existing: Mapping[str, str | list[str]] = NOTHING_STORED,
     lexicon: Lexicon | None = None,
 ) -> list[Signal]:
-    """The preferences stated in one turn, in the order of the message.
+    """The preferences that the rules find in one turn, in the order of the message; see `judge.hearing.extract`."""
+    turn = read_turn(user_msg, assistant_msg, existing, lexicon or default_lexicon())
+    return signals_of(turn) if turn else []
 
-    `assistant_msg` is the reply before the message: context only, never a source. `existing` is the profile before the
-    turn; it decides what can be removed. Pure and deterministic; the time is bounded for a message of any length.
-    """
-    lexicon = lexicon or default_lexicon()
-    if not user_msg.strip() or speech.gives_orders_to_the_system(user_msg):
-        return []
-    turn = _Turn(speech.read(user_msg, lexicon), existing, bool(assistant_msg.strip()), lexicon)
-    after_a_text = turn.has_reply and styles.shows_a_text(assistant_msg)
-    spoken = clauses(turn.message, lexicon)
+
+def signals_of(turn: HeardTurn) -> list[Signal]:
+    """What the rules find in a turn."""
+    lexicon, existing, spoken = turn.lexicon, turn.existing, turn.clauses
+    after_a_text = turn.has_reply and styles.shows_a_text(turn.reply)
     result: list[Signal] = []
     previous = ""
     for _, group in groupby(spoken, key=lambda clause: clause.sentence):
@@ -86,7 +97,7 @@ def extract(
     return _resolved(result)
 
 
-def _of_sentence(sentence: list[Clause], previous: str, turn: _Turn) -> Iterator[Signal]:
+def _of_sentence(sentence: list[Clause], previous: str, turn: HeardTurn) -> Iterator[Signal]:
     """The signals of one sentence; `previous` is the sentence before it, as written."""
     has_others = any(clause.is_about_others for clause in sentence)
     is_about_person = not has_others and any(_MY.search(clause.text) for clause in sentence)
@@ -112,7 +123,7 @@ def _of_sentence(sentence: list[Clause], previous: str, turn: _Turn) -> Iterator
         yield from (replace(signal, quote=quote) for signal in signals)
 
 
-def _of_clause(clause: Clause, following: str, is_about_person: bool, turn: _Turn) -> list[Signal]:
+def _of_clause(clause: Clause, following: str, is_about_person: bool, turn: HeardTurn) -> list[Signal]:
     """All signals of one clause, without quotes; `is_about_person`: the sentence is about the person."""
     message, lexicon, existing = turn.message, turn.lexicon, turn.existing
     named = [item for item in message.technologies if clause.start <= item.start < clause.end]
@@ -136,7 +147,7 @@ def _of_clause(clause: Clause, following: str, is_about_person: bool, turn: _Tur
 
 
 def _is_of_the_task(
-    signal: Signal, clause: Clause, before: str, sentence: str, previous: str, about_code: bool, turn: _Turn
+    signal: Signal, clause: Clause, before: str, sentence: str, previous: str, about_code: bool, turn: HeardTurn
 ) -> bool:
     """Whether a style is that of a document, a page, a product or a task instead of the answers."""
     if signal.value in ("concise", "detailed") and _IT.search(clause.text):
@@ -200,7 +211,7 @@ _STYLES_OF_CODE_OR_PAGE = ("code_style", "examples", "design_style")
 # --- retraction -------------------------------------------------------------------------------------------------------
 
 
-def _retractions(sentence: list[Clause], previous: str, turn: _Turn) -> Iterator[Signal]:
+def _retractions(sentence: list[Clause], previous: str, turn: HeardTurn) -> Iterator[Signal]:
     """The stored values that a sentence takes back: «delete that», 那條清掉, «forget the no-examples thing».
 
     The value itself, or the name of its field, stands in the sentence or in the one before (`previous`).

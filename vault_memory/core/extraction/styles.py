@@ -42,17 +42,17 @@ def wishes(
     if (joined := _BLANK_BESIDE_HAN.sub("", clause.text)) != clause.text:
         clause = replace(clause, text=joined)
     by_key: dict[str, list[StyleMention]] = {}
-    for mention in _mentions(clause, lexicon):
+    for mention in mentions(clause, lexicon):
         by_key.setdefault(mention.style.key, []).append(mention)
-    by_key = {key: _longest(mentions) for key, mentions in by_key.items()}
+    by_key = {key: _longest(found) for key, found in by_key.items()}
     if named and not (clause.likes and clause.is_first_person):
         by_key.pop("examples", None)  # «no more jQuery examples» is about jQuery
-    for key, mentions in by_key.items():
-        if signal := _judge(key, mentions, clause, lexicon, existing, has_reply):
+    for key, found in by_key.items():
+        if signal := _judge(key, found, clause, lexicon, existing, has_reply):
             yield signal
 
 
-def _mentions(clause: Clause, lexicon: Lexicon) -> Iterator[StyleMention]:
+def mentions(clause: Clause, lexicon: Lexicon) -> Iterator[StyleMention]:
     """The styles that a clause names, in the order of the lexicon."""
     near = {key for key in lexicon.sections("styles") if lexicon.near(key, clause.text)}
     for style in lexicon.styles:

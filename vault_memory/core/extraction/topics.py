@@ -55,7 +55,7 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
     if span is None:
         yield from _asked_after(clause, named, message, lexicon)
         return
-    start, end = _trim(text, *span)
+    start, end = trim(text, *span)
     value = text[start:end]
     if not value.strip("吗么嘛呢吧啊呀"):
         yield from _asked_after(clause, named, message, lexicon)
@@ -93,7 +93,7 @@ def _asked_after(
     before = message.speech[first : clause.start].rstrip(" ,")
     at = before.rfind(",") + 1
     opens = _WHY.match(before, at)
-    start, end = _trim(before, opens.end() if opens else at, len(before))
+    start, end = trim(before, opens.end() if opens else at, len(before))
     value = before[start:end]
     if value and lexicon.words("subjects.technical").search(value) and not _OWN.search(value):
         yield Signal("recent_topics", "add", excerpt(message, first + start, first + end), "observed")
@@ -172,7 +172,7 @@ _CUT = lazily(
 )
 
 
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+def trim(text: str, start: int, end: int) -> tuple[int, int]:
     """The span without question words at either end."""
     head = _HEAD.match(text, start, end)
     start = head.end() if head else start
@@ -185,9 +185,9 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def excerpt(message: Message, start: int, end: int) -> str:
-    """A stretch of the message as the person wrote it, at most `MAX_SUBJECT_CHARS` characters."""
-    return message.written[start:end].strip()[:MAX_SUBJECT_CHARS].strip()
+def excerpt(message: Message, start: int, end: int, most: int = MAX_SUBJECT_CHARS) -> str:
+    """A stretch of the message as the person wrote it, at most `most` characters."""
+    return message.written[start:end].strip()[:most].strip()
 
 
 # --- projects ---------------------------------------------------------------------------------------------------------

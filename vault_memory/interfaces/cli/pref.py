@@ -1,4 +1,4 @@
-"""`pref set|unset|list|history|blame|restore|suggestions|accept|dismiss` and `undo`."""
+"""`pref set|unset|list|history|blame|restore|suggestions|accept|dismiss|explain` and `undo`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from vault_memory.core.profile import Change
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, echo, one_line, pass_context, plural, print_json
 from vault_memory.interfaces.cli.history import history
-from vault_memory.services import profiles
+from vault_memory.services import profiles, turns
 
+MIN_SHOWN_CHANCE = 0.05
+"""Less likely proposals are shown as JSON only."""
 _user = click.option("--user", "user_id", metavar="ID", required=True, help="Whose preferences.")
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -89,6 +91,29 @@ def blame(context: Context, user_id: str, as_json: bool, key: str) -> None:
             echo(f"  {b.change.reason}")
     if not found:
         echo(f"{key}: no commit set its value")
+
+
+@pref.command()
+@_user
+@_json
+@click.argument("message")
+@click.option("--after", "reply", metavar="TEXT", default="", help="The reply that MESSAGE follows.")
+@pass_context
+def explain(context: Context, user_id: str, as_json: bool, message: str, reply: str) -> None:
+    """Show what might be learned from MESSAGE, how likely each is, and why. Nothing is recorded."""
+    vault = context.open()
+    found = turns.explain_message(vault, user_id, message, reply)
+    if as_json:
+        print_json(found)
+        return
+    for row in [row for row in found if row["chance"] >= MIN_SHOWN_CHANCE]:
+        echo(f"{row['key']} {row['op']} {one_line(row['value'])}: {row['decision']}, chance {row['chance']:.2f}")
+        echo(f"  proposed by {row['proposed_by']}, score by its words {row['score']:+.2f}")
+        for side in ("for", "against"):
+            weighed = ", ".join(f"{one_line(name)!r} {value:+.2f}" for name, value in row[side].items())
+            echo(f"  {side}: {weighed or '-'}")
+    if not any(row["chance"] >= MIN_SHOWN_CHANCE for row in found):
+        echo("nothing in it is likely to be a preference")
 
 
 @pref.command()

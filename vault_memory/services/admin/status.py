@@ -13,7 +13,7 @@ from vault_memory.adapters import scan
 from vault_memory.adapters.git import NEXT_STEP, Growth, growth
 from vault_memory.adapters.history import HistoryState
 from vault_memory.adapters.index import Stats
-from vault_memory.core import layout
+from vault_memory.core import extraction, layout
 from vault_memory.core.notes import note
 from vault_memory.core.privacy import shown_address
 from vault_memory.core.record_kinds import KIND_OF_PATH
@@ -131,7 +131,8 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     is_judged = history.problem is None  # else git lists nothing, and the problem itself is shown
     conflicts = told(lambda: open_conflicts(vault, to_search)) if is_judged else ()
     held_back = told(lambda: [w for w in withheld(vault) if user_id in (None, layout.scope_of(PurePosixPath(w.path)))])
-    degraded = (*vault.config.waits(), *_degraded(scope_statuses, daemon, tally(vault)))
+    judging = filter(None, [extraction.problem()])
+    degraded = (*vault.config.waits(), *judging, *_degraded(scope_statuses, daemon, tally(vault)))
     refused = told(lambda: _refused_settings(vault))
     decided = told(lambda: decided_conflicts(vault)) if is_judged else ()
     notes = told(lambda: [*wrong_in_git(vault), *filter(None, [ignored_notes(vault)])])

@@ -9,6 +9,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.services.turns import feedback
+    from vault_memory.services.turns.judgement import explain_message
     from vault_memory.services.turns.record import (
         RETRY_S,
         WAIT_S,
@@ -30,6 +31,7 @@ __all__ = [
     "Tally",
     "add_reply",
     "check_time",
+    "explain_message",
     "feedback",
     "learn_waiting",
     "record_turn",
@@ -50,6 +52,7 @@ __getattr__ = lazy_exports(
         "Tally": "second_look",
         "add_reply": "record",
         "check_time": "record",
+        "explain_message": "judgement",
         "learn_waiting": "record",
         "record_turn": "record",
         "record_turns": "record",

@@ -7,7 +7,7 @@ adjustment three times makes a preference strong.
 from __future__ import annotations
 
 from vault_memory.adapters.history import ASSISTANT
-from vault_memory.core.extraction import Lexicon, extract, load_lexicon
+from vault_memory.core.extraction import Lexicon, extract_by_rules, load_lexicon
 from vault_memory.core.privacy import redact
 from vault_memory.core.profile import FIELDS, Change, Evidence, Signal
 from vault_memory.services.profiles import ProfileFiles, change_profile
@@ -43,9 +43,12 @@ def record_adjustment(vault: Vault, student_id: str, text: str, skill: str | Non
 
 
 def _wishes(text: str, lexicon: Lexicon) -> list[Signal]:
-    """The wishes for scalar preferences in an adjustment; a single word (`暗色`) is one too, as the caller says so."""
+    """The wishes for scalar preferences in an adjustment; a single word (`暗色`) is one too, as the caller says so.
+
+    The caller has judged already that it is one: the rules alone are asked.
+    """
     for sentence in (text, f"改成{text}"):
-        wishes = [s for s in extract(sentence, "", {}, lexicon) if FIELDS[s.key].form == "scalar"]
+        wishes = [s for s in extract_by_rules(sentence, "", {}, lexicon) if FIELDS[s.key].form == "scalar"]
         if wishes:
             return wishes
     return []

@@ -28,7 +28,7 @@ from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, reading, trailers
-from vault_memory.core.extraction import extract
+from vault_memory.core.extraction import extract, problem
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import LANGUAGE, LOCALES, Change, Profile, Suggestion, labels_for, language_tag
@@ -179,7 +179,7 @@ def record_turn(
         add_redactions(vault, user_id, redactions, as_of)
     record_file = layout.user_dir(user_id) / line.source.rpartition(":")[0]
     paths = [record_file, *written.paths]
-    problem = index_problem(vault, paths) if index else None
+    index_is_wrong = index_problem(vault, paths) if index else None
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
     return Recorded(
         line.source,
@@ -188,7 +188,7 @@ def record_turn(
         tuple(sources),
         written.paused,
         dict(redactions),
-        (*vault.config.waits(), *_degraded(problem)),
+        (*vault.config.waits(), *_degraded(index_is_wrong), *filter(None, [problem() if learn else None])),
         user_id,
         as_of,
         suggestions=written.result.suggestions,

@@ -1,0 +1,98 @@
+"""What a turn says about its person: the rules propose, the judge decides.
+
+Without usable weights (`problem`) the rules alone answer. What the rules take back is never judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from vault_memory.core.extraction import rules
+from vault_memory.core.extraction.judge.proposals import Proposal, Proposals
+from vault_memory.core.extraction.judge.scene import Scene
+from vault_memory.core.extraction.judge.verdicts import Verdict, decided, judged
+from vault_memory.core.extraction.judge.weights import Weights, WeightsDamaged, shipped
+from vault_memory.core.extraction.lexicon import Lexicon, default_lexicon
+from vault_memory.core.privacy import is_private, names_a_contact
+from vault_memory.core.profile import Signal
+
+
+def extract(
+    user_msg: str,
+    assistant_msg: str = "",
+    existing: Mapping[str, str | list[str]] = rules.NOTHING_STORED,
+    lexicon: Lexicon | None = None,
+    weights: Weights | WeightsDamaged | None = None,
+) -> list[Signal]:
+    """The preferences stated in one turn, in the order of the message, and suggestions (`Signal.is_suggestion`).
+
+    `assistant_msg` is the reply before the message: context only, never a source. `existing` is the profile before the
+    turn; it decides what can be removed. Pure and deterministic; the time is bounded for a message of any length.
+    """
+    turn = rules.read_turn(user_msg, assistant_msg, existing, lexicon or default_lexicon())
+    if turn is None:
+        return []
+    weights = weights or shipped()
+    ruled = rules.signals_of(turn)
+    if isinstance(weights, WeightsDamaged):
+        return ruled
+    removed = [signal for signal in ruled if signal.op == "remove"]
+    kept = [verdict for verdict in _verdicts(turn, ruled, weights) if verdict.decision != "left out"]
+    found = [
+        replace(
+            verdict.proposal.signal,
+            quote=turn.quote(verdict.proposal.start, verdict.proposal.end),
+            is_suggestion=verdict.decision == "suggested",
+        )
+        for verdict in sorted(kept, key=lambda verdict: verdict.proposal.start)
+    ]
+    return [*found, *removed]
+
+
+def explain(
+    user_msg: str,
+    assistant_msg: str = "",
+    existing: Mapping[str, str | list[str]] = rules.NOTHING_STORED,
+    lexicon: Lexicon | None = None,
+) -> list[dict[str, Any]]:
+    """What was proposed of a turn, most likely first: by whom, score, chance, decision, and what weighed most.
+
+    Empty where nothing may be learned from the turn, or the weights cannot be used.
+    """
+    turn = rules.read_turn(user_msg, assistant_msg, existing, lexicon or default_lexicon())
+    weights = shipped()
+    if turn is None or isinstance(weights, WeightsDamaged):
+        return []
+    return [verdict.explained(weights) for verdict in _verdicts(turn, rules.signals_of(turn), weights)]
+
+
+def problem() -> str | None:
+    """Why the judge cannot be used, if it cannot."""
+    weights = shipped()
+    return f"judge: {weights}; the rules alone decide" if isinstance(weights, WeightsDamaged) else None
+
+
+def proposals_of(turn: rules.HeardTurn, ruled: list[Signal]) -> list[Proposal]:
+    """What there is to judge in a turn: nothing that the rules take back in it."""
+    scene = Scene(turn.message, turn.clauses, turn.reply, turn.existing, turn.lexicon)
+    removed = {(signal.key, signal.value) for signal in ruled if signal.op == "remove"}
+    return [each for each in Proposals(scene, ruled) if (each.signal.key, each.signal.value) not in removed]
+
+
+def _verdicts(turn: rules.HeardTurn, ruled: list[Signal], weights: Weights) -> list[Verdict]:
+    likely = [
+        verdict
+        for verdict in judged(proposals_of(turn, ruled), weights)
+        if verdict.chance < weights.suggest or not _is_kept_out(verdict.proposal, turn)
+    ]
+    return list(decided(likely, weights.write, weights.suggest))
+
+
+def _is_kept_out(proposal: Proposal, turn: rules.HeardTurn) -> bool:
+    """Whether a statement or name holds a private fact or somebody's address."""
+    if proposal.kind not in ("statement", "name") or proposal.origin == "rule":
+        return False
+    written = turn.message.written[proposal.start : proposal.end]
+    return is_private(written) or (proposal.signal.key == "note" and names_a_contact(written))
