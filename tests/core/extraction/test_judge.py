@@ -33,15 +33,21 @@ def test_the_judge_leaves_out_what_the_rules_mistake() -> None:
 
 def test_the_judge_hears_what_the_rules_miss() -> None:
     """Issue 13: what no rule proposes is heard by its words."""
-    message = "kill the examples from now on, I never read them"
-    assert ("examples", "without_examples") in written(message)
+    message = "trim the waffle, always"
+    assert extract_by_rules(message) == []
+    assert written(message) == [("response_style", "concise")]
 
 
 def test_what_is_in_doubt_is_a_suggestion() -> None:
     """Issue 13: between the two thresholds a proposal is only suggested; each suggestion has the words that show it."""
-    found = extract("I wish people would comment their code, honestly, and maybe keep it short")
-    assert all(signal.quote for signal in found)
-    assert {signal.is_suggestion for signal in extract("記住，我平常都用 Vim 跟 Emacs，也許 Docker")} <= {True, False}
+    found = extract("I guess Svelte is where we'll end up")
+    assert [(s.key, s.value, s.is_suggestion) for s in found] == [("frameworks", "Svelte", True)]
+    assert found[0].quote == "I guess Svelte is where we'll end up"
+
+
+def test_signals_stand_in_the_order_of_the_message() -> None:
+    assert [value for _, value in written("我的後端是 Go 寫的，跑在 Docker 上")] == ["Go", "Docker"]
+    assert [value for _, value in written("my shop runs on Odoo and PostgreSQL these days")] == ["Odoo", "PostgreSQL"]
 
 
 def test_a_note_does_not_repeat_another_key() -> None:

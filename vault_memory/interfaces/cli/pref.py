@@ -100,7 +100,10 @@ def blame(context: Context, user_id: str, as_json: bool, key: str) -> None:
 @click.option("--after", "reply", metavar="TEXT", default="", help="The reply that MESSAGE follows.")
 @pass_context
 def explain(context: Context, user_id: str, as_json: bool, message: str, reply: str) -> None:
-    """Show what might be learned from MESSAGE, how likely each is, and why. Nothing is recorded."""
+    """Show what MESSAGE would teach, and why.
+
+    Each proposal has its chance, who made it and what weighed most. Nothing is recorded.
+    """
     vault = context.open()
     found = turns.explain_message(vault, user_id, message, reply)
     if as_json:

@@ -46,7 +46,7 @@ def extract(
             quote=turn.quote(verdict.proposal.start, verdict.proposal.end),
             is_suggestion=verdict.decision == "suggested",
         )
-        for verdict in sorted(kept, key=lambda verdict: verdict.proposal.start)
+        for verdict in sorted(kept, key=lambda each: (each.proposal.start, each.proposal.offset))
     ]
     return [*found, *removed]
 

@@ -44,6 +44,8 @@ class Proposal:
     end: int
     is_against_rules: bool = False
     """The rules give its key, which has one value, another value."""
+    offset: int = 0
+    """Where it is named, from `start` on."""
 
 
 class Proposals:
@@ -176,9 +178,10 @@ class Proposals:
         op: Literal["set", "add"] = "set" if FIELDS[key].form == "scalar" else "add"
         signal, origin = self._origin(Signal(key, op, value, strength), "named")
         name = value if kind == "technology" else ""
+        offset = max(0, span.start - clause.start)
         is_against = op == "set" and origin != "rule" and any(other.key == key for other in self._ruled)
         seen = Features(features.around(self._scene, span.start, span.end, name, key), self._surroundings)
-        yield Proposal(signal, kind, origin, Evidence(head, seen), clause.start, clause.end, is_against)
+        yield Proposal(signal, kind, origin, Evidence(head, seen), clause.start, clause.end, is_against, offset)
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
