@@ -32,7 +32,7 @@ PACKAGE = Path(__file__).parent.parent / "vault_memory"
 CO_OPTIMIZED = 1
 """Set on the code of functions, not on that of modules and classes."""
 COMPREHENSIONS = ("<dictcomp>", "<listcomp>", "<setcomp>", "<genexpr>")
-LIMITS = {"turn_files": 48, "turn_profile_reads": 3, "search_files": 27, "chat_files": 84}
+LIMITS = {"turn_files": 45, "turn_profile_reads": 3, "search_files": 24, "chat_files": 80}
 TIMEOUT_S = 60.0
 
 

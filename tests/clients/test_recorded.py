@@ -17,7 +17,8 @@ from tests.scripted_http import Received
 RECORDED = Path(__file__).parent / "recorded"
 SESSIONS = sorted(RECORDED.glob("*/*.jsonl"))
 MAX_BYTES = 300_000
-PRIVATE = re.compile(r"\bsk-[A-Za-z0-9]|vault_\w+_[0-9a-f]{64}|/root/|/work/|/tmp/clients|Bearer (?!KEY)")
+OF_THIS_MACHINE = "|".join(re.escape(f"{folder}/") for folder in {Path.home(), Path(__file__).parents[2]})
+PRIVATE = re.compile(rf"\bsk-[A-Za-z0-9]|vault_\w+_[0-9a-f]{{64}}|/root/|/tmp/clients|{OF_THIS_MACHINE}|Bearer (?!KEY)")
 
 
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: f"{path.parent.name} {path.stem}")

@@ -69,7 +69,8 @@ class Shape:
         found = read_request(
             {"messages": [*system, *self.before, {"role": "user", "content": content}]}, (), self.headers
         )
-        return found.words if found and not found.is_tool_round else ""
+        is_heard = found and not found.is_tool_round and not found.is_housekeeping
+        return found.words if found and is_heard else ""
 
 
 def _answered(text: str) -> list[dict[str, Any]]:
@@ -113,6 +114,9 @@ _RAG = (
 _ATTACHED = '<attached_files>\n<file type="file" url="x" name="DOC"/>\n</attached_files>\n\n'
 _CODEX = {"session-id": "s"}
 _AIDER = "Act as an expert software developer.\nAlways use best practices when coding."
+_ROO = "You are Roo, a highly skilled software engineer."
+_DETAILS = "<environment_details>\nx\n</environment_details>"
+_OK = [{"role": "assistant", "content": "Ok."}]
 _SMOLAGENTS = "You are an expert assistant who can solve any task using tool calls."
 _FINAL = _answered("Calling tools:\n[{'function': {'name': 'final_answer', 'arguments': {}}}]")
 
@@ -155,7 +159,15 @@ SHAPES: dict[str, Shape] = {
     "Claude Code, a command in one text": _claude(f"{_COMMAND}\nDOC", heard="/fix"),
     "Claude Code, a prompt of MCP": _claude(_reminder("DOC"), _COMMAND, "DOCS", heard="/fix"),
     "Claude Code, a skill": _claude(_RESULT, _COMMAND, "Base directory for this skill: /s\n\nDOC", heard=""),
-    "Claude Code, while a tool runs": _claude(_RESULT, _reminder("Note: /a was modified:\nDOC"), _DELIVERED),
+    "Claude Code, while a tool runs": _claude(_RESULT, _DELIVERED, _reminder("Note: /a was modified:\nDOC")),
+    "Claude Code, while a tool runs, twice": _claude(_RESULT, _DELIVERED, _DELIVERED, heard=f"{WORDS}\n{WORDS}"),
+    "Claude Code, a resource while a tool runs": _claude(
+        _RESULT, _DELIVERED, _reminder("Full contents of resource:"), _reminder("DOC")
+    ),
+    "Claude Code, a resource after an interruption": _claude(
+        _RESULT, "[Request interrupted by user for tool use]", "WORDS", _reminder("Full contents:"), _reminder("DOC")
+    ),
+    "Claude Code, a command of the model's": _claude(_RESULT, _COMMAND, "DOC", heard=""),
     "Claude Code, interrupted": _claude(
         _RESULT,
         _reminder("DOC"),
@@ -199,6 +211,15 @@ SHAPES: dict[str, Shape] = {
         *(_CALLED, "DOC"),
         before=[*_answered("ok"), {"role": "tool", "tool_call_id": "t", "content": PLAIN}],
     ),
+    "opencode, a resource while a tool runs": _opencode(
+        "WORDS",
+        "Reading MCP resource: a (x://y)",
+        "DOCS",
+        before=[*_answered("ok"), {"role": "tool", "tool_call_id": "t", "content": PLAIN}],
+    ),
+    "aider without instructions": Shape(
+        "WORDS\n\nHere is the content of https://e.x:\n\nDOC", before=[{"role": "user", "content": _AIDER}, *_OK]
+    ),
     "aider, tests": Shape("# Fix any errors below, if possible.\n\nDOC", _AIDER, heard=""),
     "aider, files": Shape(
         "I have *added these files to the chat* so you can go ahead and edit them.\n\nDOC", _AIDER, heard=""
@@ -206,6 +227,11 @@ SHAPES: dict[str, Shape] = {
     "aider, a shell": Shape("I ran this command:\n\nmake\n\nAnd got this output:\n\nDOC", _AIDER, heard=""),
     "aider, a page": Shape("Here is the content of https://e.x:\n\nDOC", _AIDER, heard=""),
     "aider, words with a page": Shape("WORDS\n\nHere is the content of https://e.x:\n\nDOC", _AIDER),
+    "Open WebUI, a tool called in a text": Shape("WORDS\n\nTool `get_page` Output: DOC"),
+    "Open WebUI, its first template": Shape(
+        "Use the following context as your learned knowledge, inside <context></context> XML tags.\n<context>\nDOC\n"
+        "</context>\n\nGiven the context information, answer the query.\nQuery: WORDS"
+    ),
     "Open WebUI, search": Shape(f"{_RAG}WORDS"),
     "Open WebUI 0.5": Shape(f"{_RAG}<user_query>\nWORDS\n</user_query>\n"),
     "Open WebUI, files": Shape(f"{_ATTACHED}WORDS"),
@@ -224,6 +250,14 @@ SHAPES: dict[str, Shape] = {
     "Cline, a tag that is not known": _cline(f"{_TASK}<of_tomorrow>\nDOC\n</of_tomorrow>"),
     "Cline, a tool": _cline("[read_file for 'a.md'] Result:", "DOC", heard=""),
     "Cline, tools": _cline("[read_file for 'a.md'] Result:", "DOC", "[use_mcp_tool] Result:", "DOCS", heard=""),
+    "Cline, a tool with a command of two lines": _cline(
+        "[execute_command for 'cat a\ncat b'] Result:", "DOC", heard=""
+    ),
+    "Roo Code, a task of its own": Shape(["[new_task completed] Result: DOC", _DETAILS], _ROO, heard=""),
+    "Roo Code, a task in a mode": Shape(["[new_task in code mode: 'x'] Result:", "DOC", _DETAILS], _ROO, heard=""),
+    "Roo Code, a command in a mode of one's own": Shape(
+        ["[run_slash_command for 'x' with args: a] Result:", "DOC"], "You are a writer.", heard=""
+    ),
     "Cline, a task that goes on": _cline(
         "[TASK RESUMPTION] DOC",
         "New instructions for task continuation:\n<user_message>\nWORDS\n</user_message>\n\n"
@@ -273,6 +307,8 @@ SHAPES: dict[str, Shape] = {
         "# Additional context:\n\n<active_note>\nDOC\n</active_note>\n\n<note_context>\nDOC\n</note_context>\n\n"
         "# User query:\nWORDS"
     ),
+    "Obsidian Copilot, a page behind": Shape("WORDS\n\n<web_tab_context>\n<content>DOC</content>\n</web_tab_context>"),
+    "Obsidian Copilot, a PDF": Shape("<embedded_pdf>\nDOC\n</embedded_pdf>\n\n---\n\n[User query]:\nWORDS"),
     "Chatbox": Shape("WORDS\n\n<ATTACHMENT_FILE>\n<FILE_CONTENT>\nDOC\n</FILE_CONTENT>\n</ATTACHMENT_FILE>\n"),
     "Jan": Shape("WORDS\n\n[ATTACHED_FILES]\n- DOC\n[/ATTACHED_FILES]"),
     "Void": Shape("WORDS\n---\nSELECTIONS\n/a.py:\n```\nDOC\n```"),
@@ -289,6 +325,23 @@ SHAPES: dict[str, Shape] = {
         "Context information is below.\n---------------------\nDOC\n---------------------\nGiven the context "
         "information and not prior knowledge, answer the query.\nQuery: WORDS\nAnswer: "
     ),
+    "LlamaIndex, citations": Shape(
+        "Please provide an answer based solely on the provided sources. For example:\nSource 1:\nx\nQuery: y\n"
+        "Below are several numbered sources of information:\n------\nDOC\n------\nQuery: WORDS\nAnswer: "
+    ),
+    "LlamaIndex, a better answer": Shape(
+        "The original query is as follows: WORDS\nWe have provided an existing answer: x\nDOC\nRefined Answer: ",
+        heard="",
+    ),
+    "LlamaIndex, an index": Shape(
+        "Here is the content of the section:\nDOC\n\nSummarize the key topics and entities of the section. \nSummary: ",
+        heard="",
+    ),
+    "LangChain, a chain": Shape(
+        "Use the following pieces of context to answer the question at the end. If you don't know, say so.\n\nDOC\n\n"
+        "Question: WORDS\nHelpful Answer:"
+    ),
+    "LangChain, a tool": Shape("TOOL RESPONSE: \n---------------------\nDOC\n\nUSER'S INPUT\n------\n\nOkay", heard=""),
     "LangChain, tools": Shape(
         "Answer the following questions as best you can. You have access to the following tools:\n\nsearch: DOC\n\n"
         "Begin!\n\nQuestion: WORDS\nThought: x\nAction: search\nObservation: DOC\nThought:"
@@ -300,6 +353,9 @@ SHAPES: dict[str, Shape] = {
     "a tool called in a text": Shape(
         "Observation: DOC", before=_answered("Thought: x\nAction: search\nAction Input: x"), heard=""
     ),
+    "a tool called in a text without a thought": Shape(
+        "Observation: DOC", before=_answered("Action: search\nAction Input: x"), heard=""
+    ),
     "smolagents, arguments": Shape(
         "New task:\nWORDS\nYou have been provided with these additional arguments, that you can access directly: DOC",
         _SMOLAGENTS,
@@ -310,6 +366,7 @@ SHAPES: dict[str, Shape] = {
     "Pydantic AI": Shape("Validation feedback:\nDOC\n\nFix the errors and try again.", heard=""),
     "opencode, one text": _opencode(f"WORDS\n{_CALLED}\nDOC\nReading MCP resource: a (x://y)\nDOC"),
     "files in one text": Shape('<file name="/a.md">\nDOC\n</file>\n<image name="b.png">\nDOC</image>\nWORDS'),
+    "a file with a name of two lines": Shape('<file name="/a<b\nc.md">\nDOC\n</file>\nWORDS'),
     "a file in parts": Shape(['<file name="a.md">', "DOC", "</file>", "WORDS"]),
     "tags that nobody knows": Shape(["<of-tomorrow x='1'>DOC</of-tomorrow>\n<also_new>DOC</also_new>", "WORDS"]),
 }

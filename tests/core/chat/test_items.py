@@ -142,6 +142,8 @@ def test_that_a_request_may_go_on_is_seen_without_parsing_it(name: str) -> None:
         f'"{name}" \n : "r"',
         f'"{escaped}":{{"id":"r"}}',
         f'"{name[:-1]}\\u{ord(name[-1]):04x}":7',
+        f'"{name}":"r"'.replace("s", "\u017f"),
+        f'"{name}":"r"'.replace("s", "\\u017F"),
     ):
         assert may_continue(f'{{"input": [[[[, {written}'.encode())
     assert may_continue(b"{'" + name.encode() + b"'}") and may_continue(b"") and may_continue(b"{\0}")

@@ -154,6 +154,14 @@ def test_a_build_that_is_stopped_goes_on(full: Cli, server: EmbeddingServer) -> 
     assert sum(map(len, server.texts)) - sent <= 311 - vectors + others, "none is computed again"
 
 
+def test_the_status_tells_that_a_model_is_too_slow_for_questions(full: Cli, server: EmbeddingServer) -> None:
+    full(*use(server, "--yes"))
+    assert "a question waits" not in full("embedding", "status", VAULT_MEMORY_EMBEDDING_QUERY_TIMEOUT_MS="60000")
+    server.wait_s = 0.5
+    told = full("embedding", "status", VAULT_MEMORY_EMBEDDING_QUERY_TIMEOUT_MS="100")
+    assert "degraded 127.0.0.1" in told and "a question waits 100: words and offline vectors answer then" in told
+
+
 def test_a_model_that_vanishes_in_the_middle_leaves_what_it_gave(full: Cli, server: EmbeddingServer) -> None:
     server.after = 10
     done = full.run(*use(server, "--yes"))

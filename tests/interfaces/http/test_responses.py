@@ -296,6 +296,12 @@ def test_nobody_goes_on_from_anothers_response_in_what_only_others_read(proxy: P
         f'{plain[:-1]}, "previous_response_id": null}}'.encode(),
         f'{{"input": "hi", "conversation": "{theirs}", "conversation": {{"id": null}}}}'.encode(),
         json.dumps({"input": "hi", "Previous_Response_Id": theirs}).encode(),
+        json.dumps({"input": "hi", "previou\u017f_response_id": theirs}, ensure_ascii=False).encode(),
+        json.dumps({"input": "hi", "conver\u017fation": theirs}).encode(),
+        json.dumps({"input": "hi", "previous_response_id": [theirs]}).encode(),
+        json.dumps({"input": "hi", "previous_response_id": 123}).encode(),
+        json.dumps({"input": "hi", "conversation": {"id": 5}}).encode(),
+        json.dumps({"input": "hi", "conversation": [{"id": theirs}]}).encode(),
     ):
         refused = httpx.post(f"{proxy.url}/v1/responses", content=body, headers=bob)
         assert refused.status_code == 400 and "another user's" in refused.text, body

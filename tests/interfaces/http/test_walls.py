@@ -23,6 +23,7 @@ from vault_memory.interfaces.http.guard import PUBLIC_PATHS
 from vault_memory.services.admin.access import caller_of, drop_user_token, new_user_token, own_token, revoke_user_token
 from vault_memory.services.admin.users import rename_user
 from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.profiles import list_suggestions
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
@@ -40,6 +41,7 @@ BODY = {
     "messages": [{"role": "user", "content": "what does glow?"}],
     "max_tokens": 9,
     "input": "glow",
+    "id": "3fa92c",
 }
 """The fields of all our endpoints; a new endpoint adds those that it needs."""
 HINTS = dict.fromkeys(("X-Vault-User", "X-User", "X-User-Id", "X-Forwarded-User", "X-Student-Id"), "bob")
@@ -121,9 +123,13 @@ def test_the_routes_are_all_that_is_documented_and_more(server: Server) -> None:
 
 def test_every_route_is_attacked_with_a_body_that_it_takes(server: Server, alice: Caller) -> None:
     """A new endpoint must add its fields to `BODY`: else it would refuse the attacks for their form alone."""
+    waits = {"key": "tools", "op": "add", "strength": "observed", "suggestion": "open"}
     for route in routes(server.vault):
         if not route.path.startswith("/v1/"):
-            body = body_for(route, commit=server.vault.history.commit_named("HEAD"))
+            with server.vault.path("alice", "feedback.jsonl").open("a") as file:
+                file.write(json.dumps(waits | {"value": route.path}) + "\n")
+            newest = list_suggestions(server.vault, "alice")[0].id
+            body = body_for(route, commit=server.vault.history.commit_named("HEAD"), id=newest)
             assert alice.raw(route.method, route.of("alice"), **body).status_code in (200, 201, 403), route
 
 

@@ -54,7 +54,7 @@ def test_what_is_to_do_is_counted_before_anything_is_asked(bare_vault: Vault, se
     for n in range(15):
         write(bare_vault, "alice", f"{n}.md", f"my key is {key}, number {n}\n我有憂鬱症。\n")
     todo = work(planned(bare_vault, settings(server)))
-    assert (todo.passages, todo.waiting, len(todo.sample), todo.dimension) == (15, 15, 10, 0)
+    assert (todo.passages, todo.waiting, len(todo.sample), todo.dimensions) == (15, 15, 10, set())
     assert 15 * 15 < todo.tokens < 15 * 60 and not any(key in text or "憂鬱" in text for text in todo.sample)
     assert server.received == []
 

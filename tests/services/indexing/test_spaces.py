@@ -28,6 +28,7 @@ from vault_memory.services.admin.status import status
 from vault_memory.services.daemon.daemon import Daemon
 from vault_memory.services.daemon.daemon_record import DaemonRecord, read_record
 from vault_memory.services.daemon.event_log import Event
+from vault_memory.services.embedding import embedding_status
 from vault_memory.services.indexing.rebuild import rebuild
 from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.indexing.spaces import answering, progress
@@ -239,6 +240,23 @@ def test_a_model_that_changed_under_its_name_is_refused_and_the_index_stays(
     for _ in range(2):  # by SQL and by the matrix in memory
         assert asked(vault)[1] == OLD and asked(vault)[0].degraded == []
     assert vault.index("alice").spaces()[OLD] == Space(12, 13, 0)
+
+
+def test_a_model_that_changed_gives_no_other_index_vectors_of_another_dimension(
+    bare_vault: Vault, old: EmbeddingServer, new: EmbeddingServer
+) -> None:
+    """In the middle of a build: one user's index is complete, the next one's is empty."""
+    vault = filled(settings(bare_vault.root, "old", old), 12)
+    complete(vault)
+    write(vault, "bob", "n.md", "Cats sleep.\n")
+    vault = settings(bare_vault.root, "old", new)
+    reconcile(vault, "bob")
+    with pytest.raises(EndpointError, match="gives 12 dimensions, and the 8 of http:old .*reindex"):
+        embed(vault, "bob")
+    assert OLD not in vault.index("bob").spaces()
+    assert any("gives 12 dimensions" in line for line in embedding_status(vault).degraded)
+    answers = {scope.scope: scope.answers for scope in embedding_status(vault).scopes}
+    assert answers["memory/alice"] == OFFLINE, "its vectors cannot be asked by this model"
 
 
 def test_a_process_with_the_settings_of_yesterday_computes_and_drops_nothing(

@@ -140,7 +140,7 @@ def test_a_later_change_closes_it(vault: Vault, clock: Clock) -> None:
 
 
 def test_an_edit_by_hand_after_it_means_that_it_is_heard_for_the_first_time(vault: Vault, clock: Clock) -> None:
-    record_turn(vault, "alice", "hi")
+    record_turn(vault, "alice", "你好")
     hear(vault, unsure("theme", "dark"))
     clock.time += DAY
     path = vault.path("alice", "USER.md")

@@ -38,8 +38,7 @@ def space_id(db: apsw.Connection, name: str, dimension: int) -> int:
     if found and value(db, "SELECT 1 FROM vectors WHERE space_id = ? LIMIT 1", (found[0][0],)):
         raise EndpointError(
             f"the embedding model gave {dimension} dimensions, the index holds {found[0][1]} of {name}: "
-            "nothing was stored; "
-            "if another model has taken its name, `vault-memory reindex` begins anew"
+            "another model has taken its name; `vault-memory reindex`, then `vault-memory embedding use`, begins anew"
         )
     with db:
         drop(db, name)

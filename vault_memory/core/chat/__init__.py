@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         find_response_id,
         is_ambiguous,
         is_round_of_tools,
+        is_unreadable,
         may_continue,
         read_continued,
         read_items,
@@ -59,6 +60,7 @@ __all__ = [
     "read_request",
     "read_response",
     "is_ambiguous",
+    "is_unreadable",
     "shorten",
     "without_injected",
 ]
@@ -93,6 +95,7 @@ __getattr__ = lazy_exports(
         "read_continued": "items",
         "read_items": "items",
         "is_ambiguous": "items",
+        "is_unreadable": "items",
         "read_messages": "messages",
         "read_request": "request",
         "read_response": "response",

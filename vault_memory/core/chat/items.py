@@ -41,6 +41,8 @@ _TOKEN = re.compile(rb"""("(?:[^"\\]++|\\.)*+"|")(\s*+:)?|[\[{]|[\]}]""", re.DOT
 _CONTINUED_BY = ("previous_response_id", "conversation")
 _CONTINUED = re.compile(rb"""(?i:["'](?:previous_response_id|conversation)["'](?!\s*+:\s*+null))""")
 _ESCAPED = re.compile(rb"\\u00([2-7][0-9A-Fa-f])")
+_LONG_S = re.compile(rb"\xc5\xbf|\\u017[fF]")
+"""Another letter case of `s`: some servers find the name of a member by it."""
 _CONSENT = "mcp_approval_request"
 """The one item without a `call_id` that waits for the client."""
 
@@ -124,7 +126,15 @@ def may_continue(body: bytes) -> bool:
     """Whether a request that is not parsed may name what it goes on from: it has a member of such a name, at any depth
     and with any escapes, or it is not in UTF-8."""
     plain = _ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), body) if b"\\u00" in body else body
+    plain = _LONG_S.sub(b"s", plain)
     return b"\0" in body or not body.lstrip().startswith(b"{") or _CONTINUED.search(plain) is not None
+
+
+def is_unreadable(request: Mapping[str, Any]) -> bool:
+    """Whether a request for a response names what it goes on from, and not by a text."""
+    conversation = request.get("conversation")
+    named = conversation.get("id") if isinstance(conversation, Mapping) else conversation
+    return any(not isinstance(each, str | None) for each in (request.get("previous_response_id"), named))
 
 
 def is_ambiguous(text: str) -> bool:
@@ -135,7 +145,7 @@ def is_ambiguous(text: str) -> bool:
     def note(pairs: list[tuple[str, Any]]) -> None:
         nonlocal found
         names = {name for name, _ in pairs}
-        other_case = any(name.lower() in _CONTINUED_BY and name not in _CONTINUED_BY for name in names)
+        other_case = any(name.casefold() in _CONTINUED_BY and name not in _CONTINUED_BY for name in names)
         found = found or other_case or len(names) < len(pairs)
 
     json.loads(text, object_pairs_hook=note)

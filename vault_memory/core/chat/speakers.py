@@ -96,7 +96,7 @@ def _heard_in(run: list[Message], around: _Around) -> Iterator[Heard]:
 def _judge_message(message: Message, around: _Around) -> list[_Judged]:
     rules = around.rules
     texts = _texts(message, rules)
-    is_of_a_tool, is_ended = _is_of_a_tool(message, rules), False
+    is_of_a_tool, is_ended, may_hand_on = _is_of_a_tool(message, rules), False, around.is_tool_running
     judged: list[_Judged] = []
     torn_at = 0
     for part in texts:
@@ -104,7 +104,9 @@ def _judge_message(message: Message, around: _Around) -> list[_Judged]:
         if _is_interruption(text, rules):
             is_of_a_tool = False
         each = _Judged(part, is_of_a_tool)
-        if handed_on := _handed_on(text, around):
+        handed_on = _handed_on(text, rules) if may_hand_on else ""
+        may_hand_on = bool(handed_on)  # a file behind other texts may be nothing but this form
+        if handed_on:
             each.words = handed_on
         elif not is_ended and not is_of_a_tool:
             is_lone = len(texts) == 1 and not around.is_agent
@@ -127,11 +129,9 @@ def _is_of_a_tool(message: Message, rules: Rules) -> bool:
     )
 
 
-def _handed_on(text: str, around: _Around) -> str:
+def _handed_on(text: str, rules: Rules) -> str:
     """What the person typed while a tool runs, if that is what a client writes around it."""
-    if not around.is_tool_running:
-        return ""
-    found = (form.match(text.lstrip()) for form in around.rules.delivered)
+    found = (form.match(text.lstrip()) for form in rules.delivered)
     return next((each[1].strip() for each in found if each), "")
 
 

@@ -1,6 +1,6 @@
 """USER.md: its fields in three languages, its text with every line kept, its values.
-Also preference signals, the evidence of them, and the policy by which they change the profile; and the fields that are
-computed from the turns."""
+Also preference signals, the evidence of them, and the policy by which they change the profile; what is in doubt and
+waits as a suggestion; and the fields that are computed from the turns."""
 
 from __future__ import annotations
 

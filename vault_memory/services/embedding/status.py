@@ -62,18 +62,28 @@ def embedding_status(vault: Vault) -> EmbeddingStatus:
     vault's. Raises `IndexUnusable`."""
     refresh(vault, vault.scopes())
     found = [reached for reached, _ in ask_each(vault)]
-    is_there = not found or any(not reached.problem for reached in found)
-    scopes = tuple(_scope(vault, scope, is_there) for scope in vault.scopes())
-    degraded = [*vault.config.waits(), *_changed_dimensions(vault, found)]
+    scopes = tuple(_scope(vault, scope, found) for scope in vault.scopes())
+    degraded = [*vault.config.waits(), *_changed_dimensions(vault, found), *_too_slow(vault, found)]
     return EmbeddingStatus(vault.config.embedding_kind, vault.embedder.space, tuple(found), scopes, tuple(degraded))
 
 
 def _changed_dimensions(vault: Vault, found: Sequence[Reached]) -> list[str]:
     space = vault.embedder.space
-    held = (vault.index(scope).spaces().get(space) for scope in vault.scopes())
-    dimensions = {each.dimension for each in held if each and each.vectors}
-    problems = [changed_dimension(space, reached, dimension) for reached in found for dimension in dimensions]
+    held = sorted({*spaces.dimensions(vault, space)})
+    problems = [changed_dimension(space, reached, dimension) for reached in found for dimension in held]
     return list(dict.fromkeys(filter(None, problems)))
+
+
+def _too_slow(vault: Vault, found: Sequence[Reached]) -> list[str]:
+    longest = vault.config.embedding_query_timeout_ms
+    if vault.config.embedding_kind != "http" or any(each.ms <= longest for each in found if not each.problem):
+        return []
+    return [
+        f"{each.where} takes {each.ms:,} ms, and a question waits {longest:,}: words and offline vectors answer then "
+        "(a larger embedding.query_timeout_ms waits longer)"
+        for each in found
+        if not each.problem
+    ]
 
 
 def changed_dimension(space: str, reached: Reached, held: int) -> str:
@@ -81,15 +91,15 @@ def changed_dimension(space: str, reached: Reached, held: int) -> str:
     (0: there are none); "" where it does not."""
     if reached.problem or held in (0, reached.dimension):
         return ""
-    return (
-        f"{reached.where} gives {reached.dimension} dimensions, and the {held} of {space} are in the index: another "
-        "model has taken its name; `vault-memory reindex` begins anew"
-    )
+    return spaces.other_dimension(reached.where, reached.dimension, held, space)
 
 
-def _scope(vault: Vault, scope: str, is_there: bool) -> ScopeVectors:
+def _scope(vault: Vault, scope: str, found: Sequence[Reached]) -> ScopeVectors:
     index, target = vault.index(scope), vault.embedder.space
     held = index.spaces()
+    dimension = held[target].dimension if target in held else 0
+    can_answer = (not (each.problem or changed_dimension(target, each, dimension)) for each in found)
+    is_there = not found or any(can_answer)
     names = spaces.sources(held, target)
     name = names[0] if is_there or names[0] != target else names[1]
     chunks = index.stats().chunks

@@ -12,6 +12,7 @@ from vault_memory.adapters.embedding import HTTP, LOCAL, Embedder, OfflineEmbedd
 from vault_memory.core.chat import prompt
 from vault_memory.errors import EndpointError
 from vault_memory.services.embedding.status import Reached, ask_each, changed_dimension
+from vault_memory.services.indexing import spaces
 from vault_memory.services.retrieval import refresh
 from vault_memory.services.vault import Vault
 
@@ -51,15 +52,15 @@ class Work:
     """What a model has to do in a vault: how many passages there are, how many have no vector of it, and their tokens
     (estimated; before secrets and private sentences are taken out). `sample` are some passages as they are sent.
 
-    `dimension` is that of the vectors that are there already (0: none), `dropped` how many vectors of other models go
-    when its own are complete, by space.
+    `dimensions` are those of the vectors that are there already, `dropped` how many vectors of other models go when its
+    own are complete, by space.
     """
 
     passages: int
     waiting: int
     tokens: int
     sample: tuple[str, ...]
-    dimension: int
+    dimensions: frozenset[int]
     dropped: Mapping[str, int]
 
 
@@ -81,7 +82,7 @@ def work(vault: Vault) -> Work:
     refresh(vault, vault.scopes())
     is_sent = space.startswith(HTTP)
     kept = {space, OfflineEmbedder.space}
-    passages = waiting = tokens = dimension = 0
+    passages = waiting = tokens = 0
     sample: list[str] = []
     dropped: dict[str, int] = {}
     for scope in reversed(vault.scopes()):  # the users' first
@@ -94,11 +95,9 @@ def work(vault: Vault) -> Work:
             some = index.waiting(_NO_SPACE, SAMPLE_PASSAGES - len(sample))
             sample += [outgoing(text) if is_sent else text for text in some]
         for name, held in index.spaces().items():
-            if name == space:
-                dimension = held.dimension if held.vectors else dimension  # else the next ones decide
-            elif name not in kept and not (is_sent and name.startswith(LOCAL)):
+            if name not in kept and not (is_sent and name.startswith(LOCAL)):
                 dropped[name] = dropped.get(name, 0) + held.vectors
-    return Work(passages, waiting, tokens, tuple(sample), dimension, dropped)
+    return Work(passages, waiting, tokens, tuple(sample), frozenset(spaces.dimensions(vault, space)), dropped)
 
 
 def greet(vault: Vault, work: Work) -> tuple[Reached, ...]:
@@ -110,9 +109,10 @@ def greet(vault: Vault, work: Work) -> tuple[Reached, ...]:
     """
     asked = ask_each(vault)
     _check_same_model([(reached, vector) for reached, vector in asked if vector is not None])
-    for reached, vector in asked:
-        if vector is not None and (problem := changed_dimension(vault.embedder.space, reached, work.dimension)):
-            raise EndpointError(problem)
+    for held in sorted(work.dimensions):
+        for reached, _ in asked:
+            if problem := changed_dimension(vault.embedder.space, reached, held):
+                raise EndpointError(problem)
     return tuple(reached for reached, _ in asked)
 
 

@@ -15,10 +15,10 @@ import contextlib
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from vault_memory.adapters import child
-from vault_memory.adapters.embedding import HTTP, LOCAL, OFFLINE, OfflineEmbedder, save_settings, settings_of
+from vault_memory.adapters.embedding import HTTP, LOCAL, OFFLINE, Embedder, OfflineEmbedder, save_settings, settings_of
 from vault_memory.adapters.index import Index, Space
 from vault_memory.core import layout
 from vault_memory.errors import ConfigError, EndpointError
@@ -148,6 +148,8 @@ def build(vault: Vault, scope: str, limit: int = 256) -> int:
         if vault.given_embedder is None:
             save_settings(vault.root, target.space, vault.config)
         try:
+            if not index.spaces().get(target.space, Space(0, 0, 0)).vectors:
+                _check_dimension(vault, target)
             if left := index.embed_pending(target, limit):
                 return left
         except EndpointError:
@@ -160,6 +162,29 @@ def build(vault: Vault, scope: str, limit: int = 256) -> int:
     if index.spaces().keys() - needed and not vault.config.is_waiting("embedding"):
         index.keep_spaces(needed)
     return 0
+
+
+def dimensions(vault: Vault, space: str) -> Iterator[int]:
+    """The dimension of a space in each index that holds vectors of it; all are one, unless another model has taken its
+    name."""
+    held = (vault.index(scope).spaces().get(space) for scope in vault.scopes())
+    return (each.dimension for each in held if each and each.vectors)
+
+
+def _check_dimension(vault: Vault, embedder: Embedder) -> None:
+    """Raise `EndpointError` where a model that gives its first vectors to an index gave the others ones of another
+    dimension: one question could be compared with a part of them only."""
+    held = next(dimensions(vault, embedder.space), 0)
+    if held and held != embedder.dimension:  # asked only where there is something to compare with
+        raise EndpointError(other_dimension("the embedding model", embedder.dimension, held, embedder.space))
+
+
+def other_dimension(who: str, given: int, held: int, space: str) -> str:
+    """In words, that a model does not give what it gave before, and the next step."""
+    return (
+        f"{who} gives {given} dimensions, and the {held} of {space} are in the index: another model has taken its name "
+        f"(`vault-memory reindex`, then `vault-memory embedding use {space.partition(':')[0]}`, begins anew)"
+    )
 
 
 def _behind(index: Index, target: str) -> list[str]:

@@ -1,5 +1,5 @@
 """A user's preferences: reading, setting, restoring and undoing them, and computing some of them from the turns.
-Also their history: who changed which one, when and why."""
+Also what waits as a suggestion, and their history: who changed which one, when and why."""
 
 from __future__ import annotations
 

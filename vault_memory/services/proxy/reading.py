@@ -19,6 +19,7 @@ from vault_memory.core.chat import (
     find_place,
     is_ambiguous,
     is_round_of_tools,
+    is_unreadable,
     may_continue,
     read_chat,
     read_continued,
@@ -106,6 +107,7 @@ def _read_fields(
         is_round=is_round_of_tools(messages),
         may_continue=bool(of_any_api)
         and not continued
+        or is_unreadable(fields)
         or (may_continue(shortened.short) and is_ambiguous(shortened.text)),
     )
 
