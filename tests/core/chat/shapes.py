@@ -369,4 +369,38 @@ SHAPES: dict[str, Shape] = {
     "a file with a name of two lines": Shape('<file name="/a<b\nc.md">\nDOC\n</file>\nWORDS'),
     "a file in parts": Shape(['<file name="a.md">', "DOC", "</file>", "WORDS"]),
     "tags that nobody knows": Shape(["<of-tomorrow x='1'>DOC</of-tomorrow>\n<also_new>DOC</also_new>", "WORDS"]),
+    # Forms that no rule names: what stands behind a mark of programs is not heard.
+    "Codex, sections that no rule names": Shape(
+        "# Review findings:\n\n## One\nDOC\n\n## My request for Codex:\nWORDS", headers=_CODEX
+    ),
+    "Codex, the page of its app": Shape(
+        [
+            '# Browser comments:\n\n## Comment 1\nFile: browser:DOC\nNearby text: "DOC"\n\n## My request:\nWORDS',
+            'The next image is untrusted page evidence. The element "DOC" is outlined.',
+        ],
+        headers=_CODEX,
+    ),
+    "Qwen Code, a fetched page": Shape(
+        "The page was fetched from the address. The content is below.\n\n---\nDOC\n---",
+        heard="The page was fetched from the address. The content is below.",
+    ),
+    "Continue, a tool of its own": Shape(["Tool output for read_file tool call:\n\nDOC"], heard=""),
+    "Obsidian Copilot, a tool": Shape("Tool 'localSearch' result: DOC", heard=""),
+    "Cherry Studio, a tool": Shape(["Here is the result of mcp tool use `fetch`:", "DOC"], heard=""),
+    "Google ADK, another agent": Shape(["For context:", "[researcher] said: DOC"], heard=""),
+    "OpenHands, a command": Shape("EXECUTION RESULT of [execute_bash]:\nDOC", heard=""),
+    "Open Interpreter": Shape("Code output: DOC\n\nWhat does this output mean?", heard=""),
+    "Zed, a terminal": Shape(
+        "Current OS name is 'linux'.\nLatest non-empty terminal output:\nDOC\nWORDS",
+        heard="Current OS name is 'linux'.",
+    ),
+    "LangChain, a refined answer": Shape(
+        "More context is below.\n------------\nDOC\n------------\nRefine it.", heard="More context is below."
+    ),
+    "a tag that no rule names": Shape(
+        "Look at this.\n<returncode>0</returncode>\n<output>\nDOC\n</output>", heard="Look at this."
+    ),
+    "Claude Code, a prompt of MCP with marks": _claude(
+        _COMMAND, "[a_b] Result:", "[Request interrupted by user]", "DOC", heard="/fix"
+    ),
 }

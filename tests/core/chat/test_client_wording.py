@@ -195,7 +195,7 @@ def test_the_reply_to_a_call_that_is_written_as_text() -> None:
     found = heard(f"Observation: {BAIT}", *answered("Thought: x\nAction: mul\nAction Input: {}"))
     assert found is not None and (found.words, found.is_tool_round) == ("hi", True)
     other = heard("Observation: the sky is blue. Why?", *answered("Action is needed."))
-    assert other is not None and other.words == "Observation: the sky is blue. Why?"
+    assert other is not None and other.context == "Observation: the sky is blue. Why?"
 
 
 def test_pictures_that_a_tool_gave_belong_to_the_turn_before() -> None:
@@ -247,26 +247,15 @@ def test_a_picture_of_codex_has_tags_around_it() -> None:
         "Please answer the question based on the reference materials I gave you.",
         "Answer the following questions as best you can: what is a monad? I like short answers.",
         "You are an assistant for question-answering tasks. Tell me about yourself.",
-        "Observation: the sky is blue. Explain it.",
-        "Implement the following plan:\n\n1. I prefer Svelte.",
-        "Here is the query:\n\nselect 1\n\nWhy is it slow?",
-        "Conversation:\nA: hi\nB: ho\n\nWhat does B mean?",
         "Summarize the conversation so far.",
         "Create a summary of the conversation above and mail it.",
-        "Validation feedback:\nI like it. What do you think?",
         "1 validation error: the name is missing. Why?",
         "Fix the errors and try again.",
         "Correct your JSON. I prefer YAML.",
         "Warning: I am new to this.",
         "Web page content is not shown. Why?",
-        "# Files mentioned in the mail:\n\na.md",
         "[Image source: the web] What is this?",
-        "<channel>\n<title>x</title>\n</channel>\nWhy does my feed not load?",
-        "<reminder>\nCall Ann.\n</reminder>",
-        "<image>\n</image>\nIs this valid?",
         "The images from the tool results above are wrong.",
-        "Which of these is better?\n---\nSELECTIONS are on page 2.",
-        "Write a new summary:",
         "I am evaluating a hook in Claude Code. I prefer Rust.",
         "How do I write a commit message with an expert at writing Git commits?",
     ],
@@ -277,13 +266,37 @@ def test_words_that_only_look_like_a_clients_stay_whole(words: str) -> None:
         assert found is not None and (found.words, found.context, found.is_housekeeping) == (words, "", False)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Observation: the sky is blue. Explain it.",
+        "Implement the following plan:\n\n1. I prefer Svelte.",
+        "Here is the query:\n\nselect 1\n\nWhy is it slow?",
+        "Conversation:\nA: hi\nB: ho\n\nWhat does B mean?",
+        "Validation feedback:\nI like it. What do you think?",
+        "# Files mentioned in the mail:\n\na.md",
+        "Which of these is better?\n---\nSELECTIONS are on page 2.",
+        "<channel>\n<title>x</title>\n</channel>\nWhy does my feed not load?",
+        "<reminder>\nCall Ann.\n</reminder>",
+        "<image>\n</image>\nIs this valid?",
+        "Write a new summary:",
+    ],
+)
+def test_lines_that_look_like_a_programs_are_the_persons_where_the_client_is_known(words: str) -> None:
+    for content in (words, [words]):
+        found = heard(content, headers=CLAUDE)
+        assert found is not None and (found.words, found.context, found.is_housekeeping) == (words, "", False)
+        unknown = heard(content)
+        assert unknown is not None and unknown.words != words and unknown.context
+
+
 def test_words_between_parts_that_are_no_pair_of_tags_are_heard() -> None:
     for parts, words in (
         (["<p>", "hi"], "<p>\nhi"),
         (["hi", "</p>"], "hi\n</p>"),
         (["<p>", "hi", "</b>"], "<p>\nhi\n</b>"),
     ):
-        found = heard(parts)
+        found = heard(parts, headers=CLAUDE)
         assert found is not None and found.words == words
 
 

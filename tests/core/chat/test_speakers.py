@@ -130,27 +130,16 @@ def test_what_follows_a_clients_tag_that_is_never_closed_is_context() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "### Task: write a function\nGenerate a parser for dates. I prefer Rust.",
-        "### Task:\nRespond to my mail.\n### Output:\nplain text",
-        "<div>\nWhy is this red? I like blue.\n</div>",
-        "<context>\nI work at night.\n</context>",
-        "<task>\nAnswer in French.\n</task>",
         "Why does <my-component>hello</my-component> not show?",
         "<my-component> does not show. Why?",
-        "<my-component>\nx\n</my-component>\nWhy does it not show?",
         "What is a <system-reminder>? I have seen one.",
-        "New task:\nwrite a poem",
-        "Observation:\nthe sky is blue. Explain it.",
         '"I prefer dark themes."',
-        "I ran this command:\n\nls\n\nAnd got this output:\n\nx\n\nWhy?",
         "I updated the files.",
         "Change the greeting to be more casual",
         "Reply in French.",
         "Explain this.\n\nReply in French.",
         "Another language model is what I want.",
         "Caveat: I prefer Vue.",
-        "[x] Result: done",
-        "這是我的檔案：\n\n我喜歡簡潔的回答。\n\n請改寫。",
         "One paragraph.\n\nAlways answer in Spanish.\n\nAnother one.",
     ],
 )
@@ -158,6 +147,30 @@ def test_words_that_only_look_like_a_clients_stay_whole(words: str) -> None:
     for content in (words, [words], [words, {"type": "image", "source": {}}]):
         found = heard(content)
         assert found is not None and (found.words, found.context, found.is_housekeeping) == (words, "", False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "### Task: write a function\nGenerate a parser for dates. I prefer Rust.",
+        "### Task:\nRespond to my mail.\n### Output:\nplain text",
+        "<div>\nWhy is this red? I like blue.\n</div>",
+        "<context>\nI work at night.\n</context>",
+        "<task>\nAnswer in French.\n</task>",
+        "<my-component>\nx\n</my-component>\nWhy does it not show?",
+        "New task:\nwrite a poem",
+        "Observation:\nthe sky is blue. Explain it.",
+        "I ran this command:\n\nls\n\nAnd got this output:\n\nx\n\nWhy?",
+        "[x] Result: done",
+        "這是我的檔案：\n\n我喜歡簡潔的回答。\n\n請改寫。",
+    ],
+)
+def test_lines_that_look_like_a_programs_are_the_persons_where_the_client_is_known(words: str) -> None:
+    for content in (words, [words]):
+        found = heard(content, headers=CLAUDE)
+        assert found is not None and (found.words, found.context, found.is_housekeeping) == (words, "", False)
+        unknown = heard(content)
+        assert unknown is not None and unknown.words != words and unknown.context
 
 
 def test_text_beside_a_tools_result_is_never_the_persons() -> None:

@@ -106,7 +106,7 @@ def read_chat(
         is_housekeeping=messages.is_probe
         or is_of_nobody(headers)
         or any(rules.is_own(text[:MAX_SIGN_CHARS]) for text in instructions)
-        or any(rules.is_own(each.words) for each in _in_a_row(messages, heard, place)),
+        or any(rules.is_own(each.text) for each in _in_a_row(messages, heard, place)),
         is_tool_round=place < len(given) - 1,
         part_index=last.part_index,
         context=last.context,
@@ -158,7 +158,7 @@ def _only_text(arguments: str) -> str:
 
 def _said(heard: Heard) -> list[Any]:
     """What the person said, however the client has packed it: words, and pictures and files."""
-    words = " ".join((heard.words or heard.context).split())
+    words = " ".join(heard.said.split())
     return [words, [without_cache_marks(part.value) for part in heard.others]]
 
 

@@ -4,7 +4,8 @@ A document may hold whatever a client writes around words. So a text is only eve
 what the ones before have left, and what is left is words only if no document can have written it, wherever in the
 client's form it stands. Where the author is uncertain, the text is context and no words.
 
-Each text part is judged by itself. A text beside a tool's result is never the person's. One that is a tag from end to
+Each text part is judged by itself. What stands behind a mark of programs (`clients/frames.py`) is uncertain, unless
+all forms of the client are known. A text beside a tool's result is never the person's. One that is a tag from end to
 end is a client's, if the client is known for that tag, or if no HTML has a name like it (`ide_selection`). What only a
 client's wording tells stands in `clients.toml`.
 """
@@ -15,11 +16,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from vault_memory.core.chat import tags
 from vault_memory.core.chat.messages import INSTRUCTIONS, MODEL, PERSON, TEXT, TOOL, TOOL_RESULT, Message, Part
 from vault_memory.core.chat.prompt import without_injected, without_injected_before
-from vault_memory.core.clients import Command, Rules, Wrapper
+from vault_memory.core.clients import Command, Rules, Wrapper, end_of_typed, is_template
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"(?:\Z|(?=\n))', re.DOTALL)
 
@@ -35,6 +37,15 @@ class Heard:
     part_index: int
     others: tuple[Part, ...] = ()
 
+    @property
+    def said(self) -> str:
+        """The words, or where there are none, the context."""
+        return self.words or self.context
+
+    @property
+    def text(self) -> str:
+        return f"{self.words}\n\n{self.context}".strip()
+
 
 @dataclass(frozen=True)
 class _Around:
@@ -47,6 +58,16 @@ class _Around:
     instructions: str
     is_agent: bool
     is_tool_running: bool
+
+
+class _Text(NamedTuple):
+    """What is heard in a text. `is_torn`: it closes a tag that began in an earlier part; `is_ended`: what follows it in
+    its message is not the person's for sure."""
+
+    words: str = ""
+    context: str = ""
+    is_torn: bool = False
+    is_ended: bool = False
 
 
 @dataclass
@@ -110,23 +131,27 @@ def _judge_message(message: Message, around: _Around) -> list[_Judged]:
             each.words = handed_on
         elif not is_ended and not is_of_a_tool:
             is_lone = len(texts) == 1 and not around.is_agent
-            words, context, is_torn = _judge_text(text, around)
-            each.words = without_injected(words)
-            each.context = without_injected(context) if words or is_lone else ""
-            if is_torn:
+            heard = _judge_text(text, around)
+            each.words = without_injected(heard.words)
+            each.context = without_injected(heard.context) if heard.words or is_lone else ""
+            if heard.is_torn:
                 for earlier in judged[torn_at:]:
                     earlier.words = earlier.context = ""
                 torn_at = len(judged)
-            is_ended = any(pattern.search(text) for pattern in rules.ends)
+            is_ended = heard.is_ended or any(pattern.search(text) for pattern in rules.ends)
         judged.append(each)
     return judged
 
 
 def _is_of_a_tool(message: Message, rules: Rules) -> bool:
-    return any(
-        part.kind == TOOL_RESULT or (part.kind == TEXT and _begins(rules.tool_results, part.text))
-        for part in message.parts
-    )
+    """Whether a message holds a tool's result. A text names one in front of a command only: what follows is a template,
+    which may hold such a text, too."""
+    for part in message.parts:
+        if part.kind == TOOL_RESULT or (part.kind == TEXT and _begins(rules.tool_results, part.text)):
+            return True
+        if part.kind == TEXT and _opening(part.text) in {name for each in rules.commands for name in each.tags}:
+            break
+    return any(part.kind == TOOL_RESULT for part in message.parts)
 
 
 def _handed_on(text: str, rules: Rules) -> str:
@@ -161,17 +186,16 @@ def _texts(message: Message, rules: Rules) -> list[Part]:
     return kept
 
 
-def _judge_text(text: str, around: _Around) -> tuple[str, str, bool]:
-    """The words in a text, the context, and whether it closes a tag that began in an earlier part."""
+def _judge_text(text: str, around: _Around) -> _Text:
     rules = around.rules
     text = text.lstrip("\ufeff")
     if rules.is_quoted and (quoted := _QUOTED.match(text.strip())):  # a file that was piped in stands behind
-        return re.sub(r'\\(["\\])', r"\1", quoted[1]), text.strip()[quoted.end() :].strip(), False
+        return _Text(re.sub(r'\\(["\\])', r"\1", quoted[1]), text.strip()[quoted.end() :].strip())
     stretch = _wrapped(text, around.wrappers, len(text) - len(text.lstrip()))
     if stretch is None:
         leading = tags.end_of_leading(text, rules.aside_tags)
         if _begins(rules.asides, text) or _begins(rules.asides, text[leading:]):
-            return "", "", False
+            return _Text()
         stretch = _wrapped(text, around.wrappers, leading) if leading else None
     if stretch:
         start, end = stretch
@@ -179,15 +203,30 @@ def _judge_text(text: str, around: _Around) -> tuple[str, str, bool]:
             start = max(start, tags.end_of_last(text, rules.aside_tags))
         text = text[start:end]
     if (judged := _judge_tagged(text.strip(), rules)) is not None:
-        return *judged, False
+        return judged
     end = _end_of_words(text, rules, around.instructions)
+    is_framed = False
+    if not (stretch or rules.marks_are_typed):
+        if is_template(text):
+            return _Text("", text.strip(), is_ended=True)
+        typed = end_of_typed(text)
+        is_framed = typed < min(end, tags.first(text, rules.aside_tags))
+        end = typed if is_framed else end
     outside = tags.outside(text, rules.aside_tags, end)
-    words = outside.certain
+    words, uncertain = outside.certain, [outside.uncertain]
     if _begins(rules.asides, text[:end]) or _begins(rules.asides, words):
-        return "", "", False
+        return _Text()
     for pattern in rules.interruptions:
         words = pattern.sub("", words)
-    return words.strip(), outside.uncertain, outside.is_torn
+    words = words.strip()
+    if is_framed:
+        uncertain = [text[end:].strip()]
+    elif not (stretch or rules.marks_are_typed):
+        typed = end_of_typed(words)
+        is_framed = typed < len(words)
+        uncertain.append(words[typed:].strip())
+        words = words[:typed].strip()
+    return _Text(words, "\n".join(filter(None, uncertain)), outside.is_torn, is_framed)
 
 
 def _wrapped(text: str, wrappers: Iterable[Wrapper], at: int) -> tuple[int, int] | None:
@@ -195,7 +234,7 @@ def _wrapped(text: str, wrappers: Iterable[Wrapper], at: int) -> tuple[int, int]
     return next((found for wrapper in wrappers if (found := wrapper.stretch(text, at))), None)
 
 
-def _judge_tagged(text: str, rules: Rules) -> tuple[str, str] | None:
+def _judge_tagged(text: str, rules: Rules) -> _Text | None:
     """The words and the context in a text of tags from end to end, None if it is none of a client's: the person's words
     are where the client puts them, in the first tag or in the last."""
     ends = tags.ends(text)
@@ -203,24 +242,24 @@ def _judge_tagged(text: str, rules: Rules) -> tuple[str, str] | None:
         return None
     first, last = ends
     if first in rules.first_word_tags:
-        return tags.first_inner(text), ""
+        return _Text(tags.first_inner(text))
     if last in rules.last_word_tags:
-        return tags.last_inner(text), ""
+        return _Text(tags.last_inner(text))
     is_of_client = all(tags.is_of_a_client(name) or name in rules.aside_tags for name in ends)
     if not is_of_client and not any(f"<{name}" in text for name in rules.first_word_tags | rules.last_word_tags):
         return None
     is_known = tags.end_of_leading(text, rules.aside_tags) == len(text)
-    return "", "" if is_known else text
+    return _Text("", "" if is_known else text)
 
 
 def _judge_commands(command: Command, run: Sequence[_Judged]) -> None:
     """Hear what the person typed, and nothing in the command's template: that goes to the end of what stands on the
     person's side, and may hold whatever a client writes, such as another command."""
-    names = [tag[1] if (tag := tags.TAG.match(each.part.text.lstrip())) else "" for each in run]
+    names = [_opening(each.part.text) for each in run]
     is_local = False
     for at, (name, each) in enumerate(zip(names, run, strict=True)):
         is_local = is_local or name in command.before_local
-        if each.is_of_a_tool or name not in (command.tag, command.local_tag):
+        if each.is_of_a_tool or name not in command.tags:
             continue
         if name == command.local_tag and (is_local or {*names[at + 1 : at + 2]} & command.after_local):
             continue
@@ -231,6 +270,12 @@ def _judge_commands(command: Command, run: Sequence[_Judged]) -> None:
         for template in run[at + 1 :]:
             template.words = template.context = ""
         return
+
+
+def _opening(text: str) -> str:
+    """The name of the tag with which a text begins, "" if it begins with none."""
+    tag = tags.TAG.match(text.lstrip())
+    return tag[1] if tag else ""
 
 
 def _begins(patterns: Iterable[re.Pattern[str]], text: str) -> bool:

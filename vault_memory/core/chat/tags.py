@@ -34,7 +34,7 @@ def outside(text: str, names: AbstractSet[str], until: int) -> Outside:
     counts at the beginning of a line only: a person may ask about one.
     """
     tags = [tag for tag in _EITHER.finditer(text) if tag[2] in names or is_of_a_client(tag[2])]
-    known = [tag for tag in tags if tag[2] in names and (tag[1] or _begins_line(text, tag.start()))]
+    known = _known(text, names)
     if not known or tags[0].start() >= until:
         return Outside(text[:until])
     end = max((tag.end() for tag in tags if tag[1]), default=0)
@@ -45,6 +45,15 @@ def outside(text: str, names: AbstractSet[str], until: int) -> Outside:
     uncertain = [inside.strip() if not _is_row_of_spans(inside) else "", text[unclosed:].strip()]
     certain = text[: min(start, until)] + text[end : min(unclosed, until)]
     return Outside(certain, "\n".join(filter(None, uncertain)), is_torn)
+
+
+def first(text: str, names: AbstractSet[str]) -> int:
+    """Where the first tag of these names begins that counts, the end of the text if there is none."""
+    return next((tag.start() for tag in _known(text, names)), len(text))
+
+
+def _known(text: str, names: AbstractSet[str]) -> list[re.Match[str]]:
+    return [tag for tag in _EITHER.finditer(text) if tag[2] in names and (tag[1] or _begins_line(text, tag.start()))]
 
 
 def has_any(text: str, names: AbstractSet[str]) -> bool:

@@ -1,4 +1,5 @@
-"""What is known of chat clients: how each writes what is not the person's words, and which headers say it outright."""
+"""What is known of chat clients: how each writes what is not the person's words, by what marks programs in general show
+it, and which headers say it outright."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from vault_memory.core.clients.frames import end_of_typed, is_template
     from vault_memory.core.clients.rules import (
         MAX_SIGN_CHARS,
         Command,
@@ -17,7 +19,17 @@ if TYPE_CHECKING:
         rules_for,
     )
 
-__all__ = ["MAX_SIGN_CHARS", "Command", "Rules", "Wrapper", "conversation_of", "is_of_nobody", "rules_for"]
+__all__ = [
+    "Command",
+    "MAX_SIGN_CHARS",
+    "Rules",
+    "Wrapper",
+    "conversation_of",
+    "end_of_typed",
+    "is_of_nobody",
+    "is_template",
+    "rules_for",
+]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -27,7 +39,9 @@ __getattr__ = lazy_exports(
         "Rules": "rules",
         "Wrapper": "rules",
         "conversation_of": "rules",
+        "end_of_typed": "frames",
         "is_of_nobody": "rules",
+        "is_template": "frames",
         "rules_for": "rules",
     },
 )

@@ -53,6 +53,11 @@ class Command:
     before_local: frozenset[str]
     after_local: frozenset[str]
 
+    @property
+    def tags(self) -> tuple[str, str]:
+        """The tags with which a command begins."""
+        return self.tag, self.local_tag
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -73,6 +78,7 @@ class Rules:
     own_anywhere: tuple[re.Pattern[str], ...]
     final_tools: frozenset[str]
     is_quoted: bool
+    marks_are_typed: bool
 
     def is_own(self, text: str) -> bool:
         """Whether a text is of a request that a client makes on its own."""
@@ -167,6 +173,7 @@ def _rules(known: tuple[str, ...], own: tuple[str, ...], asides: tuple[str, ...]
         ),
         final_tools=frozenset(values("final_tools")),
         is_quoted=any(table.get("is_quoted") for table in tables),
+        marks_are_typed=any(table.get("marks_are_typed") for table in tables),
     )
 
 
