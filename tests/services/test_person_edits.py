@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -26,7 +27,8 @@ from vault_memory.services.notes.save import save_note
 from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.profiles.history import history
 from vault_memory.services.turns.record import record_turn
-from vault_memory.services.vault import Vault, open_vault
+from vault_memory.services.vault import ChatsInProgress, Vault, open_vault
+from vault_memory.services.write import locked
 
 NOTE = PurePosixPath("memory/alice/notes/idea.md")
 USER = PurePosixPath("memory/alice/USER.md")
@@ -51,6 +53,32 @@ def read(vault: Vault, path: PurePosixPath) -> str:
 
 def subjects(vault: Vault) -> list[str]:
     return [entry.subject for entry in vault.history.log(limit=50)]
+
+
+def test_a_chat_goes_first_between_two_files_of_a_commit(vault: Vault) -> None:
+    """A person waits for the chat, and nobody for the daemon's commit of their notes."""
+    chats = vault.__dict__["chats"] = ChatsInProgress(wait_s=600)
+    for number in range(3):
+        save(vault, PurePosixPath(f"memory/alice/notes/{number}.md"), f"# {number}\n")
+    began, asked, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def commit() -> None:
+        chats.let_go_first()
+        began.set()
+        assert asked.wait(60)
+        with locked(vault, "alice"):
+            commit_person_edits(vault, "alice")
+        ended.set()
+
+    working = threading.Thread(target=commit)
+    working.start()
+    assert began.wait(60)
+    with chats.one():
+        asked.set()
+        assert not ended.wait(0.5)
+    assert ended.wait(60), "before the time is up"
+    working.join(60)
+    assert subjects(vault)[0] == "add 3 files"
 
 
 def at_step(vault: Vault, name: str, act: object, times: int = 1) -> None:

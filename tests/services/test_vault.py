@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
 from vault_memory.services.retrieval.search import SearchQuery, search
 from vault_memory.services.turns import record_turn
-from vault_memory.services.vault import MemoriesInProgress, Vault, find_vault, open_vault
+from vault_memory.services.vault import ChatsInProgress, Vault, find_vault, open_vault
 
 SECRET = "heliotrope"
 
@@ -116,22 +117,50 @@ def test_status_tells_of_an_index_that_is_a_link(vault: Vault) -> None:
     assert any("index.db" in line for line in status(vault).unhealthy)
 
 
-def test_work_waits_until_no_chat_is_getting_its_memory() -> None:
-    went, memories = threading.Event(), MemoriesInProgress(wait_s=600)
+def test_work_waits_until_no_chat_is_being_worked_on() -> None:
+    went, chats = threading.Event(), ChatsInProgress(wait_s=600)
 
     def work() -> None:
-        memories.let_go_first()
+        chats.let_go_first()
         went.set()
 
-    memories.let_go_first()  # none is: at once
-    memories.begin()
-    memories.begin()
+    chats.let_go_first()  # none is: at once
+    chats.begin()
+    chats.begin()
     working = threading.Thread(target=work)
     working.start()
-    memories.end()
+    chats.end()
     assert not went.wait(0.1)
-    memories.end()
+    chats.end()
     assert went.wait(60), "before the time is up"
+    working.join(60)
+
+
+def test_all_steps_of_a_piece_of_work_together_wait_no_longer_than_one() -> None:
+    """Else a server with many chats would never learn, and a commit of many files would hold its locks for minutes."""
+    chats = ChatsInProgress(wait_s=0.2)
+    with chats.one():
+        began = time.monotonic()
+        chats.let_go_first()
+        assert time.monotonic() - began >= 0.2
+        for _ in range(600):
+            chats.step_aside()
+        assert time.monotonic() - began < 60, "600 waits would take 120 s"
+        chats.let_go_first()
+        assert time.monotonic() - began >= 0.4, "the next piece waits again"
+
+
+def test_work_that_somebody_waits_for_does_not_step_aside() -> None:
+    went, chats = threading.Event(), ChatsInProgress(wait_s=600)
+
+    def work() -> None:
+        chats.step_aside()
+        went.set()
+
+    with chats.one():
+        working = threading.Thread(target=work)
+        working.start()
+        assert went.wait(60)
     working.join(60)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -46,38 +47,61 @@ REFUSED_FOR_S, MAX_REFUSED = 86_400, 20
 """How long `status` names an id that was refused, and how many."""
 _RENAMINGS = "renamings"
 """A line for each renaming, `OLD NEW`: what was begun for an id is finished for the same person."""
-MEMORY_WAIT_S = 0.5
-"""How long the recording of a turn, and each piece of the daemon's work, waits while chats are getting their memory."""
+CHAT_WAIT_S = 0.5
+"""How long a piece of work that nobody waits for (learning from a turn, a commit of the daemon's) lets chats go first,
+in all its steps together."""
 
 
 def _local_now() -> datetime:
     return datetime.now().astimezone()
 
 
-class MemoriesInProgress:
-    """How many chats are getting their memory: a person waits for each, so work that nobody waits for lets them go
-    first. Threads share it."""
+class ChatsInProgress:
+    """How many chats are being worked on here: a person waits for each, and all threads share one interpreter, so work
+    that nobody waits for lets them go first. A piece of it waits no longer than `wait_s`, however many chats there are.
+    Threads share it."""
 
-    def __init__(self, wait_s: float = MEMORY_WAIT_S) -> None:
+    def __init__(self, wait_s: float = CHAT_WAIT_S) -> None:
         self._wait_s = wait_s
         self._changed = threading.Condition()
         self._count = 0
+        self._of_thread = threading.local()
 
     def begin(self) -> None:
-        """A chat begins to get its memory; `end` must follow."""
+        """A chat begins to be worked on; `end` must follow."""
         with self._changed:
             self._count += 1
 
     def end(self) -> None:
-        """It has got it, or goes without."""
+        """It waits for the provider now, or for nothing."""
         with self._changed:
             self._count -= 1
             self._changed.notify_all()
 
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """`begin`, and `end` when it is over."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
     def let_go_first(self) -> None:
-        """Wait until no chat is getting its memory, at most `wait_s`."""
+        """Begin a piece of work that nobody waits for: wait until no chat is being worked on, at most `wait_s`."""
+        self._of_thread.left_s = self._wait_s
+        self.step_aside()
+
+    def step_aside(self) -> None:
+        """Wait between two steps of such a piece, as long as it may still wait. In a thread that never began one
+        somebody waits for the work itself, and nothing is waited for."""
+        left_s: float = getattr(self._of_thread, "left_s", 0.0)
+        if not self._count or left_s <= 0:
+            return
+        began = time.monotonic()
         with self._changed:
-            self._changed.wait_for(lambda: not self._count, self._wait_s)
+            self._changed.wait_for(lambda: not self._count, left_s)
+        self._of_thread.left_s = left_s - (time.monotonic() - began)
 
 
 GIT_CONFIG = "git config "
@@ -97,7 +121,7 @@ class Vault:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     given_embedder: Embedder | None = field(default=None, repr=False)
     flags: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    memories: MemoriesInProgress = field(default_factory=MemoriesInProgress, init=False, repr=False, compare=False)
+    chats: ChatsInProgress = field(default_factory=ChatsInProgress, init=False, repr=False, compare=False)
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
     _former_embedders: dict[str, Embedder] = field(default_factory=dict, init=False, repr=False, compare=False)
     _indexing: WeakValueDictionary[str, threading.Lock] = field(
@@ -118,6 +142,7 @@ class Vault:
             sign=config.git_sign,
             allowed_settings=lambda: _allowed_git_settings(root),
             now=self.now,
+            pause=self.chats.step_aside,
         )
 
     @cached_property

@@ -32,6 +32,24 @@ def test_a_chain_of_drafts_is_a_commit_each_in_one_batch(vault: Vault) -> None:
     vault.assert_clean()
 
 
+def test_a_commit_pauses_between_files_and_never_while_it_holds_a_lock_of_gits(vault: Vault) -> None:
+    """Whoever waits in such a pause must not keep the person's git waiting."""
+    held: list[Path] = []
+    pauses = 0
+
+    def pause() -> None:
+        nonlocal pauses
+        pauses += 1
+        held.extend(vault.root.glob(".git/**/*.lock"))
+
+    history = History(vault.root, pause=pause)
+    for number in range(30):
+        vault.write(b"text %d\n" % number, PurePosixPath(f"notes/{number}.md"))
+    history.commit_edits([Draft("edit", PERSON, tuple(history.uncommitted()))])
+    assert pauses > 3 * 30 and not held, "when a file is read, looked at again, and searched for secrets"
+    vault.assert_clean()
+
+
 def test_a_deletion_takes_emptied_folders_along(vault: Vault) -> None:
     vault.add(b"one")
     vault.add(b"two", OTHER)

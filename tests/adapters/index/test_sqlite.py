@@ -202,6 +202,25 @@ def test_sql_and_matrix_give_the_same_cosines_to_the_last_bit(index: SqliteIndex
     assert spread and spread.count == 88
 
 
+NUMBERS = st.lists(st.integers(0, 40), max_size=12)
+
+
+@given(steps=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=12))
+@settings(max_examples=25, deadline=None)
+def test_a_matrix_holds_what_the_table_does_whatever_came_and_went(
+    steps: list[tuple[list[int], list[int]]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """It has room for more rows, and those that stand last fill the gaps of those that are gone."""
+    index, embedder = SqliteIndex(tmp_path_factory.mktemp("index") / "index.db"), Scripted()
+    query, vector = tokens.query_terms("number 7"), (embedder.space, drawn("q"))
+    for turn, (written, removed) in enumerate(steps):
+        index.replace([entry(f"{n}.md", f"text number {n} of {turn}\n") for n in {*written}])
+        index.remove([f"{n}.md" for n in {*removed}])
+        index.embed_pending(embedder)
+        found = [asked.search(query, vector, None, 20) for asked in (index, index, SqliteIndex(index.path))]
+        assert found[0] == found[1] == found[2]
+
+
 def test_two_spaces_are_never_mixed(index: SqliteIndex) -> None:
     """Law 6"""
     index.replace([entry("a.md", "one\n"), entry("b.md", "two\n")])

@@ -16,14 +16,14 @@ import pytest
 
 from tests.conftest import wait_until
 from tests.interfaces.http.proxied import QUESTION, TEA, Proxy, proxying
-from tests.scripted_http import SSE, Reply, ScriptedServer, chunks, completion
+from tests.scripted_http import SSE, Received, Reply, ScriptedServer, chunks, completion
 from tests.vaults import mounted_for_reading
 from vault_memory.errors import ForeignFile
 from vault_memory.services.admin.access import new_user_token, own_token
 from vault_memory.services.profiles import list_preferences
 from vault_memory.services.proxy import last_requests
 from vault_memory.services.proxy.relay import LARGE_HEAD_BYTES
-from vault_memory.services.vault import Vault, open_vault
+from vault_memory.services.vault import ChatsInProgress, Vault, open_vault
 
 pytestmark = pytest.mark.slow  # each test starts a server
 
@@ -500,6 +500,36 @@ def test_the_headers_and_the_log_say_what_happened_and_no_contents(proxy: Proxy)
         assert hidden not in text
 
 
+def test_a_chat_goes_first_but_not_while_its_provider_thinks(proxied: Vault, chat: ScriptedServer) -> None:
+    """What nobody waits for is done meanwhile: a provider may think for minutes."""
+    told: list[str] = []
+
+    class Noted(ChatsInProgress):
+        def begin(self) -> None:
+            told.append("begins")
+            super().begin()
+
+        def end(self) -> None:
+            super().end()
+            told.append("ends")
+
+    def answer(_: Received) -> Reply:
+        told.append("provider")
+        return completion("ok")
+
+    chat.will_say(answer)
+    vault = open_vault(proxied.root, upstream_base_url=chat.url)
+    vault.__dict__["chats"] = Noted()
+    body = {"messages": [{"role": "user", "content": QUESTION}]}
+    with proxying(vault) as url, httpx.Client(base_url=url) as client:
+        owner = {"Authorization": f"Bearer {new_user_token(vault, 'alice')}"}
+        assert client.post("/v1/chat/completions", json=body, headers=owner).headers["X-Vault-Turn"] == "yes"
+        wait_until(lambda: told.count("begins") == told.count("ends"), "the chat is over")
+    before, _, after = " ".join(told).partition(" provider ")
+    assert before == "begins begins ends ends", "as a request, and in it as one that gets its memory"
+    assert after == "begins ends"
+
+
 def test_no_chat_waits_for_the_log(proxy: Proxy, tmp_path: Path) -> None:
     """Something else in its place costs the rows, no chat; nothing is written through a link."""
     mine = tmp_path / "mine"
@@ -514,7 +544,10 @@ def test_no_chat_waits_for_the_log(proxy: Proxy, tmp_path: Path) -> None:
         [*last_requests(proxy.vault.root, 1)]
     (folder / "proxy.jsonl").unlink()
     proxy.post("/v1/embeddings", b"{}")
-    wait_until(lambda: [row["door"] for row in last_requests(proxy.vault.root, 9)] == ["POST /v1/embeddings"], "a row")
+    # The thread of the log may write the chat's row only now, where the link no longer is.
+    wait_until(
+        lambda: [row["door"] for row in last_requests(proxy.vault.root, 9)][-1:] == ["POST /v1/embeddings"], "a row"
+    )
     assert mine.read_text() == "mine\n"
 
 

@@ -28,7 +28,7 @@ from vault_memory.services.daemon.daemon_record import is_running, lock_path, re
 from vault_memory.services.daemon.event_log import Event
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.turns import record_turn
-from vault_memory.services.vault import MEMORY_WAIT_S, Vault, open_vault
+from vault_memory.services.vault import CHAT_WAIT_S, Vault, open_vault
 
 pytestmark = pytest.mark.slow
 
@@ -163,17 +163,17 @@ def test_shared_notes_are_followed_and_committed_too(vault: Vault) -> None:
     assert "projects/plan.md" not in indexed(vault)
 
 
-def test_a_chats_memory_goes_first_but_not_for_ever(vault: Vault) -> None:
+def test_a_chat_goes_first_but_not_for_ever(vault: Vault) -> None:
     """Indexing, committing and embedding take the interpreter, and a person waits for the chat."""
     with running(vault) as run:
         wait_until(lambda: "committed" in run.kinds("alice"), "it has caught up")
         run.events.clear()
-        vault.memories.begin()
+        vault.chats.begin()
         began = time.monotonic()
         write(vault, "alice", "notes/tea.md", "綠茶\n")
         wait_until(lambda: "indexed" in run.kinds("alice"), "the edit is indexed")
-        assert time.monotonic() - began >= MEMORY_WAIT_S
-        vault.memories.end()
+        assert time.monotonic() - began >= CHAT_WAIT_S
+        vault.chats.end()
         wait_until(lambda: "committed" in run.kinds("alice"), "the edit is committed")
 
 

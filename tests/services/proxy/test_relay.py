@@ -26,7 +26,7 @@ from vault_memory.services.proxy.relay import Relay
 from vault_memory.services.proxy.relayed import holds_token
 from vault_memory.services.retrieval import Memory
 from vault_memory.services.turns import learn_waiting, turns_waiting
-from vault_memory.services.vault import Vault, open_vault
+from vault_memory.services.vault import ChatsInProgress, Vault, open_vault
 
 QUESTION = "How hot is the water for green tea?"
 NOTE = "Green tea wants water of 80 degrees."
@@ -259,6 +259,23 @@ def test_a_turn_is_kept_while_another_writer_holds_the_users_files(relay: Relay)
     learn_waiting(vault, "alice")  # if the relay has given up on a slow machine
     text = vault.path("alice", "USER.md").read_text(encoding="utf-8")
     assert "dark" in text and "Python" in text and turns_waiting(vault, "alice") == 0
+
+
+def test_learning_lets_a_chat_go_first_and_the_words_are_kept_before(relay: Relay) -> None:
+    vault = open_vault(relay.vault.root, now=relay.vault.now, proxy_memory_timeout_ms=20_000)
+    chats = vault.__dict__["chats"] = ChatsInProgress(wait_s=600)
+    with relay_of(vault, Seconds()) as second:
+        with chats.one():
+            asked = ask(second, user("I like dark themes"))
+            assert asked.user_request
+            asyncio.run(second._recording.accept(asked, asked.user_request))
+            (record,) = vault.path("alice", "conversations").glob("*.jsonl")
+            assert "dark themes" in record.read_text()
+            with pytest.raises(TimeoutError):
+                second._recording._learn_thread.submit(lambda: None).result(0.5)
+            assert not vault.path("alice", "USER.md").exists()
+        second._recording._learn_thread.submit(lambda: None).result(60)
+        assert "dark" in vault.path("alice", "USER.md").read_text(encoding="utf-8")
 
 
 def test_a_number_that_is_too_long_is_named(relay: Relay) -> None:

@@ -338,14 +338,16 @@ class Objects:
                 new[folder.parent][os.fsencode(folder.name)] = TreeEntry(FOLDER_MODE, tree) if tree else None
         raise AssertionError("the top is the last")
 
-    def write(self, *also: Path) -> None:
-        """Store the new objects, fsynced, and fsync the files `also` with the last of them.
+    def write(self, *also: Path, pause: Callable[[], None] = lambda: None) -> None:
+        """Store the new objects, fsynced, and fsync the files `also` with the last of them. `pause` is called between
+        two groups of them.
 
         Names appear only after the bytes are on disk, as git does it.
         """
         names = [name for name in self._new if not (self._folder / name[:2] / name[2:]).exists()]
         last = len(names) // _OPEN_AT_ONCE * _OPEN_AT_ONCE
         for at in range(0, last + 1, _OPEN_AT_ONCE):
+            pause()
             self._write_some(names[at : at + _OPEN_AT_ONCE], also if at == last else ())
         self._new.clear()
 

@@ -96,7 +96,8 @@ class History:
 
     `person_name` and `person_email` are used when git has no user name; `sign` signs our commits with the person's git
     set-up; `now` gives commits their time. Threads and processes may share one vault. Of the repository's own settings
-    that start programs only what `allowed_settings` gives takes effect; the person's global ones do.
+    that start programs only what `allowed_settings` gives takes effect; the person's global ones do. `pause` is called
+    between two files, where no lock of git's is held.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class History:
         allowed_settings: Allowed = tuple,
         now: Callable[[], datetime] = _now,
         step: Callable[[str], None] = lambda _: None,
+        pause: Callable[[], None] = lambda: None,
     ) -> None:
         self._repository = Repository(root)
         allow(self.root, allowed_settings)
@@ -120,6 +122,7 @@ class History:
         self._sign = sign
         self._now = now
         self._step = step
+        self._pause = pause
 
     @classmethod
     def create(cls, root: Path) -> History:
@@ -340,6 +343,7 @@ class History:
         for path in listed:
             if not is_committed_by_itself(self.root, path, programs=programs):
                 continue
+            self._pause()
             try:
                 on_disk = read(self.root / path)
                 if path in waiting:
@@ -664,6 +668,7 @@ class History:
         tree, filters = self._objects.tree_of(self._repository.head().commit), Filters(self._repository, self._objects)
         stamps = {}
         for change in net_changes(edits).values():
+            self._pause()
             self._check(change)
             path = self.root / change.path
             stamps[path] = _stamp(path)
@@ -688,10 +693,11 @@ class History:
         if git_index.problem:
             raise CannotCommit(git_index.problem)
         self._rewind.put_back()  # who puts files back from now on writes the git index too, and is met in `_publish`
-        plan = Planner(self._repository, self._objects, self._sign).plan(pending, git_index)
+        plan = Planner(self._repository, self._objects, self._sign, self._pause).plan(pending, git_index)
         if git_index.problem:  # met only now
             raise CannotCommit(git_index.problem)
-        self._objects.write(*([draft_branch_move(self._repository, plan.commits[-1])] if plan.commits else []))
+        also = [draft_branch_move(self._repository, plan.commits[-1])] if plan.commits else []
+        self._objects.write(*also, pause=self._pause)
         self._step("objects written")
         if plan.changes or plan.commits:
             git_index.prepare(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -64,13 +64,16 @@ class Plan:
 
 
 class Planner:
-    """Plans one flush. New objects gather in `objects`; nothing else is changed."""
+    """Plans one flush. New objects gather in `objects`; nothing else is changed. `pause` is called between files."""
 
-    def __init__(self, repository: Repository, objects: Objects, sign: bool) -> None:
+    def __init__(
+        self, repository: Repository, objects: Objects, sign: bool, pause: Callable[[], None] = lambda: None
+    ) -> None:
         self._repository = repository
         self._objects = objects
         self._filters = Filters(repository, objects)
         self._sign = sign
+        self._pause = pause
 
     def plan(self, pending: Sequence[Intent], git_index: GitIndexUpdate) -> Plan:
         """Plan the commits of these intents on top of HEAD. Raises `CannotCommit` when none can be made."""
@@ -217,6 +220,7 @@ class Planner:
         """The changes that bring in a secret, each with what history has of its file: in HEAD and in what is merged."""
         found = []
         for change in self._committed(draft):
+            self._pause()
             merged = self._blob_in(self._objects.tree_of(draft.merges), change.path) if draft.merges else None
             if isinstance(change.new, Stored) and change.new.id == merged:
                 continue

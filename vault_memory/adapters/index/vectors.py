@@ -17,7 +17,7 @@ import apsw
 from vault_memory.adapters.embedding import Vector
 from vault_memory.adapters.index import database
 from vault_memory.adapters.index.base import Space
-from vault_memory.adapters.index.database import rows, value
+from vault_memory.adapters.index.database import at_once, rows, value
 from vault_memory.core.ranking import Spread
 from vault_memory.errors import EndpointError
 
@@ -168,7 +168,7 @@ class NearestVectors:
             if matrix is None or matrix.dimension != dimension:  # another model took the name
                 matrix = self._matrices[space] = _Matrix(dimension)
             matrix.refresh(db, space_id)
-        return matrix.nearest(db, vector, also, only, limit)
+            return matrix.nearest(db, vector, also, only, limit)  # a refresh meanwhile would move the rows
 
 
 class Condition(NamedTuple):
@@ -214,7 +214,10 @@ def _spread(count: int, total: int, squares: int, best: float) -> Spread:
 
 class _Matrix:
     """All vectors of one space in memory, with the chunk id of each row. The cosines are those of `_scan`, to the last
-    bit: a server must not answer otherwise than a command does."""
+    bit: a server must not answer otherwise than a command does.
+
+    Each turn of a chat adds a few rows and drops one, so the arrays have room for more: to copy them would take longer
+    than all else that a search does."""
 
     def __init__(self, dimension: int) -> None:
         import numpy
@@ -224,13 +227,12 @@ class _Matrix:
         self.rows: numpy.ndarray[Any, Any] = numpy.empty((0, dimension), numpy.float32)
         self.lengths: numpy.ndarray[Any, Any] = numpy.empty(0, numpy.float64)
         self.ids: numpy.ndarray[Any, Any] = numpy.empty(0, numpy.int64)
+        self._with_room = (self.rows, self.lengths, self.ids)
         self._order: numpy.ndarray[Any, Any] = numpy.empty(0, numpy.int64)
         self._sorted_ids = self.ids
 
     def refresh(self, db: apsw.Connection, space: int) -> None:
         """Read what was added since the last search, and drop what is gone."""
-        import numpy
-
         newest = value(db, "SELECT max(sequence) FROM vectors") or 0
         live = value(db, "SELECT count(*) FROM vectors WHERE space_id = ?", (space,))
         if newest == self.last and live == len(self.rows):
@@ -242,23 +244,52 @@ class _Matrix:
         )
         self.last = newest
         if new:
-            fresh = numpy.frombuffer(b"".join(row[1] for row in new), numpy.int8).reshape(len(new), self.dimension)
-            self._set(
-                numpy.concatenate([self.rows, fresh.astype(numpy.float32)]),
-                numpy.concatenate([self.ids, numpy.array([row[0] for row in new], numpy.int64)]),
-            )
+            self._add([row[0] for row in new], b"".join(row[1] for row in new))
         if live != len(self.rows):
-            ids = [row[0] for row in rows(db, "SELECT chunk_id FROM vectors WHERE space_id = ?", (space,))]
-            kept = numpy.sort(self._rows_of(ids))
-            self._set(self.rows[kept], self.ids[kept])
+            self._keep(at_once(db, "SELECT json_group_array(chunk_id) FROM vectors WHERE space_id = ?", (space,)))
 
-    def _set(self, matrix: numpy.ndarray[Any, Any], ids: numpy.ndarray[Any, Any]) -> None:
+    def _add(self, ids: Sequence[int], embeddings: bytes) -> None:
         import numpy
 
-        self.rows, self.ids = matrix, ids
-        self.lengths = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix).astype(numpy.float64))
-        self._order = numpy.argsort(ids, kind="stable")  # the latest of one chunk is the last
-        self._sorted_ids = ids[self._order]
+        before = len(self.rows)
+        self._resize(before + len(ids))
+        fresh = self.rows[before:]
+        fresh[:] = numpy.frombuffer(embeddings, numpy.int8).reshape(len(ids), self.dimension)
+        self.lengths[before:] = numpy.sqrt(numpy.einsum("ij,ij->i", fresh, fresh).astype(numpy.float64))
+        self.ids[before:] = ids
+        self._sort()
+
+    def _keep(self, ids: Sequence[int]) -> None:
+        """Drop all rows but the latest of each of these chunks; the last rows fill the gaps."""
+        import numpy
+
+        is_kept = numpy.zeros(len(self.rows), numpy.bool_)
+        is_kept[self._rows_of(ids)] = True
+        count = int(is_kept.sum())
+        gaps, moved = numpy.flatnonzero(~is_kept[:count]), count + numpy.flatnonzero(is_kept[count:])
+        for held in (self.rows, self.lengths, self.ids):
+            held[gaps] = held[moved]
+        self._resize(count)
+        self._sort()
+
+    def _resize(self, count: int) -> None:
+        """Have `count` rows, the first of them as they are; a copy has room for an eighth more."""
+        import numpy
+
+        if not count <= len(self._with_room[0]) <= 2 * count:
+            kept = min(count, len(self.rows))
+            copies = []
+            for held in self._with_room:
+                copies.append(numpy.empty((count + count // 8, *held.shape[1:]), held.dtype))
+                copies[-1][:kept] = held[:kept]
+            self._with_room = (copies[0], copies[1], copies[2])
+        self.rows, self.lengths, self.ids = (held[:count] for held in self._with_room)
+
+    def _sort(self) -> None:
+        import numpy
+
+        self._order = numpy.argsort(self.ids, kind="stable")  # the latest of one chunk is the last
+        self._sorted_ids = self.ids[self._order]
 
     def nearest(self, db: apsw.Connection, vector: Vector, also: Sequence[int], only: Condition, limit: int) -> Nearest:
         import numpy

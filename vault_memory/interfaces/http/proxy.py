@@ -102,7 +102,8 @@ def _asks_for_another_protocol(request: Request) -> bool:
 async def _with_memory(request: Request, relay: Relay, provider: Provider, *, may_continue: bool = False) -> Response:
     """`may_continue`: the provider keeps what was said at this address, and a request may go on with it."""
     with _row(request, relay, await identify(request)) as row:
-        prepared = await _prepared(request, relay, row, may_continue)
+        with relay.vault.chats.one():
+            prepared = await _prepared(request, relay, row, may_continue)
         kept = 0 if prepared.user_request is None else sys.getsizeof(prepared.user_request.chat.words) + TURN_BYTES
         return await _send(request, relay, provider, prepared, row, kept)
 

@@ -37,7 +37,7 @@ from vault_memory.services.write import locked
 COMMIT_CAP_S = 300.0
 """A file that is written all the time is committed this often."""
 COMMITTED_AT_ONCE = 500
-"""Files in one commit; turns of that user wait for it, some 0.7 s."""
+"""Files in one commit; turns of that user wait for it, some 0.7 s, and half a second more while there are chats."""
 PAUSE_S = 0.1
 """Between two such commits: who has waited for the user's lock looks for it every few ms, and takes it."""
 STOP_TIMEOUT_S = 0.5
@@ -179,7 +179,7 @@ class Daemon:
     def _commit_edits(self, hints: list[Hint]) -> str:
         """Commit edits scope by scope, except the deletions of a scope in which a mass deletion waits until a person
         confirms it. Returns which edits wait for git, and why; "" for none."""
-        self.vault.memories.let_go_first()
+        self.vault.chats.let_go_first()
         everywhere = any(hint.is_folder for hint in hints)
         paths: dict[str, list[PurePosixPath]] = {}
         for part in self.vault.history.uncommitted_in_parts(None if everywhere else [hint.path for hint in hints]):
@@ -197,7 +197,7 @@ class Daemon:
             for at in range(0, len(paths[scope]), COMMITTED_AT_ONCE):
                 if at and self._stop.wait(PAUSE_S):
                     return ""
-                self.vault.memories.let_go_first()
+                self.vault.chats.let_go_first()
                 with locked(self.vault, scope):
                     some = paths[scope][at : at + COMMITTED_AT_ONCE]
                     count += commit_person_edits(self.vault, scope, some, on_waiting)

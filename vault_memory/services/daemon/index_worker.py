@@ -129,7 +129,7 @@ class IndexWorker:
         if paths and (scope in self.held or self._is_any_missing(paths)):
             paths = None
         sources = None if paths is None else [path.relative_to(folder).as_posix() for path in paths]
-        self._vault.memories.let_go_first()
+        self._vault.chats.let_go_first()
         try:
             report = reconcile(
                 self._vault,

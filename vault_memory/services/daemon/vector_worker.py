@@ -92,7 +92,7 @@ class VectorWorker:
     def _embed(self, scope: str) -> None:
         """Compute the vectors that a scope lacks, and publish the progress from time to time."""
         next_progress = time.monotonic() + PROGRESS_INTERVAL_S
-        self._vault.memories.let_go_first()
+        self._vault.chats.let_go_first()
         while not self._stop.is_set() and (pending := embed(self._vault, scope, BATCH_PASSAGES)):
             if pending > MAX_PASSAGES_HERE and self._vault.given_embedder is None:
                 self._embed_in_child(scope)
@@ -100,7 +100,7 @@ class VectorWorker:
                 next_progress = time.monotonic() + PROGRESS_INTERVAL_S
                 self._publish_progress(scope)
             self._quiet.wait(QUIET_TIMEOUT_S)
-            self._vault.memories.let_go_first()
+            self._vault.chats.let_go_first()
 
     def _embed_in_child(self, scope: str) -> None:
         """Have a child do it. If it fails, the next batch fails here too, with the reason."""

@@ -95,6 +95,7 @@ def without_withheld(vault: Vault, edits: Sequence[FileChange]) -> list[FileChan
     branches = vault.history.obstacles.held_elsewhere(edits, _branches(known)) if edits else {}
     free, held = [], {}
     for edit in edits:
+        vault.chats.step_aside()
         name = _written(edit.path)
         if edit.path in branches:
             noted: dict[str, Any] = {"branch": branches[edit.path]}

@@ -94,9 +94,9 @@ class MemoryGiver:
         """
         places = self._places.setdefault(request.user_id, asyncio.Semaphore(MEMORIES_PER_USER))
         await places.acquire()
-        self._vault.memories.begin()
+        self._vault.chats.begin()
         work = self._memory_threads.submit(self._with_memory, body, read, request, earlier)
-        work.add_done_callback(lambda _: self._vault.memories.end())
+        work.add_done_callback(lambda _: self._vault.chats.end())
         ended = asyncio.wrap_future(work)
         ended.add_done_callback(lambda _: places.release())  # a thread cannot be stopped: it keeps its place until then
         try:

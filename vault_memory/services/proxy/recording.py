@@ -132,7 +132,7 @@ class Recording:
         problem: str,
         accepted: Recorded | None,
     ) -> None:
-        self._vault.memories.let_go_first()
+        self._vault.chats.let_go_first()
         try:
             response, is_whole = read()
             unread = NOT_ALL_READ if response.text else NOT_READ
@@ -164,7 +164,9 @@ class Recording:
 
     def _learn(self) -> None:
         """Learn from the turns, user by user, and have the language model look at them; index their files once no other
-        response is waiting."""
+        response is waiting. Chats go first."""
+        if self._to_learn or self._sources_to_index:
+            self._vault.chats.let_go_first()
         while True:
             with self._lock:
                 if not self._to_learn:
@@ -181,6 +183,7 @@ class Recording:
                     self._second_look_thread.submit(look, self._vault, turn.user_id, turn.source)
         while self._sources_to_index and not self._responses_to_record:
             whose, sources = self._sources_to_index.popitem()
+            self._vault.chats.step_aside()
             try:
                 reconcile(self._vault, self._vault.id_now(*whose)[0], sources)
             except Exception as error:

@@ -46,6 +46,8 @@ LARGE_BYTES = 1_000_000
 """Larger requests are read in a thread of their own."""
 LARGE_HEAD_BYTES = 4 << 10
 """Headers of more are searched for vault tokens in that thread, too: 30 KB of them take some ms."""
+HANDING_ON_S = 0.02
+"""After its words are recorded a response is handed on, head and first part: so long that chat still goes first."""
 RESPONSE_THREADS = 1
 """How many responses are read at the same time while they come; more would only compete for the interpreter."""
 
@@ -192,12 +194,16 @@ class Relay:
             kept, own_key = await asyncio.wrap_future(self._large_read_thread.submit(keep))
         keeping = prepared.keep() if prepared.keep else None  # while the provider thinks
         response = await self._upstreams[provider].send(method, path, kept, prepared.take_body(), own_key, sent)
-        request = prepared.user_request
-        if request is not None and prepared.is_turn and 200 <= response.status < 300:
-            await self._recording.accept(prepared, request)
-        if keeping is not None:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(keeping)), ACCEPT_WAIT_S)
+        self.vault.chats.begin()
+        try:
+            request = prepared.user_request
+            if request is not None and prepared.is_turn and 200 <= response.status < 300:
+                await self._recording.accept(prepared, request)
+            if keeping is not None:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(keeping)), ACCEPT_WAIT_S)
+        finally:
+            asyncio.get_running_loop().call_later(HANDING_ON_S, self.vault.chats.end)
         asked = prepared.asked
         turn = self._reading.setdefault(asked.user_id if asked else "", asyncio.Lock())
         answered = partial(self._answered.keep, asked) if asked and asked.continued.is_stored else None

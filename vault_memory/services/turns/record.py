@@ -274,6 +274,7 @@ def _learn_from(vault: Vault, user_id: str, waiting: Sequence[_Marker], until: f
                 _strike_off(vault, user_id, marker)
         return 0
     finally:
+        vault.chats.step_aside()
         index_problem(vault, paths)
 
 
@@ -462,6 +463,7 @@ def _learn(
     if is_reply:
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
+    vault.chats.step_aside()
     folder, said_at = layout.user_dir(turn.user_id), min(turn.created_at.astimezone(), vault.now())
     later = LaterChanges(vault, turn.user_id, said_at)
 
