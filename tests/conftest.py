@@ -147,10 +147,10 @@ class Cli:
         assert done.returncode in ((0, 1) if words[0] == "status" else (0,)), f"{words}: {done.stderr}"
         return json.loads(done.stdout)
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, **environ: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "vault_memory", *words],
-            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            cwd=self.folder, env=os.environ | environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
 
     def git(self, *words: str) -> str:

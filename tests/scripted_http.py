@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
+import socket
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -150,6 +152,52 @@ def _handler_of(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             pass
 
     return Handler
+
+
+@dataclass
+class EndlessServer:
+    """A server that sends the first bytes of a response, then `again` and again, until the client hangs up.
+
+    `connections` counts those that were made, `left` those that the client has closed.
+    """
+
+    first: bytes = b""
+    again: bytes = b""
+    pause_s: float = 0.05
+    connections: int = 0
+    left: int = 0
+
+    def __enter__(self) -> Self:
+        self._is_over = threading.Event()
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listening.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/v1"
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):  # it is closed
+            while True:
+                connection, _ = self._listening.accept()
+                self.connections += 1
+                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            connection.settimeout(self.pause_s)
+            connection.sendall(self.first)
+            while not self._is_over.is_set():
+                try:
+                    if not connection.recv(1 << 20):
+                        break
+                except TimeoutError:
+                    connection.sendall(self.again)
+        self.left += 1
 
 
 @dataclass

@@ -206,7 +206,9 @@ class Config:
     )
     embedding_query_prefix: str = _field("", "text that the model expects before a query: e5 models 'query: '")
     embedding_document_prefix: str = _field("", "text that the model expects before a passage: e5 models 'passage: '")
-    embedding_timeout_s: float = _field(60.0, "longest time for one request with passages", low=0.1, high=600)
+    embedding_timeout_s: float = _field(
+        60.0, "longest time of an endpoint for 64 passages, retries included", low=0.1, high=600
+    )
     embedding_query_timeout_ms: int = _field(
         300, "longest time a search waits for its query's vector before it goes on without", low=10, high=60_000
     )

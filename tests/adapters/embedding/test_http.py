@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
+import gzip
 import json
 import math
-import socket
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,9 +13,10 @@ import pytest
 
 from tests.adapters.embedding.contract import EmbedderContract
 from tests.adapters.index.vectors import drawn
-from tests.scripted_http import Received, Reply, ScriptedServer
+from tests.conftest import wait_until
+from tests.scripted_http import EndlessServer, Received, Reply, ScriptedServer
 from vault_memory.adapters.embedding.base import Kind
-from vault_memory.adapters.embedding.http import MAX_FAILURES, REST_S, Endpoint, HttpEmbedder
+from vault_memory.adapters.embedding.http import MAX_DIMENSIONS, MAX_FAILURES, REST_S, Endpoint, HttpEmbedder
 from vault_memory.errors import EndpointError
 
 pytestmark = pytest.mark.slow
@@ -146,9 +145,19 @@ def test_a_query_does_not_wait_for_an_endpoint_that_hangs(server: ScriptedServer
         (Reply([b"{"], breaks=True), "cannot be reached"),
         (vectors([1, 0]), "1 vectors for 2 texts"),
         (vectors([1, 0], [0, 0]), "zeros"),
-        (vectors([1, 0], [1, float("nan")]), "zeros or of no numbers"),
+        (vectors([1, 0], [1, float("nan")]), "no numbers"),
         (vectors([1, 0], [1]), "1 dimensions instead of 2"),
         (vectors([1, 0], ["x", 1]), "no numbers"),
+        (vectors([1, 0], [True, False]), "no numbers"),
+        (vectors([1], [1]), "gave 1 dimensions: a model has 2 to 8,192"),
+        (vectors(*2 * [[1] * (MAX_DIMENSIONS + 1)]), "gave 8,193 dimensions: a model has 2 to 8,192"),
+        (vectors(*2 * [[1] * 100_000]), "more than"),
+        (rows([{"index": 0, "embedding": [1, 0]}] * 2), "not those of the texts"),
+        (rows([{"index": 0, "embedding": [1, 0]}, {"index": True, "embedding": [1, 0]}]), "not those of the texts"),
+        (rows([{"index": 0, "embedding": [1, 0]}, {"embedding": [1, 0]}]), "not those of the texts"),
+        (rows([{"index": 0, "embedding": [1, 0]}, {"index": [], "embedding": [1, 0]}]), "not those of the texts"),
+        (Reply([gzip.compress(b"{}")], headers={"Content-Encoding": "gzip"}), "compressed"),
+        (Reply([b'{"data":[' + b"{}," * 20_000 + b"{}]}"]), "more than 16,584 values"),
         (Reply(status=404), "404"),
     ],
 )
@@ -189,24 +198,35 @@ def test_a_question_that_is_private_as_a_whole_is_not_asked(server: ScriptedServ
     assert server.received == []
 
 
-def test_headers_that_drip_in_do_not_hold_a_query_up(server: ScriptedServer) -> None:
-    """No time-out of a single read bounds their sum."""
-    is_over = threading.Event()
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+DRIPPING_HEAD = b"HTTP/1.1 200 OK\r\nX: ", b"y"
+"""No time-out of a single read bounds their sum."""
 
-        def drip() -> None:
-            connection, _ = listening.accept()
-            with connection, contextlib.suppress(OSError):
-                for byte in b"HTTP/1.1 200 OK\r\nX: " + 1_000 * b"y":
-                    connection.sendall(bytes([byte]))
-                    time.sleep(0.05)
-                is_over.set()
 
-        threading.Thread(target=drip, daemon=True).start()
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1/embeddings"
+def test_headers_that_drip_in_do_not_hold_a_query_up() -> None:
+    with EndlessServer(*DRIPPING_HEAD) as slow:
         with pytest.raises(EndpointError, match="within 0.3 s"):
-            HttpEmbedder("m", [Endpoint(url)]).embed(["a"], "query")
-        assert not is_over.is_set()
+            HttpEmbedder("m", [Endpoint(slow.url)]).embed(["a"], "query")
+        wait_until(lambda: slow.left == 1, "the connection is closed")
+
+
+def test_a_question_that_ran_out_of_time_counts_at_once() -> None:
+    with EndlessServer(*DRIPPING_HEAD) as slow:
+        embedder = HttpEmbedder("m", [Endpoint(slow.url)], query_timeout_s=0.1)
+        for _ in range(MAX_FAILURES + 2):
+            with pytest.raises(EndpointError) as caught:
+                embedder.embed(["a"], "query")
+        assert "is left alone" in str(caught.value) and slow.connections == MAX_FAILURES
+        assert not [each for each in threading.enumerate() if each.name.startswith("vault-memory query")]
+
+
+def test_a_batch_takes_its_time_limit_of_an_endpoint_once(second: ScriptedServer) -> None:
+    with EndlessServer(*DRIPPING_HEAD) as slow:
+        alone = HttpEmbedder("m", [Endpoint(slow.url)], timeout_s=0.2, sleep=lambda _: None)
+        with pytest.raises(EndpointError, match="within 0.2 s"):
+            alone.embed(["a"])
+        assert slow.connections == 1
+        both = HttpEmbedder("m", [Endpoint(slow.url), endpoint_of(second)], timeout_s=0.2)
+        assert both.embed(["a"]), "the second one has its own time"
 
 
 def test_the_space_is_known_without_asking(server: ScriptedServer) -> None:

@@ -133,7 +133,7 @@ def test_orders_to_the_system_are_not_even_shown_to_the_model(vault: Vault, chat
     [
         (Reply(status=429), "429"),
         (Reply(status=500), "500"),
-        (Reply(silent=True), "connection failed"),
+        (Reply(silent=True), "cannot be reached"),
         (Reply(wait_s=60), "within 2 s"),
         (Reply([b"<html>"]), "no chat completion"),
         ("I found one preference: dark!", "schema"),

@@ -21,6 +21,8 @@ def unit_vector(row: Iterable[float]) -> list[float]:
     """A model's vector at unit length. Raises `EndpointError`; its text ends the caller's message."""
     try:
         numbers = list(row)
+        if bool in map(type, numbers):  # Python counts with them
+            raise TypeError
         length = math.hypot(*numbers)
     except (TypeError, OverflowError):
         raise EndpointError("gave a vector that holds no numbers") from None

@@ -8,21 +8,16 @@ Each has a circuit breaker: a search never waits for one that is known to be dow
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from vault_memory.adapters.embedding.base import HTTP, Kind, Vector, unit_vector
 from vault_memory.core.privacy import PRIVATE, redact, without_private
 from vault_memory.errors import EndpointError
-
-if TYPE_CHECKING:
-    import httpx
 
 BATCH_TEXTS = 64
 DOCUMENT_ROUNDS = 3
@@ -31,7 +26,12 @@ FIRST_PAUSE_S = 0.5
 """Before the second round; doubled before each further one."""
 MAX_FAILURES, REST_S = 2, 30.0
 """After this many failures in a row an endpoint is not asked for this long."""
-MAX_RESPONSE_BYTES = 64_000_000
+MAX_DIMENSIONS = 8_192
+"""Twice as many as most large models have."""
+NUMBER_BYTES, OTHER_BYTES = 25, 64 << 10
+"""Of a response: a number (`-1.2345678901234567e-05, `), and all that is none."""
+OTHER_VALUES = 100
+"""Of a row: what is in it beside its numbers."""
 _BLANK = " \t\n.,;!?。，；！？"
 
 
@@ -54,7 +54,8 @@ class Endpoint:
 class HttpEmbedder:
     """`Embedder` for one model. The prefixes are what models of the kinds e5, bge or nomic want before a text.
 
-    `timeout_s` bounds one request for documents, `query_timeout_s` all that is done for one query.
+    `timeout_s` is what each endpoint may take for a batch of documents, `query_timeout_s` what all of them may take for
+    a query; retries, the look-up of names, and whatever comes before a response included.
     """
 
     def __init__(
@@ -67,7 +68,6 @@ class HttpEmbedder:
         timeout_s: float = 60.0,
         query_timeout_s: float = 0.3,
         environ: Mapping[str, str] = os.environ,
-        transport: httpx.BaseTransport | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -81,7 +81,7 @@ class HttpEmbedder:
         self.model, self.endpoints = model, list(endpoints)
         self._prefixes: dict[Kind, str] = {"query": query_prefix, "document": document_prefix}
         self._timeout_s, self._query_timeout_s = timeout_s, query_timeout_s
-        self._environ, self._transport, self._clock, self._sleep = environ, transport, clock, sleep
+        self._environ, self._clock, self._sleep = environ, clock, sleep
         self._dimension = 0
         self._failures = dict.fromkeys(self.endpoints, 0)
         self._rests_until = dict.fromkeys(self.endpoints, 0.0)
@@ -102,59 +102,36 @@ class HttpEmbedder:
         return f"{HTTP}{self.model}{mark}"
 
     def embed(self, texts: Sequence[str], kind: Kind = "document") -> Sequence[Vector]:
-        if kind == "query":
-            return self._in_time(texts)
         prefix = self._prefixes["document" if kind == "document" else "query"]
         found: list[Vector] = []
         for at in range(0, len(texts), BATCH_TEXTS):
-            batch = [prefix + outgoing(text) for text in texts[at : at + BATCH_TEXTS]]
-            found.extend(self._ask_endpoints(batch, kind))
+            batch = [outgoing(text) for text in texts[at : at + BATCH_TEXTS]]
+            if kind == "query" and any(text.strip(_BLANK) == PRIVATE for text in batch):
+                raise EndpointError("the question tells something private, so it is not sent to an endpoint")
+            found.extend(self._ask_endpoints([prefix + text for text in batch], kind))
         return found
-
-    def _in_time(self, texts: Sequence[str]) -> list[list[float]]:
-        """Vectors of queries, or `EndpointError` when the time is up.
-
-        In a thread of its own: httpx's time-outs do not cover the look-up of a host name, or headers that trickle in.
-        """
-        redacted = [outgoing(text) for text in texts]
-        if any(text.strip(_BLANK) == PRIVATE for text in redacted):
-            raise EndpointError("the question tells something private, so it is not sent to an endpoint")
-        done: list[list[list[float]] | EndpointError] = []
-
-        def ask() -> None:
-            try:
-                done.append(self._ask_endpoints([self._prefixes["query"] + text for text in redacted], "query"))
-            except EndpointError as error:
-                done.append(error)
-
-        thread = threading.Thread(target=ask, daemon=True, name="vault-memory query vector")
-        thread.start()
-        thread.join(self._query_timeout_s)
-        if not done:
-            hosts = ", ".join(endpoint.host for endpoint in self.endpoints)
-            raise EndpointError(f"no embedding endpoint answered within {self._query_timeout_s:.2g} s ({hosts})")
-        if isinstance(done[0], EndpointError):
-            raise done[0]
-        return done[0]
 
     def _ask_endpoints(self, texts: Sequence[str], kind: Kind) -> list[list[float]]:
         deadline = self._clock() + self._query_timeout_s
+        left = dict.fromkeys(self.endpoints, self._timeout_s)
         problems: dict[str, str] = {}
         for round_ in range(1 if kind == "query" else DOCUMENT_ROUNDS):
             if round_:
                 self._sleep(FIRST_PAUSE_S * 2 ** (round_ - 1))
             for endpoint in self.endpoints:
-                left = deadline - self._clock() if kind == "query" else self._timeout_s
-                if left <= 0:
+                began = self._clock()
+                left_s = deadline - began if kind == "query" else left[endpoint]
+                if left_s <= 0:
                     problems.setdefault(endpoint.host, "was not asked, the time was up")
-                elif self._rests_until[endpoint] > self._clock():
+                elif self._rests_until[endpoint] > began:
                     problems.setdefault(endpoint.host, f"{self._why[endpoint]}, and is left alone for a while")
                 else:
                     try:
-                        vectors = self._ask(endpoint, texts, left)
+                        vectors = self._ask(endpoint, texts, left_s)
                     except EndpointError as error:
                         problems[endpoint.host] = self._why[endpoint] = str(error)
                         self._failed(endpoint)
+                        left[endpoint] -= self._clock() - began
                     else:
                         self._failures[endpoint] = 0
                         return vectors
@@ -168,29 +145,22 @@ class HttpEmbedder:
 
     def _ask(self, endpoint: Endpoint, texts: Sequence[str], timeout_s: float) -> list[list[float]]:
         """One request. The message of an error completes a sentence that begins with the endpoint's name."""
-        import httpx
+        from vault_memory.adapters.models import Unanswered, ask
 
-        deadline = self._clock() + timeout_s
-        received = bytearray()
-        body = {"model": self.model, "input": list(texts)}
         try:
-            with (
-                httpx.Client(transport=self._transport, timeout=timeout_s, headers=self._headers(endpoint)) as client,
-                client.stream("POST", endpoint.url, json=body) as response,
-            ):
-                if response.status_code != 200:
-                    raise EndpointError(f"answered {response.status_code}")
-                for part in response.iter_bytes():
-                    received += part
-                    if len(received) > MAX_RESPONSE_BYTES:
-                        raise EndpointError(f"answered with more than {MAX_RESPONSE_BYTES:,} bytes")
-                    if self._clock() > deadline:  # httpx times each read, not their sum
-                        raise EndpointError(f"did not finish within {timeout_s:.2g} s")
-        except httpx.TimeoutException:
-            raise EndpointError(f"did not answer within {timeout_s:.2g} s") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise EndpointError(f"cannot be reached ({type(error).__name__})") from None
-        return self._vectors(bytes(received), len(texts))
+            answer = ask(
+                endpoint.url,
+                {"model": self.model, "input": list(texts)},
+                self._headers(endpoint),
+                timeout_s=timeout_s,
+                max_bytes=len(texts) * MAX_DIMENSIONS * NUMBER_BYTES + OTHER_BYTES,
+                max_values=len(texts) * (MAX_DIMENSIONS + OTHER_VALUES),
+            )
+        except Unanswered as unanswered:
+            raise EndpointError(str(unanswered)) from None
+        if answer.status != 200:
+            raise EndpointError(f"answered {answer.status}")
+        return self._vectors(answer.value, len(texts))
 
     def _headers(self, endpoint: Endpoint) -> dict[str, str]:
         if not endpoint.key_env:
@@ -200,12 +170,14 @@ class HttpEmbedder:
             raise EndpointError(f"needs a key: the environment variable {endpoint.key_env} holds none")
         return {"Authorization": f"Bearer {key}"}
 
-    def _vectors(self, data: bytes, count: int) -> list[list[float]]:
-        rows = _rows(data)
+    def _vectors(self, value: Any, count: int) -> list[list[float]]:
+        rows = _rows(value)
         if len(rows) != count:
             raise EndpointError(f"gave {len(rows)} vectors for {count} texts")
         vectors = [unit_vector(row) for row in rows]
         wanted = self._dimension or len(vectors[0])
+        if not 1 < wanted <= MAX_DIMENSIONS:
+            raise EndpointError(f"gave {wanted:,} dimensions: a model has 2 to {MAX_DIMENSIONS:,}")
         for vector in vectors:
             if len(vector) != wanted:
                 raise EndpointError(f"gave {len(vector)} dimensions instead of {wanted}: does it serve {self.model}?")
@@ -218,13 +190,17 @@ def outgoing(text: str) -> str:
     return without_private(redact(text).text)[0]
 
 
-def _rows(data: bytes) -> list[Any]:
+def _rows(value: Any) -> list[Any]:
     """The rows of a response in OpenAI's or Ollama's form, in the order of the texts."""
     try:
-        response = json.loads(data)
-        if "embeddings" in response:
-            return list(response["embeddings"])
-        rows = sorted(response["data"], key=lambda row: row.get("index", 0))
-        return [row["embedding"] for row in rows]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        if "embeddings" in value:
+            return list(value["embeddings"])
+        rows = [(row.get("index"), row["embedding"]) for row in value["data"]]
+    except (KeyError, TypeError, AttributeError):
         raise EndpointError("answered without embeddings") from None
+    if all(index is None for index, _ in rows):
+        return [row for _, row in rows]
+    found = {index: row for index, row in rows if type(index) is int}
+    if sorted(found) != [*range(len(rows))]:
+        raise EndpointError("gave vectors whose numbers (`index`) are not those of the texts")
+    return [found[index] for index in range(len(rows))]

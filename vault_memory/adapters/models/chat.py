@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from vault_memory.errors import EndpointError
-
-if TYPE_CHECKING:
-    import httpx
 
 MAX_ATTEMPTS = 4
 FIRST_PAUSE_S = 0.5
 """Before the second attempt; doubled before each further one, unless the endpoint says how long to wait."""
 MAX_RESPONSE_BYTES = 1_000_000
+MAX_RESPONSE_VALUES = 10_000
+"""As JSON has them. What the model says is a single one."""
 
 
 class _TemporaryFailure(Exception):
@@ -36,7 +34,7 @@ class ChatModel:
     """One model at one endpoint. `base_url` is the endpoint's address without `/chat/completions`.
 
     `key_env` names the environment variable that holds the key ("": no key). `timeout_s` limits a whole `complete`, its
-    attempts and pauses included. `transport` replaces the network.
+    attempts and pauses included.
     """
 
     base_url: str
@@ -46,7 +44,6 @@ class ChatModel:
     max_tokens: int = 2048
     temperature: float = 0.0
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
-    transport: httpx.BaseTransport | None = field(default=None, repr=False)
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
 
     def complete(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> str:
@@ -55,8 +52,6 @@ class ChatModel:
         Tries again after a lost connection, 429 and 5xx while time is left. Raises `EndpointError`, whose message names
         the endpoint and never holds the key or what was sent.
         """
-        import httpx
-
         self._check_settings()
         deadline = time.monotonic() + self.timeout_s
         body = {
@@ -69,42 +64,37 @@ class ChatModel:
                 "json_schema": {"name": "answer", "strict": True, "schema": schema},
             },
         }
-        with httpx.Client(transport=self.transport, headers=self._headers()) as client:
-            for attempt in range(MAX_ATTEMPTS):
-                try:
-                    return self._attempt(client, body, deadline)
-                except _TemporaryFailure as failure:
-                    pause = failure.after_s
-                    if pause is None:
-                        pause = FIRST_PAUSE_S * 2**attempt * random.uniform(0.8, 1.2)
-                    if attempt + 1 == MAX_ATTEMPTS or time.monotonic() + pause >= deadline:
-                        raise self._error(f"{failure} ({attempt + 1} attempts)") from None
-                    self.sleep(pause)
+        headers = self._headers()
+        for attempt in range(MAX_ATTEMPTS):
+            try:
+                return self._attempt(body, headers, deadline)
+            except _TemporaryFailure as failure:
+                pause = failure.after_s
+                if pause is None:
+                    pause = FIRST_PAUSE_S * 2**attempt * random.uniform(0.8, 1.2)
+                if attempt + 1 == MAX_ATTEMPTS or time.monotonic() + pause >= deadline:
+                    raise self._error(f"{failure} ({attempt + 1} attempts)") from None
+                self.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
-    def _attempt(self, client: httpx.Client, body: Mapping[str, Any], deadline: float) -> str:
-        import httpx
+    def _attempt(self, body: Mapping[str, Any], headers: Mapping[str, str], deadline: float) -> str:
+        from vault_memory.adapters.models.question import Lost, OutOfTime, Unanswered, ask
 
         url = self.base_url.rstrip("/") + "/chat/completions"
-        received = bytearray()
+        left_s = deadline - time.monotonic()
         try:
-            left_s = max(deadline - time.monotonic(), 0.001)
-            with client.stream("POST", url, json=body, timeout=left_s) as response:
-                if response.status_code != 200:
-                    raise self._refusal(response.status_code, response.headers.get("Retry-After", ""))
-                for part in response.iter_bytes():
-                    received += part
-                    if len(received) > MAX_RESPONSE_BYTES:
-                        raise self._error(f"answered with more than {MAX_RESPONSE_BYTES:,} bytes")
-                    if time.monotonic() > deadline:  # httpx times each read, not their sum
-                        raise self._error(f"did not finish within {self.timeout_s:g} s")
-        except httpx.TimeoutException:
+            answer = ask(
+                url, body, headers, timeout_s=left_s, max_bytes=MAX_RESPONSE_BYTES, max_values=MAX_RESPONSE_VALUES
+            )
+        except OutOfTime:
             raise self._error(f"did not answer within {self.timeout_s:g} s") from None
-        except httpx.TransportError as error:
-            raise _TemporaryFailure(f"the connection failed: {type(error).__name__}") from None
-        except (httpx.InvalidURL, httpx.DecodingError) as error:
-            raise self._error(f"cannot be used: {type(error).__name__}") from None
-        return self._content(bytes(received))
+        except Lost as lost:
+            raise _TemporaryFailure(str(lost)) from None
+        except Unanswered as unanswered:
+            raise self._error(str(unanswered)) from None
+        if answer.status != 200:
+            raise self._refusal(answer.status, answer.retry_after)
+        return self._content(answer.value)
 
     def _refusal(self, status: int, retry_after: str) -> Exception:
         if status == 429 or status >= 500:
@@ -118,13 +108,14 @@ class ChatModel:
         }
         return self._error(f"answered {status}; {hints.get(status, 'it does not accept this request')}")
 
-    def _content(self, data: bytes) -> str:
+    def _content(self, value: Any) -> str:
         try:
-            choice = json.loads(data)["choices"][0]
+            choice = value["choices"][0]
             content = choice["message"]["content"]
-        except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+            is_cut_off = choice.get("finish_reason") == "length"
+        except (KeyError, IndexError, TypeError, AttributeError):
             raise self._error("answered with no chat completion") from None
-        if choice.get("finish_reason") == "length":
+        if is_cut_off:
             raise self._error("was cut off: raise llm.max_tokens")
         if not isinstance(content, str):
             raise self._error("answered without a text")

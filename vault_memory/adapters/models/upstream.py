@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
 
+from vault_memory.adapters.models.network import MAX_HEAD_BYTES, httpcore_url, way_to
 from vault_memory.errors import EndpointError, EndpointSlow, UsageError
 
 Headers = list[tuple[bytes, bytes]]
@@ -38,8 +38,6 @@ SOCKET_BYTES = 64 << 10
 than the client reads, and all of them come at once into our memory."""
 TURN_S = 0.001
 """How long one response is read before others have a turn."""
-MAX_HEAD_BYTES = 32 << 10
-"""Of a response, with the 1xx responses before it: each of those takes some 50 us, and few providers send any."""
 HEAD_PART_BYTES = 1 << 10
 """Of a head, so much is read at a time; others have a turn after it."""
 MAX_CONNECTIONS = 1_000
@@ -179,26 +177,17 @@ class _Network(httpx.AsyncBaseTransport):
     """The way to a provider at `base_url`, through the proxy that the environment names for it, if any."""
 
     def __init__(self, base_url: str) -> None:
-        address = httpx.URL(base_url)
-        proxies = {} if proxy_bypass(address.host) else getproxies()
-        proxy = proxies.get(address.scheme) or proxies.get("all")
         self._pool = httpcore.AsyncConnectionPool(
-            httpx.create_ssl_context() if address.scheme == "https" else None,  # it takes a tenth of a second
-            _proxy_at(proxy if "://" in proxy else f"http://{proxy}") if proxy else None,
-            max_connections=MAX_CONNECTIONS,
-            network_backend=_Backend(),
+            **way_to(httpx.URL(base_url)), max_connections=MAX_CONNECTIONS, network_backend=_Backend()
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        address = request.url
         assert isinstance(request.stream, httpx.AsyncByteStream)
         with _errors_of_httpx():
             response = await self._pool.handle_async_request(
                 httpcore.Request(
                     request.method,
-                    httpcore.URL(
-                        scheme=address.raw_scheme, host=address.raw_host, port=address.port, target=address.raw_path
-                    ),
+                    httpcore_url(request.url),
                     headers=request.headers.raw,
                     content=request.stream,
                     extensions=request.extensions,
@@ -233,13 +222,6 @@ def _errors_of_httpx() -> Iterator[None]:
         yield
     except _ERRORS_OF_HTTPCORE as error:
         raise getattr(httpx, type(error).__name__)(str(error)) from None
-
-
-def _proxy_at(address: str) -> httpcore.Proxy:
-    proxy = httpx.Proxy(address)
-    if proxy.url.scheme.startswith("socks"):
-        raise httpx.UnsupportedProtocol("a SOCKS proxy")  # it takes a package that is not here
-    return httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth, ssl_context=proxy.ssl_context)
 
 
 class UpstreamResponse:

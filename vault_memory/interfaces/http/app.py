@@ -13,6 +13,7 @@ from vault_memory import __version__
 from vault_memory.interfaces.http import health, memory, problem, proxy, users
 from vault_memory.interfaces.http.guard import Guard, identify
 from vault_memory.interfaces.http.response import PAGE_THREADS, PLACES_PER_USER, UserPlaces
+from vault_memory.services.turns import SecondLooks
 from vault_memory.services.vault import Vault
 
 
@@ -35,11 +36,12 @@ def create_app(
     app.state.searching = searching or memory.in_threads(vault)
     app.state.page_threads = ThreadPoolExecutor(PAGE_THREADS, "page")
     app.state.places = UserPlaces(1 if vault.config.embedding_kind == "offline" else PLACES_PER_USER)
+    app.state.second_looks = SecondLooks(vault)
     app.add_middleware(Guard, vault=vault)
     problem.install(app)
     for subject in (health, users, memory):
         app.include_router(subject.router)
-    app.include_router(proxy.routes(vault))
+    app.include_router(proxy.routes(vault, app.state.second_looks))
 
     @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(identify)])
     async def openapi() -> dict[str, Any]:

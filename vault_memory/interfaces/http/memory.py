@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
@@ -20,7 +20,7 @@ from vault_memory.interfaces.http.problem import Reason, reason, reasons, respon
 from vault_memory.interfaces.http.response import in_page_thread, made_in_turn, page
 from vault_memory.services.notes import daily_log, daily_logs, newest_turns
 from vault_memory.services.retrieval import SearchQuery, SearchResult, build_enhanced_prompt, search
-from vault_memory.services.turns import record_turn, second_look
+from vault_memory.services.turns import SecondLooks, record_turn
 from vault_memory.services.vault import Vault
 
 router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"], route_class=JsonRoute)
@@ -221,10 +221,9 @@ async def daily(
 
 
 @router.post("/turns", status_code=201, responses=responses(409, 415))
-def record(
-    vault: TheVault, caller: TheCaller, user_id: TheUser, body: TurnIn, background: BackgroundTasks
-) -> RecordedOut:
+def record(request: Request, vault: TheVault, caller: TheCaller, user_id: TheUser, body: TurnIn) -> RecordedOut:
     """Record a turn and learn from it; a new user's first turn makes the user. It can be searched at once."""
+    second_looks: SecondLooks = request.app.state.second_looks
     recorded = record_turn(
         vault,
         user_id,
@@ -237,15 +236,14 @@ def record(
         record=body.record,
         as_of=caller.as_of,
     )
-    if vault.config.llm_enabled and recorded.source:
-        background.add_task(second_look, vault, recorded.user_id, recorded.source, as_of=recorded.as_of)
+    not_looked_at = second_looks.submit(recorded.user_id, recorded.source, recorded.as_of)
     return RecordedOut(
         source=recorded.source,
         changes=[change.summary() for change in recorded.changes],
         commits=list(recorded.commits),
         paused=reason(recorded.paused, vault.root) if recorded.paused else None,
         redactions=dict(recorded.redactions),
-        degraded=reasons(recorded.degraded, vault.root),
+        degraded=reasons((*recorded.degraded, *filter(None, [not_looked_at])), vault.root),
     )
 
 

@@ -13,7 +13,6 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 
-import httpx
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -37,6 +36,7 @@ from vault_memory.services.proxy import (
     provider_of,
     refuse_shared,
 )
+from vault_memory.services.turns import SecondLooks
 from vault_memory.services.vault import Vault
 
 RESPONSE_TIMEOUT_S = 3_600.0
@@ -52,9 +52,9 @@ _ONLY_HTTP = {"Upgrade": "HTTP/1.1"}
 _RECORD, _NO_RECORD = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
 
 
-def routes(vault: Vault, transport: httpx.AsyncBaseTransport | None = None) -> APIRouter:
-    """The proxy's endpoints for a vault. `transport` replaces the network to the providers."""
-    relay = Relay(vault, transport)
+def routes(vault: Vault, second_looks: SecondLooks) -> APIRouter:
+    """The proxy's endpoints for a vault. When the app ends, they end the server's second looks, too."""
+    relay = Relay(vault, second_looks=second_looks)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -283,6 +283,9 @@ def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, second_look
             f"preferences are learned by the rules alone, {second_looks.failing} second looks failed: "
             f"{second_looks.why}"
         )
+    if second_looks.skipped:
+        turns = "1 turn" if second_looks.skipped == 1 else f"{second_looks.skipped} turns"
+        lines.append(f"{turns} of {second_looks.skipped_on} got no second look: {second_looks.skipped_why}")
     return lines
 
 

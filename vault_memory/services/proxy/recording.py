@@ -8,7 +8,6 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 from vault_memory.core.chat import ChatResponse
 from vault_memory.services.indexing import reconcile
@@ -16,7 +15,7 @@ from vault_memory.services.proxy.continued import AnsweredRequests
 from vault_memory.services.proxy.problems import Problems, Whose
 from vault_memory.services.proxy.relayed import NOT_ALL_READ, NOT_KEPT, NOT_READ, Prepared
 from vault_memory.services.proxy.turn_recorder import TurnRecorder, UserRequest
-from vault_memory.services.turns import WAIT_S, Recorded, learn_waiting, second_look
+from vault_memory.services.turns import WAIT_S, Recorded, SecondLooks, learn_waiting
 from vault_memory.services.vault import Vault
 
 ACCEPT_WAIT_S = 1.0
@@ -25,26 +24,27 @@ SAID_OFF_RECORD = "the same words were said off the record"
 
 
 class Recording:
-    """Records turns with `recorder`, in threads. `answered` are the requests that later ones may go on from; `clock`
-    counts seconds. `close` it at the end."""
+    """Records turns with `recorder`, in threads. `answered` are the requests that later ones may go on from,
+    `second_looks` those of the server; `clock` counts seconds. `close` it at the end."""
 
     def __init__(
         self,
         vault: Vault,
         problems: Problems,
         answered: AnsweredRequests,
+        second_looks: SecondLooks,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._vault = vault
         self._problems = problems
         self._answered = answered
+        self._second_looks = second_looks
         self.recorder = TurnRecorder(vault, clock)
         self._accept_thread = ThreadPoolExecutor(1, "accept")  # beside it: the head of a response waits for the words
         self._record_thread = ThreadPoolExecutor(1, "record")  # one at a time: a person's turns stay in order
         self._to_record: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
         self._learn_thread = ThreadPoolExecutor(1, "learn")  # it may wait for another writer; a turn is kept at once
         self._to_learn: OrderedDict[Whose, list[Recorded]] = OrderedDict()
-        self._second_look_thread = ThreadPoolExecutor(1, "second-look")
         self._responses_to_record = 0
         self._sources_to_index: dict[Whose, set[str]] = {}
         self._lock = threading.Lock()
@@ -110,11 +110,11 @@ class Recording:
             work()
 
     def close(self) -> None:
-        """Record the turns that are left."""
+        """Record the turns that are left, and learn from them. No second look is waited for."""
         self._accept_thread.shutdown()
         self._record_thread.shutdown()
         self._learn_thread.shutdown()
-        self._second_look_thread.shutdown(cancel_futures=True)
+        self._second_looks.close()
 
     def _record_next(self) -> None:
         """Record a turn of the user who has waited longest since the last one: hundreds of one hold up no other."""
@@ -178,9 +178,8 @@ class Recording:
             except Exception as error:  # the turn is kept: the next one, or the daemon, learns from it
                 self._problems.report(whose, "nothing was learned from an earlier turn yet", error)
             for turn in turns:  # with its reply, which the model is shown, too
-                if turn.source and turn.is_complete and self._vault.config.llm_enabled:
-                    look = partial(second_look, as_of=turn.as_of)
-                    self._second_look_thread.submit(look, self._vault, turn.user_id, turn.source)
+                if turn.is_complete and (why := self._second_looks.submit(turn.user_id, turn.source, turn.as_of)):
+                    self._problems.report(whose, "of an earlier turn", why)
         while self._sources_to_index and not self._responses_to_record:
             whose, sources = self._sources_to_index.popitem()
             self._vault.chats.step_aside()

@@ -37,6 +37,7 @@ from vault_memory.services.proxy.relayed import (
 )
 from vault_memory.services.proxy.request_log import RequestLog
 from vault_memory.services.proxy.turn_recorder import UserRequest
+from vault_memory.services.turns import SecondLooks
 from vault_memory.services.vault import Vault
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ RESPONSE_THREADS = 1
 
 
 class Relay:
-    """The proxy of one vault, without its HTTP server. `transport` replaces the network; `clock` counts seconds.
+    """The proxy of one vault, without its HTTP server. `transport` replaces the network; `clock` counts seconds;
+    `second_looks` are those of the server (None: its own), which `close` ends, too.
 
     `prepare` a request, `send` it, then `record` the response; `close` at the end.
     """
@@ -63,6 +65,7 @@ class Relay:
         vault: Vault,
         transport: httpx.AsyncBaseTransport | None = None,
         clock: Callable[[], float] = time.monotonic,
+        second_looks: SecondLooks | None = None,
     ) -> None:
         config = vault.config
         self.vault = vault
@@ -80,7 +83,7 @@ class Relay:
         self._problems = Problems(vault)
         self._answered = AnsweredRequests(vault)
         self._owners = Owners(vault)
-        self._recording = Recording(vault, self._problems, self._answered, clock)
+        self._recording = Recording(vault, self._problems, self._answered, second_looks or SecondLooks(vault), clock)
         self.record = self._recording.record
         self._giver = MemoryGiver(vault, self._problems, lambda: self._key, clock)
         self._read_thread = ThreadPoolExecutor(1, "read")

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     )
     from vault_memory.services.turns.redactions import redactions, rename_redactions
     from vault_memory.services.turns.second_look import Tally, second_look, tally
+    from vault_memory.services.turns.second_looks import SecondLooks
 
 __all__ = [
     "RETRY_S",
     "WAIT_S",
     "Recorded",
+    "SecondLooks",
     "Tally",
     "add_reply",
     "check_time",
@@ -49,6 +51,7 @@ __getattr__ = lazy_exports(
         "RETRY_S": "record",
         "WAIT_S": "record",
         "Recorded": "record",
+        "SecondLooks": "second_looks",
         "Tally": "second_look",
         "add_reply": "record",
         "check_time": "record",
