@@ -89,6 +89,7 @@ _IGNORED_IN_NAMES = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|
 _TEXT_SUFFIX = re.compile(r"\.(?:base|canvas|cfg|conf|csv|env|html?|ini|json|log|te?xt|tsv|xml|ya?ml)", re.IGNORECASE)
 _FOLDERS = re.compile(r"(?<![\w./:])/(?:[^\s/'\"`:]+/)+")
 _DAY_FILE = re.compile(r"(?:daily|conversations)/(\d{4}-\d{2}-\d{2})\.(?:md|jsonl)")
+_LINE_NUMBER = re.compile(r"[0-9]{1,9}")
 
 # Windows cannot make folders of these names, with any ending; a vault must open on all three systems.
 _WINDOWS_DEVICES = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
@@ -307,6 +308,14 @@ def day_of(source: str) -> date | None:
         return date.fromisoformat(match[1]) if match else None
     except ValueError:
         return None
+
+
+def turn_place(source: str) -> tuple[str, int] | None:
+    """Record and line of a turn's source, `conversations/2026-01-30.jsonl:12`; None for any other text."""
+    name, _, number = source.rpartition(":")
+    if name.startswith(f"{CONVERSATIONS_DIR}/") and day_of(name) and _LINE_NUMBER.fullmatch(number):
+        return name, int(number)
+    return None
 
 
 def without_folders(text: str, root: PurePath) -> str:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.profile.policy import Change, Evidence, Op, Signal, Strength, counts_in, merge, versions
+from vault_memory.core.profile.evidence import Evidence, counts_in, newest_rows
+from vault_memory.core.profile.policy import Change, Op, Signal, Strength, merge, versions
 from vault_memory.core.profile.profile import Profile, new_profile
 
 
 def after(profile: Profile, changes: Sequence[Change]) -> Profile:
     return Profile.decode(versions(profile, changes)[-1]) if changes else profile
+
+
+def counts_of(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], int]:
+    """The counts in a file with these rows, oldest first."""
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    return counts_in(newest_rows(data, b'"key"'))
 
 
 class Person:
@@ -26,7 +34,7 @@ class Person:
 
     def hears(self, key: str, value: str, strength: Strength = "adjustment", op: Op | None = None) -> list[str]:
         kind: Op = op or ("set" if key in ("theme", "response_style") else "add")
-        changes, evidence = merge(self.profile, [Signal(key, kind, value, strength)], counts_in(reversed(self.rows)))
+        changes, evidence = merge(self.profile, [Signal(key, kind, value, strength)], counts_of(self.rows))
         self.profile = after(self.profile, changes)
         self.rows += [e.row() for e in evidence]
         self.changes += changes
@@ -122,7 +130,7 @@ def test_what_is_no_key_or_no_value_is_dropped() -> None:
 
 
 def test_broken_lines_of_evidence_do_not_count() -> None:
-    assert counts_in([{"key": "theme", "current": "dark", "count": "3"}, {"key": "x"}, {}]) == {}
+    assert counts_of([{"key": "theme", "current": "dark", "count": "3"}, {"key": "x"}, {}]) == {}
 
 
 _signals = st.builds(
@@ -141,7 +149,7 @@ def test_one_batch_is_the_same_as_one_by_one(signals: list[Signal]) -> None:
     profile, rows = start, list[Mapping[str, Any]]()
     single: list[Evidence] = []
     for signal in signals:
-        made, told = merge(profile, [signal], counts_in(reversed(rows)))
+        made, told = merge(profile, [signal], counts_of(rows))
         assert len(made) <= 1
         profile = after(profile, made)
         rows += [e.row() for e in told]

@@ -88,6 +88,10 @@ def test_wrong_calls_name_the_next_step(cli: Cli) -> None:
     cli("turn", "--user", "alice", "--message", "你好")
     for words, code, complaint in (
         (["set", "--user", "alice", "theme", "purple"], 2, "theme must be dark, light or auto, not 'purple'"),
+        (["set", "--user", "alice", "timezone", "Mars/Base"], 2, "timezone must be an IANA time zone such as"),
+        (["set", "--user", "alice", "timezone", "../../etc/passwd"], 2, "timezone must be an IANA time zone such as"),
+        (["set", "--user", "alice", "language", "Klingonese"], 2, "language must be a tag of BCP-47 such as zh-TW"),
+        (["set", "--user", "alice", "joined", "zzz"], 2, "joined must be a day such as 2026-01-30, not 'zzz'"),
         (["set", "--user", "alice", "colour", "dark"], 2, "is not a key"),
         (["set", "--user", "../x", "theme", "dark"], 2, "not valid"),
         (["list", "--user", "nobody"], 1, "not in this vault"),

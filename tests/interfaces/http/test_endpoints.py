@@ -201,6 +201,33 @@ def test_suggestions_are_accepted_and_dismissed(server: Server, alice: Caller) -
     assert alice("GET", path)["suggestions"] == []
 
 
+def test_a_value_that_no_field_can_have_is_refused(server: Server, alice: Caller) -> None:
+    for key, value in (("timezone", "Mars/Base"), ("language", "Klingonese")):
+        assert f"{key} must be" in alice("PUT", USER, 400, json={"preferences": {key: value}})["detail"]
+    version = alice("GET", USER)["version"]
+    written = alice("PUT", USER, headers={"If-Match": f'"{version}"'}, json={"content": "# A\n- 時區：Mars/Base\n"})
+    assert written["preferences"]["timezone"] == "Mars/Base", "what a person writes stays"
+
+
+def test_suggestions_come_in_pages(server: Server, alice: Caller) -> None:
+    """Lines of a remote made an answer of 14 MB; 16 of them took 962 MB."""
+    alice("PUT", USER, json={"preferences": {"theme": "light"}})
+    with server.vault.path("alice", "feedback.jsonl").open("a") as file:
+        for n in range(90):
+            row = {"key": "tools", "op": "add", "value": f"v{n}", "strength": "observed", "suggestion": "open"}
+            file.write(json.dumps(row | {"quote": "😀" * 5_000}) + "\n")
+            file.write(json.dumps(row | {"value": f"v{n}" + "x" * 140_000}) + "\n")
+    path = f"{USER}/preferences/suggestions"
+    first = alice("GET", f"{path}?limit=60")
+    rest = alice("GET", f"{path}?limit=60&offset={first['next']}")
+    assert (len(first["suggestions"]), first["next"], rest["next"]) == (60, 60, None)
+    assert [row["value"] for row in first["suggestions"] + rest["suggestions"]] == [f"v{n}" for n in range(89, -1, -1)]
+    assert len(alice.raw("GET", path).content) <= 1_000_000
+    alice("GET", f"{path}?limit=101", 422)
+    shown = alice("POST", f"{path}/dismiss", json={"id": first["suggestions"][0]["id"]})
+    assert len(shown["suggestions"]) == 89
+
+
 def test_a_profile_may_be_the_first_thing_written(server: Server) -> None:
     bob = server.user("bob")
     made = bob("PUT", "/api/v1/user/bob", json={"preferences": {"theme": "dark"}})

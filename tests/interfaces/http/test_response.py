@@ -223,6 +223,7 @@ def test_users_take_turns_in_reading_pages(vault: Vault) -> None:
         app.state.page_threads.submit(released.wait, 30)
         alice, bob = new_user_token(vault, "alice"), new_user_token(vault, "bob")
         paths = ["user/alice", "user/alice/preferences", "memory/alice/turns", "memory/alice/daily"]
+        paths += ["user/alice/preferences/suggestions"]
         asked = [request.format(path, alice) for path in paths] + [request.format("memory/bob/daily", bob)]
         held = [open_and_send(open_ones, address, each.encode()) for each in asked]
         wait_until(lambda: app.state.page_threads.given > 2, "a page of each is begun")
@@ -231,4 +232,4 @@ def test_users_take_turns_in_reading_pages(vault: Vault) -> None:
         assert app.state.page_threads.given == 1 + 2
         released.set()
         assert all(each.recv(12) == b"HTTP/1.1 200" for each in held)
-        assert app.state.page_threads.given == 1 + 4
+        assert app.state.page_threads.given == 1 + 5

@@ -55,6 +55,14 @@ def test_a_gitignore_without_our_rules(vault: Vault) -> None:
     assert "mine" in (vault.root / ".gitignore").read_text().splitlines()
 
 
+def test_evidence_that_cannot_be_read_is_named(vault: Vault) -> None:
+    write(vault, "alice", "feedback.jsonl", '{"key": "theme", "op": "set", "value": "dark"}\n{"key": []}\n\n{\n')
+    said = found(vault, "evidence")
+    assert not said.ok and "memory/alice/feedback.jsonl, line 2: 2 lines are no evidence" in said.message
+    write(vault, "alice", "feedback.jsonl", '{"key": "theme", "op": "set", "value": "dark"}\n')
+    assert found(vault, "evidence").ok
+
+
 def test_tokens_that_others_can_read_are_closed(vault: Vault) -> None:
     new_user_token(vault, "alice")
     tokens = [vault.root / ".vault-memory" / name for name in ("token", "tokens/alice")]

@@ -13,9 +13,9 @@ import pytest
 from tests.conftest import Clock
 from tests.vaults import write
 from vault_memory.core import layout
-from vault_memory.errors import ConfigError, NotFound
+from vault_memory.errors import Busy, ConfigError, NotFound
 from vault_memory.services.daemon.heartbeat import RETRY_AFTER, heartbeat, outcomes
-from vault_memory.services.daemon.jobs import JOBS, Job
+from vault_memory.services.daemon.jobs import JOBS, Job, each
 from vault_memory.services.vault import Vault, open_vault
 
 
@@ -176,3 +176,22 @@ def test_every_job_does_its_work(bare_vault: Vault, tmp_path: Path) -> None:
     again = {o.job: o.said for o in heartbeat(bare_vault, force=True)}
     assert again["full-check"] == "1 files read, 0 of them differed from the index"
     assert again["vectors"] == "every passage has its vector"
+
+
+def test_a_user_whose_work_fails_keeps_no_other_from_theirs(vault: Vault) -> None:
+    """A TypeError at alice ended the job before bob's turn; no other error may do that either."""
+    done: list[str] = []
+
+    def work(user_id: str) -> None:
+        if user_id == "alice":
+            raise TypeError("unhashable type: 'list'")
+        if user_id in ("carol", "dave"):
+            raise Busy("the endpoint is down: try again")
+        done.append(user_id)
+
+    users = ["alice", "bob", "carol", "dave", "erin"]
+    job = Job("failing", "1m", "fails", lambda vault: str(each(users, work)))
+    (outcome,) = heartbeat(vault, jobs=[job])
+    assert not outcome.ok and done == ["bob", "erin"]
+    assert "memory/alice: TypeError: unhashable type: 'list': `vault-memory doctor` names the files" in outcome.said
+    assert outcome.said.endswith("; memory/carol, memory/dave: the endpoint is down: try again")

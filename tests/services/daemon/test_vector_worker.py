@@ -15,7 +15,7 @@ from tests.conftest import wait_until
 from tests.vaults import copied, write
 from vault_memory.adapters.embedding.base import Kind, Vector
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
-from vault_memory.errors import EndpointError
+from vault_memory.errors import EndpointError, VaultMemoryError
 from vault_memory.services.daemon.event_log import DaemonEvents, Event
 from vault_memory.services.daemon.vector_worker import MAX_PASSAGES_HERE, VectorWorker
 from vault_memory.services.indexing.reconcile import reconcile
@@ -122,7 +122,7 @@ def test_an_endpoint_that_was_down_is_reported_and_asked_again(root: Path) -> No
     with working(vault) as (worker, events):
         worker.put("alice")
         wait_until(lambda: "trouble" in {event.kind for event in events}, "it is reported")
-        with pytest.raises(EndpointError):
+        with pytest.raises(VaultMemoryError, match=r"memory/alice.*: down: it is tried again"):
             worker.embed_everything(vault)
         endpoint.is_down = False
         worker.put("alice")

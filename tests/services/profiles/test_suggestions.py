@@ -10,12 +10,13 @@ import pytest
 
 from tests.conftest import Clock
 from vault_memory.adapters.history import ASSISTANT
-from vault_memory.core.profile import Change, Evidence, Signal, Suggestion
+from vault_memory.core.profile import FIELDS, Change, Evidence, Signal, Suggestion
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.profiles import (
     ProfileFiles,
     accept_suggestion,
     change_profile,
+    compute_interaction,
     dismiss_suggestion,
     history,
     list_preferences,
@@ -185,6 +186,7 @@ def test_it_is_no_evidence(vault: Vault, clock: Clock) -> None:
 
 def test_a_wrong_value_and_a_broken_line_are_left_out(vault: Vault) -> None:
     hear(vault, unsure("theme", "pink"), unsure("nothing", "x"), unsure("tools", "  ", "add"))
+    hear(vault, unsure("timezone", "Mars/Base"), unsure("language", "Klingonese"))
     path = vault.path("alice", "feedback.jsonl")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
@@ -193,3 +195,74 @@ def test_a_wrong_value_and_a_broken_line_are_left_out(vault: Vault) -> None:
                     {"key": "theme", "op": "set", "value": "dark", "suggestion": "perhaps"}):  # fmt: skip
             file.write(json.dumps(row) + "\n")
     assert waiting(vault) == []
+
+
+def add_row(vault: Vault, **row: Any) -> None:
+    """A line in the evidence that is not ours."""
+    path = vault.path("alice", "feedback.jsonl")
+    with path.open("a") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+FORGED = {"key": "theme", "op": "set", "value": "light", "strength": "observed", "suggestion": "open", "quote": "q"}
+
+
+def test_one_line_of_a_remote_stops_nothing(vault: Vault) -> None:
+    """`{"suggestion": "open", "key": []}` stopped all learning and writing of its user: TypeError."""
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    hear(vault, unsure("tools", "Docker", "add"))
+    for odd in ([], {}, [[]], 5, True):
+        add_row(vault, **dict.fromkeys((*FORGED, "count", "current", "applied", "source", "created_at"), odd))
+        add_row(vault, **FORGED | {"key": odd, "x": [*FIELDS]})
+    hear(vault, unsure("tools", "Vim", "add"))
+    assert waiting(vault) == ["tools += Vim", "tools += Docker"]
+    assert [change.new for change in record_turn(vault, "alice", "我喜歡亮色主題").changes] == ["light"]
+    accept_suggestion(vault, "alice", list_suggestions(vault, "alice")[0].id)
+    dismiss_suggestion(vault, "alice", "tools")
+    assert [change.new for change in undo(vault, "alice")] == ["dark"]
+    assert [change.new for change in set_preference(vault, "alice", "theme", "auto")] == ["auto"]
+    compute_interaction(vault, "alice")
+    assert vault.history.uncommitted() == []
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"value": "light\nVault-User: bob"}, {"value": "pink"}, {"op": "add"}, {"value": "Light"}, {"strength": ""},
+        {"key": "tools", "op": "add", "value": "\ud800"}, {"key": "tools", "op": "set", "value": "Vim"},
+        {"key": "tools", "op": "add", "value": "a、b"}, {"key": "tools", "op": "add", "value": "x" * 201},
+        {"key": "tools", "op": "add", "value": "a\x00b"}, {"key": "tools", "op": "add", "value": "Vim（強偏好）"},
+        {"key": "joined", "value": "zzz"}, {"key": "timezone", "value": "../../etc/passwd"},
+        {"key": "timezone", "value": "Mars/Base"}, {"key": "language", "value": "Klingonese"},
+        {"key": "language", "value": "x" * 500_000}, {"key": "note", "op": "add", "value": "x\n## y\n- 時區：UTC"},
+        {"source": "a\nVault-User: bob"}, {"source": "my password is x"}, {"source": "x" * 2_000_000},
+    ],
+    ids=lambda row: json.dumps(row)[:40],
+)  # fmt: skip
+def test_what_does_not_fit_its_field_is_not_offered(vault: Vault, row: dict[str, str]) -> None:
+    set_preference(vault, "alice", "tools", "Docker")
+    add_row(vault, **FORGED)
+    add_row(vault, **FORGED | {"key": "languages", "op": "add", "value": "Rust"})
+    add_row(vault, **FORGED | row)
+    assert waiting(vault) == ["languages += Rust", "theme = light"], "nor does it hide another"
+    asked = FORGED | row
+    name = Suggestion(asked["key"], asked["op"], asked["value"].replace("\ud800", "\ufffd"), "observed").id  # type: ignore[arg-type]
+    if name not in [each.id for each in list_suggestions(vault, "alice")]:  # `Light` has the id of `light`
+        with pytest.raises(NotFound, match="`vault-memory pref suggestions` shows which do"):
+            accept_suggestion(vault, "alice", name)
+
+
+def test_a_sure_signal_with_a_value_that_the_field_cannot_have_is_dropped(vault: Vault) -> None:
+    assert hear(vault, Signal("timezone", "set", "Mars/Base", "explicit")) == []
+    assert hear(vault, Signal("language", "set", "Klingonese", "explicit")) == []
+    assert [change.new for change in hear(vault, Signal("timezone", "set", "Europe/Berlin", "explicit"))]
+
+
+def test_what_is_dismissed_stays_dismissed_in_a_long_file(vault: Vault, clock: Clock) -> None:
+    hear(vault, unsure("theme", "dark"))
+    dismiss_suggestion(vault, "alice", "theme")
+    path = vault.path("alice", "feedback.jsonl")
+    known = path.read_bytes()
+    path.write_bytes(known + (json.dumps(FORGED | {"key": "tools", "op": "add"}) + "\n").encode() * 20_000)
+    clock.time += DAY
+    assert hear(vault, unsure("theme", "dark")) == [] and "theme = dark" not in waiting(vault)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import json
 import os
 import resource
 import shutil
@@ -17,7 +19,10 @@ from vault_memory.adapters.history.intents import MAX_INTENTS
 from vault_memory.errors import Busy
 from vault_memory.services.admin import rename_user, status
 from vault_memory.services.daemon import heartbeat
+from vault_memory.services.notes import newest_turns, turn_at
 from vault_memory.services.person_edits import commit_person_edits
+from vault_memory.services.profiles import compute_interaction
+from vault_memory.services.retrieval import build_enhanced_prompt
 from vault_memory.services.turns import learn_waiting, record_turn, redactions, turns_waiting
 from vault_memory.services.vault import Vault
 
@@ -72,6 +77,41 @@ def test_an_earlier_turn_does_not_overwrite_a_later_one(begun: Vault) -> None:
     paused(vault, "I prefer light mode")
     record_turn(vault, "alice", "I prefer dark mode", "Noted.")
     assert "dark" in read(vault, USER) and "light" not in read(vault, USER)
+
+
+def test_a_line_of_a_remote_in_one_user_s_evidence_keeps_nobody_from_learning(begun: Vault) -> None:
+    """`{"suggestion": "open", "key": []}` in alice's stopped the job `commits` before bob's turn."""
+    vault = begun
+    line = '{"suggestion": "open", "key": [], "x": ["languages", "theme"]}\n'
+    path = vault.path("alice", "feedback.jsonl")
+    path.write_text(path.read_text() + line)
+    paused(vault, "I use Python every day")
+    paused(vault, "I use Rust every day", user="bob")
+    (outcome,) = heartbeat(vault, only="commits", force=True)
+    assert (outcome.ok, outcome.said) == (True, "2 turns learned from that waited")
+    assert "Python" in read(vault, USER) and "Rust" in vault.path("bob", "USER.md").read_text()
+
+
+@pytest.mark.parametrize("odd", [5, [], ["x"], {"a": [1]}, True, None, "9999-12-31T23:59:59-23:59", "2026-01-30"])
+def test_a_line_of_a_record_with_odd_values_stops_nothing(begun: Vault, odd: object) -> None:
+    """A person, a backup or another program may have written it, and a marker for it."""
+    vault = begun
+    names = ("conversation_id", "user_message", "assistant_message", "skill", "context", "request", "exit_code",
+             "reflection", "cid", "backend", "reply_lines", "completes", "completed_at", "created_at")  # fmt: skip
+    path = vault.path("alice", "conversations/2026-01-30.jsonl")
+    row = json.loads(path.read_text()) | {"user_message": "I use Python every day"}
+    for name in names:
+        line = json.dumps(row | {name: odd}).encode()
+        marker = f"2026-01-30.{path.stat().st_size}.{hashlib.sha256(line).hexdigest()[:8]}"
+        path.write_bytes(path.read_bytes() + line + b"\n")
+        (vault.unlearned("alice") / marker).touch()
+    assert learn_waiting(vault, "alice") == 0 and turns_waiting(vault, "alice") == 0
+    assert "Python" in read(vault, USER)
+    build_enhanced_prompt(vault, "alice", "hello")
+    compute_interaction(vault, "alice")
+    assert all(turn_at(vault, "alice", source) for source, _ in newest_turns(vault, "alice", 99))
+    record_turn(vault, "alice", "I prefer light mode", "Noted.")
+    assert "light" in read(vault, USER)
 
 
 def test_the_job_commits_learns_from_what_waits(begun: Vault) -> None:

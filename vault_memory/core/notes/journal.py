@@ -159,6 +159,32 @@ def parse_line(line: str) -> dict[str, Any]:
     return row
 
 
+_TEXTS = (
+    "conversation_id",
+    "created_at",
+    "user_message",
+    "assistant_message",
+    "context",
+    "skill",
+    "backend",
+    "request",
+)
+
+
+def row_of(line: bytes) -> dict[str, Any] | None:
+    """A line of a conversation record, with today's names; None for what is no JSON object.
+
+    A person may have written a value of another type by hand, and any program a field that we add when we read: texts
+    are texts or None here.
+    """
+    try:
+        row = parse_line(line.decode("utf-8", "replace"))
+    except ValueError:
+        return None
+    row.pop("reply_lines", None)
+    return row | {name: str(row[name]) for name in _TEXTS if not isinstance(row.get(name), (str, type(None)))}
+
+
 Row = tuple[int, dict[str, Any]]
 """A line of a record: its number, and what it says."""
 
@@ -226,10 +252,7 @@ class DayRecord:
         return self._data.split(b"\n")
 
     def _row(self, number: int) -> dict[str, Any] | None:
-        try:
-            return parse_line(self._lines[number - 1].decode()) if 0 < number <= len(self._lines) else None
-        except ValueError:
-            return None
+        return row_of(self._lines[number - 1]) if 0 < number <= len(self._lines) else None
 
     def _turn(self, number: int, row: Mapping[str, Any], last: int | None = None) -> KeptTurn:
         named = self._named(row)

@@ -1,7 +1,7 @@
 """Preferences: what a turn signals, and what that changes in a profile.
 
 A *signal* is one preference in what the person said; a *change* is its effect on USER.md; *evidence* is the record of
-each signal in feedback.jsonl. `merge` decides which changes the signals make:
+each signal in feedback.jsonl (`evidence.py`). `merge` decides which changes the signals make:
 
 - an observed mention fills an empty field or is added to a list; it never replaces a different value;
 - an adjustment replaces a value that is not strong; it takes one from the count of a strong one;
@@ -16,9 +16,10 @@ USER.md wins over the evidence: when a person deletes the mark of a strong prefe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
+from vault_memory.core.profile.evidence import STRONG_AFTER, Evidence
 from vault_memory.core.profile.fields import FIELDS, NOTE
 from vault_memory.core.profile.profile import Item, Profile, canonical, clean, with_value, without_value
 from vault_memory.core.text import comparable, same
@@ -27,8 +28,6 @@ Op = Literal["set", "add", "remove"]
 ChangeOp = Literal["set", "add", "remove", "strengthen", "weaken", "restore"]
 Strength = Literal["explicit", "adjustment", "observed", "manual"]
 
-STRONG_AFTER = 3
-"""A value that has been named this often is strong."""
 MAX_VERSIONS_BYTES = 8_000_000
 """Of a profile in the commits of one write, each of which holds all of it: 200 times 40 kB, or 13 times 600 kB."""
 
@@ -85,33 +84,6 @@ class Change:
         if self.op == "remove":
             return f"{self.key} -= {self.old}"
         return f"{self.key} {'+=' if self.op == 'add' else '='} {self.new}"
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One signal as feedback.jsonl keeps it.
-
-    `current` is the value in the profile after the signal (for a list: the member that the signal names, empty if it is
-    not there). `count` says how often that value has been named since it was added.
-    """
-
-    key: str
-    op: str
-    value: str
-    strength: str
-    applied: bool
-    current: str
-    count: int
-    quote: str = ""
-
-    @property
-    def suggested_default(self) -> bool:
-        """Whether the current value is strong, which makes it the person's default."""
-        return bool(self.current) and self.count >= STRONG_AFTER and FIELDS[self.key].form != "text"
-
-    def row(self) -> dict[str, Any]:
-        """The JSON object for its line in feedback.jsonl."""
-        return asdict(self) | {"suggested_default": self.suggested_default}
 
 
 def merge(
@@ -228,23 +200,6 @@ def _value_changes(
     for value, item in new.items():
         if value not in old:
             yield "set" if scalar else "add", None, item
-
-
-def counts_in(rows_newest_first: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], int]:
-    """How often each current value has been named, from the lines of feedback.jsonl: {(key, comparable value): n}.
-
-    For a scalar only the newest line counts; a value that was replaced starts again at zero.
-    """
-    counts: dict[tuple[str, str], int] = {}
-    closed: set[str] = set()
-    for row in rows_newest_first:
-        key, value, count = row.get("key"), row.get("current") or row.get("value"), row.get("count")
-        if key not in FIELDS or key in closed or not isinstance(value, str) or not isinstance(count, int):
-            continue
-        if FIELDS[key].form == "scalar":
-            closed.add(key)
-        counts.setdefault((key, comparable(value)), count)
-    return counts
 
 
 def _apply_signal(

@@ -7,21 +7,22 @@ and is no evidence for a value. The lines after it tell what has become of it: a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
+from vault_memory.core.profile.evidence import Row
 from vault_memory.core.profile.fields import FIELDS
-from vault_memory.core.profile.policy import Signal, subject
+from vault_memory.core.profile.policy import Op, Signal, Strength, subject
 from vault_memory.core.profile.profile import Profile
 from vault_memory.core.text import comparable, same
 
 MAX_SUGGESTIONS = 100
 """So many of the newest lines with suggestions are looked at."""
 _SIGNS = {"set": "=", "add": "+=", "remove": "-="}
-MARK = b'"suggestion": "'
-"""Stands in each line with a suggestion."""
+DISMISSED = b'"suggestion": "dismissed"'
+"""Stands in each line with which the person has said no."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class Suggestion:
     the turn's line, and `created_at` its time as ISO has it, both empty before it is written."""
 
     key: str
-    op: str
+    op: Op
     value: str
-    strength: str
+    strength: Strength
     quote: str = ""
     conversation: str = ""
     suggestion: Literal["open", "dismissed"] = "open"
@@ -54,21 +55,23 @@ class Suggestion:
         return f"{self.key} {_SIGNS[self.op]} {self.value}"
 
 
-def waiting(rows_newest_first: Iterable[Mapping[str, Any]], profile: Profile) -> list[Suggestion]:
+def waiting(
+    rows_newest_first: Iterable[Row], profile: Profile, is_offered: Callable[[str, str], bool]
+) -> list[Suggestion]:
     """The suggestions that are open, newest first: of a scalar the newest only, and none that the profile follows
-    already, that the person dismissed, or that a later change of its value has closed. Broken rows are skipped."""
+    already, that the person dismissed, that a later change of its value has closed, or that does not fit its field: we
+    never wrote that one. `is_offered` tells whether a key can have a value."""
     found = []
     closed: set[tuple[str, str]] = set()
     dismissed: set[tuple[str, str, str]] = set()
     looked_at = 0
     for row in rows_newest_first:
-        if row.get("key") not in FIELDS:
+        if not row.suggestion:
+            if row.value and (row.applied or same(row.value, row.current)):
+                closed.add(subject(row.key, row.value))
             continue
-        each = _read(row)
+        each = _read(row, is_offered)
         if each is None:
-            value = row.get("value")
-            if isinstance(value, str) and (row.get("applied") or same(value, str(row.get("current") or ""))):
-                closed.add(subject(str(row["key"]), value))
             continue
         if (looked_at := looked_at + 1) > MAX_SUGGESTIONS:
             break
@@ -82,10 +85,9 @@ def waiting(rows_newest_first: Iterable[Mapping[str, Any]], profile: Profile) ->
     return found
 
 
-def dismissed_values(rows: Iterable[Mapping[str, Any]]) -> set[tuple[str, str, str]]:
-    """What the person has dismissed, ever: (key, op, comparable value)."""
-    found = (_read(row) for row in rows if row.get("key") in FIELDS)
-    return {_value(each) for each in found if each and each.suggestion == "dismissed"}
+def dismissed_values(rows: Iterable[Row]) -> set[tuple[str, str, str]]:
+    """What the person has dismissed: (key, op, comparable value)."""
+    return {(row.key, row.op, comparable(row.value)) for row in rows if row.suggestion == "dismissed"}
 
 
 def heard(
@@ -127,15 +129,16 @@ def dismissal(open_one: Suggestion) -> Suggestion:
     return replace(open_one, suggestion="dismissed", quote="", conversation="")
 
 
-def _read(row: Mapping[str, Any]) -> Suggestion | None:
-    """The suggestion of a row; None where it holds none."""
-    names = ("key", "op", "value", "strength", "quote", "conversation", "suggestion", "source", "created_at")
-    fields = {name: row.get(name) or "" for name in names}
-    if not all(isinstance(value, str) for value in fields.values()) or not fields["value"]:
+def _read(row: Row, is_offered: Callable[[str, str], bool]) -> Suggestion | None:
+    """The suggestion of a row; None where it is none that we write."""
+    is_scalar = FIELDS[row.key].form == "scalar"
+    if row.op not in ("remove", "set" if is_scalar else "add") or not row.strength or not row.suggestion:
         return None
-    if fields["suggestion"] not in ("open", "dismissed") or fields["op"] not in ("set", "add", "remove"):
+    op, strength = cast(Op, row.op), cast(Strength, row.strength)
+    if row.value != Signal(row.key, op, row.value, strength).cleaned() or not is_offered(row.key, row.value):
         return None
-    return Suggestion(**fields)  # type: ignore[arg-type]
+    at = row.created_at if row.at else ""
+    return Suggestion(row.key, op, row.value, strength, row.quote, row.conversation, row.suggestion, row.source, at)
 
 
 def _value(each: Suggestion) -> tuple[str, str, str]:

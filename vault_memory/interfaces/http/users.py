@@ -171,9 +171,10 @@ class SuggestionOut(BaseModel):
 
 
 class SuggestionsOut(BaseModel):
-    """At most a hundred suggestions, newest first."""
+    """Suggestions, newest first; `next` is the `offset` of the next page, null on the last."""
 
     suggestions: list[SuggestionOut]
+    next: int | None = Field(None, examples=[None])
 
 
 class DecisionIn(BaseModel):
@@ -292,11 +293,16 @@ def restore(vault: TheVault, user_id: TheUser, body: RestoreIn) -> RestoredOut:
     return RestoredOut(changes=[change.summary() for change in changes])
 
 
-@router.get("/user/{student_id}/preferences/suggestions", responses=responses(404))
-def suggestions(vault: TheVault, user_id: TheUser) -> SuggestionsOut:
+@router.get("/user/{student_id}/preferences/suggestions", response_model=SuggestionsOut, responses=responses(404))
+async def suggestions(
+    request: Request,
+    vault: TheVault,
+    user_id: TheUser,
+    limit: Annotated[int, Query(ge=1, le=100)] = 100,
+    offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
+) -> Response:
     """What was heard and is in doubt, newest first: it is in no profile until it is heard again, or accepted."""
-    found = list_suggestions(vault, user_id)
-    return SuggestionsOut(suggestions=[SuggestionOut.model_validate(each, from_attributes=True) for each in found])
+    return await in_page_thread(request, user_id, lambda: _suggestions_out(vault, user_id, limit, offset))
 
 
 @router.post("/user/{student_id}/preferences/suggestions/accept", responses=responses(404, 409, 415))
@@ -309,7 +315,13 @@ def accept(vault: TheVault, user_id: TheUser, body: DecisionIn) -> RestoredOut:
 def dismiss(vault: TheVault, user_id: TheUser, body: DecisionIn) -> SuggestionsOut:
     """Say no to a suggestion: it is not suggested again. The response holds those that still wait."""
     dismiss_suggestion(vault, user_id, body.id)
-    return suggestions(vault, user_id)
+    return _suggestions_out(vault, user_id)
+
+
+def _suggestions_out(vault: Vault, user_id: str, limit: int = 100, offset: int = 0) -> SuggestionsOut:
+    found = list_suggestions(vault, user_id)[offset:]
+    rows, has_more = page((SuggestionOut.model_validate(each, from_attributes=True) for each in found), limit)
+    return SuggestionsOut(suggestions=rows, next=offset + len(rows) if has_more else None)
 
 
 def _profile_out(profile: UserProfile, response: Response) -> ProfileOut:

@@ -17,7 +17,7 @@ from vault_memory.adapters.watcher import Watcher
 from vault_memory.config import is_zone
 from vault_memory.core import layout
 from vault_memory.core.privacy import shown_address
-from vault_memory.core.profile import Profile
+from vault_memory.core.profile import Profile, unreadable_lines
 from vault_memory.errors import ForeignFile, IndexUnusable, TooLarge
 from vault_memory.services import starter
 from vault_memory.services.admin.access import close_to_others, foreign_tokens, readable_by_others
@@ -195,6 +195,24 @@ def _profiles(vault: Vault) -> CheckResult:
     return "every field is understood", ""
 
 
+def _evidence(vault: Vault) -> CheckResult:
+    problems: list[str] = []
+    for user_id in vault.user_ids():
+        path = layout.user_dir(user_id) / layout.FEEDBACK
+        try:
+            lines = unreadable_lines(files.read(vault.path(user_id, layout.FEEDBACK)) or b"")
+        except (ForeignFile, TooLarge) as error:
+            problems.append(str(error))
+        else:
+            if lines:
+                count = f"{len(lines)} lines are" if len(lines) > 1 else "it is"
+                problems.append(f"{path}, line {lines[0]}: {count} no evidence that this version reads")
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        return f"{problems[0]}{more}", "delete the lines, or leave them: they are passed over, and the others are read"
+    return "every line of it can be read", ""
+
+
 def _sizes(vault: Vault) -> CheckResult:
     large = [
         f"{s.scope}: {s.tracked_bytes / 1e6:.1f} MB" for s in status(vault).scopes if s.tracked_bytes > LARGE_USER_BYTES
@@ -301,6 +319,7 @@ CHECKS = (
     Check("index", _index, repair=_repair_index),
     Check("notes", _notes),
     Check("profiles", _profiles),
+    Check("evidence", _evidence),
     Check("sizes", _sizes),
     Check("watching", _watching),
     Check("leftovers", _leftovers, repair=_repair_leftovers),

@@ -6,10 +6,11 @@ tried again soon. `schedule` in `vault-memory.toml` gives a job another schedule
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from vault_memory.errors import EndpointError, HistoryError, VaultMemoryError
+from vault_memory.core import layout
+from vault_memory.errors import HistoryError, VaultMemoryError
 from vault_memory.services.daemon.git_upkeep import maintain_git
 from vault_memory.services.indexing import embed, reconcile
 from vault_memory.services.profiles import compute_interaction
@@ -28,49 +29,63 @@ class Job:
     run: Callable[[Vault], str]
 
 
+def each(scopes: Iterable[str], work: Callable[[str], object]) -> None:
+    """Do the work for each scope, also where it fails for one before. Raises `VaultMemoryError` when all had their
+    turn: it names those for which it failed, what went wrong, and the next step."""
+    failed: dict[str, list[str]] = {}
+    for scope in scopes:
+        try:
+            work(scope)
+        except Exception as error:  # whatever it is: the others have files of their own
+            failed.setdefault(_said(scope, error), []).append(layout.label(scope))
+    if failed:
+        raise VaultMemoryError("; ".join(f"{', '.join(names)}: {said}" for said, names in failed.items()))
+
+
+def _said(scope: str, error: Exception) -> str:
+    """What went wrong, and the next step, which an error of ours names itself."""
+    if isinstance(error, VaultMemoryError):
+        return str(error)
+    return (
+        f"{type(error).__name__}: {error}: `vault-memory doctor` names the files of {layout.scope_dir(scope)} that "
+        "cannot be read; if it names none, please report this"
+    )
+
+
 def _check_everything(vault: Vault) -> str:
     files = repaired = 0
-    failed: list[str] = []
-    for scope in vault.scopes():
-        try:
-            report = reconcile(vault, scope, full_hash=True)
-        except VaultMemoryError as error:
-            failed.append(str(error))
-            continue
+
+    def check(scope: str) -> None:
+        nonlocal files, repaired
+        report = reconcile(vault, scope, full_hash=True)
         files += report.unchanged + len(report.indexed)
         repaired += len(report.indexed) + len(report.removed)
-    if failed:
-        raise VaultMemoryError("; ".join(failed))
+
+    each(vault.scopes(), check)
     return f"{files} files read, {repaired} of them differed from the index"
 
 
 def _embed_waiting(vault: Vault) -> str:
-    failure: EndpointError | None = None
-    for scope in vault.scopes():
-        try:
-            while embed(vault, scope):
-                pass
-        except EndpointError as error:  # offline vectors of the other scopes need no endpoint
-            failure = error
-    if failure:
-        raise failure
+    def embed_all(scope: str) -> None:
+        while embed(vault, scope):
+            pass
+
+    each(vault.scopes(), embed_all)  # offline vectors of the other scopes need no endpoint
     return "every passage has its vector"
 
 
 def _commit_waiting(vault: Vault) -> str:
     waiting = vault.history.state().waiting
     flushed = vault.history.flush() if waiting else None
-    learned, failure = 0, None
-    for user_id in vault.user_ids():
+    learned = 0
+
+    def learn(user_id: str) -> None:
+        nonlocal learned
         count = turns_waiting(vault, user_id)
-        try:
-            learn_waiting(vault, user_id)
-        except VaultMemoryError as error:  # the other users' turns do not wait with it
-            failure = error
-        else:
-            learned += count
-    if failure:
-        raise failure
+        learn_waiting(vault, user_id)
+        learned += count
+
+    each(vault.user_ids(), learn)
     if flushed and flushed.waiting:
         raise HistoryError(f"{flushed.waiting} commits wait: {flushed.paused}")
     said = [f"{len(flushed.commits)} waiting commits made"] if flushed else []
@@ -88,15 +103,12 @@ def _sync(vault: Vault) -> str:
 
 def _compute_interaction(vault: Vault) -> str:
     changed: list[str] = []
-    failed: list[str] = []
-    for user_id in vault.user_ids():
-        try:
-            if compute_interaction(vault, user_id):
-                changed.append(user_id)
-        except VaultMemoryError as error:
-            failed.append(f"{user_id}: {error}")
-    if failed:
-        raise VaultMemoryError("; ".join(failed))
+
+    def compute(user_id: str) -> None:
+        if compute_interaction(vault, user_id):
+            changed.append(user_id)
+
+    each(vault.user_ids(), compute)
     return f"changed for {', '.join(changed)}" if changed else "nothing has changed"
 
 

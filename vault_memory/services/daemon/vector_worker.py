@@ -16,6 +16,7 @@ from vault_memory.adapters import child
 from vault_memory.core import layout
 from vault_memory.errors import EndpointError
 from vault_memory.services.daemon.event_log import DaemonEvents
+from vault_memory.services.daemon.jobs import each
 from vault_memory.services.indexing import embed, progress
 from vault_memory.services.vault import Vault, open_vault
 
@@ -73,20 +74,13 @@ class VectorWorker:
         return sorted(scope for scope in scopes if scope is not None)
 
     def embed_everything(self, vault: Vault) -> str:
-        """The job `vectors`, done the same way. Raises `EndpointError` when it could not compute all."""
+        """The job `vectors`, done the same way. Raises what `each` raises."""
         if not self._computing.acquire(blocking=False):
             return "vectors are being computed already"
-        failure: EndpointError | None = None
         try:
-            for scope in vault.scopes():
-                try:
-                    self._embed(scope)
-                except EndpointError as error:
-                    failure = error
+            each(vault.scopes(), self._embed)
         finally:
             self._computing.release()
-        if failure:
-            raise failure
         return "every passage has its vector"
 
     def _embed(self, scope: str) -> None:

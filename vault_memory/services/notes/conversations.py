@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,15 +15,16 @@ from vault_memory.services.vault import Vault
 def turn_at(vault: Vault, user_id: str, source: str) -> dict[str, Any] | None:
     """The record on a line, `conversations/2026-01-30.jsonl:12`, with the replies to it; None if no turn is on that
     line."""
-    name, _, number = source.rpartition(":")
-    if not (name.startswith("conversations/") and layout.day_of(name) and re.fullmatch(r"[0-9]{1,9}", number)):
+    place = layout.turn_place(source)
+    if place is None:
         return None  # a trailer may hold any text; it must not lead into another user's folder
+    name, number = place
     lines = reading.lines(files.read(vault.path(user_id, name), None) or b"")
-    at = int(number) - 1
-    turn = _row(lines[at]) if 0 <= at < len(lines) else None
+    at = number - 1
+    turn = journal.row_of(lines[at]) if 0 <= at < len(lines) else None
     if turn is None or journal.is_reply(turn):
         return None
-    later = ((n, _row(line)) for n, line in enumerate(lines[at + 1 :], at + 2) if _REPLY in line)
+    later = ((n, journal.row_of(line)) for n, line in enumerate(lines[at + 1 :], at + 2) if _REPLY in line)
     named = [(n, row) for n, row in later if row and journal.is_reply(row) and _is_of(row, turn)]
     return journal.with_replies(turn, named)
 
@@ -45,7 +45,7 @@ def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> It
             if not limit:
                 return
             is_asked = name < last_day or not before or number < int(last)
-            row = _row(line) if is_asked or _REPLY in line else None
+            row = journal.row_of(line) if is_asked or _REPLY in line else None
             if row and journal.is_reply(row):
                 replies.setdefault(journal.name_of(row), []).append((number, row))
             elif row and is_asked:
@@ -58,10 +58,3 @@ _REPLY = b'"completes"'
 
 def _is_of(reply: dict[str, Any], turn: dict[str, Any]) -> bool:
     return journal.name_of(reply) == journal.name_of(turn)
-
-
-def _row(line: bytes) -> dict[str, Any] | None:
-    try:
-        return journal.parse_line(line.decode("utf-8", "replace"))
-    except ValueError:
-        return None

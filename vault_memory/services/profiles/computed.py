@@ -7,14 +7,23 @@ changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
-from typing import NamedTuple
 
 from vault_memory.adapters import files
 from vault_memory.adapters.history import ASSISTANT
-from vault_memory.core import layout, reading
-from vault_memory.core.profile import FIELDS, Change, Item, PastTurn, Profile, TopicMention, with_value, without_value
+from vault_memory.core import layout
+from vault_memory.core.profile import (
+    FIELDS,
+    Change,
+    Item,
+    PastTurn,
+    Profile,
+    Row,
+    TopicMention,
+    newest_rows,
+    with_value,
+    without_value,
+)
 from vault_memory.core.profile import computed as interaction
 from vault_memory.core.text import same
 from vault_memory.services.notes import newest_turns
@@ -27,16 +36,6 @@ _MAX_CHANGES = 100
 """The person's last edit of a field is looked for in this many of its newest changes."""
 
 
-class _EvidenceRow(NamedTuple):
-    """One line of feedback.jsonl; `source` is the line of the turn."""
-
-    at: datetime
-    source: str
-    key: str
-    strength: str
-    value: str
-
-
 def compute_interaction(vault: Vault, user_id: str) -> list[Change]:
     """Update one user's computed fields; return what changed. A second run changes nothing."""
     if files.read(vault.path(vault.known_user(user_id), layout.PROFILE)) is None:
@@ -46,7 +45,7 @@ def compute_interaction(vault: Vault, user_id: str) -> list[Change]:
 
 def _changes(vault: Vault, user_id: str, profile: Profile) -> list[Change]:
     """The changes to make. The person's edits are committed by now, so the history shows which fields they edited."""
-    rows = list(_rows(vault, user_id))
+    rows = _rows(vault, user_id)
     adjustments = {row.source for row in rows if row.strength == "adjustment"}
     turns = [
         (at, PastTurn(str(turn.get("user_message") or ""), turn.get("skill"), source in adjustments))
@@ -100,15 +99,19 @@ def _items(profile: Profile, so_far: list[Change], key: str) -> tuple[Item, ...]
     return next((change.items for change in reversed(so_far) if change.key == key), profile.items(key))
 
 
-def _new_issues(vault: Vault, user_id: str, rows: list[_EvidenceRow]) -> list[str]:
+def _new_issues(vault: Vault, user_id: str, rows: list[Row]) -> list[str]:
     """The topics that returned, if named again since the list last changed: one that a person removed stays away."""
     edit, change = (_last_change(vault, user_id, "common_issues", is_manual=manual) for manual in (True, False))
-    mentions = [row for row in rows if row.key == "recent_topics" and (edit is None or row.at > edit.at)]
-    returned = interaction.common_issues(TopicMention(row.value, row.at.date()) for row in mentions)
+    mentions = [
+        (row.at, row.value)
+        for row in rows
+        if row.key == "recent_topics" and row.at and (edit is None or row.at > edit.at)
+    ]
+    returned = interaction.common_issues(TopicMention(value, at.date()) for at, value in mentions)
     return [
         topic
         for topic in returned
-        if change is None or any(row.at > change.at and same(row.value, topic) for row in mentions)
+        if change is None or any(at > change.at and same(value, topic) for at, value in mentions)
     ][-(FIELDS["common_issues"].max_items or 0) :]
 
 
@@ -118,17 +121,11 @@ def _last_change(vault: Vault, user_id: str, key: str, *, is_manual: bool) -> Pr
     return next((change for change in changes if not is_manual or change.strength == "manual"), None)
 
 
-def _rows(vault: Vault, user_id: str) -> Iterator[_EvidenceRow]:
-    """The evidence of feedback.jsonl, oldest first; broken lines are skipped."""
-    for line in reading.lines(files.read(vault.path(user_id, layout.FEEDBACK)) or b""):
-        try:
-            row = reading.json_value(line)
-            at = _time_in(row["created_at"])
-            if at and row["op"] != "remove" and "suggestion" not in row:
-                source, key, strength, value = (str(row[name]) for name in ("source", "key", "strength", "value"))
-                yield _EvidenceRow(at, source, key, strength, value)
-        except (ValueError, KeyError, TypeError):
-            continue
+def _rows(vault: Vault, user_id: str) -> list[Row]:
+    """The evidence of adjustments and topics, oldest first."""
+    data = files.read(vault.path(user_id, layout.FEEDBACK)) or b""
+    found = newest_rows(data, b'"adjustment"', b'"recent_topics"')
+    return [row for row in found if row.op != "remove" and not row.suggestion][::-1]
 
 
 def _time_in(text: object) -> datetime | None:

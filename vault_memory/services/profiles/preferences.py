@@ -30,6 +30,7 @@ from vault_memory.errors import HistoryError, NotFound, UsageError
 from vault_memory.services.notes import turn_at
 from vault_memory.services.profiles.history import PreferenceChange, history, profile_at
 from vault_memory.services.profiles.profile_files import ProfileFiles, change_profile
+from vault_memory.services.profiles.values import value_problem
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import refuse_uncommitted, refuse_while_waiting
 
@@ -191,7 +192,7 @@ def blame(vault: Vault, user_id: str, key: str) -> list[BlamedValue]:
 
 def _checked_key(key: str) -> str:
     if key not in FIELDS:
-        raise UsageError(f"{key!r} is not a key of the profile; the keys are {', '.join(FIELDS)}")
+        raise UsageError(value_problem(key, ""))
     return key
 
 
@@ -204,14 +205,9 @@ def _set_signal(key: str, value: str) -> Signal:
     signal = Signal(key, "set" if row.form == "scalar" else "add", canonical(key, redact(value).text), "manual")
     if not signal.cleaned():
         raise UsageError(f"{key} needs a value; `vault-memory pref unset {key}` removes it")
-    if row.values and signal.value not in row.values:
-        raise UsageError(f"{key} must be {_one_of(row.values)}, not {signal.value!r}")
+    if problem := value_problem(key, signal.cleaned()):
+        raise UsageError(problem)
     return signal
-
-
-def _one_of(values: Sequence[str]) -> str:
-    """`dark, light or auto`"""
-    return " or ".join(filter(None, (", ".join(values[:-1]), values[-1])))
 
 
 def _apply(vault: Vault, user_id: str, *signals: Signal) -> list[Change]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.adapters.files import ReadCache
@@ -19,9 +18,11 @@ from vault_memory.core.privacy import redact, without_private
 from vault_memory.core.profile import (
     FIELDS,
     LOCALES,
+    MAX_QUOTE_CHARS,
     Change,
     Evidence,
     Profile,
+    Row,
     Signal,
     Suggestion,
     changed,
@@ -30,6 +31,7 @@ from vault_memory.core.profile import (
     labels_for,
     merge,
     new_profile,
+    newest_rows,
     subject,
     suggestions,
     versions,
@@ -37,6 +39,7 @@ from vault_memory.core.profile import (
 from vault_memory.core.text import comparable, same, script_of
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import TooLarge
+from vault_memory.services.profiles.values import is_offered, value_problem
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, write
 
@@ -128,12 +131,13 @@ class ProfileFiles:
     def merge(self, signals: Sequence[Signal]) -> tuple[list[Change], list[Evidence]]:
         """The changes that these signals make, by the merge policy and the evidence so far, and the evidence to add.
 
-        What somebody has changed after `at` stays. New values are redacted as they will stand in the file: the name of
-        a secret may be in another value.
+        What somebody has changed after `at` stays, and a value that its field cannot have is no signal. New values are
+        redacted as they will stand in the file: the name of a secret may be in another value.
         """
-        signals = self._with_lateness(signals)
+        possible = [each for each in signals if each.op == "remove" or not value_problem(each.key, each.cleaned())]
+        signals = self._with_lateness(possible)
         keys = {json.dumps(signal.key).encode() for signal in signals}
-        counts = counts_in(_rows_newest_first(self.feedback, *keys))
+        counts = counts_in(newest_rows(self.feedback, *keys))
         changes, evidence = merge(self.profile, signals, counts)
         finished = changed(self.profile, changes)
         shown = redact(finished.text).text if changes else finished.text
@@ -148,12 +152,14 @@ class ProfileFiles:
         `conversation`."""
         if not any(signal.is_suggestion for signal in signals):
             return [*signals], []
-        signals = self._with_lateness(signals)
+        signals = self._with_lateness(
+            [each for each in signals if not each.is_suggestion or is_offered(each.key, each.cleaned())]
+        )
         keys = {json.dumps(signal.key).encode() for signal in signals}
-        open_ones = suggestions.waiting(_rows_newest_first(self.feedback, *keys), self.profile)
+        open_ones = suggestions.waiting(newest_rows(self.feedback, *keys), self.profile, is_offered)
         asked = {signal.key for signal in signals if signal.is_suggestion}
         open_ones = [each for each in open_ones if each.key in asked and not self._is_stale(each)]
-        dismissed = suggestions.dismissed_values(_rows_newest_first(self.feedback, suggestions.MARK))
+        dismissed = suggestions.dismissed_values(newest_rows(self.feedback, suggestions.DISMISSED))
         return suggestions.heard(signals, self.profile, open_ones, dismissed, conversation, self.at.date())
 
     def _is_stale(self, suggestion: Suggestion) -> bool:
@@ -169,13 +175,13 @@ class ProfileFiles:
 
     def open_suggestions(self) -> list[Suggestion]:
         """What waits for the person's decision, newest first."""
-        return suggestions.waiting(_rows_newest_first(self.feedback, b'"key"'), self.profile)
+        return suggestions.waiting(newest_rows(self.feedback, b'"key"'), self.profile, is_offered)
 
     def unrecorded(self, signals: Iterable[Signal], source: str) -> list[Signal]:
         """The signals that add something to a turn's evidence: no other value for a scalar, none counts twice."""
         rows = self.evidence_of(source)
-        scalars = {row.get("key") for row in rows}
-        members = {(row.get("key"), comparable(str(row.get("value")))) for row in rows}
+        scalars = {row.key for row in rows}
+        members = {(row.key, comparable(row.value)) for row in rows}
         return [
             signal
             for signal in signals
@@ -195,17 +201,11 @@ class ProfileFiles:
     def _changed_since(self, keys: set[str]) -> set[tuple[str, str]]:
         """What of these keys was changed after `at`, as `subject` names it."""
         found: set[tuple[str, str]] = set()
-        for row in _rows_newest_first(self.feedback, *(json.dumps(key).encode() for key in keys)):
-            key, value, current = (str(row.get(name) or "") for name in ("key", "value", "current"))
-            if key in keys and (row.get("applied") or same(value, current)) and self._is_later(row.get("created_at")):
-                found.add(subject(key, value))
+        for row in newest_rows(self.feedback, *(json.dumps(key).encode() for key in keys)):
+            is_of_value = row.applied or same(row.value, row.current)
+            if row.key in keys and is_of_value and row.at and min(row.at, self.vault.now()) > self.at:
+                found.add(subject(row.key, row.value))
         return found | self.later.commits(self.profile)
-
-    def _is_later(self, time: object) -> bool:
-        try:
-            return min(datetime.fromisoformat(str(time)), self.vault.now()) > self.at
-        except (ValueError, TypeError):
-            return False
 
     def drafts(self, changes: Sequence[Change], author: Author, source: str) -> list[Draft]:
         """One commit per change; first one that creates a missing USER.md. `source` is the turn's line, or empty.
@@ -234,17 +234,18 @@ class ProfileFiles:
         """feedback.jsonl with a new line for each signal and suggestion. What a person wrote may hold a secret."""
         origin = {"source": source, "created_at": self.at.isoformat()}
         evidence = [
-            replace(item, value=redact(item.value).text, quote=without_private(item.quote)[0]) for item in evidence
+            replace(item, value=redact(item.value).text, quote=without_private(item.quote)[0][:MAX_QUOTE_CHARS])
+            for item in evidence
         ]
         lines = [json.dumps(item.row() | origin, ensure_ascii=False).encode() + b"\n" for item in evidence]
         gap = b"" if self.feedback.endswith(b"\n") or not self.feedback else b"\n"
         path = layout.user_dir(self.user_id) / layout.FEEDBACK
         return FileChange(path, self.stored_feedback, self.feedback + gap + b"".join(lines))
 
-    def evidence_of(self, source: str) -> list[Mapping[str, Any]]:
+    def evidence_of(self, source: str) -> list[Row]:
         """The rows of evidence that one turn has given so far; suggestions are none."""
-        rows = _rows_newest_first(self.feedback, json.dumps(source).encode())
-        return [row for row in rows if row.get("source") == source and "suggestion" not in row]
+        rows = newest_rows(self.feedback, json.dumps(source).encode())
+        return [row for row in rows if row.source == source and not row.suggestion]
 
     def _message(self, change: Change, source: str) -> str:
         reason = without_private(change.quote)[0]
@@ -320,15 +321,3 @@ def profile_timezone(vault: Vault, user_id: str) -> str | None:
 def _timezone_in(profile: Profile) -> str | None:
     value = profile.get("timezone")
     return value if isinstance(value, str) else None
-
-
-def _rows_newest_first(data: bytes, *needles: bytes) -> Iterator[Mapping[str, Any]]:
-    """The rows of evidence whose line contains one of `needles`, newest first; a line that is not JSON is skipped."""
-    for line in reversed(reading.lines(data)) if needles else ():
-        if any(needle in line for needle in needles):
-            try:
-                row = reading.json_value(line)
-            except ValueError:
-                continue
-            if isinstance(row, dict):
-                yield row

@@ -29,7 +29,7 @@ def accept_suggestion(vault: Vault, user_id: str, name: str) -> list[Change]:
 
     def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence]]:
         found = _named(state.open_suggestions(), chosen.id)
-        return state.merge([Signal(found.key, found.op, found.value, "manual", found.quote)])  # type: ignore[arg-type]
+        return state.merge([Signal(found.key, found.op, found.value, "manual", found.quote)])
 
     return change_profile(vault, user_id, decide, vault.history.person(), chosen.source).result
 

@@ -653,8 +653,9 @@ def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[_Line, Turn, 
             return None
         row = kept.joined if kept.number < number else kept.row
         known = {name: row[name] for name in Turn.__dataclass_fields__ if name in row}
-        turn = Turn(**known | {"created_at": datetime.fromisoformat(row["created_at"]), "user_id": user_id})
-    except (ValueError, KeyError, TypeError):
+        known |= {"conversation_id": str(row["conversation_id"]), "user_id": user_id}
+        turn = Turn(**known | {"created_at": check_time(datetime.fromisoformat(row["created_at"]))})
+    except (ValueError, KeyError, TypeError, UsageError):
         return None
     return _Line(f"{source}:{kept.number}", _digest(line)), turn, kept.number < number
 
