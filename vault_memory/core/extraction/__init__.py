@@ -11,7 +11,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.extraction import llm
-    from vault_memory.core.extraction.judge.hearing import explain, extract, problem
+    from vault_memory.core.extraction.judge.hearing import explain, extract, problem, why_nothing
     from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon, problem_with
     from vault_memory.core.extraction.rules import extract_by_rules
 
@@ -24,6 +24,7 @@ __all__ = [
     "load_lexicon",
     "problem",
     "problem_with",
+    "why_nothing",
 ]
 
 __getattr__ = lazy_exports(
@@ -36,5 +37,6 @@ __getattr__ = lazy_exports(
         "load_lexicon": "lexicon",
         "problem": "judge.hearing",
         "problem_with": "lexicon",
+        "why_nothing": "judge.hearing",
     },
 )

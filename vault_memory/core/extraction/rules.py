@@ -77,6 +77,7 @@ def signals_of(turn: HeardTurn) -> list[Signal]:
     after_a_text = turn.has_reply and styles.shows_a_text(turn.reply)
     result: list[Signal] = []
     previous = ""
+    unheard: list[Clause] = []
     for _, group in groupby(spoken, key=lambda clause: clause.sentence):
         sentence = list(group)
         start, end = sentence[0].start, sentence[-1].end
@@ -90,6 +91,14 @@ def signals_of(turn: HeardTurn) -> list[Signal]:
         incidental = all(signal.strength == "observed" and signal.key in _INCIDENTAL for signal in signals)
         if incidental and (note := topics.note(sentence, turn.message, lexicon, has_signals=bool(signals))):
             signals = [replace(note, quote=turn.quote(start, end))]
+        note = None
+        if not signals and topics.only_asks_to_remember(sentence[-1].text, lexicon):
+            if len(sentence) == 1:
+                sentence, unheard = unheard, []  # «Our port is 6380. Keep that in mind.»
+            note = topics.fact(sentence, turn.message, lexicon) if sentence else None
+        if note:
+            signals = [replace(note, quote=turn.quote(sentence[0].start, sentence[-1].end))]
+        unheard = [] if signals else sentence
         result.extend(signals)
     for clause, signal in styles.echoes(spoken, lexicon):
         if not any(signal.key == other.key for other in result):
@@ -236,7 +245,7 @@ def _retractions(sentence: list[Clause], previous: str, turn: HeardTurn) -> Iter
 def _is_named(key: str, value: str, text: str, named: list[Technology], lexicon: Lexicon) -> bool:
     """Whether a text names a stored value, or the profile together with the field of the value."""
     if key in _FREE_TEXT:
-        return _shares_words(fold(value), text)
+        return shared_words(fold(value), text) is not None
     if key in skills.TECHNOLOGY_LISTS:
         known = lexicon.names.get(fold(value), (value, ""))[0]
         return any(fold(item.name) == fold(known) for item in named)
@@ -246,16 +255,18 @@ def _is_named(key: str, value: str, text: str, named: list[Technology], lexicon:
     return bool(label) and bool(lexicon.words("words.labels.profile").search(text))
 
 
-def _shares_words(value: str, text: str) -> bool:
-    """Whether the text contains a Latin word of the value (five letters or more), all of a Latin value, or two adjacent
-    Han characters of it (three, if it has more than five)."""
-    if any(word in text for word in re.findall(r"[a-z]{5,}", value)):
-        return True
-    if value.isascii() and re.search(rf"(?<![a-z0-9]){re.escape(value)}(?![a-z0-9+#])", text):
-        return True
+def shared_words(value: str, text: str) -> tuple[int, int] | None:
+    """Where a text contains a Latin word of the value (five letters or more), all of a Latin value, or two adjacent Han
+    characters of it (three, if it has more than five); None where it does not. Both are folded."""
+    words = re.findall(r"[a-z]{5,}", value)
+    if value.isascii() and (whole := re.search(rf"(?<![a-z0-9]){re.escape(value)}(?![a-z0-9+#])", text)):
+        return whole.span()
     han = re.sub(r"[^\u3400-\u9fff]", "", value)
     width = 2 if len(han) <= 5 else 3
-    return any(han[at : at + width] in text for at in range(len(han) - width + 1))
+    for part in (*words, *(han[at : at + width] for at in range(len(han) - width + 1))):
+        if (at := text.find(part)) >= 0:
+            return at, at + len(part)
+    return None
 
 
 def _names_what_goes(signal: Signal, removed: Mapping[str, str], sentence: list[Clause], lexicon: Lexicon) -> bool:

@@ -12,8 +12,9 @@ from vault_memory.core.privacy import is_private, names_a_contact
 from vault_memory.core.profile import Signal
 from vault_memory.core.text import lazily
 
-MAX_SUBJECT_CHARS, MAX_NOTE_CHARS = 60, 120
+MAX_SUBJECT_CHARS, MAX_NOTE_CHARS, MIN_NOTE_CHARS, MAX_ASKING_CHARS = 60, 120, 4, 40
 """A subject is a topic, a project, a weakness or a strength."""
+MAX_ADDRESS_CHARS = 24
 FOLLOWING_CHARS = 80
 """Of the rest of a sentence, read for the thing that is built."""
 
@@ -289,15 +290,91 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon, has_signals
     if (
         len(content) < 4
         or is_private(message.written[first.start : end])
-        or names_a_contact(message.written[first.start : end])
+        or names_a_contact(message.written[first.start : end + MAX_ADDRESS_CHARS])
         or _CLAIM.search(text)
         or lexicon.words("subjects.remember.private").search(text)
         or not _STATEMENT.search(text[asked.end() :])
     ):
         return None
-    return Signal("note", "add", content[:MAX_NOTE_CHARS], "explicit")
+    start, end = wish_span(message, first.start + asked.end(), end, lexicon)
+    return Signal("note", "add", excerpt(message, start, end, MAX_NOTE_CHARS), "explicit")
 
 
+def standing_wish(sentence: list[Clause], message: Message, lexicon: Lexicon) -> Signal | None:
+    """The note of a sentence that wishes for something lasting («always cite your sources»)."""
+    meant = [
+        clause
+        for clause in sentence
+        if clause.is_lasting_here and clause.is_meant and not _OWN_HABIT.match(clause.text)
+    ]
+    if _ABLE.search(message.speech[sentence[0].start : sentence[-1].end]):
+        return None
+    return fact(sentence, message, lexicon) if meant and not any(clause.is_once for clause in sentence) else None
+
+
+def fact(sentence: list[Clause], message: Message, lexicon: Lexicon) -> Signal | None:
+    """The note of a sentence that states something; None for a question, a private fact or somebody's address."""
+    if any(clause.asks_to_know or clause.is_hypothetical for clause in sentence):
+        return None
+    start, end = wish_span(message, sentence[0].start, sentence[-1].end, lexicon)
+    written = message.written[sentence[0].start : sentence[-1].end + MAX_ADDRESS_CHARS]  # an address has dots
+    if end - start < MIN_NOTE_CHARS or is_private(written) or names_a_contact(written):
+        return None
+    return Signal("note", "add", excerpt(message, start, end, MAX_NOTE_CHARS), "explicit")
+
+
+def wish_span(message: Message, start: int, end: int, lexicon: Lexicon) -> tuple[int, int]:
+    """A stretch of the message without what only asks to remember it or is polite, at either end: of «btw, please
+    remember that our port is 6380» the port."""
+    asked = lexicon.words("subjects.remember.before")
+    while True:
+        text = message.speech[start:end]
+        opening = _POLITE.match(text)
+        cut = opening.end() if opening else 0
+        found = asked.search(text[cut : cut + MAX_ASKING_CHARS])
+        if found and found.start() == 0:
+            cut += found.end()
+        if cut == 0 or end - start - cut < MIN_NOTE_CHARS:
+            break
+        start += cut
+    for comma in reversed([match.start() for match in _COMMA.finditer(message.speech, start, end)]):
+        tail = message.speech[comma + 1 : end]
+        if len(tail) > MAX_ASKING_CHARS or not only_asks_to_remember(tail, lexicon) or comma - start < MIN_NOTE_CHARS:
+            break
+        end = comma
+    while end > start and message.speech[end - 1] in " ,.;:!~":
+        end -= 1
+    return start, end
+
+
+def asks_to_remember(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text asks to remember something."""
+    asked = lexicon.words("subjects.remember.before").search(text)
+    return bool(asked) and not lexicon.words("subjects.remember.not_a_note").search(text) and not _ABLE.search(text)
+
+
+def only_asks_to_remember(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text is nothing but a request to remember: «keep that in mind please», 幫我記一下."""
+    found = lexicon.words("subjects.remember.before").search(text)
+    return found is not None and len(_REST.sub("", text[: found.start()] + text[found.end() :])) <= 2
+
+
+_OWN_HABIT = lazily(
+    r"\s*(?:(?:and|but|so|because) )?(?:i|i've|i'm|i was|we|we've|we're)"
+    r"(?! (?:always |never |only |really )?(?:want|need|like|love|prefer|expect|wish|would|hate))(?![a-z'])"
+    r"|(?:因为|但|所以)?我(?:们|一直|从来|总是|每次|都|从小|平常)*(?!都?(?:要|想|希望|需要|喜欢|偏好|爱|习惯|比较喜欢|只看|只想))"
+)
+"""What the person does is no wish: «I've never used Docker»."""
+_COMMA = lazily(r"[,;:]| [-–—] ")
+_POLITE = lazily(
+    r"(?:[\s,!:~-]|(?:hey|hi|oh|ok|okay|so|well|also|and|but|btw|by the way|one more thing|please|pls|just|quick note)"
+    r"(?![a-z'])|对了|另外|还有|顺便|麻烦|请|拜托|欸|诶|嗯|喔|那个?(?=,| ))+"
+)
+_REST = lazily(
+    r"[\s,.!~]|(?<![a-z])(?:this|that|it|please|pls|thanks|thank you|for me|for later|ok|okay|in mind|now|will you"
+    r"|would you|could you|can you)(?![a-z])|这(?:点|个|件事|条)?|那|吧|喔|哦|啊|啦|了|谢谢"
+    r"|麻烦|请|好吗|可以吗|一下|你|我|帮"
+)
 _TAKEN_BACK = lazily(
     r"当我没说|算了|(?<![a-z])(?:no wait|forget (?:that|it)|never ?mind|scratch that|remember)(?![a-z])"
 )

@@ -87,6 +87,8 @@ def _show(recorded: Recorded) -> None:
         echo(f"  {change.summary()}" + (f"  「{change.quote}」" if change.quote else ""))
     for each in recorded.suggestions:
         echo(f"  perhaps {each.summary()}: `vault-memory pref accept --user {recorded.user_id} {each.id}` says yes")
+    if recorded.reason:
+        echo(f"  learned nothing: {recorded.reason}")
     for category, count in recorded.redactions.items():
         echo(f"  redacted: {category} ({count})")
     if recorded.paused:

@@ -28,7 +28,7 @@ from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, reading, trailers
-from vault_memory.core.extraction import extract, problem
+from vault_memory.core.extraction import extract, problem, why_nothing
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import LANGUAGE, LOCALES, Change, Profile, Suggestion, labels_for, language_tag
@@ -65,6 +65,7 @@ class Recorded:
     `redactions` counts what was kept out, by category. `degraded` says in words what could not be used.
     `user_id` is the person's id as of `as_of` (`Vault.renamings`). `is_new`: not if it was in the record already.
     `is_complete`: its reply is in the record, too, and has ended. `suggestions` wait for the person to accept them.
+    `reason` says why a turn that asks to be remembered has changed nothing.
     """
 
     source: str
@@ -79,6 +80,7 @@ class Recorded:
     is_new: bool = True
     is_complete: bool = False
     suggestions: tuple[Suggestion, ...] = ()
+    reason: str = ""
 
 
 def record_turn(
@@ -192,7 +194,15 @@ def record_turn(
         user_id,
         as_of,
         suggestions=written.result.suggestions,
+        reason=_why_nothing(vault, turn, before, written) if learn and before else "",
     )
+
+
+def _why_nothing(vault: Vault, turn: Turn, before: ProfileFiles, written: Written[_Learned]) -> str:
+    if written.result.changes or written.result.suggestions or written.paused:
+        return ""
+    message = (turn.user_message or "")[:_MAX_SEARCHED_CHARS]
+    return why_nothing(message, turn.assistant_message or "", before.profile.values(), vault.lexicon())
 
 
 _FIRST_TIME, _LAST_TIME = datetime(1, 1, 2), datetime(9999, 12, 31)

@@ -1,6 +1,6 @@
 """What a turn says about its person: the rules propose, the judge decides.
 
-Without usable weights (`problem`) the rules alone answer. What the rules take back is never judged.
+Without usable weights (`problem`) the rules alone answer.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from vault_memory.core.extraction import rules
+from vault_memory.core.extraction import rules, topics
 from vault_memory.core.extraction.judge.proposals import Proposal, Proposals
 from vault_memory.core.extraction.judge.scene import Scene
 from vault_memory.core.extraction.judge.verdicts import Verdict, decided, judged
@@ -38,9 +38,8 @@ def extract(
     ruled = rules.signals_of(turn)
     if isinstance(weights, WeightsDamaged):
         return ruled
-    removed = [signal for signal in ruled if signal.op == "remove"]
     kept = [verdict for verdict in _verdicts(turn, ruled, weights) if verdict.decision != "left out"]
-    found = [
+    return [
         replace(
             verdict.proposal.signal,
             quote=turn.quote(verdict.proposal.start, verdict.proposal.end),
@@ -48,7 +47,6 @@ def extract(
         )
         for verdict in sorted(kept, key=lambda each: (each.proposal.start, each.proposal.offset))
     ]
-    return [*found, *removed]
 
 
 def explain(
@@ -68,6 +66,26 @@ def explain(
     return [verdict.explained(weights) for verdict in _verdicts(turn, rules.signals_of(turn), weights)]
 
 
+def why_nothing(
+    user_msg: str,
+    assistant_msg: str = "",
+    existing: Mapping[str, str | list[str]] = rules.NOTHING_STORED,
+    lexicon: Lexicon | None = None,
+) -> str:
+    """Why a turn that asks to be remembered has changed nothing; "" if it does not ask. `existing`: the profile now."""
+    lexicon = lexicon or default_lexicon()
+    turn = rules.read_turn(user_msg, assistant_msg, existing, lexicon)
+    if turn is None or not topics.asks_to_remember(turn.message.speech, lexicon):
+        return ""
+    if names_a_contact(turn.message.written):
+        return "it holds somebody's address or number"
+    if is_private(turn.message.written):
+        return "it states a private fact, which stays in the conversation record"
+    if any(not signal.is_suggestion for signal in extract(user_msg, assistant_msg, existing, lexicon)):
+        return "it is known already"
+    return "nothing in it is surely a preference or a fact to keep"
+
+
 def problem() -> str | None:
     """Why the judge cannot be used, if it cannot."""
     weights = shipped()
@@ -75,10 +93,8 @@ def problem() -> str | None:
 
 
 def proposals_of(turn: rules.HeardTurn, ruled: list[Signal]) -> list[Proposal]:
-    """What there is to judge in a turn: nothing that the rules take back in it."""
-    scene = Scene(turn.message, turn.clauses, turn.reply, turn.existing, turn.lexicon)
-    removed = {(signal.key, signal.value) for signal in ruled if signal.op == "remove"}
-    return [each for each in Proposals(scene, ruled) if (each.signal.key, each.signal.value) not in removed]
+    """What there is to judge in a turn."""
+    return list(Proposals(Scene(turn.message, turn.clauses, turn.reply, turn.existing, turn.lexicon), ruled))
 
 
 def _verdicts(turn: rules.HeardTurn, ruled: list[Signal], weights: Weights) -> list[Verdict]:

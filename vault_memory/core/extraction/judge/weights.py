@@ -19,7 +19,7 @@ from typing import Any, cast
 from zlib import crc32
 
 VERSION = 1
-BITS = 15
+BITS = 16
 """A table has 2 ** BITS weights."""
 ZERO = 128
 _MASK = (1 << BITS) - 1
