@@ -40,6 +40,9 @@ time.tzset()
 hypothesis.settings.register_profile("ours", derandomize=bool(os.environ.get("CI")), deadline=None)
 hypothesis.settings.load_profile("ours")
 
+# A shell ignores SIGINT in what it runs in the background, and children inherit that: some tests press Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @contextmanager
 def system_zone(name: str) -> Iterator[None]:

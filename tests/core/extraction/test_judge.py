@@ -156,3 +156,19 @@ def test_a_note_is_what_is_to_be_remembered_and_no_more(message: str, note: str)
 )
 def test_questions_and_addresses_are_no_notes(message: str) -> None:
     assert [s.key for s in extract_by_rules(message)] == []
+
+
+@pytest.mark.parametrize(
+    ("message", "heard"),
+    [
+        ("我想學習 TypeScript", ("recent_topics", "TypeScript")),
+        ("請教我學習 Vue", ("recent_topics", "Vue")),
+        ("如何學習 React", ("recent_topics", "React")),
+        ("以後都用條列式回答我", ("note", "以後都用條列式回答我")),
+        ("always cite sources", ("note", "always cite sources")),
+        ("縮排請用兩格空白", ("note", "縮排請用兩格空白")),
+    ],
+)
+def test_examples_of_what_vanished_or_was_cut_wrong(message: str, heard: tuple[str, str]) -> None:
+    """Issue 13: its examples of what was lost, or heard in part."""
+    assert heard in written(message)

@@ -134,7 +134,7 @@ def test_a_local_model_sends_nothing_and_stays_behind_the_endpoints(
 
 
 def test_a_build_that_is_stopped_goes_on(full: Cli, server: EmbeddingServer) -> None:
-    server.wait_s = 1.0  # some ten batches: a busy machine sees the first before the last
+    server.wait_s = 0.2
     process = full.start(*use(server, "--yes"))
     wait_until(lambda: "http:m" in held(full), "the first batch is stored")
     process.send_signal(signal.SIGINT)

@@ -50,7 +50,7 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
         elif compared[0] in ("vs", "versus"):
             span = (0, len(text))
     if span is None and (asked := words("subjects.frames.teach_before").search(text)):
-        span = (asked.end(), len(text))
+        span = (asked.end() + text.startswith("习", asked.end()), len(text))  # 想学 | 习 TypeScript
     if (span is None or not text[span[0] :].strip()) and (asked := words("subjects.frames.teach_after").search(text)):
         span = (0, asked.start())
     if span is None:
@@ -154,7 +154,7 @@ _HEAD = lazily(
     r"(?:[\s,:的了呢啊吧]|所以|请教一?下?|想请教一?下?|不太?[懂会熟]|搞不[懂清]楚?|分不清楚?"
     r"|不太?(?:清楚|了解|明白)|请问|想问一?下?|想问|那|那个|这个|到底|究竟|你知道|一下|关于|有关|其实|欸|诶|老师"
     r"|助教|同学|什么叫做?|啥叫|啥是|何谓|何为|怎么看懂|怎么理解|怎么样|来|科普|挨个|求教?|下|请|帮我|麻烦|可以"
-    r"|可唔可以|可不可以|能不能|能否|我|你|再|怎么|如何|点样|什么是|啥是|给我听?|跟我|我想|想|用|写|"
+    r"|可唔可以|可不可以|能不能|能否|我|你|再|怎么|如何|学习(?!率|曲线|理论|型)|点样|什么是|啥是|给我听?|跟我|我想|想|用|写|"
     r"(?:explain|explaining|teach|describe|compare|what|how|why|when|where|is|are|does|do|a|an|the|about|exactly"
     r"|actually|even|so|ok|okay|hey|please|me|to|us|again|some|between|of|with|you|can|could|using|in|is the|also"
     r"|and|basics|concept|idea|difference|quick|bit|really|wait|like)(?![a-z0-9+#.]))+"
