@@ -58,7 +58,7 @@ UNSEEN = (
     "plain-r",
 )
 BLOCKS, BLOCK_TURNS = 5, 20
-STRENGTH = {"style": 125.0, "technology": 250.0, "name": 75.0, "statement": 75.0, "removal": 75.0}
+STRENGTH = {"style": 125.0, "technology": 250.0, "name": 75.0, "statement": 75.0}
 """The inverse of the regularisation, by kind."""
 LAST_STRENGTH = 1.0
 UNSEEN_WEIGHT = 4.0
@@ -196,10 +196,10 @@ def heard(
     rows: Sequence[Example], scores: np.ndarray, found: np.ndarray, write: float, suggest: float
 ) -> dict[int, list[Verdict]]:
     """The verdicts of each turn."""
-    by_turn: dict[int, dict[tuple[str, str, str], Verdict]] = {}
+    by_turn: dict[int, dict[tuple[str, str], Verdict]] = {}
     for row, value, chance in zip(rows, scores, found, strict=True):
         verdict = Verdict(row.proposal, float(value), float(chance))
-        name = row.proposal.signal.key, row.proposal.signal.op, row.proposal.signal.value
+        name = row.proposal.signal.key, row.proposal.signal.value
         best = by_turn.setdefault(row.turn, {})
         if name not in best or best[name].chance < verdict.chance:
             best[name] = verdict
@@ -209,14 +209,17 @@ def heard(
     }
 
 
-def measured(turns: Sequence[Turn], numbers: Iterable[int], said: Mapping[int, list[Verdict]]) -> tuple[Score, Score]:
+def measured(
+    turns: Sequence[Turn], numbers: Iterable[int], said: Mapping[int, list[Verdict]], ruled: Sequence[list[Signal]]
+) -> tuple[Score, Score]:
     """The score of what is written, and of that with suggestions."""
     written, with_suggestions = Score(), Score()
     for number in numbers:
+        removed = [signal for signal in ruled[number] if signal.op == "remove"]
         sure = [v.proposal.signal for v in said.get(number, []) if v.decision == "written"]
         maybe = [v.proposal.signal for v in said.get(number, []) if v.decision == "suggested"]
-        written += score(turns[number], sure)
-        with_suggestions += score(turns[number], sure + maybe)
+        written += score(turns[number], sure + removed)
+        with_suggestions += score(turns[number], sure + maybe + removed)
     return written, with_suggestions
 
 
@@ -257,7 +260,7 @@ def report(
         yield f"{name + ', rules alone':28}{alone.precision:10.3f}{alone.recall:8.3f}{alone.none_fp:9.3f}"
         for write in (0.5, 0.55, 0.6, WRITE, 0.7) if name == "all" else (WRITE,):
             said = heard(unseen, values, found, write, SUGGEST)
-            sure, maybe = measured(turns, numbers, said)
+            sure, maybe = measured(turns, numbers, said, ruled)
             suggested = sum(
                 any(v.decision == "suggested" for v in said.get(number, []))
                 for number in numbers

@@ -100,3 +100,11 @@ def test_a_text_that_ends_with_more_quotes_hides_no_brackets() -> None:
     for opening in ('["""x"""", ', '["""x""""", ', f"[{TRIPLE}x{TRIPLE}', ", f"[{TRIPLE}x{TRIPLE}'', "):
         with pytest.raises(ValueError, match="nested"):
             toml_table(f"a = {opening}" + "[" * 5_000)
+
+
+def test_bytes_are_json_in_utf_8_only() -> None:
+    """Half of a surrogate pair in the bytes, or another encoding, would be a text that nothing can write."""
+    for data in (b'"a\xed\xa0\x80b"', '"a"'.encode("utf-16-le"), b'"\xff"'):
+        with pytest.raises(ValueError):
+            json_value(data)
+    assert json_value('\ufeff"鳥"'.encode()) == "鳥"

@@ -59,18 +59,20 @@ def _lines(text: AnyStr, line_feed: AnyStr, carriage_return: AnyStr, keep_ends: 
 
 
 def json_value(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises `ValueError` for what is not JSON, and for more nesting than `MAX_NESTING`.
+    """The value of a JSON text. Raises `ValueError` for what is not JSON in UTF-8, and for more nesting than
+    `MAX_NESTING`.
 
     A number that no float can hold (`1e999`), and `NaN`, which is no JSON, become texts.
     """
+    if isinstance(text, bytes):  # json.loads would take other encodings, and halves of surrogate pairs
+        text = text.decode("utf-8-sig")
     try:
         value = json.loads(text, parse_float=_number, parse_constant=str)
     except RecursionError:
         raise _too_deep(MAX_NESTING) from None
-    if "\\ud" in text.lower() if isinstance(text, str) else b"\\ud" in text.lower():
+    if "\\ud" in text.lower():
         value = without_surrogates(value)
-    openings = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
-    if openings > MAX_NESTING and _is_deep(value):
+    if text.count("[") + text.count("{") > MAX_NESTING and _is_deep(value):
         raise _too_deep(MAX_NESTING)
     return value
 

@@ -172,3 +172,28 @@ def test_questions_and_addresses_are_no_notes(message: str) -> None:
 def test_examples_of_what_vanished_or_was_cut_wrong(message: str, heard: tuple[str, str]) -> None:
     """Issue 13: its examples of what was lost, or heard in part."""
     assert heard in written(message)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I use {}", "I love {}", "I still use {} every day", "I'm good at {}", "how do I install {}?",
+        "explain {} to me",
+        "我用{}", "我會{}", "{}是什麼", "怎麼安裝{}", "{}很好用", "我們公司用{}", "以後都用{}",
+    ],
+)  # fmt: skip
+def test_who_only_names_a_stored_value_takes_nothing_back(sentence: str) -> None:
+    """The profile loses nothing that nobody has taken back."""
+    stored = {
+        "tools": ["Docker", "Git", "VS Code"],
+        "frameworks": ["React", "Vue"],
+        "preferred_frameworks": ["React"],
+        "languages": ["Python", "Rust"],
+    }
+    for name in ("Docker", "Git", "VS Code", "React", "Vue", "Python", "Rust"):
+        assert [s for s in extract(sentence.format(name), "", stored) if s.op == "remove"] == []
+
+
+def test_what_is_taken_back_is_removed() -> None:
+    heard = extract("忘掉我說過的 Docker", "", {"tools": ["Docker", "Git"]})
+    assert [(s.op, s.value, s.is_suggestion) for s in heard] == [("remove", "Docker", False)]

@@ -1,6 +1,7 @@
 """What a turn says about its person: the rules propose, the judge decides.
 
-Without usable weights (`problem`) the rules alone answer.
+Without usable weights (`problem`) the rules alone answer. What the rules take back is never judged, and nothing else is
+taken back: whoever only names a stored value must not lose it.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ def extract(
     ruled = rules.signals_of(turn)
     if isinstance(weights, WeightsDamaged):
         return ruled
+    removed = [signal for signal in ruled if signal.op == "remove"]
     kept = [verdict for verdict in _verdicts(turn, ruled, weights) if verdict.decision != "left out"]
-    return [
+    found = [
         replace(
             verdict.proposal.signal,
             quote=turn.quote(verdict.proposal.start, verdict.proposal.end),
@@ -47,6 +49,7 @@ def extract(
         )
         for verdict in sorted(kept, key=lambda each: (each.proposal.start, each.proposal.offset))
     ]
+    return [*found, *removed]
 
 
 def explain(
@@ -93,8 +96,10 @@ def problem() -> str | None:
 
 
 def proposals_of(turn: rules.HeardTurn, ruled: list[Signal]) -> list[Proposal]:
-    """What there is to judge in a turn."""
-    return list(Proposals(Scene(turn.message, turn.clauses, turn.reply, turn.existing, turn.lexicon), ruled))
+    """What there is to judge in a turn: nothing that the rules take back in it."""
+    scene = Scene(turn.message, turn.clauses, turn.reply, turn.existing, turn.lexicon)
+    removed = {(signal.key, signal.value) for signal in ruled if signal.op == "remove"}
+    return [each for each in Proposals(scene, ruled) if (each.signal.key, each.signal.value) not in removed]
 
 
 def _verdicts(turn: rules.HeardTurn, ruled: list[Signal], weights: Weights) -> list[Verdict]:

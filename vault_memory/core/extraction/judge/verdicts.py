@@ -14,7 +14,6 @@ from typing import Any, Literal
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.judge.weights import Weights
 from vault_memory.core.profile import FIELDS, NOTE
-from vault_memory.core.text import fold
 
 MOST_WEIGHED = 5
 """Features named for and against a proposal."""
@@ -51,8 +50,7 @@ class Verdict:
 
 def last_step(proposal: Proposal, score: float) -> dict[str, float]:
     """What the chance of a proposal is reckoned from: its score, and the rules' opinion, by kind and by key."""
-    kind = proposal.kind
-    key = "removal" if kind == "removal" else proposal.signal.key
+    kind, key = proposal.kind, proposal.signal.key
     ruled, loose = float(proposal.origin == "rule"), float(proposal.origin == "loose")
     other = float(proposal.is_against_rules)
     return {
@@ -69,29 +67,28 @@ def last_step(proposal: Proposal, score: float) -> dict[str, float]:
 
 def judged(proposals: Iterable[Proposal], weights: Weights) -> list[Verdict]:
     """The proposals with their chances, best first, each value of a key once."""
-    best: dict[tuple[str, str, str], Verdict] = {}
+    best: dict[tuple[str, str], Verdict] = {}
     for proposal in proposals:
         score = weights.score(proposal.evidence)
         verdict = Verdict(proposal, score, weights.chance(score, last_step(proposal, score)))
-        name = proposal.signal.key, proposal.signal.op, proposal.signal.value
+        name = proposal.signal.key, proposal.signal.value
         if name not in best or best[name].chance < verdict.chance:
             best[name] = verdict
     return sorted(best.values(), key=lambda verdict: -verdict.chance)
 
 
 def decided(verdicts: Sequence[Verdict], write: float, suggest: float) -> Iterator[Verdict]:
-    """The verdicts with their decisions: a key with one value changes once, a value of a list is added or removed, and
-    of the clauses that only their words propose one for each key is written."""
-    taken: set[tuple[str, str]] = set()
+    """The verdicts with their decisions: a key with one value is written once, and of the clauses that only their words
+    propose one for each key."""
+    taken: set[str] = set()
     held: list[tuple[int, int]] = []
     suggestions = 0
     for verdict in sorted(verdicts, key=lambda verdict: verdict.proposal.signal.key == NOTE):  # stable: notes come last
         signal, origin = verdict.proposal.signal, verdict.proposal.origin
         start, end = verdict.proposal.start, verdict.proposal.end
         is_single = FIELDS[signal.key].form == "scalar" or (verdict.proposal.kind == "statement" and origin == "words")
-        this, any_of_key = (signal.key, fold(signal.value)), (signal.key, "")
         decision: Decision = "left out"
-        if this in taken or (is_single and any_of_key in taken):
+        if is_single and signal.key in taken:
             pass
         elif signal.key == NOTE and origin != "rule" and any(first < end and start < last for first, last in held):
             pass  # another key holds it
@@ -101,6 +98,6 @@ def decided(verdicts: Sequence[Verdict], write: float, suggest: float) -> Iterat
             decision = "suggested"
             suggestions += 1
         if decision != "left out":
-            taken |= {this, any_of_key}
+            taken.add(signal.key)
             held.append((start, end))
         yield replace(verdict, decision=decision)
