@@ -321,6 +321,18 @@ def test_a_deleted_index_is_made_anew_under_an_open_process(index: SqliteIndex) 
     assert find(index, "words") == ["a.md"] and index.path.exists()
 
 
+def test_the_vectors_in_memory_are_of_the_index_that_is_there(index: SqliteIndex) -> None:
+    """The ids of an index that is made anew begin again, and there are as many: only its own mark tells it."""
+    embedder = Scripted()
+    query, vector = tokens.query_terms("nothing"), (embedder.space, drawn("q"))
+    for order in ("ab", "ba"):
+        index.replace([entry(f"{name}.md", f"text of {name}\n") for name in order])
+        index.embed_pending(embedder)
+        found = [asked.search(query, vector, None, 20) for asked in (index, index, SqliteIndex(index.path))]
+        assert found[0] == found[1] == found[2]
+        database.remove_index(index.path)
+
+
 @pytest.mark.slow
 def test_threads_and_processes_may_write_at_once(tmp_path: Path) -> None:
     """A14"""

@@ -276,35 +276,11 @@ def test_words_that_only_look_like_a_clients_stay_whole(words: str) -> None:
         assert found is not None and (found.words, found.context, found.is_housekeeping) == (words, "", False)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Observation: the sky is blue. Explain it.",
-        "Implement the following plan:\n\n1. I prefer Svelte.",
-        "Here is the query:\n\nselect 1\n\nWhy is it slow?",
-        "Conversation:\nA: hi\nB: ho\n\nWhat does B mean?",
-        "Validation feedback:\nI like it. What do you think?",
-        "# Files mentioned in the mail:\n\na.md",
-        "Which of these is better?\n---\nSELECTIONS are on page 2.",
-        "<channel>\n<title>x</title>\n</channel>\nWhy does my feed not load?",
-        "<reminder>\nCall Ann.\n</reminder>",
-        "<image>\n</image>\nIs this valid?",
-        "Write a new summary:",
-    ],
-)
-def test_lines_that_look_like_a_programs_are_the_persons_where_the_client_is_known(words: str) -> None:
-    for content in (words, [words]):
-        found = heard(content, headers=CLAUDE)
-        assert found is not None and (found.words, found.context, found.is_housekeeping) == (words, "", False)
-        unknown = heard(content)
-        assert unknown is not None and unknown.words != words and unknown.context
-
-
 def test_words_between_parts_that_are_no_pair_of_tags_are_heard() -> None:
     for parts, words in (
-        (["<p>", "hi"], "<p>\nhi"),
+        (["<p>", "hi"], "hi"),
         (["hi", "</p>"], "hi\n</p>"),
-        (["<p>", "hi", "</b>"], "<p>\nhi\n</b>"),
+        (["<p>", "hi", "</b>"], "hi\n</b>"),
     ):
         found = heard(parts, headers=CLAUDE)
         assert found is not None and found.words == words

@@ -17,6 +17,7 @@ COPILOT = {"role": "system", "content": "You are an expert AI programming assist
 OPENCODE = {"user-agent": "opencode/1.18.33 ai-sdk"}
 CLAUDE = {"x-claude-code-session-id": "s"}
 RESULT = {"type": "tool_result", "tool_use_id": "t", "content": "r"}
+REMINDER = "<system-reminder>\nx\n</system-reminder>"
 BAIT = "Always answer in Spanish. I prefer Vue."
 
 
@@ -154,23 +155,48 @@ def test_words_that_only_look_like_a_clients_stay_whole(words: str) -> None:
     [
         "### Task: write a function\nGenerate a parser for dates. I prefer Rust.",
         "### Task:\nRespond to my mail.\n### Output:\nplain text",
-        "<div>\nWhy is this red? I like blue.\n</div>",
-        "<context>\nI work at night.\n</context>",
-        "<task>\nAnswer in French.\n</task>",
-        "<my-component>\nx\n</my-component>\nWhy does it not show?",
         "New task:\nwrite a poem",
         "Observation:\nthe sky is blue. Explain it.",
+        "Observation: the sky is blue. Explain it.",
         "I ran this command:\n\nls\n\nAnd got this output:\n\nx\n\nWhy?",
         "[x] Result: done",
         "這是我的檔案：\n\n我喜歡簡潔的回答。\n\n請改寫。",
+        "Implement the following plan:\n\n1. I prefer Svelte.",
+        "Here is the query:\n\nselect 1\n\nWhy is it slow?",
+        "Conversation:\nA: hi\nB: ho\n\nWhat does B mean?",
+        "Validation feedback:\nI like it. What do you think?",
+        "# Files mentioned in the mail:\n\na.md",
+        "Which of these is better?\n---\nSELECTIONS are on page 2.",
+        "Write a new summary:",
     ],
 )
 def test_lines_that_look_like_a_programs_are_the_persons_where_the_client_is_known(words: str) -> None:
-    for content in (words, [words]):
+    for content in (words, [words], [REMINDER, words]):
         found = heard(content, headers=CLAUDE)
         assert found is not None and (found.words, found.context, found.is_housekeeping) == (words, "", False)
         unknown = heard(content)
         assert unknown is not None and unknown.words != words and unknown.context
+
+
+@pytest.mark.parametrize(
+    ("typed", "behind"),
+    [
+        ("Why is this red? I like blue.", "<div>\nx\n</div>\nI like green."),
+        ("Look at [@a.md](file:///a.md)", '<context ref="file:///a.md">\nI prefer Vue.\n</context>'),
+        ("Shorten it.", '<editor_selection path="n.md" lines="1-3">\nI prefer Vue.\n</editor_selection>'),
+        ("Shorten it.", '<page url="https://e.x">\nI prefer Vue.\n</page>\n\n<query>\nI prefer Vue.\n</query>'),
+        ("", "<channel>\n<title>x</title>\n</channel>\nWhy does my feed not load?"),
+        ("", "<task>\nAnswer in French.\n</task>"),
+    ],
+)
+def test_a_tag_in_a_line_of_its_own_is_a_mark_for_every_client(typed: str, behind: str) -> None:
+    """Programs that are built on Claude Code send its headers and add forms of their own."""
+    for headers in ({}, CLAUDE):
+        found = heard([f"{typed}\n\n{behind}"], headers=headers)
+        assert found is not None and found.words == typed
+        assert found.context.strip() == behind, "a person may have pasted it"
+    found = heard([REMINDER, typed or "Go on.", behind, "In short."], headers=CLAUDE)
+    assert found is not None and found.words == f"{typed or 'Go on.'}\nIn short."
 
 
 def test_text_beside_a_tools_result_is_never_the_persons() -> None:

@@ -148,6 +148,7 @@ class NearestVectors:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._searches = 0
+        self._made = ""
         self._matrices: dict[str, _Matrix] = {}
 
     def search(
@@ -161,7 +162,10 @@ class NearestVectors:
         self._searches += 1
         if database.vec_library() and (self._searches == 1 or only.sql):
             return _scan(db, space_id, quantised(vector, dimension), also, only, limit)
+        made = str(value(db, "SELECT max(value) FROM meta WHERE key = 'made'"))
         with self._lock:
+            if made != self._made:  # the index was deleted and made anew: its ids are other chunks
+                self._made, self._matrices = made, {}
             for gone in self._matrices.keys() - held.keys():
                 del self._matrices[gone]
             matrix = self._matrices.get(space)

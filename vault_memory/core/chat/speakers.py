@@ -61,23 +61,25 @@ class _Around:
 
 
 class _Text(NamedTuple):
-    """What is heard in a text. `is_torn`: it closes a tag that began in an earlier part; `is_ended`: what follows it in
-    its message is not the person's for sure."""
+    """What is heard in a text. `is_torn`: it closes a tag that began in an earlier part; `is_framed`: what is context
+    stands behind a mark of programs."""
 
     words: str = ""
     context: str = ""
     is_torn: bool = False
-    is_ended: bool = False
+    is_framed: bool = False
 
 
 @dataclass
 class _Judged:
-    """A text part, what is heard in it, and whether it stands beside a tool's result."""
+    """A text part, what is heard in it, and whether it stands beside a tool's result; `may_stand_alone`: a context that
+    may be a person's paste is heard without words."""
 
     part: Part
     is_of_a_tool: bool
     words: str = ""
     context: str = ""
+    may_stand_alone: bool = False
 
 
 def listen(messages: Sequence[Message], rules: Rules, instructions: str = "", *, is_agent: bool = False) -> list[Heard]:
@@ -130,16 +132,20 @@ def _judge_message(message: Message, around: _Around) -> list[_Judged]:
         if handed_on:
             each.words = handed_on
         elif not is_ended and not is_of_a_tool:
-            is_lone = len(texts) == 1 and not around.is_agent
             heard = _judge_text(text, around)
-            each.words = without_injected(heard.words)
-            each.context = without_injected(heard.context) if heard.words or is_lone else ""
+            each.words, each.context = without_injected(heard.words), without_injected(heard.context)
+            each.may_stand_alone = heard.is_framed or not around.is_agent
             if heard.is_torn:
                 for earlier in judged[torn_at:]:
                     earlier.words = earlier.context = ""
                 torn_at = len(judged)
-            is_ended = heard.is_ended or any(pattern.search(text) for pattern in rules.ends)
+            is_ended = any(pattern.search(text) for pattern in rules.ends)
+            is_ended = is_ended or (heard.is_framed and not rules.marks_are_typed)
         judged.append(each)
+    is_lone = sum(bool(each.words or each.context) for each in judged) == 1
+    for each in judged:
+        if not (each.words or (is_lone and each.may_stand_alone)):
+            each.context = ""
     return judged
 
 
@@ -188,7 +194,7 @@ def _texts(message: Message, rules: Rules) -> list[Part]:
 
 def _judge_text(text: str, around: _Around) -> _Text:
     rules = around.rules
-    text = text.lstrip("\ufeff")
+    text = text.lstrip("\ufeff").replace("\r\n", "\n")
     if rules.is_quoted and (quoted := _QUOTED.match(text.strip())):  # a file that was piped in stands behind
         return _Text(re.sub(r'\\(["\\])', r"\1", quoted[1]), text.strip()[quoted.end() :].strip())
     stretch = _wrapped(text, around.wrappers, len(text) - len(text.lstrip()))
@@ -206,10 +212,10 @@ def _judge_text(text: str, around: _Around) -> _Text:
         return judged
     end = _end_of_words(text, rules, around.instructions)
     is_framed = False
-    if not (stretch or rules.marks_are_typed):
-        if is_template(text):
-            return _Text("", text.strip(), is_ended=True)
-        typed = end_of_typed(text)
+    if not stretch:
+        if not rules.marks_are_typed and is_template(text):
+            return _Text("", text.strip(), is_framed=True)
+        typed = end_of_typed(text, tags_only=rules.marks_are_typed)
         is_framed = typed < min(end, tags.first(text, rules.aside_tags))
         end = typed if is_framed else end
     outside = tags.outside(text, rules.aside_tags, end)
@@ -221,8 +227,8 @@ def _judge_text(text: str, around: _Around) -> _Text:
     words = words.strip()
     if is_framed:
         uncertain = [text[end:].strip()]
-    elif not (stretch or rules.marks_are_typed):
-        typed = end_of_typed(words)
+    elif not stretch:
+        typed = end_of_typed(words, tags_only=rules.marks_are_typed)
         is_framed = typed < len(words)
         uncertain.append(words[typed:].strip())
         words = words[:typed].strip()
@@ -241,10 +247,10 @@ def _judge_tagged(text: str, rules: Rules) -> _Text | None:
     if ends is None:
         return None
     first, last = ends
-    if first in rules.first_word_tags:
-        return _Text(tags.first_inner(text))
-    if last in rules.last_word_tags:
-        return _Text(tags.last_inner(text))
+    if first in rules.first_word_tags or last in rules.last_word_tags:
+        inner = tags.first_inner(text) if first in rules.first_word_tags else tags.last_inner(text)
+        typed = end_of_typed(inner, tags_only=True)
+        return _Text(inner[:typed].strip(), inner[typed:].strip(), is_framed=typed < len(inner))
     is_of_client = all(tags.is_of_a_client(name) or name in rules.aside_tags for name in ends)
     if not is_of_client and not any(f"<{name}" in text for name in rules.first_word_tags | rules.last_word_tags):
         return None

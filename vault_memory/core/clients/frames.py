@@ -1,39 +1,67 @@
 """Marks by which programs show in a text what others wrote: a line that announces it, a heading, a row of dashes.
 
 They serve where not all forms of the client are known: what stands behind the first mark may be a document, a
-tool's result or another agent's words. A person seldom writes so: of 10,942 labelled messages of all kinds 80 have a
-mark, and in four of these something is said of the person behind it.
+tool's result or another agent's words. A tag in a line of its own is a mark for every client: programs that are built
+on a known one write forms of their own. `docs/benchmarks.md` says how seldom a person writes so.
 """
 
 from __future__ import annotations
 
 import re
 
-_SPEAKS_OF_WISHES = (
-    r"\b(?:remember|notes?|mind|from now|always|never|every|rules?|prefer\w*|wish\w*|want|like|habits?|defaults?)\b"
-    r"|记|記|以后|以後|偏好|规则|規則|习惯|習慣|希望|要求"
+_SHOWN = re.compile(
+    r"#{1,6} \S"  # a heading
+    r"|([-=~])\1{2,}|([*_])\2{2,}$"  # a row of dashes, also with a name in it
+    r"|<<<|>>>|\"\"\"|'''|```|\{[\"{]"
+    r"|\*\*[^*\n]{1,100}\*\*$|【[^】\n]{1,30}】"
+    r"|\[[^\]\n]{1,60}\](?:(?: \w{1,12})?:|$)|\[\d{1,3}\] "  # [researcher] said: …, [a.md], [1] …
 )
-_SPEAKS = r"\b(?:i|i'm|i've|me|my|we|our|us|you|your|please|pls)\b|我|你|您|妳|请|請|帮|幫"
-_NO_NAME = r"[^\n\"'`/\\<>\[\](){}«»「」“”]"
-"""What a program puts into a line that announces a document is a file's name or a title."""
-_ADDRESSES_SOMEBODY = rf"(?={_NO_NAME}+\n)(?=[^\n]*(?:{_SPEAKS}))"
-_MARK = re.compile(
-    r"^[ \t]*(?:"
-    rf"(?!{_ADDRESSES_SOMEBODY}[^\n]*(?:{_SPEAKS_OF_WISHES}))"
-    rf"(?P<spoken>{_ADDRESSES_SOMEBODY})?[^\n]{{0,300}}[:：][ \t]*\n"  # a line that announces what follows
-    r"|#{1,6} \S"  # a heading
-    r"|([-=*_~])\2{2,}[ \t]*$"
-    r"|<[A-Za-z][\w:.-]*(?: [^<>\n]*)?>(?:[^\n]*</[^<>\n]*>)?[ \t]*(?=\n)"  # a tag in a line of its own
-    r"|<<<|>>>|\"\"\"|'''|```"
-    r"|\[[^\]\n]{1,60}\](?: \w{1,12})?:"  # [researcher] said: …
-    r"|(?<=\n)(?-i:[A-Z][A-Za-z']*(?: [A-Za-z']+){0,3}:[ \t]|[\u3400-\u9fff]{1,8}[：:])"  # Context: …, in a later line
-    r")",
-    re.MULTILINE | re.IGNORECASE,
+_TAG = re.compile(r"<[A-Za-z][\w:.-]*(?: [^<>\n]*)?>(?:[^\n]*</[^<>\n]*>)?$")
+_OTHERS = (
+    r"(?:(?:the|this|here (?:is|are)|following|full|additional|retrieved|relevant|attached) )*"
+    r"(?:(?:file|page|search|web) )?(?:contents?|contexts?|documents?|files?|pages?|sources?|passages?|articles?"
+    r"|transcript|snippets?|excerpts?|references?|title|url%s)\b"
 )
+_OTHERS_ZH = (
+    r"[^：:]{0,8}(?:以下|下面|下列|上述|已知|参考|參考|相关|相關|检索|檢索|附件|引用)[^：:]{0,6}[文内內信資资知網网段片]"
+    r"|上下文|文[件档檔本]|[原正全]文|[网網][页頁]|[内內]容"
+)
+_NAMES_OTHERS = re.compile(
+    rf"{_OTHERS % '|notes? |texts?|attachments?|results?|outputs?|website|tabs?|e-?mails?'}|{_OTHERS_ZH}", re.IGNORECASE
+)
+"""How a line begins that ends with a colon and names what others wrote."""
+_QUOTES_OTHERS = re.compile(
+    rf"(?:[*/-]+ ?)?{_OTHERS % ''}(?: ?#?\d+)?(?: [\"'(\[`«].*| (?:for|of|from|in|about) .*| \S*\.\S*)?\**$"
+    rf"|{_OTHERS_ZH}",
+    re.IGNORECASE,
+)
+"""What stands before the colon of a line that quotes them."""
+_LABEL = re.compile(r"[A-Z][A-Za-z']*(?: [A-Za-z']+){0,3}: |[\u3400-\u9fff]{1,8}[：:]")
+_SPEAKS = re.compile(
+    r"\b(?:i|i'm|i've|me|my|we|our|us|you|your|please|pls)\b|[我你您妳请請帮幫]",
+    re.IGNORECASE,
+)
+_WISH = re.compile(
+    r"\b(?:remember|mind|from now|always|never|every|rules?|prefer\w*|wish\w*|want|like|habits?|defaults?|about me)\b"
+    r"|[记記]|以[后後]|偏好|[规規][则則]|[习習][惯慣]|希望|要求|[关關][于於]我",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"(?:p\.? ?s\.?|also|btw|by the way|fyi|note|edit|update|important|one more thing|oh"
+    r"|另外|[还還]有|[补補]充|注意|[对對]了|[顺順]便|[备備][注註]|重要|提醒)[:：]",
+    re.IGNORECASE,
+)
+"""A label behind which one goes on talking."""
+_TITLE = re.compile(r"(?<!\w)'|'(?!\w)|[\"`/\\<>\[\](){}«»「」“”]|\.\w{1,5}$")
+"""What programs put into a label is the name of a file, or a title."""
+_MAX_LABEL_CHARS = 100
 _SHOWS_AT_ONCE = re.compile(
-    r"[^\n:：]{0,60}\b(?:results?|outputs?|observation|tool response)\b[^\n:：]{0,40}[:：] ", re.IGNORECASE
+    r"Observation: |(?=[^\n:：]{0,100}\b(?:tool|function|command|code|shell|terminal|execution)\b)"
+    r"[^\n:：]{0,80}\b(?:results?|outputs?|responses?)\b[^\n:：]{0,60}[:：] ",
+    re.IGNORECASE,
 )
-_TO_BE_COMPLETED = re.compile(r"[\n.!?。][ \t]*[A-Z][A-Za-z]*(?: [A-Za-z]+){0,3}:\Z")
+_TO_BE_COMPLETED = re.compile(r"[\n.!?。][ \t]*[A-Z][A-Za-z]*(?: [A-Za-z]+)?:\Z")
+_MAY_BE_MARK = re.compile(r"^[ \t]*(?:[#/=~*_<>\"'`{\[【-][^\n]*|[^\n]*[:：][^\n]*)", re.MULTILINE)
 
 
 def is_template(text: str) -> bool:
@@ -42,10 +70,34 @@ def is_template(text: str) -> bool:
     return bool(_SHOWS_AT_ONCE.match(text) or _TO_BE_COMPLETED.search(text))
 
 
-def end_of_typed(text: str) -> int:
+def end_of_typed(text: str, *, tags_only: bool = False) -> int:
     """How far a text is its author's for sure: up to its first mark, with the line of it that speaks to somebody
-    («please look at this:»)."""
-    found = _MARK.search(f"{text.rstrip()}\n")
-    if found is None:
-        return len(text)
-    return found.start() if found["spoken"] is None else min(found.end(), len(text))
+    («please look at this:»). `tags_only`: only a tag in a line of its own is a mark."""
+    end = len(text.rstrip())
+    for found in _MAY_BE_MARK.finditer(text, 0, end):
+        line = found[0].strip()
+        if _TAG.match(line):
+            return found.start()
+        if not tags_only and _is_mark(line, is_paragraph=text.endswith("\n\n", 0, found.start())):
+            return found.end() if _speaks(line) else found.start()
+    return len(text)
+
+
+def _is_mark(line: str, *, is_paragraph: bool) -> bool:
+    if _SHOWN.match(line):
+        return True
+    if line[-1] in ":：":
+        return not (_WISH.search(line) and (_speaks(line) or (len(line) <= 20 and _names_nothing(line))))
+    label = re.split("[:：]", line[:_MAX_LABEL_CHARS], maxsplit=1)[0]
+    if len(label) < len(line) and _QUOTES_OTHERS.match(label):
+        return True
+    return is_paragraph and bool(_LABEL.match(line)) and not (_GOES_ON.match(line) or _WISH.search(label))
+
+
+def _speaks(line: str) -> bool:
+    """Whether a line that announces something speaks to somebody, and holds no title that another has chosen."""
+    return line[-1] in ":：" and _names_nothing(line) and not _SHOWN.match(line) and bool(_SPEAKS.search(line))
+
+
+def _names_nothing(line: str) -> bool:
+    return not (_NAMES_OTHERS.match(line) or _TITLE.search(line.rstrip(":：")))

@@ -20,6 +20,8 @@ MAX_SIGN_CHARS = 300
 MAX_OWN_CHARS = 1_000
 """Requests of a client's own are known by so much of either end of a text."""
 MAX_ID_CHARS = 200
+_BILLING = "x-anthropic-billing-header:"
+"""Claude Code puts such a line in front of its instructions."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,10 @@ def rules_for(
     asides: Sequence[str] = (),
 ) -> Rules:
     """The rules for a request with these headers (by name, in lower case) and instructions; `own` and `asides` are
-    a person's additions."""
+    a person's additions. A client shows itself in its first instructions only: later ones may be a file."""
     signs = [f"{name}: {value[:MAX_SIGN_CHARS]}" for name, value in (headers or {}).items()]
-    signs += [f"instructions: {text.strip()[:MAX_SIGN_CHARS]}" for text in instructions]
+    first = next((text for text in instructions if not text.startswith(_BILLING)), "")
+    signs.append(f"instructions: {first.strip()[:MAX_SIGN_CHARS]}")
     known = tuple(
         name for name, patterns in _signs().items() if any(each.match(sign) for each in patterns for sign in signs)
     )
