@@ -130,6 +130,19 @@ def test_a_time_at_the_end_of_the_calendar_is_named(vault: Vault, text: str, hou
     assert not (alice(vault) / "conversations").exists()
 
 
+def test_a_wish_replaces_the_note_that_it_contradicts(vault: Vault) -> None:
+    record_turn(vault, "alice", "記住：以後都用條列式回答我")
+    record_turn(vault, "alice", "記住：Redis 的埠是 6380")
+    changes = record_turn(vault, "alice", "記住：不要再用條列式回答我").changes
+    assert [change.summary() for change in changes] == [
+        "note -= 以後都用條列式回答我",
+        "note += 不要再用條列式回答我",
+    ]
+    record_turn(vault, "alice", "記住，以後不要用條列式回答")
+    notes = Profile.decode((alice(vault) / "USER.md").read_bytes()).values()["note"]
+    assert notes == ["Redis 的埠是 6380", "不要再用條列式回答我"]
+
+
 def test_extract_and_update_is_record_turn_by_the_designs_name(vault: Vault) -> None:
     """A2."""
     recorded = extract_and_update(vault, "alice", "我喜歡暗色主題", "好的", "coding-agent")

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         with_value,
         without_value,
     )
+    from vault_memory.core.profile.replacing import with_replaced
     from vault_memory.core.profile.suggestions import Suggestion
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "suggestions",
     "unreadable_lines",
     "versions",
+    "with_replaced",
     "with_value",
     "without_value",
 ]
@@ -125,6 +127,7 @@ __getattr__ = lazy_exports(
         "subject": "policy",
         "unreadable_lines": "evidence",
         "versions": "policy",
+        "with_replaced": "replacing",
         "with_value": "profile",
         "without_value": "profile",
     },

@@ -19,6 +19,7 @@ from vault_memory.core.profile import (
     FIELDS,
     LOCALES,
     MAX_QUOTE_CHARS,
+    NOTE,
     Change,
     Evidence,
     Profile,
@@ -35,6 +36,7 @@ from vault_memory.core.profile import (
     subject,
     suggestions,
     versions,
+    with_replaced,
 )
 from vault_memory.core.text import comparable, same, script_of
 from vault_memory.core.trailers import Trailers
@@ -135,7 +137,8 @@ class ProfileFiles:
         redacted as they will stand in the file: the name of a secret may be in another value.
         """
         possible = [each for each in signals if each.op == "remove" or not value_problem(each.key, each.cleaned())]
-        signals = self._with_lateness(possible)
+        notes = [item.value for item in self.profile.items(NOTE)]
+        signals = self._with_lateness([*with_replaced(possible, notes)])
         keys = {json.dumps(signal.key).encode() for signal in signals}
         counts = counts_in(newest_rows(self.feedback, *keys))
         changes, evidence = merge(self.profile, signals, counts)
