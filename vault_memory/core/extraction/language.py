@@ -25,7 +25,7 @@ _ARTEFACT = lazily(
     r"|作文|报告|文章)|信|邮件|email|e-mail|letter|essay|作文|论文|报告|paper|report|注解|注释|comment|变数|变量"
     r"|variable|函数名|命名|naming|名称|介面|界面|(?<![a-z])ui(?![a-z])|网站|页面|网页|website|page|(?<![a-z])app"
     r"|按钮|button|标题|title|label|简报|slides?(?![a-z])|投影片|presentation|演讲|speech|考(?!多益|托福|雅思)"
-    r"|test|exam|homework|课|class|subtitle|字幕|字体|font|文件(?=用|要|改)|readme|doc|commit|讯息|message to"
+    r"|test|exam|homework|课|class|subtitle|字幕|字体|font|文件(?=用|要|改)|readme|doc|commit|提交|讯息|message to"
     r"|自我介绍|自传|贺卡|生日卡|卡片|贴文|文案|履历|resume|cv|怎么(?:说|讲|写|念)|点讲|how do (?:you|i|we) say"
     r"|say .{1,30} in|键盘|keyboard|输入法|系统语言|手机|phone|版本|version|影片|video|书(?!面)|book|字典|资料集"
     r"|dataset|translat|caption|essay|poem|诗|歌|song|menu|菜单|error message|strings?"

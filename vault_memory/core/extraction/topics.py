@@ -232,7 +232,7 @@ def _project(clause: Clause, following: str, message: Message, lexicon: Lexicon)
         return
     if len(value) < 2:
         value = message.written[clause.start + made.start() : clause.start + end].strip()
-    value = _ARTICLE.sub("", value, count=1)
+    value = _ARTICLE.sub("", _CALLED.sub("", value), count=1)
     if _STATE.match(value):
         return  # «my website is down»
     yield Signal("current_projects", "add", value[:MAX_SUBJECT_CHARS].strip(), "observed")
@@ -244,6 +244,7 @@ _FOR_YEARS = lazily(
 )
 _A_THING = lazily(r" ?(?:out |up |together )?(?:a|an|my|our|my own) (?=[a-z])")
 _MADE_WITH = lazily(r"^(?:拿|用|以|基于)\s*[\w.+#\- ]{1,20}?\s*(?:做|写|寫|刻|开发|開發|搭|架)的\s*")
+_CALLED = lazily(r"^(?:called|named|titled|名[为為]|名叫|叫[做作]?) ?(?=\S)")
 _STATE = lazily(
     r"(?:down|broken|offline|slow|late|due|done|finished|almost|nearly|stuck|failing|crashing|not|working|dead|up"
     r"|live|online|too|very|so|really|still)(?![a-z])"
