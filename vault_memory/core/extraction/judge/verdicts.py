@@ -14,6 +14,7 @@ from typing import Any, Literal
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.judge.weights import Weights
 from vault_memory.core.profile import FIELDS, NOTE
+from vault_memory.core.text import fold
 
 MOST_WEIGHED = 5
 """Features named for and against a proposal."""
@@ -79,8 +80,8 @@ def judged(proposals: Iterable[Proposal], weights: Weights) -> list[Verdict]:
 
 def decided(verdicts: Sequence[Verdict], write: float, suggest: float) -> Iterator[Verdict]:
     """The verdicts with their decisions: a key with one value is written once, and of the clauses that only their words
-    propose one for each key."""
-    taken: set[str] = set()
+    propose one for each key, of two that overlap the likelier."""
+    taken: dict[str, list[str]] = {}
     held: list[tuple[int, int]] = []
     suggestions = 0
     for verdict in sorted(verdicts, key=lambda verdict: verdict.proposal.signal.key == NOTE):  # stable: notes come last
@@ -88,8 +89,11 @@ def decided(verdicts: Sequence[Verdict], write: float, suggest: float) -> Iterat
         start, end = verdict.proposal.start, verdict.proposal.end
         is_single = FIELDS[signal.key].form == "scalar" or (verdict.proposal.kind == "statement" and origin == "words")
         decision: Decision = "left out"
+        value = fold(signal.value)
         if is_single and signal.key in taken:
             pass
+        elif signal.op == "add" and verdict.proposal.kind == "statement" and _is_part(value, taken.get(signal.key, ())):
+            pass  # the same, cut otherwise
         elif signal.key == NOTE and origin != "rule" and any(first < end and start < last for first, last in held):
             pass  # another key holds it
         elif verdict.chance >= write:
@@ -98,6 +102,10 @@ def decided(verdicts: Sequence[Verdict], write: float, suggest: float) -> Iterat
             decision = "suggested"
             suggestions += 1
         if decision != "left out":
-            taken.add(signal.key)
+            taken.setdefault(signal.key, []).append(value)
             held.append((start, end))
         yield replace(verdict, decision=decision)
+
+
+def _is_part(value: str, others: Iterable[str]) -> bool:
+    return any(value in other or other in value for other in others)
