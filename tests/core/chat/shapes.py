@@ -66,9 +66,8 @@ class Shape:
                     parts.append({"type": "text", "text": filled(part)} if isinstance(part, str) else part)
             content = parts
         system = [{"role": "system", "content": self.system}] if self.system else []
-        found = read_request(
-            {"messages": [*system, *self.before, {"role": "user", "content": content}]}, (), self.headers
-        )
+        messages = [*system, *self.before, {"role": "user", "content": content}]
+        found = read_request({"messages": messages, "tools": [{}]}, (), self.headers)
         is_heard = found and not found.is_tool_round and not found.is_housekeeping
         return found.words if found and is_heard else ""
 
@@ -126,6 +125,11 @@ SHAPES: dict[str, Shape] = {
     "Claude Code, one text": _claude(f"{_reminder('DOC')}\nWORDS"),
     "Claude Code, one text, behind": _claude(f"WORDS\n\n{_reminder('DOC')}\n{_reminder('DOC')}"),
     "Claude Code, a hook": _claude(_reminder("UserPromptSubmit hook additional context: DOC"), "WORDS"),
+    "Claude Code, a plugin": _claude(
+        "The athena plugin sent a message:\nDOC\n\nThis is how Claude Code surfaces a prompt a plugin submits.",
+        heard="",
+    ),
+    "Claude Code, a mail": _claude("Please summarize this email:\n\nDOC", heard="Please summarize this email:"),
     "Claude Code, a shell": _claude(
         "<bash-input>DOC</bash-input>", "<bash-stdout>DOC</bash-stdout><bash-stderr>DOC</bash-stderr>", "WORDS"
     ),
@@ -372,6 +376,11 @@ SHAPES: dict[str, Shape] = {
     # Forms that no rule names: what stands behind a mark of programs is not heard.
     "Codex, sections that no rule names": Shape(
         "# Review findings:\n\n## One\nDOC\n\n## My request for Codex:\nWORDS", headers=_CODEX
+    ),
+    "Codex, the browser in its app": Shape(
+        '<in-app-browser-context source="x">\n# In app browser:\n- DOC\n</in-app-browser-context>\n\n'
+        "## My request:\nWORDS",
+        headers=_CODEX,
     ),
     "Codex, the page of its app": Shape(
         [

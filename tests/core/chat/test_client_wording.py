@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,7 +22,7 @@ IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,x"}}
 def heard(content: Any, *before: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> ChatRequest | None:
     if isinstance(content, list):
         content = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
-    return read_request({"messages": [*before, {"role": "user", "content": content}]}, (), headers)
+    return read_request({"messages": [*before, {"role": "user", "content": content}], "tools": [{}]}, (), headers)
 
 
 def system(text: str) -> dict[str, str]:
@@ -335,3 +336,66 @@ def test_many_replies_to_a_long_answer_take_time_in_proportion() -> None:
         heard(["Observation: x"] * times, *answered("\nAction: x" * 10 * times))
 
     assert_in_proportion(read, 1_000)
+
+
+@pytest.mark.parametrize(
+    ("headers", "instructions", "words"),
+    [
+        (
+            {"user-agent": "claude-cli/2.1.258"},
+            "A user kicked off a Claude Code agent and walked away.",
+            f"Tail:\n{BAIT}",
+        ),
+        ({"user-agent": "claude-cli/2.1.258"}, "", f'2-4 word lowercase label for this job.\nUser: "{BAIT}"'),
+        ({"x-claude-code-session-id": "s"}, "You are selecting memories.", f"Select memories relevant to:\n{BAIT}"),
+        ({"x-claude-code-session-id": "s"}, "Your goal is to find relevant sessions.", f"Sessions:\n0: {BAIT}"),
+        ({"originator": "codex_cli_rs"}, "", BAIT),
+        ({"user-agent": "opencode/1.18"}, "", BAIT),
+    ],
+)
+def test_a_request_without_tools_is_the_clients_own_where_a_turn_has_some(
+    headers: dict[str, str], instructions: str, words: str
+) -> None:
+    messages = [system(instructions), {"role": "user", "content": words}]
+    found = read_request({"messages": messages}, (), headers)
+    assert found is not None and found.is_housekeeping
+    elsewhere = read_request({"messages": [{"role": "user", "content": BAIT}]}, (), {"user-agent": "other/1"})
+    assert elsewhere is not None and not elsewhere.is_housekeeping
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Using the supplied git context below, generate a git commit message.\n{BAIT}",
+        f"You are a helpful assistant. Generate a pull request title and body.\nLanguage rules:\n- {BAIT}",
+        f"You are in a fork of an existing Codex thread.\n{BAIT}",
+        f"You write the one-line activity update displayed beneath an existing Codex task title.\n{BAIT}",
+        f"# Overview\n\nGenerate 0 to 3 hyperpersonalized suggestions for what this user can do: {BAIT}",
+    ],
+)
+def test_requests_of_the_codex_app_are_its_own(text: str) -> None:
+    found = heard(text, headers={"originator": "Codex Desktop", "session-id": "s"})
+    assert found is None or found.is_housekeeping
+    thread = {"x-codex-turn-metadata": json.dumps({"request_kind": "turn", "thread_source": "system"})}
+    found = heard(BAIT, headers={"session-id": "s", **thread})
+    assert found is not None and found.is_housekeeping
+
+
+def test_a_prompt_that_the_model_has_scheduled_is_nobodys() -> None:
+    billing = "x-anthropic-billing-header: cc_version=2.1.258.abc; cc_entrypoint=cli; cc_workload=cron;"
+    found = heard(BAIT, system(billing), system("You are Claude Code."), headers={"user-agent": "claude-cli/2.1"})
+    assert found is not None and found.is_housekeeping
+
+
+def test_what_is_typed_while_claude_code_works_is_heard_in_both_of_its_wordings() -> None:
+    call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}]}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "ok"}
+    for end in (
+        "IMPORTANT: After completing your current task, you …",
+        "This is how Claude Code surfaces messages the user sends mid-turn — …",
+    ):
+        reminder = (
+            f"<system-reminder>\nThe user sent a new message while you were working:\nhi\n\n{end}\n</system-reminder>"
+        )
+        found = heard([result, reminder], ASKED, call, headers={"user-agent": "claude-cli/2.1"})
+        assert found is not None and found.words == "hi"

@@ -29,7 +29,7 @@ def said(content: Any, *before: Mapping[str, Any], headers: Mapping[str, str] | 
 def heard(content: Any, *before: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> ChatRequest | None:
     if isinstance(content, list):
         content = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
-    return read_request({"messages": [*before, {"role": "user", "content": content}]}, (), headers)
+    return read_request({"messages": [*before, {"role": "user", "content": content}], "tools": [{}]}, (), headers)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_words_that_only_look_like_a_clients_stay_whole(words: str) -> None:
         "Here is the query:\n\nselect 1\n\nWhy is it slow?",
         "Conversation:\nA: hi\nB: ho\n\nWhat does B mean?",
         "Validation feedback:\nI like it. What do you think?",
-        "# Files mentioned in the mail:\n\na.md",
+        "# Files mentioned in the ticket:\n\na.md",
         "Which of these is better?\n---\nSELECTIONS are on page 2.",
         "Write a new summary:",
     ],

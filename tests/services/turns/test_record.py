@@ -290,3 +290,8 @@ def test_a_kept_turn_is_told_as_kept_when_the_index_is_not_to_be_had(vault: Vaul
     assert [len(each.degraded) for each in several] == [0, 1]
     index.rmdir()
     assert search(vault, "alice", SearchQuery("暗色")).hits, "the next search makes the index"
+
+
+def test_the_labels_of_a_turn_without_words_follow_what_came_with_it(vault: Vault) -> None:
+    record_turn(vault, "alice", "", context="def main():\n    return 1", conversation_id="c")
+    assert "# User profile" in (alice(vault) / "USER.md").read_text()

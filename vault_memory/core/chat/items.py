@@ -63,6 +63,7 @@ def read_items(request: Any) -> Messages | None:
         tuple(_message(item, index) for index, item in enumerate(given)),
         tuple(part.text for part in read_parts(instructions) if part.kind == TEXT),
         forced_tool(request),
+        has_tools=bool(request.get("tools")),
     )
 
 

@@ -51,13 +51,15 @@ class Messages:
     """The messages of a request, and the `instructions` that stand outside of them.
 
     `forced_tool` is the one tool that the model must call, "" if it may do anything else: that call is its answer.
-    `is_probe`: it asks for one token only, by which a client tests the key or the remaining quota.
+    `has_tools`: the model may call some. `is_probe`: it asks for one token only, by which a client tests the key or the
+    remaining quota.
     """
 
     messages: tuple[Message, ...]
     instructions: tuple[str, ...] = ()
     forced_tool: str = ""
     is_probe: bool = False
+    has_tools: bool = False
 
 
 def read_messages(request: Any) -> Messages | None:
@@ -71,7 +73,7 @@ def read_messages(request: Any) -> Messages | None:
     )
     instructions = tuple(part.text for part in read_parts(request.get("system")) if part.kind == TEXT)
     is_probe = any(request.get(name) == 1 for name in ("max_tokens", "max_completion_tokens"))
-    return Messages(messages, instructions, forced_tool(request), is_probe)
+    return Messages(messages, instructions, forced_tool(request), is_probe, has_tools=bool(request.get("tools")))
 
 
 def role_of(given: object) -> str:

@@ -104,6 +104,7 @@ def read_chat(
         ),
         opening=_digest([_stable_words(instructions), _said(_first_words(spoken, rules))]),
         is_housekeeping=messages.is_probe
+        or (rules.turns_have_tools and not messages.has_tools)
         or is_of_nobody(headers)
         or any(rules.is_own(text[:MAX_SIGN_CHARS]) for text in instructions)
         or any(rules.is_own(each.text) for each in _in_a_row(messages, heard, place)),

@@ -215,7 +215,7 @@ def _judge_text(text: str, around: _Around) -> _Text:
     if not stretch:
         if not rules.marks_are_typed and is_template(text):
             return _Text("", text.strip(), is_framed=True)
-        typed = end_of_typed(text, tags_only=rules.marks_are_typed)
+        typed = end_of_typed(text, is_known=rules.marks_are_typed)
         is_framed = typed < min(end, tags.first(text, rules.aside_tags))
         end = typed if is_framed else end
     outside = tags.outside(text, rules.aside_tags, end)
@@ -228,7 +228,7 @@ def _judge_text(text: str, around: _Around) -> _Text:
     if is_framed:
         uncertain = [text[end:].strip()]
     elif not stretch:
-        typed = end_of_typed(words, tags_only=rules.marks_are_typed)
+        typed = end_of_typed(words, is_known=rules.marks_are_typed)
         is_framed = typed < len(words)
         uncertain.append(words[typed:].strip())
         words = words[:typed].strip()
@@ -249,7 +249,7 @@ def _judge_tagged(text: str, rules: Rules) -> _Text | None:
     first, last = ends
     if first in rules.first_word_tags or last in rules.last_word_tags:
         inner = tags.first_inner(text) if first in rules.first_word_tags else tags.last_inner(text)
-        typed = end_of_typed(inner, tags_only=True)
+        typed = end_of_typed(inner, is_known=True)
         return _Text(inner[:typed].strip(), inner[typed:].strip(), is_framed=typed < len(inner))
     is_of_client = all(tags.is_of_a_client(name) or name in rules.aside_tags for name in ends)
     if not is_of_client and not any(f"<{name}" in text for name in rules.first_word_tags | rules.last_word_tags):

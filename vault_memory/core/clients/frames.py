@@ -42,10 +42,23 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 _WISH = re.compile(
-    r"\b(?:remember|mind|from now|always|never|every|rules?|prefer\w*|wish\w*|want|like|habits?|defaults?|about me)\b"
-    r"|[记記]|以[后後]|偏好|[规規][则則]|[习習][惯慣]|希望|要求|[关關][于於]我",
+    r"\b(?:remember|mind|from now|always|never|every|prefer\w*|habits?|defaults?|(?:my|our) (?:rules|wishes))\b"
+    r"|[记記]|以[后後]|偏好|[规規][则則]|[习習][惯慣]|要求",
     re.IGNORECASE,
 )
+_OWN_LABEL = re.compile(
+    r"(?:my )?(?:preferences?|habits|wishes|remember|keep in mind|about me)"
+    r"|(?:我的)?(?:偏好|喜好|[习習][惯慣]|要求)|[关關][于於]我|[请請]?[记記]住",
+    re.IGNORECASE,
+)
+"""A label of a person's own."""
+_SHOWS_PROSE = re.compile(
+    r"\b(?:this|that|these|the|my|following|below|an?) (?:\w+ ){0,2}(?:e-?mails?|mails?|letters?|messages?|texts?"
+    r"|paragraphs?|essays?|articles?|documents?|reviews?|posts?|transcripts?|chats?|conversations?|drafts?|pages?|poems?|readme)\b"
+    r"|[这這那以此][^:：]{0,6}(?:信|[邮郵]件|[文段稿诗詩]|[讯訊]息|消息|[内內]容|[报報]告|[评評][论論]|[对對][话話])",
+    re.IGNORECASE,
+)
+"""An announced text in which somebody may speak."""
 _GOES_ON = re.compile(
     r"(?:p\.? ?s\.?|also|btw|by the way|fyi|note|edit|update|important|one more thing|oh"
     r"|另外|[还還]有|[补補]充|注意|[对對]了|[顺順]便|[备備][注註]|重要|提醒)[:：]",
@@ -54,6 +67,7 @@ _GOES_ON = re.compile(
 """A label behind which one goes on talking."""
 _TITLE = re.compile(r"(?<!\w)'|'(?!\w)|[\"`/\\<>\[\](){}«»「」“”]|\.\w{1,5}$")
 """What programs put into a label is the name of a file, or a title."""
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
 _MAX_LABEL_CHARS = 100
 _SHOWS_AT_ONCE = re.compile(
     r"Observation: |(?=[^\n:：]{0,100}\b(?:tool|function|command|code|shell|terminal|execution)\b)"
@@ -70,16 +84,18 @@ def is_template(text: str) -> bool:
     return bool(_SHOWS_AT_ONCE.match(text) or _TO_BE_COMPLETED.search(text))
 
 
-def end_of_typed(text: str, *, tags_only: bool = False) -> int:
-    """How far a text is its author's for sure: up to its first mark, with the line of it that speaks to somebody
-    («please look at this:»). `tags_only`: only a tag in a line of its own is a mark."""
-    end = len(text.rstrip())
-    for found in _MAY_BE_MARK.finditer(text, 0, end):
+def end_of_typed(text: str, *, is_known: bool = False) -> int:
+    """How far a text is its author's for sure: up to its first mark, with what speaks to somebody in the line of it
+    («please look at this:»). `is_known`: all forms of the client are known, so only a tag in a line of its own and a
+    line that announces prose are marks."""
+    for found in _MAY_BE_MARK.finditer(text, 0, len(text.rstrip())):
         line = found[0].strip()
         if _TAG.match(line):
             return found.start()
-        if not tags_only and _is_mark(line, is_paragraph=text.endswith("\n\n", 0, found.start())):
-            return found.end() if _speaks(line) else found.start()
+        if is_known and line[-1] in ":：" and _SHOWS_PROSE.search(line):
+            return found.end()
+        if not is_known and _is_mark(line, is_paragraph=text.endswith("\n\n", 0, found.start())):
+            return found.start() + _typed_before(found[0])
     return len(text)
 
 
@@ -87,17 +103,27 @@ def _is_mark(line: str, *, is_paragraph: bool) -> bool:
     if _SHOWN.match(line):
         return True
     if line[-1] in ":：":
-        return not (_WISH.search(line) and (_speaks(line) or (len(line) <= 20 and _names_nothing(line))))
+        asks = _WISH.search(line) and _speaks(line) and not _SHOWS_PROSE.search(line)
+        return not (asks or _OWN_LABEL.fullmatch(line[:-1]))
     label = re.split("[:：]", line[:_MAX_LABEL_CHARS], maxsplit=1)[0]
     if len(label) < len(line) and _QUOTES_OTHERS.match(label):
         return True
-    return is_paragraph and bool(_LABEL.match(line)) and not (_GOES_ON.match(line) or _WISH.search(label))
+    return is_paragraph and bool(_LABEL.match(line)) and not (_GOES_ON.match(line) or _OWN_LABEL.fullmatch(label))
 
 
 def _speaks(line: str) -> bool:
-    """Whether a line that announces something speaks to somebody, and holds no title that another has chosen."""
-    return line[-1] in ":：" and _names_nothing(line) and not _SHOWN.match(line) and bool(_SPEAKS.search(line))
+    """Whether a line speaks to somebody, and holds no title that another has chosen."""
+    return not (_NAMES_OTHERS.match(line) or _TITLE.search(line.rstrip(":："))) and bool(_SPEAKS.search(line))
 
 
-def _names_nothing(line: str) -> bool:
-    return not (_NAMES_OTHERS.match(line) or _TITLE.search(line.rstrip(":：")))
+def _typed_before(line: str) -> int:
+    """How much of the line of a mark is typed: all of it if it speaks to somebody, else the sentences before the last
+    («I like Vue. The log:»); nothing behind what may be a title."""
+    shown = line.strip()
+    if shown[-1] not in ":：" or _SHOWN.match(shown) or _NAMES_OTHERS.match(shown):
+        return 0
+    if _speaks(shown):
+        return len(line)
+    title = _TITLE.search(line.rstrip(" \t:："))
+    ends = [end.end() for end in _SENTENCE_END.finditer(line, 0, title.start() if title else len(line))]
+    return ends[-1] if ends else 0

@@ -81,6 +81,7 @@ class Rules:
     final_tools: frozenset[str]
     is_quoted: bool
     marks_are_typed: bool
+    turns_have_tools: bool
 
     def is_own(self, text: str) -> bool:
         """Whether a text is of a request that a client makes on its own."""
@@ -177,6 +178,7 @@ def _rules(known: tuple[str, ...], own: tuple[str, ...], asides: tuple[str, ...]
         final_tools=frozenset(values("final_tools")),
         is_quoted=any(table.get("is_quoted") for table in tables),
         marks_are_typed=any(table.get("marks_are_typed") for table in tables),
+        turns_have_tools=any(table.get("turns_have_tools") for table in tables),
     )
 
 

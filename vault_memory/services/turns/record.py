@@ -469,6 +469,7 @@ def _learn(
     when the user got another id than as of `as_of`: the turn's marker has that id, too.
     """
     at, said, existing = before.at, turn.user_message or "", before.profile.values()
+    written = said or turn.context or ""
     signals = extract(said, turn.assistant_message or "", existing, vault.lexicon())
     if is_reply:
         heard = extract(said, "", existing, vault.lexicon())
@@ -480,12 +481,12 @@ def _learn(
     def decide() -> Plan[_Learned]:
         vault.refuse_renamed(turn.user_id, as_of)
         begin()
-        state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later, said)
+        state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later, written)
         new = state.unrecorded(signals, line.source) if is_reply else signals
         counting, suggestions = state.hear(new, _conversation(turn))
         changes, evidence = state.merge(counting)
         learned = _Learned(tuple(changes), tuple(suggestions))
-        labels = vault.config.locale or _labels(said, state.profile)
+        labels = vault.config.locale or _labels(written, state.profile)
         logs = _log_entries(vault, turn, at, quote, changes, cache, labels, is_reply=is_reply)
         if evidence or suggestions:
             logs.append(state.with_evidence([*evidence, *suggestions], line.source))
