@@ -154,6 +154,20 @@ class OpenFolder:
             if stat.S_ISLNK(os.stat(self.at(name), dir_fd=self.number, follow_symlinks=False).st_mode):
                 raise _link(self.path / name)
 
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold a lock on the folder itself; a no-op where folders cannot be opened (Windows)."""
+        if self.number is None:
+            yield
+            return
+        import fcntl
+
+        fcntl.flock(self.number, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self.number, fcntl.LOCK_UN)
+
     def sync(self) -> None:
         """Make names that were made, renamed or removed durable."""
         if self.number is not None:
@@ -242,13 +256,19 @@ def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None, wi
 
     An existing file is not opened: to close it again would give up the locks that this process holds on it.
 
-    Files of the names `beside` are made private if they exist. `below`, `within`: see `folder_of`. Raises `ForeignFile`
-    for a link, folder or pipe, and for another user's file. Other errors are left to the library, which will meet them
-    too.
+    Files of the names `beside` are made private if they exist; where the file itself is missing they are removed, for
+    they are of one that somebody has deleted, and SQLite would take them for its own. `below`, `within`: see
+    `folder_of`. Raises `ForeignFile` for a link, folder or pipe, and for another user's file. Other errors are left to
+    the library, which will meet them too.
     """
     with contextlib.suppress(OSError), folder_of(path, below, within=within, make=within is None) as folder:
         if not folder.close_to_others(path.name):
-            folder.make(path.name)
+            with folder.locked():  # two that do this at once would each remove what the other has made
+                if not folder.close_to_others(path.name):
+                    for name in beside:
+                        with contextlib.suppress(FileNotFoundError):
+                            folder.remove(name)
+                    folder.make(path.name)
         for name in beside:
             folder.close_to_others(name)
 

@@ -19,6 +19,7 @@ from vault_memory.errors import InvalidId
 
 SETTINGS_FILE = "vault-memory.toml"
 STATE_DIR = ".vault-memory"
+SCAN_REQUEST = PurePosixPath(STATE_DIR, "rescan")
 SOUL, AGENTS = PurePosixPath("context/SOUL.md"), PurePosixPath("context/AGENTS.md")
 SKILLS_DIR = "skills"
 SKILL = "SKILL.md"

@@ -50,6 +50,32 @@ def test_a_server_indexes_edits_and_stops_cleanly(cli: Cli, served: tuple[subpro
     assert not cli.json("status")["daemon"]["running"]
 
 
+@pytest.mark.parametrize("names", ["index.db", "index.db*"])
+def test_an_index_that_is_deleted_under_a_server_is_made_anew_at_once(
+    cli: Cli, served: tuple[subprocess.Popen[str], str], names: str
+) -> None:
+    """Law 1: anybody may delete every index.db at any time. SQLite's files beside it may stay."""
+    (cli.folder / "memory/alice").mkdir(parents=True, exist_ok=True)
+    for number in range(20):
+        (cli.folder / "memory/alice" / f"n{number}.md").write_text(f"The heron number {number} waits.\n")
+    with client(cli, served[1], "alice") as alice, client(cli, served[1]) as admin:
+        wait_until(lambda: admin.get("/readyz").status_code == 200, "the server is ready")
+
+        def answer() -> dict[str, Any]:
+            response = alice.post("/api/v1/memory/alice/search", json={"query": "heron", "top_k": 20})
+            assert response.status_code == 200, response.text
+            found: dict[str, Any] = response.json()
+            return found
+
+        wait_until(lambda: len(answer()["hits"]) == 20, "all notes are found")
+        for path in (cli.folder / "memory/alice").glob(names):
+            path.unlink()
+        first = answer()
+        assert first["hits"] or "is being made anew" in first["degraded"][0]
+        wait_until(lambda: len(answer()["hits"]) == 20, "all notes are found again", 20)
+        wait_until(lambda: not answer()["degraded"], "and nothing is missing")
+
+
 def test_a_terminal_that_closes_stops_the_server_as_ctrl_c_does(
     cli: Cli, served: tuple[subprocess.Popen[str], str]
 ) -> None:
@@ -211,6 +237,7 @@ def test_tokens_are_only_in_their_files(cli: Cli, served: tuple[subprocess.Popen
 HOLES = """
 import platform, sys
 from pathlib import Path
+from typing import Any
 from vault_memory.interfaces.http.server import give_memory_back
 
 def rss_mb() -> float:

@@ -62,6 +62,16 @@ class Index(Protocol):
         """Whether it can only be read, as on a disk that is mounted for reading."""
         ...
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether it stands in the place of one that was deleted under this process, and not all files have been looked
+        at since (`set_found`): it answers with what it has."""
+        ...
+
+    def set_found(self) -> None:
+        """Note that all files have been looked at."""
+        ...
+
     def files(self, sources: Iterable[str] | None = None) -> dict[str, FileState]:
         """State of every file the index knows, by source; of these alone when `sources` are given."""
         ...

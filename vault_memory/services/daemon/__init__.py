@@ -10,7 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.daemon.autostart import Service, install_service, service_status, uninstall_service
     from vault_memory.services.daemon.daemon import Daemon
-    from vault_memory.services.daemon.daemon_record import DaemonRecord, is_running, read_record
+    from vault_memory.services.daemon.daemon_record import DaemonRecord, is_running, read_record, request_scan
     from vault_memory.services.daemon.event_log import Event
     from vault_memory.services.daemon.heartbeat import Outcome, heartbeat, outcomes
     from vault_memory.services.daemon.jobs import JOBS
@@ -27,6 +27,7 @@ __all__ = [
     "is_running",
     "outcomes",
     "read_record",
+    "request_scan",
     "service_status",
     "uninstall_service",
 ]
@@ -45,6 +46,7 @@ __getattr__ = lazy_exports(
         "is_running": "daemon_record",
         "outcomes": "heartbeat",
         "read_record": "daemon_record",
+        "request_scan": "daemon_record",
         "service_status": "autostart",
         "uninstall_service": "autostart",
     },

@@ -57,6 +57,19 @@ def is_running(root: Path) -> bool:
     return lock_path(root).exists() and files.is_locked(lock_path(root))
 
 
+def request_scan(root: Path) -> None:
+    """Ask the daemon to look at all files at once, as the vault's git hooks do after a merge."""
+    files.write_private(root / layout.SCAN_REQUEST, b"", root)
+
+
+def is_scan_requested(root: Path) -> bool:
+    """Whether one of the hooks, or a process, has asked for it since this was called last."""
+    try:
+        return files.remove_private(root / layout.SCAN_REQUEST, root)
+    except OSError:
+        return False
+
+
 def lock_path(root: Path) -> Path:
     """The lock file that the only daemon of a vault holds."""
     return root / layout.STATE_DIR / "locks" / "daemon.lock"

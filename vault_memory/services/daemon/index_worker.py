@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
-from vault_memory.adapters import files
 from vault_memory.adapters.watcher import EVERYTHING, Hint, Watcher
 from vault_memory.core import layout
 from vault_memory.core.privacy import shown_path
 from vault_memory.core.timing import Debouncer
 from vault_memory.errors import VaultMemoryError
+from vault_memory.services.daemon.daemon_record import is_scan_requested
 from vault_memory.services.daemon.event_log import DaemonEvents
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.vault import Vault
@@ -76,7 +76,7 @@ class IndexWorker:
             while not stop.is_set():
                 if not len(self._edits):
                     self.quiet.set()
-                if time.monotonic() >= next_scan or self._is_scan_requested():
+                if time.monotonic() >= next_scan or is_scan_requested(self._vault.root):
                     next_scan = self._scan_everything()
                 for hint in take_hints(self.watcher.hints, self._edits, TICK_S):
                     if stop.is_set():
@@ -175,13 +175,6 @@ class IndexWorker:
             self._on_hint(EVERYTHING)
         if count != before:
             self._events.set_held(scope, count)
-
-    def _is_scan_requested(self) -> bool:
-        """Whether one of the vault's git hooks, or a command, asked for a scan since the last one."""
-        try:
-            return files.remove_private(self._vault.root / layout.STATE_DIR / "rescan", self._vault.root)
-        except OSError:
-            return False
 
     def _targets(self, hint: Hint) -> Iterable[Target]:
         if not hint.is_folder:

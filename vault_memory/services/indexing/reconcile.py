@@ -162,6 +162,8 @@ def _reconciled(
         index.remove(removed)
     if full_hash or (sources is None and len(run.indexed) > COMPACT_SHARE * len(found.files)):
         index.compact()
+    if sources is None and not run.stop.is_set() and index.is_lost:
+        index.set_found()
     standing = {source: problem for source, problem in problems.items() if source in found.files}
     return Report(
         scope,

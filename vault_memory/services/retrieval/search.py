@@ -15,7 +15,7 @@ from vault_memory.core import layout
 from vault_memory.core.ranking import Candidates, Filter, Spread, floor, fusion, passage, rank
 from vault_memory.core.text import synonyms, tokens
 from vault_memory.errors import EndpointError, UsageError
-from vault_memory.services.daemon import is_running
+from vault_memory.services.daemon import is_running, request_scan
 from vault_memory.services.indexing import reconcile, spaces
 from vault_memory.services.vault import Vault
 
@@ -148,11 +148,15 @@ def search(vault: Vault, user_id: str, query: SearchQuery) -> SearchResult:
 
 
 def refresh(vault: Vault, scopes: Iterable[str]) -> list[str]:
-    """Bring the indexes of these scopes up to date, unless a daemon does: it has seen an edit within half a second.
+    """Bring the indexes of these scopes up to date, unless a daemon does: it has seen an edit within half a second. It
+    is asked to look at all files where an index was deleted.
 
     Returns in words why one could not be, as on a disk that is mounted for reading: it is searched as it is."""
     if is_running(vault.root):
-        return []
+        lost = [scope for scope in scopes if vault.index(scope).is_lost]
+        if lost:
+            request_scan(vault.root)
+        return [f"the index of {layout.label(scope)} was deleted and is being made anew" for scope in lost]
     degraded: dict[str, None] = {}
     for scope in scopes:
         if vault.index(scope).is_read_only:
