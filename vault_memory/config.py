@@ -191,6 +191,7 @@ class Config:
         "offline",
         "what makes vectors: offline (hashed words, no model), http (an endpoint) or local (a model on this machine)",
         choices=("offline", "http", "local"),
+        sensitive="with local a model is downloaded and loaded, with http notes are sent to its endpoints",
         needs=("embedding_model", "embedding_endpoints"),
     )
     embedding_model: str = _field(

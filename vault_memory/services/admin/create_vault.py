@@ -13,7 +13,7 @@ from vault_memory.adapters.git import Repository
 from vault_memory.adapters.history import ASSISTANT, WAITING_DIR, Draft, FileChange, History
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Config
-from vault_memory.core import layout, setting_checks
+from vault_memory.core import layout, setting_checks, trailers
 from vault_memory.errors import Busy, ForeignFile, Unwritable, UsageError, in_command
 from vault_memory.services import starter
 from vault_memory.services.admin.access import drop_tokens, foreign_tokens, own_token
@@ -162,7 +162,9 @@ def _complete(root: Path, action: str, ignored: Sequence[str] = (), locale: str 
             changes.append(FileChange(path, committed if committed is not None else before.get(path), content))
     commit = None
     if changes:
-        flushed = vault.history.commit([Draft(f"vault: {action or 'lay out a new vault'}", ASSISTANT, tuple(changes))])
+        flushed = vault.history.commit(
+            [Draft(trailers.render(f"vault: {action or 'lay out a new vault'}"), ASSISTANT, tuple(changes))]
+        )
         commit = flushed.commits[-1] if flushed.commits else None
     indexed = sum(len(reconcile(vault, scope).indexed) for scope in vault.scopes())
     paused = vault.history.state().paused

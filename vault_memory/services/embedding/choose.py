@@ -49,7 +49,7 @@ def choose(vault: Vault, settings: Settings) -> bool:
     """
     before, after = _text(vault, settings)
     # The yes comes first: with a kill in between, nothing waits for one.
-    sensitive = {f"{_TABLE}.{n}": settings[n] for n in ("model", "endpoints") if settings.get(n)}
+    sensitive = {f"{_TABLE}.{n}": settings[n] for n in ("kind", "model", "endpoints") if settings.get(n)}
     if sensitive:
         MachineRecord(vault.root).say_yes(sensitive)
     if before != after:

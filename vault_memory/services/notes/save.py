@@ -9,6 +9,7 @@ from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import Author, Draft, FileChange
 from vault_memory.core import layout
 from vault_memory.core.notes import merge, note
+from vault_memory.core.privacy import redact
 from vault_memory.services.person_edits import edit_drafts
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, write
@@ -42,7 +43,7 @@ def save_note(
         if content == current:
             return Plan(content)
         drafts = edit_drafts(vault, author, path, current, content)
-        return Plan(content, drafts or [Draft(message, author, (FileChange(path, current, content),))])
+        return Plan(content, drafts or [Draft(redact(message).text, author, (FileChange(path, current, content),))])
 
     written = write(vault, layout.scope_of(path), [path], decide, cache=cache)
     return note.conflicts_in(written.result.decode("utf-8", "replace"))

@@ -39,6 +39,7 @@ def extract(
     ruled = rules.signals_of(turn)
     if isinstance(weights, WeightsDamaged):
         return ruled
+    ruled = [signal for signal in ruled if signal.op == "remove" or not is_private(signal.value)]
     removed = [signal for signal in ruled if signal.op == "remove"]
     kept = [verdict for verdict in _verdicts(turn, ruled, weights) if verdict.decision != "left out"]
     found = [
@@ -113,6 +114,8 @@ def _verdicts(turn: rules.HeardTurn, ruled: list[Signal], weights: Weights) -> l
 
 def _is_kept_out(proposal: Proposal, turn: rules.HeardTurn) -> bool:
     """Whether a statement or name holds a private fact or somebody's address."""
+    if is_private(proposal.signal.value):
+        return True
     if proposal.kind not in ("statement", "name") or proposal.origin == "rule":
         return False
     written = turn.message.written[proposal.start : proposal.end]
