@@ -14,6 +14,7 @@ from itertools import cycle
 from pathlib import Path
 
 from secret_kinds import ALNUM, KEYS, KNOWN, NAMED, Make, Maker
+from secret_kinds_written import WRITTEN
 
 ORDINARY = Path(__file__).resolve().parents[1] / "tests" / "data" / "secrets"
 SEED = 20_261_122
@@ -58,7 +59,7 @@ def each_line(prefix: str) -> Wrap:
 
 def zero_width(text: str, secret: str, m: Maker) -> Wrapped | None:
     char = m.random.choice("\u200b\u200c\u200d\u2060\ufeff\u00ad")
-    cut = m.random.randrange(2, len(secret) - 1)
+    cut = m.random.randrange(min(2, len(secret) - 2), len(secret) - 1)
     hidden = secret[:cut] + char + secret[cut:]
     if m.random.random() < 0.5:
         hidden = char.join(secret)
@@ -198,6 +199,13 @@ def secret_items(seed: int = SEED) -> Iterator[Item]:
         text = maker.random.choice(frames).replace("{}", secret).replace("{{", "{").replace("}}", "}")
         if not set(text) & set("\"'\n<>|"):
             yield Item(around_it.replace("{}", text), (secret,), kind, "attribute")
+
+    for kind, (make, texts) in WRITTEN.items():
+        for frame in texts:
+            secret = make(maker)
+            text = frame.replace("{}", secret).replace("{{", "{").replace("}}", "}")
+            yield Item(text, (secret,), kind, "as written")
+        yield from _wrapped(maker, kind, WRAPPINGS | FOR_NAMED, make, texts)
 
 
 def _wrapped(maker: Maker, kind: str, wrappings: dict[str, Wrap], make: Make, frames: Sequence[str]) -> Iterator[Item]:

@@ -43,6 +43,8 @@ COMMANDS: list[tuple[str, str]] = [
     ("sudo -S", rf"\becho {_ARGUMENT} ?\| ?sudo -S"),
     ("chpasswd", r"\becho ['\"]?[\w\-]{1,40}:(?P<bare>[^\s'\"|]{4,200})['\"]? ?\| ?(?:sudo )?chpasswd"),
     ("net use", r"\bnet use\b[^\n|;]{0,120}? /user:\S{1,80} (?P<bare>[^\s'\"/]{4,200})"),
+    ("net use", r"\bnet use\b[^\n|;]{0,80}? \\\\\S{1,80} (?P<bare>[^\s'\"/*]{4,200}) /user:"),
+    ("sqlplus", r"\bsqlplus\b[^\n|;]{0,40}? [\w.\-]{1,40}/(?P<bare>[^\s'\"/@]{4,200})(?=@|\s|\Z)"),
     ("net user", r"\bnet user \S{1,60} (?P<bare>[^\s'\"/*]{6,200}) /"),
     ("storepass", rf"(?<=-)(?:src|dest)?storepass[ =]{_ARGUMENT}{_OPTION_END}"),
     ("keypass", rf"(?<=-)(?:src|dest)?keypass[ =]{_ARGUMENT}{_OPTION_END}"),
@@ -108,7 +110,15 @@ def in_call(match: re.Match[str]) -> Found:
 
 # --- accounts ---------------------------------------------------------------------------------------------------------
 
-ACCOUNTS = [(" / ", r"(?<=[^\W_]) / (?P<value>[!-~]{8,64}?)(?=[.,;:)\]}\"'`]{0,3}(?![!-~]))")]
+_BESIDE_END = r"(?=[.,;:)\]}\"'`]{0,3}(?![!-~]))"
+ACCOUNTS = [
+    (" / ", rf"(?<=[^\W_]) / (?P<value>[!-~]{{8,64}}?){_BESIDE_END}"),
+    *(
+        (f"{name}:", rf"(?<![\w.\-/]){name}:(?P<value>[!-~]{{6,64}}?){_BESIDE_END}")
+        for name in ("admin", "root", "user")
+    ),
+    ("@", rf"@(?<=[\w.+\-]@)[\w\-]{{1,63}}(?:\.[\w\-]{{1,63}}){{1,4}}:(?P<value>[!-.0-~]{{6,64}}?){_BESIDE_END}"),
+]
 """(text that must stand in it, pattern): an account and its password, which no word announces."""
 
 

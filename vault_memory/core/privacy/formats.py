@@ -88,6 +88,14 @@ SHAPED = [
     ("api-key", "8Q~", r"(?<![A-Za-z0-9])[A-Za-z0-9_~.\-]{3}8Q~[A-Za-z0-9_~.\-]{34}"),
     ("api-key", "pat", r"(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
     (
+        "api-key",  # a licence, as Windows has it
+        "-",
+        r"[A-Z0-9](?<![A-Z0-9\-][A-Z0-9])(?=[A-Z\-]{0,28}\d)(?=[\d\-]{0,28}[A-Z])[A-Z0-9]{4}(?:-[A-Z0-9]{5}){4}(?![\w\-])",
+    ),
+    ("private-key", "-", r"\d(?<![\w\-]\d)\d{5}(?:-\d{6}){7}(?![\w\-])"),  # BitLocker's recovery key
+    ("api-key", "BSA", r"(?<![A-Za-z0-9_\-])BSA" + _VARIED + r"[A-Za-z0-9_\-]{26,29}(?![A-Za-z0-9_\-])"),
+    ("api-key", "v1.0-", r"(?<![\w.\-])v1\.0-[0-9a-f]{24}-[0-9a-f]{100,200}"),
+    (
         "private-key",  # of a wallet, in base 58
         "",
         r"[59KLc](?<![A-Za-z0-9+/=_\-.][59KLc])(?=[A-Z]{0,50}[a-z\d])(?=[a-zA-Z]{0,50}\d)"

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 from vault_memory.core.privacy import values
 from vault_memory.core.privacy.formats import Found
+from vault_memory.core.privacy.keys import is_mixed, is_random
 from vault_memory.core.privacy.values import Said
 from vault_memory.core.text import lazily, matches, stands_in
 
@@ -67,45 +68,123 @@ _OF_KEYS = "|".join(
 _KEY_EDGE = lazily(rf"[ _\-.]?(?:{_OF_KEYS})(?:[ _\-.]?(?:[a-z]{{2,12}}|x)?(?![a-z])|_)")
 
 
+_BEHIND = r"[ _\-:,]{0,2}(?:%s)(?:(?<=[^\x00-\x7f])|(?![a-z]))"
+"""`Name.before`: one of these, read backwards, and at most a blank or a sign between it and the name."""
+_LOCKS = (
+    "door, gate, alarm, alarm off, entry, garage, keypad, lockbox, lock box, safe, locker, lock, vault, elevator",
+    "lobby, entrance, unlock, disarm, voicemail, parental, padlock, gym, suitcase, luggage, mailbox, mail box, storage",
+    "opener, storage unit, check in, check-in, checkin, airbnb, house, flat, apartment, shed, pool, bike, cabinet",
+    "intercom, barrier, parking, cellar, attic, front, back, side, cash box, drawer, phone, tablet, ipad, iphone",
+    "screen lock, lock screen, sim, puk",
+)
+_LOCKS_HAN = (
+    "门, 门锁, 开门, 警报, 警报器, 保全, 保全设定, 设防, 撤防, 解锁, 解锁图形, 开锁, 电子锁, 智能锁, 保险箱, 保险柜",
+    "置物柜, 储物柜, 寄物柜, 信箱, 信箱锁, 取件, 取货, 提货, 寄物, 车库, 电梯, 开机, 萤幕, 屏幕, 行李箱, 行李箱锁",
+    "密码锁, 磁扣, 门禁卡, 对讲机",
+)
+_LOCKED = lazily(_BEHIND % "|".join(word[::-1] for words in (*_LOCKS, *_LOCKS_HAN) for word in words.split(", ")))
+"""What a code of digits opens."""
+_OF_LOCK = lazily(
+    r"s? (?:for|to|at|on) (?:(?:the|my|our|your|his|her|their) )?(?:[a-z]{1,12} )?"
+    rf"(?:{'|'.join(word for words in _LOCKS for word in words.split(', '))}|office|building|room|clubhouse)"
+    r"(?![a-z])"
+)
+"""Behind a code: what it opens (code for the front gate)."""
+_RECOVERED = lazily(
+    _BEHIND
+    % "|".join(
+        word[::-1]
+        for words in (
+            "recovery, backup, back up, scratch, emergency, rescue, bypass, reset, restore",
+            "备援, 复原, 回复, 恢复, 还原, 救援, 备用, 备份, 紧急, 修复, 备用验证, 备援验证, 恢复验证",
+        )
+        for word in words.split(", ")
+    )
+)
+_ANSWERED = lazily(
+    r" ?(?:[^\n]{0,24}?noitseuq )?(?:ytiruces|terces)(?![a-z])|的?(?:题问)?(?:示提)?(?:[性类]?全安|保密|示提)"
+)
+"""Security answer, «security question: first pet? answer», 安全提示問題答案, 密保問題的答案."""
+_OF_WIFI = lazily(
+    _BEHIND
+    % "|".join(
+        word[::-1]
+        for words in (
+            "wifi, wi fi, wpa, wpa2, wpa3, wep, network, network security, wireless, hotspot, router",
+            "无线, 网路, 无线网路, 网络, 无线网络, 热点",
+        )
+        for word in words.split(", ")
+    )
+)
+_BESIDE_SSID = lazily(r" ?[^\n]{1,30}?diss(?![a-z])")
+
+
+_PIN_EDGE = lazily(r"(?![a-z0-9])(?! ?(?:oipg|rotcennoc|redaeh|agb|atad|draob|lairetam)(?![a-z]))")
+"""A pin that is no part of a circuit."""
+
+
+EDGES = (_EDGE, _TOKEN_EDGE, _SECRET_EDGE)
+"""`Name.before` of names that may also begin inside a word of code: clientSecret."""
 NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
-    ("password", "password, passwd, 口令, 通行码, 密语", None, ""),
-    ("phrase", "passphrase, pass phrase", None, ""),
+    ("password", "password, passwd, 口令, 通行码", None, ""),
+    ("saying", "密语, 暗号, 通关口令", None, ""),
+    ("phrase", "passphrase, pass phrase, diceware", None, ""),
+    ("password", "key", _OF_WIFI, ""),
+    ("password", "key", _BESIDE_SSID, ""),
+    ("password", "金钥, 密钥", _OF_WIFI, ""),
+    ("wifi", "wifi, wi-fi, 无线网路, 无线网络", _EDGE, ""),
+    ("password", "授权码", None, ""),
+    ("answer", "answer, 答案", _ANSWERED, ""),
+    ("answer", "answer to my security question, maiden name", _EDGE, ""),
     ("passcode", "passcode, unlock code, 密码, 解锁码", None, ""),
     ("code", "提取码, 访问码, 分享码, 解压码, 门禁码", None, ""),
     ("login", "creds, credentials, logins, login, user/pass, username/password, id/pw", _EDGE, ""),
     (
         "login",
-        "帐密, 账密, 帐号密码, 账号密码, 帐户密码, 账户密码, 帐号/密码, 账号/密码, 用户名密码, 用户名/密码",
+        "帐密, 账密, 登入资讯, 登入信息, 登录信息",
+        None,
+        "",
+    ),
+    (
+        "login",
+        "帐号密码, 账号密码, 帐户密码, 账户密码, 帐号/密码, 账号/密码, 用户名密码, 用户名/密码",
         None,
         "",
     ),
     (
         "seed",
-        "seed phrase, seed words, recovery phrase, recovery words, backup phrase, mnemonic, bip39, bip-39",
+        "seed phrase, seed words, recovery phrase, recovery words, backup phrase, mnemonic, bip39, bip-39, "
+        "wallet seed, wallet phrase, wallet words, seed, metamask phrase, secret phrase, 12 words, 24 words",
         _EDGE,
         "",
     ),
-    ("seed", "助记词, 助忆词, 助忆口诀, 恢复短语, 种子短语", None, ""),
+    ("seed", "助记词, 注记词, 种子词, 恢复词, 助忆词, 助忆口诀, 恢复短语, 种子短语", None, ""),
     (
         "password",
-        "pwd, pswd, passwrd, pass word, psk, identified by, mot de passe, passwort, contraseña, mima",
+        "pwd, pswd, passwrd, pass word, psk, identified by, mot de passe, passwort, kennwort, contraseña, mima, senha, "
+        "wachtwoord, lösenord, parola, hasło, kata sandi, mật khẩu, пароль, 비밀번호, パスワード, 暗証番号",
         _EDGE,
         "",
     ),
     ("password", "pass", _EDGE, "abefghilmopqrw"),
     ("password", "pw", _EDGE, "d"),
-    ("pin", "pin, cvv, cvc, cvv2, otp, 提款码, 安全码, pin码", _EDGE, ""),
+    ("pin", "pin", _PIN_EDGE, ""),
+    ("pin", "cvv, cvc, cvv2, otp, code on the back, 提款码, 安全码, pin码", _EDGE, ""),
+    ("pin", "背面三码, 末三码, 后三码", None, ""),
     (
         "one-time",
-        "verification code, security code, login code, sign-in code, one-time code, one-time password, "
+        "verification code, security code, login code, sign-in code, one-time code, one time code, sms code, "
+        "one-time password, one time password, "
         "confirmation code, access code, authentication code, auth code, 2fa code, your code, "
         "验证码, 校验码, 动态码, 确认码, 动态密码",
         None,
         "",
     ),
     ("api-key", "key", _KEY_EDGE, "bfopswl"),
-    ("door", "door code, gate code, alarm code, entry code, garage code, keypad code, lockbox code", _EDGE, ""),
-    ("door", "门码, 门锁码, 开门码, 警报码", None, ""),
+    ("door", "code, pin, combination, combo, passcode, 码, 代码", _LOCKED, ""),
+    ("door", "keypad, lock", _LOCKED, ""),
+    ("door of", "code, combination", _EDGE, ""),
+    ("combination", "combination, combo", _EDGE, ""),
     ("totp", "totp, 2fa, mfa, two-factor, two factor, authenticator", _EDGE, ""),
     ("totp", "两步验证, 两步骤验证, 二步验证, 双重验证, 双因素, 验证器", None, ""),
     ("random-key", "key", _EDGE, "bfopswl"),
@@ -114,13 +193,10 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     ("secret", "secret", _SECRET_EDGE, ""),
     ("token", "credential, session id, sessionid, session_id, phpsessid, jsessionid, connect.sid", _EDGE, ""),
     ("token", "权杖, 令牌, 凭证", None, ""),
-    (
-        "recovery",
-        "recovery code, backup code, 恢复码, 恢复代码, 救援码, 备用码, 备用代码, 备份码, 救援代码",
-        None,
-        "",
-    ),
-    ("authorization", "authorization", _EDGE, ""),
+    ("token", "api_hash, api hash, hashkey, hashiv", _EDGE, ""),
+    ("recovery", "code, key, 码, 代码, 金钥, 密钥", _RECOVERED, ""),
+    ("recovery", "2fa code, bitlocker", _EDGE, ""),
+    ("authorization", "authorization, x-auth", _EDGE, ""),
     ("auth", '"auth", _auth, sharedaccesssignature', None, ""),
     (
         "id-number",
@@ -160,20 +236,23 @@ COMPOUND = lazily(
 _SUFFIX = (
     r"(?:(?<=[a-z])s(?![a-z]))?(?:[ _\-.]?(?:access|key|value|text|string|plain|number|no\.?|num|code|id|prod"
     r"|production|dev|test|staging|live"
-    r"|new|old|current|default|admin|root|user|db|database|base64|b64|字号|号码|号|码|值)){0,3}"
+    r"|new|old|current|default|admin|root|user|db|database|base64|b64|data|字号|号码|号|码|值)){0,3}"
     r"(?:_?\d{1,2}(?!\d)| ?#?\d(?=:))?"
 )
 _CLOSE = r"[\"'`*_\]」』】]{0,3}"
 _NOTE = r"(?: ?[(\[](?![\"'])[^()\[\]\n]{1,30}[)\]])?"
 _GAP = (
     r"(?: (?:for|of|to|on|at|in|from|here) [a-z0-9@._'/\- ]{1,40}?| (?:here|there)"
-    r"| (?:(?:that|which) )?(?:you|we|i|they)(?: [a-z']{1,12}){1,3}?)?"
+    r"| (?:(?:that|which) )?(?:you|we|i|they)(?: [a-z']{1,12}){1,3}?| (?:env|variable|var|field|setting))?"
 )
 _HAN_GAP = r"(?:[\u4e00-\u9fff][a-z0-9\u4e00-\u9fff]{0,9}?(?:, ?(?:现在|目前|新的?|暂时|先)?[\u4e00-\u9fff]{0,4}?)?)?"
-_SET = r"(?: (?:now|still|just|simply|currently|set|changed|reset|updated|rotated|to|be|been|as|actually|probably))"
+_SET = (
+    r"(?: (?:now|still|just|simply|currently|set|changed|reset|updated|rotated|to|be|been|as|actually|probably"
+    r"|used|from \S{1,24}))"
+)
 _OPEN = lazily(r"(?:\[\s{0,12})?[brfu]?(?P<quote>[\"'`「『“*_]{1,3})")
 _OPENERS = frozenset("[brfu\"'`「『“*_")
-_NEW_LINE = r"(?:(?:[|>][+\-]?[ \t]{0,4})?\r?\n[ \t>]{0,12}(?:- {1,3})?)?"
+_NEW_LINE = r"(?:(?:[|>][+\-]?[ \t]{0,4})?\r?\n[ \t>]{0,12}(?:(?:-|\d{1,2}[.)]) {1,3})?)?"
 """The value may stand on the next line, also as a block or the first item of a list (YAML)."""
 _FIELD = r"[\s,]{1,24}[\"']?[a-z_\-]{1,20}[\"']?\s{0,4}[:=]\s{0,4}(?:\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'|[\w\-./]{1,40})"
 """Another field between a name and its value: "type": "plain"."""
@@ -181,9 +260,11 @@ _SIGN = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}(?:"
     rf"{_GAP}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|->|→|::(?=[ \t])|:(?!\?))[ \t]{{0,12}}"
     rf"(?:(?<=[:=])、|(?<=:), )?{_NEW_LINE}"
-    rf"|{_GAP} {{1,3}}(?P<word>(?:is|was|are|be|been|has|have|will|should|must|to|equals|became"
+    rf"|(?:{_GAP} {{1,3}}|(?='s ))(?P<word>(?:is|'s|was|are|be|been|has|have|will|should|must|used|to|equals|became"
+    rf"|changed,? (?:it's|it is|to)"
     rf"|got)(?: as follows| the following|{_SET}{{0,3}})|as follows)(?::\s{{1,12}}|[ :]{{1,3}})"
-    rf"| ?{_HAN_GAP}(?P<han>(?:就?是|设?为|系|叫|(?:改|换|设|变|更新|重置|设[定置])[成为]|用的?|给你)了?|=>?|:)"
+    rf"| ?{_HAN_GAP}(?:从 ?[!-~]{{1,24}} ?)?(?P<han>(?:就?是|设?为|系|叫"
+    r"|(?:改|换|设|变|更新|重置|设[定置])[成为]|用的?|给你)了?|=>?|:)"
     r" ?:?[ \n]{0,4}"
     r"|(?P<call> ?\()(?=[\"'])|(?P<dash> --? )"
     r"|\s{0,3}(?P<cell>\|{1,2})[ \t]{0,20}"
@@ -193,7 +274,8 @@ _SIGN = lazily(
     r"|(?P<space>[ \t]{1,8}))"
 )
 _JOINED = lazily(
-    r"(?:(?P<joined>(?<=[\u4e00-\u9fff]) {0,2}(?:,? ?[(\[【〔《]|,|:{2,3}|[=\-]{1,3}>?)? {0,2}"
+    r"(?:(?P<joined>(?<=[\u4e00-\u9fff])(?:我?(?:设定?|订|用|改|换|填|是|先用|先设)|还是|一样)? {0,2}"
+    r"(?:,? ?[(\[【〔《]|,|:{2,3}|[=\-]{1,3}>?)? {0,2}"
     r"| ?(?:[【〔《]|(?=[「『])))"
     r"|(?P<aside>, ?| [(\[]))(?=[!-~「『])"
 )
@@ -240,6 +322,9 @@ _SEED = lazily(
     rf"[^\n]{{0,60}}?[\s:=\"'`(]\s{{0,4}}(?P<words>(?:\d{{1,2}}[.):] ?)?{_SEED_WORD}"
     rf"(?:[\s,]{{1,4}}(?:\d{{1,2}}[.):]? ?)?{_SEED_WORD}){{11,23}})(?![a-z])"
 )
+_SEED_HAN = lazily(
+    r"[^\n]{0,12}?[\s:=是]\s{0,4}(?P<words>[\u3400-\u9fff]{1,4}(?:[ ,、]{1,2}[\u3400-\u9fff]{1,4}){11,23})"
+)
 _TOTP_BREAK = r"(?:[ \-]|\r?\n[ >]{0,4})"
 _TOTP = lazily(
     r"[^\n]{0,60}?(?:\s[\s>]{0,4}|(?<=[:=\"'`(*])|(?<=[^\x00-\x7f]))"
@@ -260,6 +345,11 @@ KINDS = {
     "authorization": "token",
     "auth": "credentials",
     "seed": "private-key",
+    "saying": "password",
+    "answer": "password",
+    "combination": "password",
+    "door of": "password",
+    "wifi": "password",
     "recovery": "token",
     "totp": "token",
     "door": "password",
@@ -285,7 +375,11 @@ class Near:
         """Whether a value may follow a name that ends at `after`."""
         starts, ends = self._digits if name.kind in _WITH_DIGITS else self._visible
         at = bisect_right(ends, after)
-        return at < len(ends) and starts[at] < after + _REACH_CHARS
+        if at < len(ends) and starts[at] < after + _REACH_CHARS:
+            return True
+        return (name.kind in (*_IN_HAN, "answer") and bool(_MAY_BE_HAN.match(self.folded, after))) or (
+            name.kind == "seed" and bool(_SEED_HAN.match(self.folded, after))
+        )
 
     @cached_property
     def _digits(self) -> _Runs:
@@ -312,7 +406,7 @@ _VISIBLES = lazily(r"[!-~]{3,997}(?:[!-~]{1,2}(?![!-~]))?")
 _WITH_DIGITS = frozenset(
     (
         *("api-key", "random-key", "token", "recovery", "totp", "pin", "one-time", "door", "id-number"),
-        *("bank-account", "login"),
+        *("bank-account", "login", "door of", "combination", "wifi"),
     )
 )
 """Kinds of which every value has a digit; the others have three visible characters."""
@@ -411,7 +505,7 @@ _PLACE_AFTER = lazily(r",? \(?[A-Z][a-z]")
 
 def _is_key_id(text: str, at: int, value: tuple[int, int]) -> bool:
     """Whether a value is the id of a public key: git config user.signingkey ABCD…"""
-    return text[max(0, at - 8) : at].lower().rstrip(" _-.").endswith("signing") and bool(
+    return text[max(0, at - 8) : at].lower().rstrip(" _-.").endswith(("signing", "rsa", "dsa")) and bool(
         _KEY_ID.fullmatch(text, *value)
     )
 
@@ -428,7 +522,7 @@ _OTHER_KEY = lazily(
     r"(?:pub(?:lic)?|primary|foreign|unique|cache|cached|partition|sort|range|row|hash|object|s3|idempotency"
     r"|dedup\w{0,12}|lookup|index|item|record|entry|map|dict|group|message|routing|issue|translation|host|bucket|file|blob"
     r"|composite|surrogate|natural|document|build|commit|etag|checksum"
-    r"|did|公|主|外|缓存|索引|分区|排序|分组|哈希|对象)[ _\-.:/]{0,2}\Z"
+    r"|websocket|rsa|dsa|gpg|pgp|did|公|主|外|缓存|索引|分区|排序|分组|哈希|对象)[ _\-.:/]{0,2}\Z"
 )
 _FINDS = lazily(r"[ _\-]?(?:id|no|num|number|code)\b")
 
@@ -439,6 +533,10 @@ def _value_after(near: Near, name: Name, at: int) -> Found:
         return _seed(folded, after)
     if name.kind == "totp":
         return groups.span("groups") if (groups := _TOTP.match(text, after)) else None
+    if name.kind == "door of":
+        if not (lock := _OF_LOCK.match(folded, after)):
+            return None
+        after = lock.end()
     found: Found = None
     if near.has_tags and _in_tag(text, at) and (sign := _TAG.match(folded, after)):
         found = _value_behind(near, name, at, sign)
@@ -452,7 +550,36 @@ def _value_after(near: Near, name: Name, at: int) -> Found:
             found = _value(text, folded, name, at, below, "below")
         elif below["said"]:
             found = _value(text, folded, name, at, below, "announced")
+    if not found and name.kind in AFTER_VALUE:
+        line_end = text.find("\n", after, after + _MAX_APART_CHARS)
+        found = _apart(name, text, after, line_end if line_end >= 0 else after + _MAX_APART_CHARS)
     return found
+
+
+_MAX_APART_CHARS = 56
+_APART = lazily(
+    r"(?<![!-~])[\"'`(]?(?P<value>(?=[A-Za-z0-9]{0,40}[!#$*@%^])[A-Za-z0-9][A-Za-z0-9!#$*@%^._\-]{7,39}?)[\"'`)]?"
+    r"(?=[,.;:!?]?(?:[^!-~]|\Z))"
+)
+_APART_KEY = lazily(r"(?<![A-Za-z0-9_\-./+@#%~\\])(?P<value>[A-Za-z0-9]{24,80}?)(?=[,.;:!?\"'`)]{0,2}(?:[^!-~]|\Z))")
+_APART_SIGN = lazily(r"[A-Za-z0-9](?:[!#$*]|[A-Za-z0-9]{23})")
+"""Every such value has one of these."""
+
+
+def _apart(name: Name, text: str, begin: int, end: int) -> Found:
+    """A value that nothing joins to the name on its line: use Monday!8672 to log in, that's the password.
+
+    A password with letters, digits and a sign, as no word has them, or a key of both cases and digits.
+    """
+    is_key = name.kind not in _LISTED
+    if not _APART_SIGN.search(text, begin, end):
+        return None
+    for found in (_APART_KEY if is_key else _APART).finditer(text, begin, end):
+        value = found["value"]
+        is_one = is_mixed(value) if is_key else values.is_secret("beside", Said(value, "account", False, ""))
+        if is_one and not (found.end() == end and text[end : end + 1] > " "):  # it may be cut
+            return found.span("value")
+    return None
 
 
 def _value_behind(near: Near, name: Name, at: int, sign: re.Match[str] | None) -> Found:
@@ -471,6 +598,8 @@ def _may_be_loose(text: str, name: Name, start: int) -> bool:
     """Whether a value may begin at `start`, after a sign that says little: its first word has a digit or is random."""
     if name.kind in ("login", "auth") or _LOOSE.match(text, start):
         return True
+    if name.kind == "phrase":
+        return text[start : start + 1] in "\"'「“"
     word = _WORD.match(text, start) if name.kind in _LISTED else None
     return word is not None and values.is_like_no_word(word["word"].rstrip("!"))
 
@@ -480,6 +609,29 @@ _LOOSE = lazily(r"\S{0,300}?[0-9]|\S{0,4}(?:[A-Za-z]{0,3} [0-9]|[a-z]{4} )")
 _WORD = lazily(r"[「『\"'`]?(?P<word>[A-Za-z][A-Za-z@$!]{5,63})(?![\w(\[{=]|[.:\-]\w)")
 _PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
 """The words of a passphrase, up to the end of its line: correct horse battery staple."""
+_BEFORE_PHRASE = ("direct", "env", "word", "han", "below", "space", "joined", "cell", "pair", "dash", "announced")
+_HAN_WORDS = lazily(r"(?=[A-Za-z0-9!@#$]{0,12}[〇\u3400-\u9fff])[〇\u3400-\u9fffA-Za-z0-9!@#$]{2,24}(?![：:])")
+_IN_HAN = ("password", "passcode", "phrase", "saying")
+"""Kinds whose values may be Chinese words or digits."""
+_MAY_BE_HAN = lazily(r"[^\n]{0,16}?[:=是为成「『\"] {0,2}[\"「『“]?[〇\u3400-\u9fff]")
+_WRITTEN: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
+    "recovery": (
+        lazily(
+            r"[a-z0-9]{3,8}(?:(?:-| (?=\d{4}))[a-z0-9]{3,8}){1,7}(?: \d{4} \d{4}| \d{8}){0,9}(?![\w\-])"
+            r"|\d{8}(?: \d{8}){1,9}(?!\w)"
+        ),
+        values.is_in_groups,
+    ),
+    **dict.fromkeys(
+        ("door", "door of", "combination", "passcode", "password"),
+        (lazily(r"[rl]?\d{1,2}(?:(?:-|, ?| - )[rl]?\d{1,2}){2,3}(?![\w\-:./])"), lambda text: True),
+    ),
+    "answer": (
+        lazily(r"[^\W_][\w'&\-]{0,30}(?: [\w'&\-]{1,20}){0,4}(?=[ .!\"')\]」』]{0,3}(?:\Z|[\r\n,;，。；|]))"),
+        values.is_answer,
+    ),
+}
+"""Values of several words or groups: how they are written, and what else they must be."""
 _REMARK = lazily(r"\s{0,20}(?:[#(].{0,40})?")
 _END_OF_CLAUSE = lazily(r"[ \t]{0,9}(?:\Z|[.;!?。；！？\u3400-\u9fff])")
 _GOES_ON = lazily(r"[ \t]+\w|[\u3400-\u9fff]")
@@ -504,22 +656,28 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how
         start = before.end()
     elif name.kind == "login":
         return None
-    elif name.kind == "phrase" and how == "direct" and (words := _PHRASE.match(text, start)):
-        return words.span() if values.is_phrase(words[0]) else None
+    elif name.kind == "phrase" and how in _BEFORE_PHRASE and (words := _PHRASE.match(text, start)):
+        is_one = values.is_phrase(words[0]) if how == "direct" else values.is_phrase_in_a_sentence(words[0])
+        return words.span() if is_one else None
     elif (
         text[start + 4 : start + 5] == " "
         and (words := _FOUR_WORDS.match(text, start))
         and values.is_app_password(words[0])
     ):
         return words.span()
+    if how in _BEFORE_PHRASE and (of_words := _in_words(folded, name, start, how, bool(opened))):
+        return of_words
     if how == "link":  # [password](x) is written like a call with two strings
         said = _said(text, start, sign["link"][-1], "next", name.kind)
         if said and sign["link"][-1] in "(<" and values.is_destination(said.value):
             return None
     else:
         said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
-    if said and how == "space" and name.text == "pass" and values.is_parameter(said.value):
-        return None  # pass force_zip64 to it
+    if said and name.text == "pass" and how in ("space", "direct") and not said.is_quoted:
+        if how == "space" and ("/" in said.value or values.is_parameter(said.value)):
+            return None  # pass force_zip64 to it
+        if how == "direct" and said.value.isalpha() and text[max(0, at - 1)] == " ":
+            return None  # bus pass: monthly
     if said and how == "cell" and _line_before(text, at).lstrip("> \t").startswith("|"):
         said = said._replace(rest="")  # a row of a table
     if said and how == "joined" and "," in sign[0] and _GOES_ON.match(said.rest) and values.is_document(said.value):
@@ -533,6 +691,16 @@ def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how
     if said and how == "direct" and not said.is_quoted and "\n" in sign[0] and _GOES_ON.match(said.rest):
         return None  # a sentence on the next line
     return (start, start + len(said.value)) if said and values.is_secret(name.kind, said) else None
+
+
+def _in_words(folded: str, name: Name, start: int, how: str, is_quoted: bool) -> Found:
+    """A value of several words or groups, or of Chinese words."""
+    pattern, is_one = _WRITTEN.get(name.kind, (None, bool))
+    if pattern and (match := pattern.match(folded, start)) and is_one(match[0]):
+        return match.span()
+    may_be_han = name.kind in _IN_HAN and how in ("direct", "han", "env")
+    han = _HAN_WORDS.match(folded, start) if may_be_han else None
+    return han.span() if han and values.is_said_in_han(han[0], name.kind == "saying" or is_quoted) else None
 
 
 def _wrapped(text: str, name: Name, start: int) -> Found:
@@ -573,30 +741,37 @@ _SENTENCE = lazily(r"[,;!?。，；！？={}]|\w\. ")
 
 def _seed(folded: str, after: int) -> Found:
     """The words of a seed phrase (BIP 39)."""
-    found = _SEED.match(folded, after)
+    found = _SEED.match(folded, after) or _SEED_HAN.match(folded, after)
     return found.span("words") if found and len(set(found["words"].split())) >= _MIN_DIFFERENT else None
 
 
 _LINK = lazily(
-    r"(?: (?:as|is|for) (?:the|my|our|his|her|their|your|a)(?: [a-z\-]{1,12})? "
+    r"(?: (?:as|is|for) (?:the|my|our|his|her|their|your|a)(?: [a-z\-]{1,12})? | as "
     r"| ?[(\[【](?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4})"
-    r"| ?(?:[当做]作?|作为|是|为)(?:[我你他她]们?|咱)?的?(?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4}))\Z"
+    r"| ?这[个组串]| ?(?:[当做]作?|作为|是|为)(?:[我你他她]们?|咱)?的?(?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4}))\Z"
 )
 _LINK_CHARS = 32
 _VISIBLE = lazily(r"[!-~]")
-_MAY_LINK = lazily(r"[ (\[【当做作为是](?:(?<! )|(?=(?:as|is|for) ))")
+_MAY_LINK = lazily(r"[ (\[【当做作为是个组串](?:(?<! )|(?=(?:as|is|for) ))")
 """Every `_LINK` has one of these."""
 _BEFORE = lazily(r"(?<![!-~])[!-~]{4,64}\Z")
 _ATTRIBUTE = lazily(r"[\w:\-]{1,40}=[\"']")
 """What stands before the first word in an attribute of a tag."""
 
 
-AFTER_VALUE = ("password", "passcode", "one-time")
+AFTER_VALUE = ("password", "passcode", "one-time", "api-key", "token", "secret")
 """Kinds of names that may stand after their value."""
 
 
 def value_before(near: Near, name: Name, at: int) -> Found:
-    """«X as the password», 用 X 當密碼, X（密碼）, «X is your verification code»."""
+    """«X as the password», 用 X 當密碼, X（密碼）, «X is your verification code», «X, that's the password»."""
+    if linked := _linked_before(near, name, at):
+        return linked
+    text, begin = near.text, max(0, at - _MAX_APART_CHARS)
+    return _apart(name, text, max(begin, text.rfind("\n", begin, at) + 1), at)
+
+
+def _linked_before(near: Near, name: Name, at: int) -> Found:
     text, folded = near.text, near.folded
     begin = max(0, at - _LINK_CHARS)
     if not _VISIBLE.search(folded, begin, at) or not _MAY_LINK.search(folded, begin, at):
@@ -605,6 +780,8 @@ def value_before(near: Near, name: Name, at: int) -> Found:
     found = link and _BEFORE.search(folded, max(0, link.start() - 65), link.start())
     if not found:
         return None
+    if link and link[0] == " as " and text[at + len(name.text) : at + len(name.text) + 1].isalnum():
+        return None  # V1 as PassThrough
     begin, end = found.span()
     if near.has_tags and (opened := _ATTRIBUTE.match(text, begin, end)):
         begin = opened.end()
@@ -613,6 +790,8 @@ def value_before(near: Near, name: Name, at: int) -> Found:
     begin += len(word) - len(value)
     if name.kind == "one-time":
         is_one = values.is_secret("one-time", Said(value, "space", False, ""))
+    elif name.kind not in _LISTED:
+        is_one = is_random(value) and values.is_secret(name.kind, Said(value, "space", False, ""))
     elif link and link[0].lstrip()[:1] in ("(", "[", "【"):  # «str (password)» is code
         is_one = values.is_secret("argument", Said(value, "next", True, ""))
     else:
@@ -637,6 +816,10 @@ def _in_tag(text: str, at: int, reach: int = 80) -> bool:
     return opened >= 0 and (begins.isalpha() or begins in "/?") and text.find(">", opened, at) < 0
 
 
+_KEYED_IN = ("pin", "one-time", "door", "door of")
+"""Kinds of values that have no comma in them, also none of a Chinese sentence."""
+
+
 def _said(text: str, start: int, opened: str, how: str, kind: str) -> Said | None:
     """The value at `start`, after the quotes or emphasis `opened`, and how it is written."""
     if kind in ("id-number", "bank-account"):
@@ -655,6 +838,8 @@ def _said(text: str, start: int, opened: str, how: str, kind: str) -> Said | Non
         return None
     cut = _CUT.search(match[0], 1)
     value = match[0][: cut.start()] if cut else match[0]
+    if kind in _KEYED_IN:
+        value = value.partition(",")[0]
     value = value.rstrip(",;:)]}*").rstrip("\\")
     rest = text[start + len(value) : start + len(value) + 40].partition("\n")[0]
     return Said(value, how, bool(quote), rest) if value else None

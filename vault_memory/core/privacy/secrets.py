@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 from vault_memory.core import layout
-from vault_memory.core.privacy import commands, formats, named, numbers, tables
+from vault_memory.core.privacy import commands, formats, keys, named, numbers, tables
 from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISE_CHAR, DISGUISED, views
 from vault_memory.core.text import fold, lazily, matches, stands_in, translated
 
@@ -219,6 +220,12 @@ def _names() -> list[named.Name]:
 
 
 @cache
+def _endings() -> list[tuple[str, named.Name]]:
+    """(last word or Han character, name): there are far fewer of these than names, so they are looked for first."""
+    return [(name.text.split()[-1] if name.text.isascii() else name.text[-1], name) for name in _names()]
+
+
+@cache
 def _any_name() -> re.Pattern[str]:
     """One expression for all names; those with the same first letter share a branch, so few are tried anywhere."""
     texts = sorted({name.text for name in _names()})
@@ -238,7 +245,8 @@ def _found(text: str) -> Iterator[Span]:
         yield from _without_keys(text)
         return
     seen: set[int] = set()
-    for found in chain(_matched(text, _prefixed()), _matched(text, _shaped()), _without_keys(text)):
+    known = sorted(chain(_matched(text, _prefixed()), _matched(text, _shaped())))
+    for found in chain(known, _unknown_keys(text, known), _without_keys(text)):
         yield found
         behind = found[1]
         while behind not in seen:  # a key right behind another secret is no part of a longer word
@@ -246,6 +254,15 @@ def _found(text: str) -> Iterator[Span]:
             if key := _key_at(text, behind):
                 yield key
                 behind = key[1]
+
+
+def _unknown_keys(text: str, known: Sequence[Span]) -> Iterator[Span]:
+    """Keys of no known format; a word that has one of these in it (ci-ghp_…) is left to it."""
+    starts = [start for start, _, _ in known]
+    for match in matches(keys.ANY_KEY, text):
+        before = bisect_left(starts, match.end())
+        if (not before or known[before - 1][1] <= match.start()) and (span := keys.any_key(match)):
+            yield *span, "api-key"
 
 
 def _key_at(text: str, at: int) -> Span | None:
@@ -280,9 +297,19 @@ def _without_keys(text: str) -> Iterator[Span]:
     folded = fold(text)
     if stands_in(folded, _any_name()):
         has_random = stands_in(text, named.RANDOM_RUN)
-        names = [name for name in _names() if name.text in folded and (has_random or name.kind != "random-key")]
+        names = _names_in(folded, has_random)
         yield from _announced(text, folded, names)
         yield from _in_columns(text, names)
+
+
+def _names_in(folded: str, has_random: bool) -> list[named.Name]:
+    """The names that stand in a text; `has_random`: something may be a random key."""
+    endings = {ending for ending in {ending for ending, _ in _endings()} if ending in folded}
+    return [
+        name
+        for ending, name in _endings()
+        if ending in endings and name.text in folded and (has_random or name.kind != "random-key")
+    ]
 
 
 def _matched(text: str, rules: Sequence[_Rule]) -> Iterator[Span]:
@@ -310,7 +337,7 @@ def _announced(text: str, folded: str, names: Sequence[named.Name]) -> Iterator[
                 if before := named.value_before_in_tag(near, name, at):
                     yield *before, kind
                 if may_follow and (before := named.value_before(near, name, at)):
-                    yield *before, "password"
+                    yield *before, kind
             at = folded.find(name.text, after)
 
 
@@ -337,7 +364,7 @@ def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> b
     if not name.before or name.before.match(folded[max(0, at - _MAX_BEFORE_CHARS) : at][::-1]):
         return True
     is_hump = at > 0 and text[at].isupper() and text[at - 1].islower()  # clientSecret
-    return is_hump and name.text != "key"
+    return is_hump and name.before in named.EDGES and name.text != "key"
 
 
 def _is_ours(folded: str, at: int) -> bool:

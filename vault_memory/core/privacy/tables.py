@@ -78,10 +78,15 @@ def _heading(cell: str, names: Sequence[Name]) -> Name | None:
         (
             name
             for name in names
-            if name.text in cell and len(cell) <= len(name.text) + 12 and name.kind not in ("login", "seed")
+            if len(cell) <= len(name.text) + 12 and name.kind not in ("login", "seed") and _is_called(cell, name)
         ),
         None,
     )
+
+
+def _is_called(cell: str, name: Name) -> bool:
+    before, found, _ = cell.partition(name.text)
+    return bool(found) and (name.before is None or name.before.match(before[::-1]) is not None)
 
 
 _ACCOUNTS = frozenset(

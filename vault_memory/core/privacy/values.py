@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from vault_memory.core.privacy.formats import is_basic
+from vault_memory.core.privacy.keys import is_random
 from vault_memory.core.text import fold, lazily
 
 
@@ -278,7 +279,7 @@ def _is_plain_number(said: Said) -> bool:
 def _is_phrase(said: Said) -> bool:
     """A quoted passphrase of four words and more, or one odd word among two: not a sentence."""
     words = said.value.split()
-    if not said.is_quoted or said.how not in ("direct", "env", "pair", "word", "han") or len(words) < 2:
+    if not said.is_quoted or said.how not in ("direct", "env", "pair", "word", "han", "space") or len(words) < 2:
         return False
     if len(words) >= 4:
         return is_phrase(said.value)
@@ -293,6 +294,59 @@ def is_phrase(value: str) -> bool:
     if any(_FUNCTION_WORDS.fullmatch(word) for word in words):
         return False
     return all(word.isalpha() and word.islower() and len(word) <= 9 for word in words)
+
+
+def is_phrase_in_a_sentence(value: str) -> bool:
+    """Whether words that a sentence may go on with (the passphrase is …) are a passphrase: no verb or adverb is."""
+    return is_phrase(value) and not any(map(_OF_A_SENTENCE.fullmatch, value.split()))
+
+
+_OF_A_SENTENCE = lazily(
+    r".{2,}(?:ed|ing|ly)|(?:not?|never|always|still|too|very|just|so|also|same|more|less|than|then|there|here|how|what"
+    r"|which|who|we|they|you|any|every|each|all|one|do|does|did|don|one|was|were|would|could|might|kept|written|lost|long"
+    r"|wrong|right|required|sent|known|shown|short|weak|strong|again|only|about|over|into|out|up|down|off|both|but|him|her)"
+)
+
+
+def is_in_groups(value: str) -> bool:
+    """Whether a code in groups (8f3k-29dk, 1234 5678) has digits in more than a word or a date has."""
+    digits = sum(char.isdigit() for char in value)
+    return digits >= 2 and not _NAMED_GROUPS.fullmatch(value)
+
+
+_NAMED_GROUPS = lazily(
+    r"[a-z]+(?:[- ][a-z]+)*[- ]v?\d{1,4}|\d{4}-\d{1,2}(?:-\d{1,2})?.*|(?:[a-z]+\d?[- ])+[a-z]+\d?"
+    r"|\d{3,4}[- ](?:[a-z]{3,8})(?:[- ][a-z]+)*"
+)
+
+
+def is_answer(value: str) -> bool:
+    """Whether folded words answer a security question, and do not say how that is done (required, hashed)."""
+    words = value.split()
+    if is_placeholder(value) or any(_is_common(word) or _FUNCTION_WORDS.fullmatch(word) for word in words):
+        return False
+    if _HAN.search(value):
+        return is_said_in_han(value, True)
+    return len(value) >= 3 and not value.isdigit() and not any(map(_OF_A_SENTENCE.fullmatch, words))
+
+
+def is_said_in_han(value: str, is_said: bool) -> bool:
+    """Whether folded Chinese words are a password: digits (四八二一), words with digits at an end (芝麻開門123), or, if
+    it `is_said` or quoted, words alone; no words of a sentence about one."""
+    if _HAN_DIGITS.fullmatch(value):
+        return True
+    if _ABOUT_HAN.search(value):
+        return False
+    return bool(_HAN_WITH_DIGITS.fullmatch(value)) or (is_said and bool(_HAN_ONLY.fullmatch(value)))
+
+
+_HAN_DIGITS = lazily(r"[零〇一二三四五六七八九两幺]{4,12}了?")
+_HAN_WITH_DIGITS = lazily(r"[\u3400-\u9fff]{2,8}\d{2,8}[!@#$]?|[A-Za-z]{0,8}\d{2,8}[\u3400-\u9fff]{2,8}")
+_HAN_ONLY = lazily(r"(?!芝麻开门|天王盖地虎)[\u3400-\u9fff]{2,10}")
+_ABOUT_HAN = lazily(
+    r"[的了是不没要在被和与或为请见问同无待忘错对改码位个字短太很必选填输设效期验什么谁哪怎吗呢吧吃给把从到看向让会能可应该如附暂已还又再就"
+    r"才只每第秒元次种名密管第号]|长度|公告|说明|确认|取消|登录|登入|安全|测试"
+)
 
 
 def _is_lone_word(said: Said, core: str) -> bool:
@@ -366,7 +420,7 @@ def is_parameter(value: str) -> bool:
     return bool(_PARAMETER.fullmatch(value))
 
 
-_PARAMETER = lazily(r"[a-z]+(?:_[a-z]+)+\d{0,4}[.,;]?|[a-z]+-\d")
+_PARAMETER = lazily(r"[a-z]+(?:_[a-z]+)+(?:_?\d{1,4})?[.,;]?|[a-z]+-\d")
 
 
 def is_destination(value: str) -> bool:
@@ -462,9 +516,14 @@ def _random_key(said: Said) -> bool:
     value = said.value.rstrip(".!?")
     if said.how not in ("direct", "env", "word", "han", "space", "joined", "cell") or not _RANDOM.fullmatch(value):
         return False
-    return len(_TURNS.findall(value)) >= 5 and not _UUID.fullmatch(value) and _key(said._replace(value=value))
+    if _UUID.fullmatch(value):
+        return said.how in ("space", "word", "han")
+    is_made = len(_TURNS.findall(value)) >= 5 or is_random(value)
+    return is_made and not _HASHED_NAME.fullmatch(value) and _key(said._replace(value=value))
 
 
+_HASHED_NAME = lazily(r"[A-Za-z]{3,}[\w\-]{0,200}-[0-9a-f]{32,64}")
+"""Of a cache: Linux-npm-2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae."""
 _RANDOM = lazily(r"(?=[A-Za-z\d+/_\-]{0,300}[A-Za-z])[A-Za-z\d+/_\-]{20,300}={0,2}")
 _UUID = lazily(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
@@ -566,12 +625,10 @@ _VOWEL = lazily(r"[aeiouAEIOU]")
 
 def _login(said: Said) -> bool:
     """The password after an account: no path, no name with a number."""
+    if said.how == "space":
+        return _beside(said)
     value = said.value.rstrip(".!?")
-    if (
-        said.how in ("space", "aside", "cell", "account", "dash", "call")
-        or len(value) < 6
-        or _SLUG.fullmatch(value.lower())
-    ):
+    if said.how in ("aside", "cell", "account", "dash", "call") or len(value) < 6 or _SLUG.fullmatch(value.lower()):
         return False
     return _is_strong(value) and value[0] not in "/(" and _password(said._replace(how="word"))
 
@@ -584,14 +641,38 @@ def _digits(said: Said) -> bool:
     return sum(c.isdigit() for c in said.value) >= 6 and not set(said.value) & set("*") and len(set(said.value)) > 2
 
 
+def _wifi(said: Said) -> bool:
+    """What is told of a network and has letters, digits and a sign is its password, and no name (HomeNet-5G)."""
+    value = said.value
+    is_told = said.how in ("direct", "word", "han") and bool(_SIGN_OF_PASSWORDS.search(value))
+    return is_told and bool(_DIGIT.search(value)) and not _NO_PASSWORD.fullmatch(value) and _password(said)
+
+
+_SIGN_OF_PASSWORDS = lazily(r"[!#$%&*@]")
+
+
+def _phrase(said: Said) -> bool:
+    """A password, or in quotes three words and more that are no sentence: "blue dog 7"."""
+    words = fold(said.value).split() if said.is_quoted else []
+    is_one = 3 <= len(words) <= 12 and all(word.isalnum() and len(word) <= 9 for word in words)
+    return (is_one and not any(_FUNCTION_WORDS.fullmatch(w) or _OF_A_SENTENCE.fullmatch(w) for w in words)) or (
+        _password(said)
+    )
+
+
 _CHECKS: dict[str, Callable[[Said], bool]] = {
     "password": _password,
     "passcode": _passcode,
+    "saying": _password,
+    "answer": _never,
+    "combination": _never,
+    "door of": _door,
+    "wifi": _wifi,
     "argument": _argument,
     "code": _code,
     "login": _login,
     "seed": _never,
-    "phrase": _password,
+    "phrase": _phrase,
     "pin": _pin,
     "one-time": _one_time,
     "totp": _never,
