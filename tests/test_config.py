@@ -123,8 +123,8 @@ query_timeout_ms = 1
 
 def test_a_model_behind_http_needs_a_name_and_an_endpoint(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"embedding\.model must be set(.|\n)*embedding\.endpoints must be set"):
-        load(tmp_path, '[embedding]\nkind = "http"\n')
-    assert load(tmp_path, '[embedding]\nkind = "local"\n').embedding_model == ""
+        load(tmp_path, "", {"VAULT_MEMORY_EMBEDDING_KIND": "http"})
+    assert load(tmp_path, "", {"VAULT_MEMORY_EMBEDDING_KIND": "local"}).embedding_model == ""
 
 
 def test_a_list_of_endpoints_may_come_from_the_environment(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_no_sensitive_value_of_the_file_is_in_force_before_a_yes(tmp_path: Path)
     config = load(tmp_path, SENSITIVE)
     assert [value.key for value in config.waiting] == [
         *("index_dir", "git.sign", "git.remote", "llm.base_url", "llm.key_env"),
-        *("embedding.model", "embedding.endpoints"),
+        *("embedding.kind", "embedding.model", "embedding.endpoints"),
         "serve.hosts",
         "serve.origins",
         *("upstream.base_url", "upstream.key_env", "upstream.anthropic_url", "upstream.anthropic_key_env"),

@@ -9,7 +9,7 @@ import pytest
 
 from vault_memory.adapters import git
 from vault_memory.core import layout
-from vault_memory.errors import HistoryError, NotFound, Unauthenticated, UsageError
+from vault_memory.errors import HistoryError, InvalidId, NotFound, Unauthenticated, UsageError
 from vault_memory.services.admin.access import caller_of, new_user_token
 from vault_memory.services.admin.users import User, rename_user, users
 from vault_memory.services.person_edits import commit_person_edits
@@ -226,3 +226,10 @@ def test_while_commits_wait_nothing_is_undone_and_nobody_renamed(vault: Vault) -
     assert [each.value for each in list_preferences(vault, "alice") if each.key == "languages"] == ["Rust"]
     rename_user(vault, "alice", "bob")
     assert vault.user_ids() == ["bob"]
+
+
+def test_an_id_that_no_commit_would_take_is_no_new_name(vault: Vault) -> None:
+    record_turn(vault, "alice", "hi")
+    with pytest.raises(InvalidId, match="would be in no commit"):
+        rename_user(vault, "alice", "A123456789")
+    assert vault.user_ids() == ["alice"]

@@ -160,3 +160,13 @@ def test_the_status_sends_nothing_of_the_vault(vault: Vault, server: EmbeddingSe
     assert [(scope.scope, scope.passages, scope.vectors) for scope in current.scopes][1] == ("memory/alice", 1, 0)
     assert all(scope.answers.startswith("offline-") and "0 of" in scope.gap for scope in current.scopes)
     assert server.texts == [["vault-memory asks whether this model answers."]]
+
+
+def test_a_secret_in_place_of_the_models_name_is_in_no_commit_message(vault: Vault, server: EmbeddingServer) -> None:
+    """The file with it waits; corrected, its commit is made with the message of the first try."""
+    key = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6"
+    choose(vault, settings(server, model=key))  # type: ignore[arg-type]
+    choose(open_vault(vault.root), settings(server, model="bge"))  # type: ignore[arg-type]
+    commits = vault.history.log([], limit=5)
+    assert "embedding by http" in "".join(entry.subject for entry in commits)
+    assert key not in "".join(entry.subject for entry in commits)
