@@ -265,9 +265,8 @@ def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None, wi
         if not folder.close_to_others(path.name):
             with folder.locked():  # two that do this at once would each remove what the other has made
                 if not folder.close_to_others(path.name):
-                    for name in beside:
-                        with contextlib.suppress(FileNotFoundError):
-                            folder.remove(name)
+                    for name in filter(folder.close_to_others, beside):
+                        folder.remove(name)
                     folder.make(path.name)
         for name in beside:
             folder.close_to_others(name)

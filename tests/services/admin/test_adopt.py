@@ -137,3 +137,9 @@ def test_at_a_terminal_it_asks_before_anything_is_written(notes: Path, answer: s
         assert code == 130 and sorted(notes.rglob("*")) == before and b"nothing was changed" in said
     else:
         assert code == 0 and ("video.mp4" in tracked(notes)) == (answer == "everything")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+def test_a_line_end_in_a_name_makes_no_rule_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "z\nmemory\nb.md").write_bytes(b"x" * 2_000_000)
+    assert "/z?memory?b.md" in plan_adoption(tmp_path).ignored

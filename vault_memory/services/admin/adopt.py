@@ -64,7 +64,8 @@ def plan_adoption(folder: Path, *, track_all: bool = False) -> Adoption:
                 continue
             left.append((path, size))
             if is_note:
-                ignored.append("/" + re.sub(r"([\\*?\[\]!# ])", r"\\\1", path.as_posix()))
+                escaped = re.sub(r"([\\*?\[\]!# ])", r"\\\1", path.as_posix())
+                ignored.append("/" + re.sub(r"[\r\n]", "?", escaped))  # no rule of git's can hold a line end
     elif not has_git:
         tracked = sum(1 for _ in _files(root))
     rules, files = starter.missing(root, ignored)
