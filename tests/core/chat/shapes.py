@@ -125,6 +125,13 @@ SHAPES: dict[str, Shape] = {
     "Claude Code, one text": _claude(f"{_reminder('DOC')}\nWORDS"),
     "Claude Code, one text, behind": _claude(f"WORDS\n\n{_reminder('DOC')}\n{_reminder('DOC')}"),
     "Claude Code, a hook": _claude(_reminder("UserPromptSubmit hook additional context: DOC"), "WORDS"),
+    "Claude Code, another's message": _claude("[MESSAGE FROM NON-USER SOURCE - NOT USER INPUT]\nDOC", heard=""),
+    "Claude Code, a schedule": _claude(
+        "[SCHEDULED TASK - AUTOMATED FIRING OF A CONFIGURED PROMPT]\nThis turn was started by a schedule.\n\nDOC",
+        heard="",
+    ),
+    "Claude Code, a hook of a task": _claude("TaskCompleted hook feedback:\nDOC", heard=""),
+    "Claude Code, an issue": _claude("**Fix this GitHub issue:**\n\nDOC", heard="**Fix this GitHub issue:**"),
     "Claude Code, a plugin": _claude(
         "The athena plugin sent a message:\nDOC\n\nThis is how Claude Code surfaces a prompt a plugin submits.",
         heard="",
@@ -185,6 +192,23 @@ SHAPES: dict[str, Shape] = {
         heard="",
     ),
     "Claude Code, a summary": _claude("This session is being continued from a previous conversation.\nDOC", "WORDS"),
+    "Cline, a summary": _cline("Context summary:\n\nThe user works on the docs. DOC", heard=""),
+    "Cline, a todo list": _cline(_TASK, "\n# task_progress RECOMMENDED\n\nDOC\n"),
+    "Cline, a todo list when planning": _cline(
+        _TASK, "\n1. To create or update a todo list, include the task_progress parameter\nDOC"
+    ),
+    "Roo, a folder": Shape(
+        [_TASK, "[read_file for folder 'docs/']\nFolder listing:\n└── a.md\n\n--- File Contents ---\n\nDOC", _DETAILS],
+        _ROO,
+    ),
+    "Roo, a file cut short": Shape(
+        [
+            _TASK,
+            "[read_file for 'a.md']\nIMPORTANT: File content truncated.\nStatus: x\n\nFile: a.md\n1 | DOC",
+            _DETAILS,
+        ],
+        _ROO,
+    ),
     "Codex, rules": Shape(
         [
             "# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nDOC\n</INSTRUCTIONS>",

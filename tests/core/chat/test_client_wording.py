@@ -161,6 +161,9 @@ def test_a_request_that_a_client_makes_on_its_own(text: str) -> None:
         "You are a file search specialist agent. You excel at thoroughly navigating codebases.",
         "Act as an expert software developer and make changes to source code.",
         "Enhance existing notes using additional context provided from audio transcription.",
+        "You are a helpful assistant for our team.\nYou are a sub-agent working on a part of a larger task.",
+        "You are Open WebUI's private memory reviewer. Return only valid JSON.",
+        "You are a helpful AI assistant tasked with summarizing conversations.\n\nDo not call any tools.",
     ],
 )
 def test_a_request_that_a_client_makes_on_its_own_as_its_instructions_say(instructions: str) -> None:
@@ -376,9 +379,14 @@ def test_a_request_without_tools_is_the_clients_own_where_a_turn_has_some(
 def test_requests_of_the_codex_app_are_its_own(text: str) -> None:
     found = heard(text, headers={"originator": "Codex Desktop", "session-id": "s"})
     assert found is None or found.is_housekeeping
+    bare = read_request({"messages": [{"role": "user", "content": BAIT}]}, (), {"originator": "Codex Desktop"})
+    assert bare is not None and bare.is_housekeeping, "it has no tools"
     thread = {"x-codex-turn-metadata": json.dumps({"request_kind": "turn", "thread_source": "system"})}
     found = heard(BAIT, headers={"session-id": "s", **thread})
     assert found is not None and found.is_housekeeping
+    other = {"x-codex-turn-metadata": json.dumps({"request_kind": "turn", "thread_source": "an editor"})}
+    found = heard(BAIT, headers={"session-id": "s", **other})
+    assert found is not None and not found.is_housekeeping
 
 
 def test_a_prompt_that_the_model_has_scheduled_is_nobodys() -> None:
@@ -399,3 +407,19 @@ def test_what_is_typed_while_claude_code_works_is_heard_in_both_of_its_wordings(
         )
         found = heard([result, reminder], ASKED, call, headers={"user-agent": "claude-cli/2.1"})
         assert found is not None and found.words == "hi"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CRITICAL: This summarization request is a SYSTEM OPERATION, not a user message.\nSummarize.",
+        "Hold on, before you continue I need you to write me a checkpoint of everything so far. Your context …",
+        "Hold on again, update your checkpoint. Merge the new messages into it.",
+        "Please provide a concise summary of our conversation so far, capturing the key context, decisions made, …",
+        "Summarize this session for continuation. Be concise and factual.",
+        "### Task:\nSummarize the conversation history that will be compacted out of the active chat context.",
+    ],
+)
+def test_a_summary_that_a_client_asks_for_is_no_turn(text: str) -> None:
+    found = heard(text, *answered())
+    assert found is None or found.is_housekeeping

@@ -165,7 +165,7 @@ def test_words_that_only_look_like_a_clients_stay_whole(words: str) -> None:
         "Here is the query:\n\nselect 1\n\nWhy is it slow?",
         "Conversation:\nA: hi\nB: ho\n\nWhat does B mean?",
         "Validation feedback:\nI like it. What do you think?",
-        "# Files mentioned in the ticket:\n\na.md",
+        "# Files mentioned in the branch:\n\na.md",
         "Which of these is better?\n---\nSELECTIONS are on page 2.",
         "Write a new summary:",
     ],

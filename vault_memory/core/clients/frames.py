@@ -54,8 +54,9 @@ _OWN_LABEL = re.compile(
 """A label of a person's own."""
 _SHOWS_PROSE = re.compile(
     r"\b(?:this|that|these|the|my|following|below|an?) (?:\w+ ){0,2}(?:e-?mails?|mails?|letters?|messages?|texts?"
-    r"|paragraphs?|essays?|articles?|documents?|reviews?|posts?|transcripts?|chats?|conversations?|drafts?|pages?|poems?|readme)\b"
-    r"|[这這那以此][^:：]{0,6}(?:信|[邮郵]件|[文段稿诗詩]|[讯訊]息|消息|[内內]容|[报報]告|[评評][论論]|[对對][话話])",
+    r"|paragraphs?|essays?|articles?|documents?|reviews?|posts?|transcripts?|drafts?|pages?|poems?|readme"
+    r"|issues?|tickets?|threads?|feedback|specs?)\b|\b(?:issue|thread|feedback) (?:from|by|of)\b"
+    r"|[这這那以此][^:：]{0,6}(?:信|[邮郵]件|[文段稿诗詩]|[讯訊]息|消息|[内內]容|[报報]告|[评評][论論]|[工][单單]|反馈|回饋|[帖贴貼]|issue)",
     re.IGNORECASE,
 )
 """An announced text in which somebody may speak."""
@@ -92,7 +93,7 @@ def end_of_typed(text: str, *, is_known: bool = False) -> int:
         line = found[0].strip()
         if _TAG.match(line):
             return found.start()
-        if is_known and line[-1] in ":：" and _SHOWS_PROSE.search(line):
+        if is_known and line.rstrip("*_ ")[-1:] in (":", "：") and _SHOWS_PROSE.search(line):
             return found.end()
         if not is_known and _is_mark(line, is_paragraph=text.endswith("\n\n", 0, found.start())):
             return found.start() + _typed_before(found[0])

@@ -99,7 +99,7 @@ def rules_for(
 ) -> Rules:
     """The rules for a request with these headers (by name, in lower case) and instructions; `own` and `asides` are
     a person's additions. A client shows itself in its first instructions only: later ones may be a file."""
-    signs = [f"{name}: {value[:MAX_SIGN_CHARS]}" for name, value in (headers or {}).items()]
+    signs = [f"{name}: {value[:MAX_SIGN_CHARS].lower()}" for name, value in (headers or {}).items()]
     first = next((text for text in instructions if not text.startswith(_BILLING)), "")
     signs.append(f"instructions: {first.strip()[:MAX_SIGN_CHARS]}")
     known = tuple(
@@ -118,15 +118,26 @@ def is_of_nobody(headers: Mapping[str, str]) -> bool:
     """Whether the headers say that no person speaks: an agent gives an order, or the client wants a summary."""
     if any(headers.get(name) for name in _headers()["agent"]):
         return True
-    return any(not _is_spoken(headers.get(name), spoken) for name, spoken in _headers()["spoken"].items())
+    spoken = all(
+        said.get(key, values[0]) in values
+        for name, members in _headers()["spoken"].items()
+        for said in (_members(headers.get(name)),)
+        for key, values in members.items()
+    )
+    return not spoken or any(
+        _members(headers.get(name)).get(key) in values
+        for name, members in _headers()["unspoken"].items()
+        for key, values in members.items()
+    )
 
 
-def _is_spoken(header: str | None, spoken: Mapping[str, Sequence[str]]) -> bool:
+def _members(header: str | None) -> Mapping[str, Any]:
+    """The members of a header with JSON; none if it cannot be read."""
     try:
         said = json.loads(header) if header else None
     except (ValueError, RecursionError):
-        return True  # it says nothing
-    return not isinstance(said, Mapping) or all(said.get(key, values[0]) in values for key, values in spoken.items())
+        return {}
+    return said if isinstance(said, Mapping) else {}
 
 
 @cache
