@@ -3,8 +3,8 @@
     python benchmarks/judge_training.py [--compare]
 
 1. Each turn is proposed from, generously (`proposals`); a proposal that a label expects is right, one that a label
-   makes optional is left out, every other is wrong. Logistic regressions learn a weight for each feature: one for all
-   styles together, one for each other head.
+   makes optional is left out, every other is wrong. Linear support vector machines learn a weight for each feature: one
+   for all styles together, one for each other head, one for the turn as a whole (does it hold any preference?).
 2. The rules are nearly perfect on turns that they were tuned on. So the last step, which joins a score with the rules'
    own opinion, is learned only on turns that the rules have never seen (`UNSEEN`), from scores of weights that have not
    seen their part either (blocks of turns, `BLOCKS` parts).
@@ -21,6 +21,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from labels import Score, satisfies, score
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from vault_memory.core.extraction import load_lexicon
@@ -36,7 +38,7 @@ from vault_memory.core.extraction.judge import verdicts
 from vault_memory.core.extraction.judge.hearing import proposals_of
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.judge.verdicts import Verdict
-from vault_memory.core.extraction.judge.weights import BITS, FILE, ZERO, packed
+from vault_memory.core.extraction.judge.weights import BITS, FILE, ZERO, Evidence, packed
 from vault_memory.core.extraction.rules import read_turn, signals_of
 from vault_memory.core.profile import Signal
 
@@ -56,30 +58,39 @@ UNSEEN = (
     "waiting-q-en",
     "waiting-q-zh",
     "plain-r",
+    "plain-s-zh",
+    "plain-s-en",
+    "kept-t-zh",
+    "kept-t-en",
 )
 BLOCKS, BLOCK_TURNS = 5, 20
-STRENGTH = {"style": 125.0, "technology": 250.0, "name": 75.0, "statement": 75.0}
+STRENGTH = {"turn": 0.25, "style": 1.3, "technology": 2.6, "name": 0.8, "statement": 0.8, "removal": 0.8}
 """The inverse of the regularisation, by kind."""
 LAST_STRENGTH = 1.0
 UNSEEN_WEIGHT = 4.0
 """Of a turn that the rules have not seen, against one that they were tuned on: there they look surer than they are."""
-WRITE, SUGGEST = 0.64, 0.36
+WRITE, SUGGEST = 0.62, 0.3
 SIZE = 1 << BITS
 Turn = dict[str, Any]
 
 
 @dataclass
 class Example:
-    """A proposal of a turn; `label`: 1 right, 0 wrong, -1 neither."""
+    """A proposal of a turn, or the turn as a whole (`proposal` is None); `label`: 1 right, 0 wrong, -1 neither."""
 
     turn: int
-    proposal: Proposal
+    proposal: Proposal | None
+    evidence: Evidence
     label: int
 
     @property
+    def kind(self) -> str:
+        return self.proposal.kind if self.proposal else "turn"
+
+    @property
     def model(self) -> str:
-        """The regression that it belongs to."""
-        return "styles" if self.proposal.kind == "style" else self.proposal.evidence.head
+        """The model that it belongs to."""
+        return "styles" if self.kind == "style" else self.evidence.head
 
 
 def read(names: Iterable[str]) -> list[Turn]:
@@ -98,8 +109,11 @@ def examples(turns: Sequence[Turn]) -> tuple[list[Example], list[list[Signal]]]:
         heard = read_turn(turn["user_msg"], turn["assistant_msg"] or "", turn["existing"], load_lexicon())
         signals = signals_of(heard) if heard else []
         ruled.append(signals)
-        for proposal in proposals_of(heard, signals) if heard else []:
-            found.append(Example(number, proposal, label_of(turn, proposal.signal)))
+        if heard:
+            proposals = proposals_of(heard, signals)
+            for proposal in proposals:
+                found.append(Example(number, proposal, proposal.evidence, label_of(turn, proposal.signal)))
+            found.append(Example(number, None, proposals.whole, int(bool(turn["expect"]))))
     return found, ruled
 
 
@@ -110,19 +124,19 @@ def label_of(turn: Turn, signal: Signal) -> int:
 
 
 def matrix(rows: Sequence[Example]) -> tuple[csr_matrix, dict[str, int]]:
-    """The features of examples of one regression; and where each table begins. A bias for each head comes last."""
-    names = sorted({table for row in rows for table, _ in row.proposal.evidence.tables})
+    """The features of examples of one model; and where each table begins. A bias for each head comes last."""
+    names = sorted({table for row in rows for table, _ in row.evidence.tables})
     starts = {name: at * SIZE for at, name in enumerate(names)}
-    heads = {name: at for at, name in enumerate(sorted({row.proposal.evidence.head for row in rows}))}
+    heads = {name: at for at, name in enumerate(sorted({row.evidence.head for row in rows}))}
     columns, values, ends = [], [], [0]
     for row in rows:
         size = 1
-        for table, features in row.proposal.evidence.tables:
+        for table, features in row.evidence.tables:
             places = np.array(sorted(features.places), dtype=np.int64)
             columns.append(places + starts[table])
             values.append(np.full(len(places), 1.0 / np.sqrt(max(1, len(places)))))
             size += len(places)
-        columns.append(np.array([len(names) * SIZE + heads[row.proposal.evidence.head]]))
+        columns.append(np.array([len(names) * SIZE + heads[row.evidence.head]]))
         values.append(np.ones(1))
         ends.append(ends[-1] + size)
     width = len(names) * SIZE + len(heads)
@@ -130,14 +144,20 @@ def matrix(rows: Sequence[Example]) -> tuple[csr_matrix, dict[str, int]]:
 
 
 def fitted(features: csr_matrix, labels: np.ndarray, counts: np.ndarray, kind: str) -> np.ndarray:
-    """The weights of one regression. A feature of one example only gets none; the last columns are biases."""
+    """The weights of one model. A feature of one example only gets none; the last columns are biases.
+
+    A feature counts by its rareness (the logarithm of examples / examples with it), which goes into its weight.
+    """
     usable = labels >= 0
-    seen = np.asarray((features[usable] != 0).sum(0)).ravel()
+    known = features[usable]
+    seen = np.bincount(known.indices, minlength=features.shape[1])
     kept = np.flatnonzero(seen >= 2)
-    model = LogisticRegression(C=STRENGTH[kind], max_iter=2000, tol=1e-6, fit_intercept=False)
-    model.fit(features[usable][:, kept], labels[usable], sample_weight=counts[usable])
+    rareness = np.log((1 + known.shape[0]) / (1 + seen[kept]))
+    rareness /= np.average(rareness, weights=seen[kept])
+    model = LinearSVC(C=STRENGTH[kind], tol=0.01, max_iter=3000, fit_intercept=False, dual=True, random_state=0)
+    model.fit(known[:, kept].multiply(rareness).tocsr(), labels[usable], sample_weight=counts[usable])
     weights: np.ndarray = np.zeros(features.shape[1])
-    weights[kept] = model.coef_[0]
+    weights[kept] = model.coef_[0] * rareness
     return weights
 
 
@@ -166,60 +186,71 @@ def unseen_scores(rows: Sequence[Example], turns: Sequence[Turn]) -> np.ndarray:
         for block in range(BLOCKS):
             held = (blocks == block) & is_unseen
             if held.any():
-                weights = fitted(features[~held], labels[~held], counts[~held], mine[0].proposal.kind)
+                weights = fitted(features[~held], labels[~held], counts[~held], mine[0].kind)
                 scores[np.array(numbers)[held]] = features[held].dot(weights)
     return scores
 
 
-def last_step(rows: Sequence[Example], scores: np.ndarray) -> dict[str, float]:
-    """The numbers of `verdicts.last_step`, from examples with scores that had not seen them."""
-    usable = [number for number, row in enumerate(rows) if row.label >= 0]
+def steps_of(rows: Sequence[Example], scores: np.ndarray) -> list[dict[str, float]]:
+    """The numbers of the last step (`verdicts.last_step`) of each proposal. The last example of a turn is the turn as a
+    whole, which has none."""
+    steps: list[dict[str, float]] = []
+    for _, group in groupby(zip(rows, scores, strict=True), key=lambda pair: pair[0].turn):
+        *pairs, (_, whole) = group
+        proposals = [row.proposal for row, _ in pairs if row.proposal]
+        found = verdicts.last_step(proposals, [float(score) for _, score in pairs], float(whole))
+        steps += [*(dict(zip(step.names, step.values, strict=True)) for step in found), {}]
+    return steps
+
+
+def last_step(rows: Sequence[Example], steps: Sequence[dict[str, float]]) -> dict[str, float]:
+    """What each number of the last step is worth, from examples with scores that had not seen them."""
+    usable = [number for number, row in enumerate(rows) if row.label >= 0 and row.proposal]
     vectorizer = DictVectorizer()
-    features = vectorizer.fit_transform(
-        [verdicts.last_step(rows[number].proposal, float(scores[number])) for number in usable]
-    )
+    features = vectorizer.fit_transform([steps[number] for number in usable])
     model = LogisticRegression(C=LAST_STRENGTH, max_iter=5000, tol=1e-8, fit_intercept=False)
     model.fit(features, [rows[number].label for number in usable])
     return dict(zip(vectorizer.get_feature_names_out(), map(rounded, model.coef_[0]), strict=True))
 
 
-def chances(rows: Sequence[Example], scores: np.ndarray, step: Mapping[str, float]) -> np.ndarray:
-    logits = [
-        sum(step.get(name, 0.0) * value for name, value in verdicts.last_step(row.proposal, float(score)).items())
-        for row, score in zip(rows, scores, strict=True)
-    ]
+def chances(steps: Sequence[dict[str, float]], learned: Mapping[str, float]) -> np.ndarray:
+    logits = [sum(learned.get(name, 0.0) * value for name, value in step.items()) for step in steps]
     result: np.ndarray = 1.0 / (1.0 + np.exp(-np.array(logits)))
     return result
+
+
+def unseen_chances(rows: Sequence[Example], scores: np.ndarray, turns: Sequence[Turn]) -> np.ndarray:
+    """The chances of examples, by last steps that have not seen their block."""
+    steps = steps_of(rows, scores)
+    blocks = np.array([turns[row.turn]["block"] for row in rows])
+    found = np.zeros(len(rows))
+    for block in range(BLOCKS):
+        others = [number for number in range(len(rows)) if blocks[number] != block]
+        learned = last_step([rows[number] for number in others], [steps[number] for number in others])
+        held = np.flatnonzero(blocks == block)
+        found[held] = chances([steps[number] for number in held], learned)
+    return found
 
 
 def heard(
     rows: Sequence[Example], scores: np.ndarray, found: np.ndarray, write: float, suggest: float
 ) -> dict[int, list[Verdict]]:
     """The verdicts of each turn."""
-    by_turn: dict[int, dict[tuple[str, str], Verdict]] = {}
+    by_turn: dict[int, list[Verdict]] = {}
     for row, value, chance in zip(rows, scores, found, strict=True):
-        verdict = Verdict(row.proposal, float(value), float(chance))
-        name = row.proposal.signal.key, row.proposal.signal.value
-        best = by_turn.setdefault(row.turn, {})
-        if name not in best or best[name].chance < verdict.chance:
-            best[name] = verdict
-    return {
-        turn: list(verdicts.decided(sorted(best.values(), key=lambda v: -v.chance), write, suggest))
-        for turn, best in by_turn.items()
-    }
+        if row.proposal:
+            by_turn.setdefault(row.turn, []).append(Verdict(row.proposal, float(value), float(chance)))
+    return {turn: list(verdicts.decided(verdicts.best_of(each), write, suggest)) for turn, each in by_turn.items()}
 
 
-def measured(
-    turns: Sequence[Turn], numbers: Iterable[int], said: Mapping[int, list[Verdict]], ruled: Sequence[list[Signal]]
-) -> tuple[Score, Score]:
+def measured(turns: Sequence[Turn], numbers: Iterable[int], said: Mapping[int, list[Verdict]]) -> tuple[Score, Score]:
     """The score of what is written, and of that with suggestions."""
     written, with_suggestions = Score(), Score()
     for number in numbers:
-        removed = [signal for signal in ruled[number] if signal.op == "remove"]
         sure = [v.proposal.signal for v in said.get(number, []) if v.decision == "written"]
         maybe = [v.proposal.signal for v in said.get(number, []) if v.decision == "suggested"]
-        written += score(turns[number], sure + removed)
-        with_suggestions += score(turns[number], sure + maybe + removed)
+        written += score(turns[number], sure)
+        with_suggestions += score(turns[number], sure + maybe)
     return written, with_suggestions
 
 
@@ -246,13 +277,7 @@ def report(
     """The rules alone and the judge on the unseen turns; the last step of each block is learned on the others."""
     unseen = [row for row in rows if turns[row.turn]["file"] in UNSEEN]
     values = np.array([value for row, value in zip(rows, scores, strict=True) if turns[row.turn]["file"] in UNSEEN])
-    blocks = np.array([turns[row.turn]["block"] for row in unseen])
-    found = np.zeros(len(unseen))
-    for block in range(BLOCKS):
-        others = np.flatnonzero(blocks != block)
-        step = last_step([unseen[number] for number in others], values[others])
-        held = np.flatnonzero(blocks == block)
-        found[held] = chances([unseen[number] for number in held], values[held], step)
+    found = unseen_chances(unseen, values, turns)
     yield f"{'':28}{'precision':>10}{'recall':>8}{'none_fp':>9}{'with suggestions: recall':>26}{'none':>7}"
     for name, files in (*((name, (name,)) for name in UNSEEN), ("all", UNSEEN)):
         numbers = [number for number, turn in enumerate(turns) if turn["file"] in files]
@@ -260,7 +285,7 @@ def report(
         yield f"{name + ', rules alone':28}{alone.precision:10.3f}{alone.recall:8.3f}{alone.none_fp:9.3f}"
         for write in (0.5, 0.55, 0.6, WRITE, 0.7) if name == "all" else (WRITE,):
             said = heard(unseen, values, found, write, SUGGEST)
-            sure, maybe = measured(turns, numbers, said, ruled)
+            sure, maybe = measured(turns, numbers, said)
             suggested = sum(
                 any(v.decision == "suggested" for v in said.get(number, []))
                 for number in numbers
@@ -270,12 +295,33 @@ def report(
                 f"{f'{name}, judge from {write}':28}{sure.precision:10.3f}{sure.recall:8.3f}{sure.none_fp:9.3f}"
                 f"{maybe.recall:26.3f}{suggested / max(1, sure.none):7.3f}"
             )
+    named = {row.turn for row in unseen if row.kind == "removal"}
+    judge = {
+        number: [verdict.proposal.signal for verdict in said if verdict.decision == "written"]
+        for number, said in heard(unseen, values, found, WRITE, SUGGEST).items()
+    }
+    for who, signals in (("rules alone", dict(enumerate(ruled))), ("judge", judge)):
+        yield f"taken back, {who}: {taken_back(turns, {number: signals[number] for number in named})}"
+
+
+def taken_back(turns: Sequence[Turn], signals: Mapping[int, Sequence[Signal]]) -> str:
+    """How many removals that labels expect are found, and in how many turns one that no label allows."""
+    expected = found = wrong = 0
+    for number, said in signals.items():
+        removed = [signal for signal in said if signal.op == "remove"]
+        labels = [label for label in turns[number]["expect"] if label["op"] == "remove"]
+        expected += len(labels)
+        found += sum(any(satisfies(label, signal) for signal in removed) for label in labels)
+        problems = score(turns[number], said).problems
+        wrong += any(kind == "wrong" and what.startswith("remove ") for kind, what in problems)
+    return f"{found} of {expected}; falsely in {wrong} of {len(signals)} turns that name a stored value"
 
 
 def trained(turns: Sequence[Turn], rows: Sequence[Example], scores: np.ndarray) -> bytes:
     """The bytes of the file."""
     unseen = np.array([turns[row.turn]["file"] in UNSEEN for row in rows])
-    step = last_step([row for row, held in zip(rows, unseen, strict=True) if held], scores[unseen])
+    known = [row for row, held in zip(rows, unseen, strict=True) if held]
+    step = last_step(known, steps_of(known, scores[unseen]))
     tables: dict[str, bytes] = {}
     scales: dict[str, float] = {}
     biases: dict[str, float] = {}
@@ -290,16 +336,16 @@ def trained(turns: Sequence[Turn], rows: Sequence[Example], scores: np.ndarray) 
 def tables_of(
     rows: Sequence[Example], turns: Sequence[Turn]
 ) -> tuple[dict[str, bytes], dict[str, float], dict[str, float]]:
-    """The tables of one regression in bytes, what a step of each is worth, and the bias of each head."""
+    """The tables of one model in bytes, what a step of each is worth, and the bias of each head."""
     features, starts = matrix(rows)
     counts = np.where([turns[row.turn]["file"] in UNSEEN for row in rows], UNSEEN_WEIGHT, 1.0)
-    weights = fitted(features, np.array([row.label for row in rows]), counts, rows[0].proposal.kind)
+    weights = fitted(features, np.array([row.label for row in rows]), counts, rows[0].kind)
     tables, scales = {}, {}
     for name, start in starts.items():
         table = weights[start : start + SIZE]
         scales[name] = rounded(np.abs(table).max() / (ZERO - 1)) or 1.0
         tables[name] = (np.round(table / scales[name]).astype(np.int64) + ZERO).astype(np.uint8).tobytes()
-    heads = sorted({row.proposal.evidence.head for row in rows})
+    heads = sorted({row.evidence.head for row in rows})
     return tables, scales, dict(zip(heads, map(rounded, weights[len(starts) * SIZE :]), strict=True))
 
 

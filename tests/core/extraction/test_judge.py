@@ -6,11 +6,22 @@ import subprocess
 import sys
 from importlib import resources
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from vault_memory.core.extraction import explain, extract, extract_by_rules, why_nothing
-from vault_memory.core.extraction.judge.weights import FILE, WeightsDamaged, shipped, unpacked
+from vault_memory.core.extraction.judge.proposals import Kind, Origin, Proposal
+from vault_memory.core.extraction.judge.verdicts import LEAST, Verdict, decided, last_step
+from vault_memory.core.extraction.judge.weights import (
+    FILE,
+    NO_FEATURES,
+    Evidence,
+    WeightsDamaged,
+    shipped,
+    unpacked,
+)
+from vault_memory.core.profile import Signal
 
 ROOT = Path(__file__).parents[3]
 MAX_BYTES = 2_000_000
@@ -197,3 +208,52 @@ def test_who_only_names_a_stored_value_takes_nothing_back(sentence: str) -> None
 def test_what_is_taken_back_is_removed() -> None:
     heard = extract("忘掉我說過的 Docker", "", {"tools": ["Docker", "Git"]})
     assert [(s.op, s.value, s.is_suggestion) for s in heard] == [("remove", "Docker", False)]
+
+
+def verdict(
+    key: str, op: Literal["set", "add", "remove"], value: str, chance: float, origin: Origin = "rule"
+) -> Verdict:
+    kind: Kind = "removal" if op == "remove" else "technology"
+    return Verdict(
+        Proposal(Signal(key, op, value, "explicit"), kind, origin, Evidence("", NO_FEATURES), 0, 1), 0, chance
+    )
+
+
+def test_what_is_taken_back_must_be_surer_than_what_is_added() -> None:
+    """To lose a value costs more than to miss that one is gone; what the rules do not take back stays."""
+    said = [
+        verdict("tools", "remove", "Vim", 0.9, "named"),
+        verdict("tools", "add", "Git", 0.65),
+        verdict("tools", "remove", "Docker", 0.65),
+    ]
+    assert [each.decision for each in decided(said, 0.6, 0.4)] == ["left out", "written", "suggested"]
+
+
+def test_the_only_value_of_a_key_is_replaced_rather_than_removed() -> None:
+    said = [verdict("display_name", "remove", "Kat", 0.95), verdict("display_name", "set", "Katarzyna", 0.7)]
+    found = [(v.proposal.signal.op, v.decision) for v in decided(said, 0.6, 0.4)]
+    assert found == [("set", "written"), ("remove", "left out")]
+
+
+def test_the_last_step_knows_what_else_there_is_in_the_turn() -> None:
+    """Of each proposal: the score of the turn, the best other score for its key, and the best for another key."""
+    proposals = [verdict(key, "add", name, 0.5).proposal for key, name in (("tools", "Git"), ("tools", "Docker"))]
+    proposals.append(verdict("languages", "add", "Go", 0.5).proposal)
+    found = last_step(proposals, [1.0, 2.0, -1.0], 0.5)
+    steps = [dict(zip(step.names, step.values, strict=True)) for step in found]
+    others = [(step["same key technology"], step["other keys technology"]) for step in steps]
+    assert others == [(2.0, -1.0), (1.0, -1.0), (LEAST, 2.0)]
+    assert {step["turn technology"] for step in steps} == {0.5}
+
+
+@pytest.mark.parametrize(
+    ("message", "tool"),
+    [
+        ("請把 Excel 裡的空白列移除", "Excel"),
+        ("delete the Docker container that hangs", "Docker"),
+    ],
+)
+def test_who_clears_something_in_a_tool_keeps_the_tool(message: str, tool: str) -> None:
+    """The rules take it back; the judge has learned from turns that name a stored value and keep it."""
+    assert ("remove", tool) in [(s.op, s.value) for s in extract_by_rules(message, "", {"tools": [tool]})]
+    assert [s.op for s in extract(message, "", {"tools": [tool]}) if not s.is_suggestion and s.op == "remove"] == []

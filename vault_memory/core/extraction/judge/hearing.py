@@ -1,6 +1,6 @@
 """What a turn says about its person: the rules propose, the judge decides.
 
-Without usable weights (`problem`) the rules alone answer. What the rules take back is never judged, and nothing else is
+Without usable weights (`problem`) the rules alone answer. What the rules take back is judged, too; nothing else is
 taken back: whoever only names a stored value must not lose it.
 """
 
@@ -36,13 +36,11 @@ def extract(
     if turn is None:
         return []
     weights = weights or shipped()
-    ruled = rules.signals_of(turn)
+    ruled = [each for each in rules.signals_of(turn) if each.op == "remove" or not is_private(each.value)]
     if isinstance(weights, WeightsDamaged):
         return ruled
-    ruled = [signal for signal in ruled if signal.op == "remove" or not is_private(signal.value)]
-    removed = [signal for signal in ruled if signal.op == "remove"]
     kept = [verdict for verdict in _verdicts(turn, ruled, weights) if verdict.decision != "left out"]
-    found = [
+    return [
         replace(
             verdict.proposal.signal,
             quote=turn.quote(verdict.proposal.start, verdict.proposal.end),
@@ -50,7 +48,6 @@ def extract(
         )
         for verdict in sorted(kept, key=lambda each: (each.proposal.start, each.proposal.offset))
     ]
-    return [*found, *removed]
 
 
 def explain(
@@ -96,17 +93,16 @@ def problem() -> str | None:
     return f"judge: {weights}; the rules alone decide" if isinstance(weights, WeightsDamaged) else None
 
 
-def proposals_of(turn: rules.HeardTurn, ruled: list[Signal]) -> list[Proposal]:
-    """What there is to judge in a turn: nothing that the rules take back in it."""
-    scene = Scene(turn.message, turn.clauses, turn.reply, turn.existing, turn.lexicon)
-    removed = {(signal.key, signal.value) for signal in ruled if signal.op == "remove"}
-    return [each for each in Proposals(scene, ruled) if (each.signal.key, each.signal.value) not in removed]
+def proposals_of(turn: rules.HeardTurn, ruled: list[Signal]) -> Proposals:
+    """What there is to judge in a turn."""
+    return Proposals(Scene(turn.message, turn.clauses, turn.reply, turn.existing, turn.lexicon), ruled)
 
 
 def _verdicts(turn: rules.HeardTurn, ruled: list[Signal], weights: Weights) -> list[Verdict]:
+    proposals = proposals_of(turn, ruled)
     likely = [
         verdict
-        for verdict in judged(proposals_of(turn, ruled), weights)
+        for verdict in judged([*proposals], proposals.whole, weights)
         if verdict.chance < weights.suggest or not _is_kept_out(verdict.proposal, turn)
     ]
     return list(decided(likely, weights.write, weights.suggest))

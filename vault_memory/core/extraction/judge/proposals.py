@@ -3,7 +3,7 @@
 The rules propose what they would write; the same rules propose once more, with every clause taken at its word
 (whoever speaks, asked or not, now or once: `loose`). Each value of a style, each technology, language, place and name
 that the turn names is a proposal, and so is each clause, as a topic, project, weakness or strength, and each sentence,
-as a note.
+as a note; and the removal of each stored value that the turn names, of which the judge learns when one is only named.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Literal
 
-from vault_memory.core.extraction import person, skills, styles, topics
+from vault_memory.core.extraction import person, rules, skills, styles, topics
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.judge import features
 from vault_memory.core.extraction.judge.scene import Scene, Span
@@ -23,11 +23,11 @@ from vault_memory.core.profile import FIELDS, Signal, Strength
 from vault_memory.core.text import chinese_of, fold, lazily
 
 Origin = Literal["rule", "loose", "named", "words"]
-Kind = Literal["style", "technology", "name", "statement"]
+Kind = Literal["style", "technology", "name", "statement", "removal"]
 CHOICES = ("theme", "response_style", "code_style", "examples", "design_style", "level")
 """The keys whose every value is a proposal."""
 STATEMENTS = ("current_projects", "recent_topics", "weaknesses", "strengths", "note")
-MAX_CLAUSES, MAX_MENTIONS, MAX_NAMES, MIN_CHARS = 12, 4, 6, 4
+MAX_CLAUSES, MAX_MENTIONS, MAX_NAMES, MAX_REMOVALS, MIN_CHARS = 12, 4, 6, 12, 4
 _LEVELS = ("beginner", "intermediate", "advanced")
 
 
@@ -49,11 +49,11 @@ class Proposal:
 
 
 class Proposals:
-    """The proposals of one turn; `ruled` are the signals of the rules."""
+    """The proposals of one turn; `ruled` are the signals of the rules. `whole`: what there is to judge the turn by."""
 
     def __init__(self, scene: Scene, ruled: Iterable[Signal]) -> None:
         self._scene = scene
-        self._ruled = [signal for signal in ruled if signal.op != "remove"]
+        self._ruled = list(ruled)
         self._loose = list(_taken_at_their_word(scene))
 
     def __iter__(self) -> Iterator[Proposal]:
@@ -62,10 +62,15 @@ class Proposals:
             yield from self._technologies()
             yield from self._names()
             yield from self._statements()
+            yield from self._removals()
 
     @cached_property
     def _turn(self) -> Features:
         return Features(features.of_turn(self._scene))
+
+    @property
+    def whole(self) -> Evidence:
+        return Evidence("turn", self._turn)
 
     @cached_property
     def _surroundings(self) -> Features:
@@ -105,7 +110,7 @@ class Proposals:
 
     def _rules_choose(self, key: str) -> bool:
         """Whether the rules give a key a value."""
-        return any(other.key == key for other in self._ruled)
+        return any(other.key == key and other.op != "remove" for other in self._ruled)
 
     @cached_property
     def _mentions(self) -> dict[tuple[str, str], list[tuple[int, int, int, str]]]:
@@ -146,7 +151,7 @@ class Proposals:
         scene, written = self._scene, self._scene.message.written
         seen: set[tuple[str, str]] = set()
         for span in scene.languages:
-            tag = chinese_of(written) if span.name == "zh" else span.name
+            tag = self._exact(chinese_of(written) if span.name == "zh" else span.name)
             seen.add(("language", tag))
             yield from self._named("language", tag, span, "name", "language", self._strength(span.start))
         for span in _places(scene):
@@ -159,7 +164,7 @@ class Proposals:
                 span = Span(*match.span(), "", match[0])
                 yield from self._named("display_name", match[0], span, "name", "display_name", "explicit")
         for signal, clause in (*((each, None) for each in self._ruled), *self._loose):
-            if signal.key not in ("language", "timezone", "display_name"):
+            if signal.op == "remove" or signal.key not in ("language", "timezone", "display_name"):
                 continue
             if (signal.key, fold(signal.value) if signal.key == "display_name" else signal.value) not in seen:
                 seen.add((signal.key, fold(signal.value) if signal.key == "display_name" else signal.value))
@@ -169,6 +174,11 @@ class Proposals:
                 yield from self._named(
                     signal.key, signal.value, Span(start, end, "", signal.value), "name", signal.key, signal.strength
                 )
+
+    def _exact(self, tag: str) -> str:
+        """The language as the rules name it, if they name it with its script or region: zh-TW for zh."""
+        named = (signal.value for signal in self._ruled if signal.key == "language")
+        return next((value for value in named if value.startswith(f"{tag}-")), tag)
 
     def _strength(self, offset: int) -> Strength:
         number = self._scene.clause_at(offset)
@@ -195,7 +205,7 @@ class Proposals:
         taken: set[tuple[str, int]] = set()
         for origin, signals in (("rule", [(each, None) for each in self._ruled]), ("loose", self._loose)):
             for signal, clause in signals:
-                if signal.key not in STATEMENTS:
+                if signal.op == "remove" or signal.key not in STATEMENTS:
                     continue
                 holder = clause or self._quoted(signal)
                 first = scene.clauses.index(holder)
@@ -246,10 +256,55 @@ class Proposals:
                 return clause
         return self._scene.clauses[0]
 
+    # --- removals -----------------------------------------------------------------------------------------------------
 
-def _about(signal: Signal) -> tuple[str, str]:
+    def _removals(self) -> Iterator[Proposal]:
+        """The stored values that the turn names by themselves, or by the name of their field."""
+        stored = [
+            (key, value)
+            for key, held in self._scene.existing.items()
+            if key in FIELDS
+            for value in ([held] if isinstance(held, str) else held)
+        ]
+        named = ((key, value, self._where_named(key, value)) for key, value in stored)
+        for key, value, place in islice((each for each in named if each[2]), MAX_REMOVALS):
+            assert place is not None
+            start, end, how = place
+            signal, origin = self._origin(Signal(key, "remove", value, "explicit"), "named")
+            own = features.around(self._scene, start, end, "", "removal") | {f"how {how}", f"{how} {key}"}
+            number = self._scene.clause_at(start) or 0
+            clause = self._scene.clauses[number]
+            evidence = Evidence("removal", Features(own, self._surroundings))
+            yield Proposal(signal, "removal", origin, evidence, clause.start, clause.end)
+
+    def _where_named(self, key: str, value: str) -> tuple[int, int, str] | None:
+        """The stretch of the message that names a stored value, and how; None where none does."""
+        scene = self._scene
+        if key in skills.TECHNOLOGY_LISTS:
+            known = fold(scene.lexicon.names.get(fold(value), (value, ""))[0])
+            spans = [(each.start, each.end) for each in scene.message.technologies if fold(each.name) == known]
+            return (*spans[0], "value") if spans else None
+        for number, start, end, _ in self._mentions.get((key, value), ()):
+            begin = scene.clauses[number].start
+            return begin + start, begin + end, "value"
+        text = fold(scene.message.written)  # with quotations, which are no speech: «forget 'call me Prof'»
+        if FIELDS[key].form == "text":
+            found = rules.shared_words(fold(value), text)
+        else:
+            at = text.find(fold(value))
+            found = (at, at + len(value)) if at >= 0 else None
+        if found:
+            return *found, "value"
+        if match := scene.lexicon.words(f"words.labels.{key}").search(scene.message.speech):
+            return *match.span(), "field"
+        if any(_about(other) == (key, True, fold(value)) for other in self._ruled):
+            return scene.clauses[0].start, scene.clauses[0].end, "rule"
+        return None
+
+
+def _about(signal: Signal) -> tuple[str, bool, str]:
     """What a signal is about: equal for two that say the same."""
-    return signal.key, fold(signal.value)
+    return signal.key, signal.op == "remove", fold(signal.value)
 
 
 def _taken_at_their_word(scene: Scene) -> Iterator[tuple[Signal, Clause]]:

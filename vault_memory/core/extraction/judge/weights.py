@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from operator import itemgetter
+from operator import itemgetter, mul
 from typing import Any, cast
 from zlib import crc32
 
@@ -75,6 +75,7 @@ class Weights:
         self._scales: Mapping[str, float] = header["scales"]
         self._biases: Mapping[str, float] = header["biases"]
         self._chances: Mapping[str, float] = header["chances"]
+        self._worth: dict[tuple[str, ...], list[float]] = {}
         self.write: float = header["write"]
         self.suggest: float = header["suggest"]
 
@@ -88,9 +89,12 @@ class Weights:
         found: tuple[int, ...] = itemgetter(*features.places)(self.tables[table])
         return (sum(found) - ZERO * len(found)) * self._scales[table] / math.sqrt(len(found))
 
-    def chance(self, score: float, names: Mapping[str, float]) -> float:
-        """The chance, 0 to 1, that a proposal is right. `names`: its kind, key and origin (`verdicts.last_step`)."""
-        logit = sum(self._chances.get(name, 0.0) * value for name, value in names.items())
+    def chance(self, names: tuple[str, ...], values: Iterable[float]) -> float:
+        """The chance, 0 to 1, that a proposal is right, from numbers by name (`verdicts.last_step`)."""
+        worth = self._worth.get(names)
+        if worth is None:
+            worth = self._worth[names] = [self._chances.get(name, 0.0) for name in names]
+        logit = sum(map(mul, worth, values))
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
 
     def weighed(self, evidence: Evidence) -> dict[str, float]:
