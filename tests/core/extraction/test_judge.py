@@ -42,6 +42,11 @@ def test_the_judge_leaves_out_what_the_rules_mistake() -> None:
     assert written(message) == []
 
 
+def test_one_preference_does_not_hide_another() -> None:
+    heard = written("以後都用繁體中文回答，簡短一點", "好的")
+    assert heard == [("language", "zh-TW"), ("response_style", "concise")]
+
+
 def test_the_judge_hears_what_the_rules_miss() -> None:
     """Issue 13: what no rule proposes is heard by its words."""
     message = "trim the waffle, always"
@@ -52,7 +57,7 @@ def test_the_judge_hears_what_the_rules_miss() -> None:
 def test_what_is_in_doubt_is_a_suggestion() -> None:
     """Issue 13: between the two thresholds a proposal is only suggested; each suggestion has the words that show it."""
     found = extract("I guess Svelte is where we'll end up")
-    assert ("frameworks", "Svelte", True) in [(s.key, s.value, s.is_suggestion) for s in found]
+    assert ("preferred_frameworks", "Svelte", True) in [(s.key, s.value, s.is_suggestion) for s in found]
     assert found[0].quote == "I guess Svelte is where we'll end up"
 
 
@@ -236,13 +241,12 @@ def test_the_only_value_of_a_key_is_replaced_rather_than_removed() -> None:
 
 
 def test_the_last_step_knows_what_else_there_is_in_the_turn() -> None:
-    """Of each proposal: the score of the turn, the best other score for its key, and the best for another key."""
+    """Of each proposal: the score of the turn, and the best other score for its key."""
     proposals = [verdict(key, "add", name, 0.5).proposal for key, name in (("tools", "Git"), ("tools", "Docker"))]
     proposals.append(verdict("languages", "add", "Go", 0.5).proposal)
     found = last_step(proposals, [1.0, 2.0, -1.0], 0.5)
     steps = [dict(zip(step.names, step.values, strict=True)) for step in found]
-    others = [(step["same key technology"], step["other keys technology"]) for step in steps]
-    assert others == [(2.0, -1.0), (1.0, -1.0), (LEAST, 2.0)]
+    assert [step["same key technology"] for step in steps] == [2.0, 1.0, LEAST]
     assert {step["turn technology"] for step in steps} == {0.5}
 
 

@@ -69,7 +69,7 @@ class Step(NamedTuple):
 OF_KIND = (
     "kind", "score", "score above 0", "rule", "score of rule", "loose", "rules chose another",
     "turn", "turn above 0", "turn of rule", "turn by score",
-    "same key", "same key above 0", "other keys", "other keys above 0",
+    "same key", "same key above 0",
 )  # fmt: skip
 OF_KEY = ("key", "rule of", "score of")
 
@@ -81,20 +81,18 @@ def _names(kind: str, key: str) -> tuple[str, ...]:
 
 def last_step(proposals: Sequence[Proposal], scores: Sequence[float], whole: float) -> list[Step]:
     """What the chance of each proposal of a turn is reckoned from: its score, the rules' opinion, the score of the turn
-    as a whole (`whole`), and the best score of another proposal for its key, and for another key."""
+    as a whole (`whole`), and the best score of another proposal for its key."""
     of_key: dict[str, list[float]] = {}
     for proposal, score in zip(proposals, scores, strict=True):
         of_key.setdefault(_subject(proposal), []).append(score)
     best = {key: sorted((*held, LEAST), reverse=True)[:2] for key, held in of_key.items()}
-    ranked = sorted(((held[0], key) for key, held in best.items()), reverse=True)
     steps = []
     for proposal, score in zip(proposals, scores, strict=True):
         key = _subject(proposal)
         same = min(MOST, max(LEAST, best[key][score == best[key][0]]))
-        other = min(MOST, max(LEAST, next((value for value, name in ranked if name != key), LEAST)))
         ruled = float(proposal.origin == "rule")
         of_turn = (whole, max(0.0, whole), whole * ruled, 0.3 * whole * score)
-        others = (same, max(0.0, same), other, max(0.0, other))
+        others = (same, max(0.0, same))
         opinion = (ruled, score * ruled, float(proposal.origin == "loose"), float(proposal.is_against_rules))
         of_key_alone = (0.5, 0.5 * ruled, 0.5 * score)
         values = (1.0, score, max(0.0, score), *opinion, *of_turn, *others, *of_key_alone)
