@@ -62,6 +62,11 @@ UNSEEN = (
     "plain-s-en",
     "kept-t-zh",
     "kept-t-en",
+    "talk-u-en-a",
+    "talk-u-en-b",
+    "talk-u-zh-tw",
+    "talk-u-zh-cn",
+    "plain-v",
 )
 BLOCKS, BLOCK_TURNS = 5, 20
 STRENGTH = {"turn": 0.25, "style": 1.3, "technology": 2.6, "name": 0.8, "statement": 0.8, "removal": 0.8}
@@ -69,7 +74,7 @@ STRENGTH = {"turn": 0.25, "style": 1.3, "technology": 2.6, "name": 0.8, "stateme
 LAST_STRENGTH = 1.0
 UNSEEN_WEIGHT = 4.0
 """Of a turn that the rules have not seen, against one that they were tuned on: there they look surer than they are."""
-WRITE, SUGGEST = 0.58, 0.3
+WRITE, SUGGEST = 0.62, 0.3
 SIZE = 1 << BITS
 Turn = dict[str, Any]
 
