@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,6 +54,71 @@ def test_a_private_fact_is_recognised(text: str, category: str) -> None:
 )
 def test_technical_talk_is_not_private(text: str) -> None:
     assert not is_private(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("remind me later, I have gastritis and my stomach hates deadlines", "health"),
+        ("my aunt was diagnosed with a rare thing", "health"),
+        ("I take 40mg of omeprazole", "health"),
+        ("my blood type is A", "health"),
+        ("我有椎間盤突出", "health"),
+        ("我是 O 型血", "health"),
+        ("我媽有關節炎", "health"),
+        ("我阿嬤天天拜觀音", "religion"),
+        ("我和前夫有聯絡", "family"),
+        ("我喜歡男生", "sexuality"),
+        ("我一個月領四萬", "money"),
+    ],
+)
+def test_names_are_known_by_their_form_not_one_by_one(text: str, category: str) -> None:
+    """G7: endings of illnesses and medicines, characters of illness, organs with a trouble, gods, sums."""
+    assert [name for _, _, name in private_spans(text)] == [category]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("I'm building a diabetes tracker", "my class project predicts cancer with sklearn", "我在做薪資計算機"),
+        *(
+            "我的專題是糖尿病預測",
+            "我的 bug 症狀是白畫面",
+            "我的電腦中病毒了",
+            "我要看到很多動畫",
+            "我想把中間突出的按鈕拿掉",
+        ),
+        *(
+            "我的背景問題",
+            "我在查瓶頸的問題",
+            "提供神經網路的例子給我",
+            "我通過動態路由載入",
+            "我的技術後端",
+            "我查出 bug 了",
+        ),
+        *("這禮拜我要拜訪王先生", "我拜讀了你的文章", "我信任教授", "然後父元件傳給我", "大家在路上討論我的專案"),
+        *(
+            "my separation of concerns is bad",
+            "I use std::vector",
+            "I need an operation to merge",
+            "I turn the radio on",
+        ),
+        *("my diagnosis is a null pointer", "our tech debt grows", "I owe you one", "my database is in recovery mode"),
+    ],
+)
+def test_words_in_which_nothing_private_is_meant(text: str) -> None:
+    assert not is_private(text)
+
+
+@pytest.mark.parametrize("name", ["first", "second", "third"])
+def test_what_the_lists_hold_is_told_apart(name: str) -> None:
+    """G7: how the lists came about, and what was found at first sight, is in their README."""
+    folder = Path(__file__).parents[2] / "data/private"
+    private, ordinary = (
+        (folder / f"{name}-{kind}.txt").read_text(encoding="utf-8").splitlines() for kind in ("private", "ordinary")
+    )
+    assert sum(map(is_private, private)) >= 0.95 * len(private)
+    assert sum(map(is_private, ordinary)) <= 0.05 * len(ordinary)
 
 
 def test_only_the_private_sentence_is_replaced() -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
+from typing import NamedTuple
 
 from vault_memory.core.text import Matcher, fold, lazily
 
@@ -87,6 +88,7 @@ _FORMS = (
             r"(?<![\w.\-])(?:09\d{2}[ \-]?\d{3}[ \-]?\d{3}|1[3-9]\d[ \-]?\d{4}[ \-]?\d{4}"
             r"|\+\d{1,3}[ \-]?\(?\d{1,4}\)?(?:[ \-]?\d{2,4}){2,4}|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4}"
             r"|0\d-\d{4}-?\d{4})(?![\w\-])"
+            r"|(?:number(?! of)|phone|call|电话|号码)[^\n\d]{0,40}(?<!\d)\d{3}[ \-]\d{4}(?![\d\-])"
         ),
     ),
     (
@@ -100,10 +102,22 @@ _FORMS = (
         "address",
         lazily(
             r"(?<!\w)\d{1,5} [a-z]{2,20}(?: [a-z]{2,20})? (?:street|st|avenue|ave|road|rd|lane|ln|boulevard|blvd|drive"
-            r"|court)(?![a-z])|[\u4e00-\u9fff](?:路|街|巷|弄)(?:[一二三四五六七八九十]段)?\d{1,4}(?:巷|弄|号)"
+            r"|court)(?![a-z])|[\u4e00-\u9fff](?:路|街|巷|弄)(?:[一二三四五六七八九十]段)? ?\d{1,4} ?(?:巷|弄|号)"
         ),
     ),
 )
+_INCOME = lazily(
+    r"(?:月入|年入|年收|月收|到手|薪|领|赚|挣|收入|存了|欠|借(?:了|款|钱)|贷|还(?:款|了|债|清|贷))[^,;]{0,8}?"
+    r"[\d一二三四五六七八九十两几][\d,.一二三四五六七八九十百两几]{0,12} ?[多来]?"
+    r"(?:万|千|k|w|块|元)(?!字|行|次|个|笔|条)"
+    r"|(?<![a-z])(?:i'm on|earn|make|making|(?:am|is|are|get|gets) paid|pay is|home|saved?|have|owe|borrowed|inherited"
+    r"|lost)(?: [a-z]{1,9}){0,3} (?:[$€£¥] ?\d"
+    r"|\d[\d,.]{0,12} ?(?:k(?= (?:before|after|gross|net|saved|in|a)(?! [a-z]*s ))|grand|euros?|dollars?|pounds?|quid))"
+)
+"""A sum of money that a person has, gets or owes."""
+_ABOUT_THINGS = frozenset({"health", "religion", "family", "sexuality", "money"})
+"""What things may be about: there are apps for diabetes. A number is a person's."""
+_REACH_CHARS = 48
 
 
 def _sentences(folded: str) -> Iterator[tuple[int, int]]:
@@ -115,23 +129,71 @@ def _sentences(folded: str) -> Iterator[tuple[int, int]]:
 
 
 def _category(sentence: str) -> str | None:
-    always, mine = _phrases()
-    if category := _first(always, sentence):
+    category = _first(sentence)
+    if category in _ABOUT_THINGS:
+        plain = _lists().ordinary.sub(_blank, sentence)
+        return category if plain == sentence else _first(plain)
+    return category
+
+
+def _blank(words: re.Match[str]) -> str:
+    return "," * len(words[0])  # no phrase reaches across a comma
+
+
+def _first(sentence: str) -> str | None:
+    lists = _lists()
+    if category := lists.always.category(sentence):
         return category
-    if _MINE.search(sentence) and (category := _first(mine, sentence)):
-        return category
+    if _MINE.search(sentence):
+        if category := lists.mine.category(sentence):
+            return category
+        if any(not _is_about_a_thing(sentence, *end.span()) for end in lists.ends.finditer(sentence)):
+            return "health"
+        if _INCOME.search(sentence):
+            return "money"
     return next((category for category, form in _FORMS if form.search(sentence)), None)
 
 
-def _first(lists: Mapping[str, Matcher], sentence: str) -> str | None:
-    return next((category for category, matcher in lists.items() if matcher.search(sentence)), None)
+def _is_about_a_thing(sentence: str, start: int, end: int) -> bool:
+    """Whether the words between say what a thing is about (a diabetes app, 薪資計算機), and so nothing of a person."""
+    lists = _lists()
+    before = sentence[max(0, start - _REACH_CHARS) : start].rstrip()
+    return bool(lists.after.match(sentence, end) or lists.before.ends(before, 0))
+
+
+class _Phrases:
+    """The phrases of all categories. As one list: most sentences hold none of them, and are then read once."""
+
+    def __init__(self, lists: Mapping[str, str]) -> None:
+        self._any = Matcher("\n".join(lists.values()))
+        self._each = {category: Matcher(phrases) for category, phrases in lists.items()}
+
+    def category(self, sentence: str) -> str | None:
+        for found in self._any.finditer(sentence):
+            start, end = found.span()
+            category = next(name for name, phrases in self._each.items() if phrases.match(sentence, start))
+            if category not in _ABOUT_THINGS or not _is_about_a_thing(sentence, start, end):
+                return category
+        return None
+
+
+class _Lists(NamedTuple):
+    """The lists of private.toml."""
+
+    always: _Phrases
+    mine: _Phrases
+    ends: re.Pattern[str]
+    ordinary: Matcher
+    before: Matcher
+    after: Matcher
 
 
 @cache
-def _phrases() -> tuple[dict[str, Matcher], dict[str, Matcher]]:
-    """By category: phrases that are always private, and phrases that are private in a sentence about the person."""
+def _lists() -> _Lists:
     tables = tomllib.loads((resources.files(__package__) / "private.toml").read_text(encoding="utf-8"))
+    words = tables.pop("words")
     always, mine = (
-        {name: Matcher(rows[which]) for name, rows in tables.items() if which in rows} for which in ("always", "mine")
+        _Phrases({name: rows[which] for name, rows in tables.items() if which in rows}) for which in ("always", "mine")
     )
-    return always, mine
+    ends = lazily(rf"(?:{'|'.join(Matcher(words['ends']).phrases)})(?![a-z])")
+    return _Lists(always, mine, ends, *(Matcher(words[name]) for name in ("ordinary", "before", "after")))

@@ -26,6 +26,8 @@ MAX_BRACKETS = 60
 """Of one phrase, whose `ways` are counted."""
 GAP = r"[^,;。!?\n]{0,16}?"
 _WORD = "[a-z0-9_]"
+_MANY_BRANCHES = 8
+"""From so many on, a look at the first character saves time."""
 _TOKEN = re.compile(r"\(\?[=!]|\)[*+?]| \?|.", re.DOTALL)
 _MEANING = {
     "…": GAP,
@@ -76,7 +78,9 @@ def pattern(phrases: Iterable[str]) -> str:
     alternatives = [f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in branches.items()]
     if free:
         alternatives.append(f"{_opening(free)}(?:{'|'.join(map(_expression, free))})")
-    return f"(?<!{_WORD}(?={_WORD}))(?:{'|'.join(alternatives)})(?!(?<={_WORD}){_WORD})"
+    # Without its first characters the expression tries every branch at every Han character.
+    opening = _opening(ordered) if len(branches) >= _MANY_BRANCHES else ""
+    return f"(?<!{_WORD}(?={_WORD})){opening}(?:{'|'.join(alternatives)})(?!(?<={_WORD}){_WORD})"
 
 
 def _opening(phrases: list[str]) -> str:
