@@ -71,7 +71,7 @@ def test_an_index_that_is_deleted_under_a_server_is_made_anew_at_once(
         for path in (cli.folder / "memory/alice").glob(names):
             path.unlink()
         first = answer()
-        assert first["hits"] or "is being made anew" in first["degraded"][0]
+        assert first["hits"] or "is being made" in first["degraded"][0]
         wait_until(lambda: len(answer()["hits"]) == 20, "all notes are found again", 20)
         wait_until(lambda: not answer()["degraded"], "and nothing is missing")
 

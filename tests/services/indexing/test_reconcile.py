@@ -69,12 +69,23 @@ def test_hostile_front_matter_is_reported_and_the_rest_is_indexed(bare_vault: Va
 
 
 def test_only_the_sources_asked_for(bare_vault: Vault) -> None:
+    write(bare_vault, "alice", "first.md", NOTE)
+    reconcile(bare_vault, "alice")
     for name in ("a.md", "b.md"):
         write(bare_vault, "alice", name, NOTE)
     assert reconcile(bare_vault, "alice", ["b.md", "b.md", "gone.md", "../../x.md"]).indexed == ("b.md",)
     bare_vault.path("alice", "b.md").unlink()
     assert reconcile(bare_vault, "alice", ["b.md"]).removed == ("b.md",)
     assert reconcile(bare_vault, "alice").indexed == ("a.md",)
+
+
+def test_in_a_new_index_all_files_are_looked_at(bare_vault: Vault) -> None:
+    """It may stand in the place of one that somebody has deleted."""
+    for name in ("a.md", "b.md"):
+        write(bare_vault, "alice", name, NOTE)
+    assert bare_vault.index("alice").is_new
+    assert {*reconcile(bare_vault, "alice", ["b.md"]).indexed} == {"a.md", "b.md"}
+    assert not bare_vault.index("alice").is_new
 
 
 def test_the_shared_notes_are_apart(bare_vault: Vault) -> None:

@@ -396,6 +396,7 @@ def local_model(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> Vault:
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     cache_model(cache)
     (vault.root / layout.SETTINGS_FILE).write_text('format = 1\n[embedding]\nkind = "local"\n')
+    say_yes(vault.root)
     local = filled(open_vault(vault.root), 12)
     complete(local)
     assert asked(local)[1] == LOCAL

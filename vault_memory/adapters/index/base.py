@@ -63,12 +63,12 @@ class Index(Protocol):
         ...
 
     @property
-    def is_lost(self) -> bool:
-        """Whether it stands in the place of one that was deleted under this process, and not all files have been looked
-        at since (`set_found`): it answers with what it has."""
+    def is_new(self) -> bool:
+        """Whether not all files have been looked at since it was made (`set_whole`): it may stand in the place of one
+        that somebody has deleted, and answers with what it has."""
         ...
 
-    def set_found(self) -> None:
+    def set_whole(self) -> None:
         """Note that all files have been looked at."""
         ...
 

@@ -2,6 +2,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT INTO meta VALUES('chunks', 0);
 -- Tells this index from one that is made anew in its place: ids begin again there.
 INSERT INTO meta VALUES('made', lower(hex(randomblob(16))));
+-- Until all files have been looked at: the index may stand in the place of one that was deleted.
+INSERT INTO meta VALUES('new', 1);
 CREATE TABLE files(
   file_id INTEGER PRIMARY KEY, source TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, title TEXT NOT NULL, day TEXT NOT NULL,
   tags TEXT NOT NULL, content_hash BLOB NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,

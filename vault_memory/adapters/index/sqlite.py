@@ -48,13 +48,13 @@ class SqliteIndex:
             return db.readonly("main") or not os.access(self.path, os.W_OK)  # mounted for reading meanwhile
 
     @property
-    def is_lost(self) -> bool:
+    def is_new(self) -> bool:
         with self._open() as db:
-            return value(db, "SELECT value FROM meta WHERE key = 'lost'") is not None
+            return value(db, "SELECT value FROM meta WHERE key = 'new'") is not None
 
-    def set_found(self) -> None:
+    def set_whole(self) -> None:
         with self._open() as db:
-            db.execute("DELETE FROM meta WHERE key = 'lost'")
+            db.execute("DELETE FROM meta WHERE key = 'new'")
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
@@ -298,13 +298,10 @@ class SqliteIndex:
         One for reading is made anew each time: the disk may be writable by now, and who reads a database as immutable
         sees nothing of what is written to it from elsewhere."""
         held = getattr(self._local, "connection", None)
-        before = getattr(self._local, "file", None)
-        if held is None or before != _file_id(self.path) or held.readonly("main"):
+        if held is None or self._local.file != _file_id(self.path) or held.readonly("main"):
             self.close()
             self._local.connection = database.connect(self.path, self._below, self._refuse, self._within)
             self._local.file = _file_id(self.path)
-            if before and before != self._local.file and not self._local.connection.readonly("main"):
-                self._local.connection.execute("INSERT OR REPLACE INTO meta VALUES('lost', 1)")
         try:
             yield self._local.connection
         except (apsw.BusyError, apsw.LockedError) as error:

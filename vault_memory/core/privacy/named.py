@@ -95,14 +95,15 @@ _RECOVERED = lazily(
     % "|".join(
         word[::-1]
         for words in (
-            "recovery, backup, back up, scratch, emergency, rescue, bypass, reset, restore",
+            "recovery, backup, back up, scratch, emergency, rescue, bypass, reset",
             "备援, 复原, 回复, 恢复, 还原, 救援, 备用, 备份, 紧急, 修复, 备用验证, 备援验证, 恢复验证",
         )
         for word in words.split(", ")
     )
 )
 _ANSWERED = lazily(
-    r" ?(?:[^\n]{0,24}?noitseuq )?(?:ytiruces|terces)(?![a-z])|的?(?:题问)?(?:示提)?(?:[性类]?全安|保密|示提)"
+    r" ?(?:[^\n]{0,120}?noitseuq )?(?:ytiruces|terces)(?![a-z])"
+    r"|(?:[^\n]{0,40}?题问|的?(?:题问)?)(?:示提)?(?:[性类]?全安|保密|示提)"
 )
 """Security answer, «security question: first pet? answer», 安全提示問題答案, 密保問題的答案."""
 _OF_WIFI = lazily(
@@ -154,7 +155,7 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     (
         "seed",
         "seed phrase, seed words, recovery phrase, recovery words, backup phrase, mnemonic, bip39, bip-39, "
-        "wallet seed, wallet phrase, wallet words, seed, metamask phrase, secret phrase, 12 words, 24 words",
+        "wallet seed, wallet phrase, wallet words, seed, metamask phrase, secret phrase",
         _EDGE,
         "",
     ),
@@ -285,6 +286,7 @@ _BELOW = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}"
     rf"(?P<said>(?:如下|见下|在下面|as follows|is below|below|is|是)?[:=]?){_CLOSE}"
     r"(?P<below>(?:[ \t]{0,20}\r?\n(?:={3,40}|-{3,40})(?=[ \t]{0,20}\r?\n))?(?:[ \t]{0,20}\r?\n[ \t>+#*\-]{0,12}){1,4}"
+    r"(?:(?:\d{1,2}[.)]|\[[ x]\]) {1,3})?"
     r"(?:(?:(?:```|~~~)[a-z]{0,10}|text|txt|sh|bash|console|ini|env|yaml|json)\r?\n[ \t>+#*]{0,12})?)(?=[!-~])"
 )
 """A value on a line below its name, also after an empty line or in a block of code."""
@@ -531,6 +533,8 @@ def _value_after(near: Near, name: Name, at: int) -> Found:
     text, folded, after = near.text, near.folded, at + len(name.text)
     if name.kind == "seed":
         return _seed(folded, after)
+    if name.kind == "login" and folded.endswith("allow_", 0, at):
+        return None  # a setting of CORS
     if name.kind == "totp":
         return groups.span("groups") if (groups := _TOTP.match(text, after)) else None
     if name.kind == "door of":
@@ -614,9 +618,15 @@ _HAN_WORDS = lazily(r"(?=[A-Za-z0-9!@#$]{0,12}[〇\u3400-\u9fff])[〇\u3400-\u9f
 _IN_HAN = ("password", "passcode", "phrase", "saying")
 """Kinds whose values may be Chinese words or digits."""
 _MAY_BE_HAN = lazily(r"[^\n]{0,16}?[:=是为成「『\"] {0,2}[\"「『“]?[〇\u3400-\u9fff]")
+_ONE_CODE = (
+    r"(?:\d{6,8}|\d{4}[ \-]\d{4}|(?=[a-z\-]{0,12}\d)[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){1,2})(?![\w\-])"
+)
+"""Of a list of recovery codes."""
+_NEXT_CODE = r"(?:[ \t]*[,、;\n][ \t\r\n]*(?:(?:- \[[ x]\]|\d{1,2}[.)]|[-*]) +)?| )"
 _WRITTEN: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "recovery": (
         lazily(
+            rf"{_ONE_CODE}(?:{_NEXT_CODE}{_ONE_CODE}){{1,24}}|"
             r"[a-z0-9]{3,8}(?:(?:-| (?=\d{4}))[a-z0-9]{3,8}){1,7}(?: \d{4} \d{4}| \d{8}){0,9}(?![\w\-])"
             r"|\d{8}(?: \d{8}){1,9}(?!\w)"
         ),
@@ -627,7 +637,7 @@ _WRITTEN: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
         (lazily(r"[rl]?\d{1,2}(?:(?:-|, ?| - )[rl]?\d{1,2}){2,3}(?![\w\-:./])"), lambda text: True),
     ),
     "answer": (
-        lazily(r"[^\W_][\w'&\-]{0,30}(?: [\w'&\-]{1,20}){0,4}(?=[ .!\"')\]」』]{0,3}(?:\Z|[\r\n,;，。；|]))"),
+        lazily(r"[^\W_][\w'&\-]{0,30}(?:\.? [\w'&\-]{1,20}){0,4}(?=[ .!\"')\]」』]{0,3}(?:\Z|[\r\n,;，。；|]))"),
         values.is_answer,
     ),
 }

@@ -171,8 +171,8 @@ class _Phrases:
     def category(self, sentence: str) -> str | None:
         for found in self._any.finditer(sentence):
             start, end = found.span()
-            category = next(name for name, phrases in self._each.items() if phrases.match(sentence, start))
-            if category not in _ABOUT_THINGS or not _is_about_a_thing(sentence, start, end):
+            category = next((name for name, phrases in self._each.items() if phrases.match(sentence, start)), None)
+            if category and (category not in _ABOUT_THINGS or not _is_about_a_thing(sentence, start, end)):
                 return category
         return None
 

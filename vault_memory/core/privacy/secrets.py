@@ -353,7 +353,7 @@ def _in_columns(text: str, names: Sequence[named.Name]) -> Iterator[Span]:
             yield from tables.in_cells(text, header, names)
 
 
-_MAX_BEFORE_CHARS = 40
+_MAX_BEFORE_CHARS = 160
 """What stands before a name is read so far: no pattern of `Name.before` takes more."""
 
 

@@ -139,6 +139,8 @@ def _reconciled(
     if not _is_there(vault, scope):  # the index may be in `index_dir`
         return Report(scope)
     index = vault.index(scope)
+    if index.is_new:
+        sources = None
     if sources is None:
         found = scan.scan(vault.root, scope)
         change = compare(found.files, index.stamps(), found.unseen)
@@ -162,8 +164,8 @@ def _reconciled(
         index.remove(removed)
     if full_hash or (sources is None and len(run.indexed) > COMPACT_SHARE * len(found.files)):
         index.compact()
-    if sources is None and not run.stop.is_set() and index.is_lost:
-        index.set_found()
+    if sources is None and not run.stop.is_set() and index.is_new:
+        index.set_whole()
     standing = {source: problem for source, problem in problems.items() if source in found.files}
     return Report(
         scope,

@@ -149,14 +149,14 @@ def search(vault: Vault, user_id: str, query: SearchQuery) -> SearchResult:
 
 def refresh(vault: Vault, scopes: Iterable[str]) -> list[str]:
     """Bring the indexes of these scopes up to date, unless a daemon does: it has seen an edit within half a second. It
-    is asked to look at all files where an index was deleted.
+    is asked to look at all files where an index is new.
 
     Returns in words why one could not be, as on a disk that is mounted for reading: it is searched as it is."""
     if is_running(vault.root):
-        lost = [scope for scope in scopes if vault.index(scope).is_lost]
-        if lost:
+        new = [scope for scope in scopes if vault.index(scope).is_new]
+        if new:
             request_scan(vault.root)
-        return [f"the index of {layout.label(scope)} was deleted and is being made anew" for scope in lost]
+        return [f"the index of {layout.label(scope)} is being made: not all files can be found yet" for scope in new]
     degraded: dict[str, None] = {}
     for scope in scopes:
         if vault.index(scope).is_read_only:
