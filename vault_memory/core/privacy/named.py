@@ -618,9 +618,7 @@ _HAN_WORDS = lazily(r"(?=[A-Za-z0-9!@#$]{0,12}[〇\u3400-\u9fff])[〇\u3400-\u9f
 _IN_HAN = ("password", "passcode", "phrase", "saying")
 """Kinds whose values may be Chinese words or digits."""
 _MAY_BE_HAN = lazily(r"[^\n]{0,16}?[:=是为成「『\"] {0,2}[\"「『“]?[〇\u3400-\u9fff]")
-_ONE_CODE = (
-    r"(?:\d{6,8}|\d{4}[ \-]\d{4}|(?=[a-z\-]{0,12}\d)[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){1,2})(?![\w\-])"
-)
+_ONE_CODE = r"(?:\d{6,8}|\d{4}[ \-]\d{4}|(?=[a-z\-]{0,12}\d)[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){1,2})(?![\w\-])"
 """Of a list of recovery codes."""
 _NEXT_CODE = r"(?:[ \t]*[,、;\n][ \t\r\n]*(?:(?:- \[[ x]\]|\d{1,2}[.)]|[-*]) +)?| )"
 _WRITTEN: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
