@@ -110,7 +110,11 @@ def _handler_of(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def _reply(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            length = int(self.headers.get("Content-Length", 0))
+            body = self.rfile.read(length)
+            if len(body) < length:  # its client was killed
+                self.close_connection = True
+                return
             received = Received(self.command, self.path, list(self.headers.items()), body)
             server.received.append(received)
             script = server.script.pop(0) if len(server.script) > 1 else server.script[0]

@@ -265,9 +265,11 @@ def secure(path: Path, beside: Sequence[str] = (), below: Path | None = None, wi
         if not folder.close_to_others(path.name):
             with folder.locked():  # two that do this at once would each remove what the other has made
                 if not folder.close_to_others(path.name):
-                    for name in filter(folder.close_to_others, beside):
-                        folder.remove(name)
-                    folder.make(path.name)
+                    try:
+                        for name in filter(folder.close_to_others, beside):
+                            folder.remove(name)
+                    finally:  # one that cannot be removed is named whenever the index is opened
+                        folder.make(path.name)
         for name in beside:
             folder.close_to_others(name)
 
