@@ -284,7 +284,8 @@ def through_proxy(session: Session, address: str, token: str, provider: Scripted
             content = json.dumps(sent.fields, ensure_ascii=False).encode()
             response = client.post(sent.path, headers=headers, content=content)
             assert response.status_code == 200, response.text
-            assert "degraded" not in response.headers["x-vault-memory"], response.headers["x-vault-memory"]
+            told = response.headers["x-vault-memory"]  # a passage of a moment ago may have no vector yet
+            assert "degraded" not in told or told.startswith("degraded; embedding: "), told
             got.append(provider.received[-1].fields)
     return got
 
