@@ -278,13 +278,15 @@ class Vault:
                 self._refused().update(lambda ids: _latest({**ids, user_id: self.now().timestamp()}))
             raise InvalidId(self._refusal(user_id, twin))
         if not self._user_root(user_id).exists():
-            from vault_memory.core.privacy import shown_path
-
-            if (shown := shown_path(layout.user_dir(user_id))) != layout.user_dir(user_id).as_posix():
-                raise InvalidId(
-                    f"{shown} would be in no commit, for the user id looks like a secret: choose another id"
-                )
+            self.refuse_secret_id(user_id)
         return user_id
+
+    def refuse_secret_id(self, user_id: str) -> None:
+        """Raise `InvalidId` for an id that looks like a secret: no commit would take the user's files."""
+        from vault_memory.core.privacy import shown_path
+
+        if (shown := shown_path(layout.user_dir(user_id))) != layout.user_dir(user_id).as_posix():
+            raise InvalidId(f"{shown} would be in no commit, for the user id looks like a secret: choose another id")
 
     def refused_users(self) -> list[str]:
         """A line about each id that was refused within a day, and still would be: a folder that a remote has sent may

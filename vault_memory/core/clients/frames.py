@@ -2,7 +2,7 @@
 
 They serve where not all forms of the client are known: what stands behind the first mark may be a document, a
 tool's result or another agent's words. A tag in a line of its own is a mark for every client: programs that are built
-on a known one write forms of their own. `docs/benchmarks.md` says how seldom a person writes so.
+on a known one write forms of their own. `docs/proxy.md` says how seldom a person writes so.
 """
 
 from __future__ import annotations

@@ -118,17 +118,15 @@ def is_of_nobody(headers: Mapping[str, str]) -> bool:
     """Whether the headers say that no person speaks: an agent gives an order, or the client wants a summary."""
     if any(headers.get(name) for name in _headers()["agent"]):
         return True
-    spoken = all(
-        said.get(key, values[0]) in values
-        for name, members in _headers()["spoken"].items()
-        for said in (_members(headers.get(name)),)
-        for key, values in members.items()
-    )
-    return not spoken or any(
-        _members(headers.get(name)).get(key) in values
-        for name, members in _headers()["unspoken"].items()
-        for key, values in members.items()
-    )
+    for name, members in _headers()["spoken"].items():
+        said = _members(headers.get(name))
+        if any(said.get(key, values[0]) not in values for key, values in members.items()):
+            return True
+    for name, members in _headers()["unspoken"].items():
+        said = _members(headers.get(name))
+        if any(said.get(key) in values for key, values in members.items()):
+            return True
+    return False
 
 
 def _members(header: str | None) -> Mapping[str, Any]:

@@ -14,10 +14,9 @@ from vault_memory.adapters.history import Draft, FileChange
 from vault_memory.adapters.index import remove_index
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout, trailers
-from vault_memory.core.privacy import shown_path
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import ForeignFile, HistoryError, InvalidId, TooLarge, UsageError, in_command
+from vault_memory.errors import ForeignFile, HistoryError, TooLarge, UsageError, in_command
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_person_edits, withheld
@@ -80,10 +79,7 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
     if taken or old == new:
         raise UsageError(f"user id {taken or new!r} is taken: choose another")
     old_dir, new_dir = layout.user_dir(old), layout.user_dir(new)
-    if shown_path(new_dir) != new_dir.as_posix():
-        raise InvalidId(
-            f"{shown_path(new_dir)} would be in no commit, for the user id looks like a secret: choose another id"
-        )
+    vault.refuse_secret_id(new)
     with ExitStack() as locks:
         for user_id in sorted({old.casefold(), new.casefold()}):
             locks.enter_context(vault.lock(user_id))

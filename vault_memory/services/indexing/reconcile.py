@@ -139,7 +139,7 @@ def _reconciled(
     if not _is_there(vault, scope):  # the index may be in `index_dir`
         return Report(scope)
     index = vault.index(scope)
-    if index.is_new:
+    if index.is_new:  # it may stand in the place of one that was deleted, which held the other files, too
         sources = None
     if sources is None:
         found = scan.scan(vault.root, scope)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -192,15 +193,26 @@ def settings_problem(content: bytes) -> str:
 def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
     """Raise `HistoryError` if a push of `head` would send a private file that the remote, at `theirs`, lacks."""
     new = CommitLog(vault.history.root).new_objects(theirs, head)
-    path = next((path for path, blob in new if layout.is_private(path) or _is_stray_record(vault, path, blob)), None)
-    if path is None:
+    found = [path for path, blob in new if layout.is_private(path) or _is_stray_record(vault, path, blob)]
+    if not found:
         return
-    back = f"git reset --soft {theirs[:10]}" if theirs else "git update-ref -d HEAD"
+    # Each commit keeps its message, author and time; only these files go. First they leave the newest commit: else git
+    # would take them off the disk.
+    untrack = f"git rm -r -q --cached --ignore-unmatch {' '.join(in_command(path) for path in _topmost(found))}"
+    unsent = f"{theirs[:10]}..HEAD" if theirs else "HEAD"
+    rewrite = f"FILTER_BRANCH_SQUELCH_WARNING=1 git filter-branch -f --index-filter {shlex.quote(untrack)} {unsent}"
     raise HistoryError(
-        f"{path} is private and never leaves this machine, and a commit that the remote does not have yet holds it: "
-        f"nothing was sent. Take it out of git, the file itself stays: `{back}`, then "
-        f"`git rm -r --cached {in_command(path)}`, then `git commit`; then sync again"
+        f"{found[0]} is private and never leaves this machine, and a commit that the remote does not have yet holds it:"
+        f" nothing was sent. Take it out of these commits, the file itself stays: `{untrack}`, then "
+        f"`git commit -q --allow-empty -m 'without private files'`, then `{rewrite}` (what was before stays in git as "
+        "refs/original); then sync again"
     )
+
+
+def _topmost(paths: Sequence[PurePosixPath]) -> list[PurePosixPath]:
+    """Each path once, without those in a folder that is one of them."""
+    known = set(paths)
+    return sorted(path for path in known if known.isdisjoint(path.parents))
 
 
 def _is_stray_record(vault: Vault, path: PurePosixPath, blob: str) -> bool:
