@@ -172,6 +172,7 @@ def test_a_note_is_what_is_to_be_remembered_and_no_more(message: str, note: str)
 )
 def test_questions_and_addresses_are_no_notes(message: str) -> None:
     assert [s.key for s in extract_by_rules(message)] == []
+    assert extract(message) == []
 
 
 @pytest.mark.parametrize(
@@ -208,6 +209,26 @@ def test_who_only_names_a_stored_value_takes_nothing_back(sentence: str) -> None
     }
     for name in ("Docker", "Git", "VS Code", "React", "Vue", "Python", "Rust"):
         assert [s for s in extract(sentence.format(name), "", stored) if s.op == "remove"] == []
+
+
+@pytest.mark.parametrize(
+    ("message", "gone"),
+    [
+        ("we're going back to npm", ["pnpm"]),
+        ("我们又改回用 npm 了", ["pnpm"]),
+        ("how do I go back to npm?", []),
+        ("if we go back to npm, what breaks?", []),
+        ("back to zsh, finally", []),
+    ],
+)
+def test_who_goes_back_to_one_of_a_kind_has_left_the_other(message: str, gone: list[str]) -> None:
+    """Issue 13: «going back to npm» kept pnpm. Nothing of another kind goes."""
+    found = extract_by_rules(message, "", {"tools": ["pnpm", "Git"]})
+    assert [signal.value for signal in found if signal.op == "remove"] == gone
+
+
+def test_what_is_to_be_remembered_is_explicit() -> None:
+    assert [(s.value, s.strength) for s in extract("記住我用 Python")] == [("Python", "explicit")]
 
 
 def test_what_is_taken_back_is_removed() -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vault_memory.core.extraction import llm
     from vault_memory.core.extraction.judge.hearing import explain, extract, problem, why_nothing
     from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon, problem_with
-    from vault_memory.core.extraction.rules import extract_by_rules
+    from vault_memory.core.extraction.rules import extract_by_rules, takes_back_the_last
 
 __all__ = [
     "Lexicon",
@@ -24,6 +24,7 @@ __all__ = [
     "load_lexicon",
     "problem",
     "problem_with",
+    "takes_back_the_last",
     "why_nothing",
 ]
 
@@ -37,6 +38,7 @@ __getattr__ = lazy_exports(
         "load_lexicon": "lexicon",
         "problem": "judge.hearing",
         "problem_with": "lexicon",
+        "takes_back_the_last": "rules",
         "why_nothing": "judge.hearing",
     },
 )

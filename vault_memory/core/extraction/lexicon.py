@@ -114,6 +114,12 @@ class Lexicon:
         return name if name in self.names else self._joined[name.replace(" ", "")]
 
     @cached_property
+    def instead(self) -> dict[str, frozenset[str]]:
+        """Folded name of a technology → the folded names of those that do the same in a project."""
+        rows = [frozenset(phrases.split(row)) for row in _lines(self._data["technologies"]["one_of"])]
+        return {name: row - {name} for row in rows for name in row}
+
+    @cached_property
     def _joined(self) -> dict[str, str]:
         """Names of several words as one word."""
         return {name.replace(" ", ""): name for name in self.names if " " in name}

@@ -91,6 +91,8 @@ def signals_of(turn: HeardTurn) -> list[Signal]:
         incidental = all(signal.strength == "observed" and signal.key in _INCIDENTAL for signal in signals)
         if incidental and (note := topics.note(sentence, turn.message, lexicon, has_signals=bool(signals))):
             signals = [replace(note, quote=turn.quote(start, end))]
+        elif incidental and signals and topics.asks_to_remember(turn.message.speech[start:end], lexicon):
+            signals = [replace(each, strength="explicit") for each in signals]  # 記住我用 Python
         note = None
         if not signals and topics.only_asks_to_remember(sentence[-1].text, lexicon):
             if len(sentence) == 1:
@@ -215,6 +217,10 @@ _TAUGHT = lazily(
     r"|intro|eli5|tell)(?![a-z])"
 )
 """A request to be taught gives a topic and nothing else: 教我 React 的 useEffect."""
+_POLITE = lazily(
+    r"[\s,.!~:;?]|(?<![a-z])(?:oh|no|nah|ok|okay|actually|wait|hmm|sorry|please|pls|thanks|then|just|on second thought)"
+    r"(?![a-z])|算了|抱歉|不好意思|麻烦|请|谢谢|吧|啦|了|哦|喔|好|那|就|嗯|啊|欸|诶"
+)
 _STYLES_OF_CODE_OR_PAGE = ("code_style", "examples", "design_style")
 
 # --- retraction -------------------------------------------------------------------------------------------------------
@@ -240,6 +246,13 @@ def _retractions(sentence: list[Clause], previous: str, turn: HeardTurn) -> Iter
         for value in [stored] if isinstance(stored, str) else stored:
             if _is_named(key, value, text, named, turn.lexicon):
                 yield Signal(key, "remove", value, "explicit", turn.quote(start, end))
+
+
+def takes_back_the_last(said: str, lexicon: Lexicon) -> bool:
+    """Whether a message says only that the one before it does not count: «scratch that», 當我沒說."""
+    text = fold(said)
+    found = lexicon.words("words.negation.takes_back_the_last").search(text)
+    return found is not None and len(_POLITE.sub("", text[: found.start()] + text[found.end() :])) <= 1
 
 
 def _is_named(key: str, value: str, text: str, named: list[Technology], lexicon: Lexicon) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon, Technology
@@ -29,7 +29,10 @@ def roles(
         before, since_last = clause.text[first:start], clause.text[max(last_end, first) : start]
         after = clause.text[end:][:AFTER_CHARS]
         for technology in group:
-            yield from _signals(technology, before, since_last, after, clause, lexicon, existing, is_about_person)
+            found = list(_signals(technology, before, since_last, after, clause, lexicon, existing, is_about_person))
+            yield from found
+            if any(each.op == "add" for each in found) and _follows(lexicon, "back", before, 2):
+                yield from _removals(lexicon.instead.get(fold(technology.name), ()), existing, lexicon)
         last_end = end
 
 
@@ -52,10 +55,10 @@ def _signals(
     left = _follows(lexicon, "drop", before) or _precedes(lexicon, "drop", after)
     if (left or clause.is_past) and not clause.asks_to_know:
         if left:
-            yield from _removals(technology, existing, lexicon)
+            yield from _removals({fold(technology.name)}, existing, lexicon)
         return
     if _from_to(before, after):
-        yield from _removals(technology, existing, lexicon)
+        yield from _removals({fold(technology.name)}, existing, lexicon)
         return
     if clause.is_past or _follows(lexicon, "compared", before, 6) or _precedes(lexicon, "compared", after):
         return
@@ -113,13 +116,13 @@ def _is_somebody_elses(before: str) -> bool:
     return bool(people) and not people[-1]["me"]
 
 
-def _removals(technology: Technology, existing: Mapping[str, object], lexicon: Lexicon) -> Iterator[Signal]:
-    """A removal for each name or alias under which the profile holds the technology."""
+def _removals(names: Collection[str], existing: Mapping[str, object], lexicon: Lexicon) -> Iterator[Signal]:
+    """A removal for each name or alias under which the profile holds one of these technologies (folded)."""
     for key in TECHNOLOGY_LISTS:
         stored = existing.get(key)
         for item in stored if isinstance(stored, (list, tuple)) else ():
             known = lexicon.names.get(fold(str(item)), (str(item), ""))[0]
-            if fold(known) == fold(technology.name):
+            if fold(known) in names:
                 yield Signal(key, "remove", str(item), "explicit")
 
 

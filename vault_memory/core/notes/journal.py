@@ -247,6 +247,13 @@ class DayRecord:
         own = [(n, row) for n, row in asked if str(row.get("conversation_id")) == conversation_id][-1:]
         return next((self._turn(n, row) for n, row in own), None)
 
+    def before(self, number: int) -> Iterator[Row]:
+        """The turns on the lines before a line, newest first."""
+        for each in range(min(number - 1, len(self._lines)), 0, -1):
+            row = self._row(each)
+            if row is not None and not is_reply(row):
+                yield each, row
+
     @cached_property
     def _lines(self) -> list[bytes]:
         return self._data.split(b"\n")

@@ -45,6 +45,8 @@ def with_replaced(signals: Iterable[Signal], stored: Iterable[str]) -> Iterator[
     stored note becomes that. What was said with it (`Signal.quote`) may correct."""
     notes = {note: _meaning(note) for note in stored}
     for signal in signals:
+        if signal.key == NOTE and signal.op == "remove":
+            notes.pop(signal.value, None)
         if signal.key != NOTE or signal.op != "add" or signal.is_suggestion:
             yield signal
             continue

@@ -250,10 +250,42 @@ class ProfileFiles:
         rows = newest_rows(self.feedback, json.dumps(source).encode())
         return [row for row in rows if row.source == source and not row.suggestion]
 
+    def reversed(self, source: str) -> list[Signal]:
+        """The signals that take back what one turn has changed: a scalar gets the value that it had before. What goes
+        comes first: a note that has replaced another would be replaced by that."""
+        signals = [
+            _reverse(row, newest_rows(self.feedback, json.dumps(row.key).encode())) for row in self._changes_of(source)
+        ]
+        return sorted(signals, key=lambda signal: signal.op != "remove")
+
+    def _changes_of(self, source: str) -> list[Row]:
+        """The rows of a turn whose value still is as that turn has made it."""
+        held = self.profile.values()
+        rows = (row for row in self.evidence_of(source) if row.applied)
+        return [
+            row
+            for row in rows
+            if row.op == "remove" or any(same(row.value, each) for each in _members(held.get(row.key, ())))
+        ]
+
     def _message(self, change: Change, source: str) -> str:
         reason = without_private(change.quote)[0]
         subject = f"memory({self.user_id}): {change.summary()}"
         return trailers.render(subject, reason, Trailers.of_change(self.user_id, change, source))
+
+
+def _members(held: str | Sequence[str]) -> Sequence[str]:
+    return [held] if isinstance(held, str) else held
+
+
+def _reverse(row: Row, newest_first: Iterable[Row]) -> Signal:
+    """The signal that takes back one row of evidence, of rows on its key."""
+    form = FIELDS[row.key].form
+    if row.op == "remove":
+        return Signal(row.key, "set" if form == "scalar" else "add", row.value, "explicit")
+    older = (each for each in newest_first if each.source != row.source and each.created_at < row.created_at)
+    before = next((each.current for each in older if each.current), "") if form == "scalar" else ""
+    return Signal(row.key, "set", before, "explicit") if before else Signal(row.key, "remove", row.value, "explicit")
 
 
 def _subjects(changes: Iterable[Change]) -> set[tuple[str, str]]:

@@ -28,7 +28,7 @@ from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, reading, trailers
-from vault_memory.core.extraction import extract, problem, why_nothing
+from vault_memory.core.extraction import extract, problem, takes_back_the_last, why_nothing
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import LANGUAGE, LOCALES, Change, Profile, Suggestion, labels_for, language_tag
@@ -474,6 +474,8 @@ def _learn(
     if is_reply:
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
+    is_reversal = not is_reply and not signals and takes_back_the_last(said, vault.lexicon())
+    taken_back = _before(vault, turn, line.source) if is_reversal else ""
     vault.chats.step_aside()
     folder, said_at = layout.user_dir(turn.user_id), min(turn.created_at.astimezone(), vault.now())
     later = LaterChanges(vault, turn.user_id, said_at)
@@ -483,6 +485,8 @@ def _learn(
         begin()
         state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later, written)
         new = state.unrecorded(signals, line.source) if is_reply else signals
+        if taken_back:
+            new = [replace(each, quote=said) for each in state.reversed(taken_back)]
         counting, suggestions = state.hear(new, _conversation(turn))
         changes, evidence = state.merge(counting)
         learned = _Learned(tuple(changes), tuple(suggestions))
@@ -503,9 +507,26 @@ def _learn(
     return write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
 
 
+def _before(vault: Vault, turn: Turn, source: str) -> str:
+    """The line of the turn before this one in its conversation, of the same day; "" if there is none. Turns whose
+    conversations nobody has named follow one another."""
+    name, _, number = source.rpartition(":")
+    record = journal.DayRecord(files.read(vault.path(turn.user_id, name), None) or b"")
+    mine = _conversation(turn)
+    for before, row in record.before(int(number)):
+        conversation_id = str(row.get("conversation_id"))
+        if conversation_id == turn.conversation_id or not (mine or _conversation_of(conversation_id)):
+            return f"{name}:{before}"
+    return ""
+
+
 def _conversation(turn: Turn) -> str:
     """What tells the turn's conversation from others in the evidence; "" if nobody has named it."""
-    return "" if _UNNAMED.fullmatch(turn.conversation_id) else _digest(turn.conversation_id.encode())
+    return _conversation_of(turn.conversation_id)
+
+
+def _conversation_of(conversation_id: str) -> str:
+    return "" if _UNNAMED.fullmatch(conversation_id) else _digest(conversation_id.encode())
 
 
 def _log_entries(

@@ -115,4 +115,7 @@ def _is_kept_out(proposal: Proposal, turn: rules.HeardTurn) -> bool:
     if proposal.kind not in ("statement", "name") or proposal.origin == "rule":
         return False
     written = turn.message.written[proposal.start : proposal.end]
-    return is_private(written) or (proposal.signal.key == "note" and names_a_contact(written))
+    if proposal.signal.key != "note":
+        return is_private(written)
+    following = turn.message.written[proposal.end : proposal.end + topics.MAX_ADDRESS_CHARS]  # an address has dots
+    return is_private(written) or names_a_contact(written + following)

@@ -283,7 +283,7 @@ class Proposals:
         if key in skills.TECHNOLOGY_LISTS:
             known = fold(scene.lexicon.names.get(fold(value), (value, ""))[0])
             spans = [(each.start, each.end) for each in scene.message.technologies if fold(each.name) == known]
-            return (*spans[0], "value") if spans else None
+            return (*spans[0], "value") if spans else self._where_ruled(key, value)
         for number, start, end, _ in self._mentions.get((key, value), ()):
             begin = scene.clauses[number].start
             return begin + start, begin + end, "value"
@@ -297,8 +297,14 @@ class Proposals:
             return *found, "value"
         if match := scene.lexicon.words(f"words.labels.{key}").search(scene.message.speech):
             return *match.span(), "field"
-        if any(_about(other) == (key, True, fold(value)) for other in self._ruled):
-            return scene.clauses[0].start, scene.clauses[0].end, "rule"
+        return self._where_ruled(key, value)
+
+    def _where_ruled(self, key: str, value: str) -> tuple[int, int, str] | None:
+        """The clause for which the rules take back a value that the turn does not name: pnpm, of «back to npm»."""
+        for other in self._ruled:
+            if _about(other) == (key, True, fold(value)):
+                clause = self._quoted(other)
+                return clause.start, clause.end, "rule"
         return None
 
 
