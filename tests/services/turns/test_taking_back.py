@@ -14,7 +14,9 @@ def said(vault: Vault, message: str, conversation: str | None = None) -> list[st
     return [change.summary() for change in changes]
 
 
-@pytest.mark.parametrize("message", ["scratch that", "Oh no, actually forget that please.", "當我沒說", "算了，剛剛說的不算"])
+@pytest.mark.parametrize(
+    "message", ["scratch that", "Oh no, actually forget that please.", "當我沒說", "算了，剛剛說的不算"]
+)
 def test_what_the_last_turn_has_changed_is_changed_back(vault: Vault, message: str) -> None:
     """R2: a value of before comes back, a new one goes; each is a commit with the person's words."""
     set_preference(vault, "alice", "theme", "dark")
