@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -178,8 +178,8 @@ def by_model(rows: Sequence[Example]) -> dict[str, list[int]]:
     return found
 
 
-def unseen_scores(rows: Sequence[Example], turns: Sequence[Turn]) -> np.ndarray:
-    """The score of each example by weights that have not seen its block."""
+def unseen_scores(rows: Sequence[Example], turns: Sequence[Turn], learned: Container[int] | None = None) -> np.ndarray:
+    """The score of each example by weights that have not seen its block, of all turns or of those `learned` from."""
     scores = np.zeros(len(rows))
     for numbers in by_model(rows).values():
         mine = [rows[number] for number in numbers]
@@ -188,10 +188,12 @@ def unseen_scores(rows: Sequence[Example], turns: Sequence[Turn]) -> np.ndarray:
         blocks = np.array([turns[row.turn]["block"] for row in mine])
         is_unseen = np.array([turns[row.turn]["file"] in UNSEEN for row in mine])
         counts = np.where(is_unseen, UNSEEN_WEIGHT, 1.0)
+        usable = np.array([learned is None or row.turn in learned for row in mine])
         for block in range(BLOCKS):
             held = (blocks == block) & is_unseen
             if held.any():
-                weights = fitted(features[~held], labels[~held], counts[~held], mine[0].kind)
+                known = ~held & usable
+                weights = fitted(features[known], labels[known], counts[known], mine[0].kind)
                 scores[np.array(numbers)[held]] = features[held].dot(weights)
     return scores
 

@@ -24,6 +24,8 @@ TEXT = st.lists(
         ("老師說「用暗色」", "老师说     "),
         ("see https://a.b/c, ok", "see              , ok"),
         ("> 舊信\n好", "    \n好"),
+        ("Proofread:\nI use Vim", "proofread:\n         "),
+        ("翻譯成英文：\n我愛用 Vim\n\n謝啦", "翻译成英文:\n        \n\n谢啦"),
         ("```\nuse dark\n```\n好", "   \n        \n   \n好"),
     ],
 )

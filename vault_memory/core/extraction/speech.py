@@ -178,8 +178,27 @@ _LINKS = lazily(
     r"|json|ya?ml|toml|css|scss|html?|vue|sql|csv|ipynb|sh|log|cfg|ini|lock|xml|pdf|docx?|pptx?|png|jpe?g|zip"
     r"|exe)(?![\w])"
 )
+TEXT_ORDERED = (
+    r"(?<![a-z])(?:write|draft|compose|create|make up|invent|generate|come up with)(?: me| up)? (?:an?|the|some"
+    r"|my|this|\d+) [^:\n,]{0,30}?(?:text|message|note|letter|e-?mail|persona|bio|post|tweet|caption|paragraph"
+    r"|sentence|line|review|dialog(?:ue)?|story|scene|statement|speech|poem|ad|profile|testimonial|announcement"
+    r"|complaint|slogan|card|out-of-office|auto-?reply|sign|label|invitation|toast|description|quiz|questions"
+    r"|interview)(?![a-z])"
+    r"|(?:写|拟|编|草拟|起草|造|生成|生|出)[^:\n,]{0,14}?(?:朋友圈|贴文|文案|讯息|信息|消息|短信|留言|信(?!息)"
+    r"|邮件|email|自介|自我介绍|履历|简历|评论|评价|好评|对话|故事|剧本|台词|公告|通知|人设|推文|句子?|标语|口号"
+    r"|祝福|声明|卡片|选择题|考题|考卷)"
+)
+"""A request to write a text: neither its description nor its content says anything about the person."""
+_CHANGE_OF_TEXT = (
+    r"翻译|翻成|译成|译为|改写|润饰|润色|润稿|校对|摘要|总结|纠正|修正|修改|检查|改一下|校稿"
+    r"|(?:这|那)(?:一)?(?:句|段|篇|行|封)(?:话|英文|中文)?[^:\n,]{0,12}"
+    r"|(?:this|the following|my) (?:sentence|paragraph|phrase|text|line|email|caption)|translat\w*|rephras\w*"
+    r"|paraphras\w*|proofread\w*|summari[sz]\w*|rewrit\w*|correct|fix the grammar|edit|polish"
+    r"|(?:fill (?:in|out)|complete) (?:the|this|my|an?) [a-z]+|check (?:the|my) grammar"
+)
 _PASTE_CUE = lazily(
-    r"(?:here(?:'s| is| are)|below is|see below|following|pasted?|pasting|this is (?:the|what|an?)|as follows"
+    rf"(?:{_CHANGE_OF_TEXT}"
+    r"|here(?:'s| is| are)|below is|see below|following|pasted?|pasting|this is (?:the|what|an?)|as follows"
     r"|says|reads|writes|it said|output|readme|error message|the log"
     r"|the (?:assignment|prompt|brief|spec|email|message|text|paragraph|article|abstract|rubric|syllabus"
     r"|requirements?|instructions)|"
@@ -195,26 +214,7 @@ _HEADED = lazily(
     r"|excerpt)(?:[^\n:。.]{0,12})?: ?(?=[^\s])"
 )
 """A heading before a text that somebody else wrote: «作業說明：請附上範例»."""
-TEXT_ORDERED = (
-    r"(?<![a-z])(?:write|draft|compose|create|make up|invent|generate|come up with)(?: me| up)? (?:an?|the|some"
-    r"|my|this|\d+) [^:\n,]{0,30}?(?:text|message|note|letter|e-?mail|persona|bio|post|tweet|caption|paragraph"
-    r"|sentence|line|review|dialog(?:ue)?|story|scene|statement|speech|poem|ad|profile|testimonial|announcement"
-    r"|complaint|slogan|card|out-of-office|auto-?reply|sign|label|invitation|toast|description|quiz|questions"
-    r"|interview)(?![a-z])"
-    r"|(?:写|拟|编|草拟|起草|造|生成|生|出)[^:\n,]{0,14}?(?:朋友圈|贴文|文案|讯息|信息|消息|短信|留言|信(?!息)"
-    r"|邮件|email|自介|自我介绍|履历|简历|评论|评价|好评|对话|故事|剧本|台词|公告|通知|人设|推文|句子?|标语|口号"
-    r"|祝福|声明|卡片|选择题|考题|考卷)"
-)
-"""A request to write a text: neither its description nor its content says anything about the person."""
-_TASK_TEXT = lazily(
-    r"(?:翻译|翻成|译成|译为|改写|润饰|润色|校对|摘要|总结|纠正|修正|修改|检查|改一下|校稿"
-    r"|(?:这|那)(?:一)?(?:句|段|篇|行|封)(?:话|英文|中文)?[^:\n,]{0,12}"
-    r"|(?:this|the following|my) (?:sentence|paragraph|phrase|text|line|email|caption)|translat\w*|rephras\w*"
-    r"|paraphras\w*|proofread\w*|summari[sz]\w*|rewrit\w*|correct|fix the grammar|edit|polish"
-    r"|(?:fill (?:in|out)|complete) (?:the|this|my|an?) [a-z]+|check (?:the|my) grammar"
-    rf"|{TEXT_ORDERED})"
-    r"[^:\n]{0,40}: ?(?=\S)"
-)
+_TASK_TEXT = lazily(rf"(?:{_CHANGE_OF_TEXT}|{TEXT_ORDERED})[^:\n]{{0,40}}: ?(?=\S)")
 """A request to change or write a text, followed by its content: «draft a persona: Marta, 41, uses Vim»."""
 
 
