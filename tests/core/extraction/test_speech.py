@@ -25,7 +25,7 @@ TEXT = st.lists(
         ("see https://a.b/c, ok", "see              , ok"),
         ("> 舊信\n好", "    \n好"),
         ("Proofread:\nI use Vim", "proofread:\n         "),
-        ("翻譯成英文：\n我愛用 Vim\n\n謝啦", "翻译成英文:\n        \n\n谢啦"),
+        ("翻譯成英文：\n我愛用 Vim\n\n謝啦", "翻译成英文:\n       \n\n谢啦"),
         ("```\nuse dark\n```\n好", "   \n        \n   \n好"),
     ],
 )
