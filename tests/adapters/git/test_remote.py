@@ -102,3 +102,30 @@ def test_what_root_fetches_is_the_owners(vault: Vault, tmp_path: Path) -> None:
     fetched = Remote(vault.root, str(tmp_path / "remote")).fetch("main")
     assert (vault.root / ".git/refs/vault-memory/fetched").read_text().strip() == fetched
     assert {path.lstat().st_uid for path in (vault.root / ".git").rglob("*")} == {12345}
+
+
+@pytest.mark.parametrize("folder", ["remotes", "branches"])
+@pytest.mark.parametrize("more", [{}, {"remote.origin.pushurl": "https://example.org/notes.git"}])
+def test_a_remote_of_gits_old_form_is_refused(vault: Vault, folder: str, more: dict[str, str]) -> None:
+    """`git remote get-url` knows `.git/remotes/origin`; what git was asked for was then the folder `origin` of the
+    vault, whose hooks ran. What is shown is what git is asked for."""
+    vault.add(b"one")
+    inside, ran = vault.root / "origin", vault.root.parent / "ran"
+    vault.git("init", "-q", "--bare", str(inside))
+    for name in ("pre-receive", "post-receive"):
+        (inside / "hooks" / name).write_text(f"#!/bin/sh\ntouch {ran}\n")
+        (inside / "hooks" / name).chmod(0o755)
+    old = vault.root / ".git" / folder / "origin"
+    old.parent.mkdir(exist_ok=True)
+    address = "https://example.org/notes.git"
+    old.write_text(f"URL: {address}\n" if folder == "remotes" else f"{address}\n")
+    for key, value in more.items():
+        vault.git("config", key, value)
+    remote = Remote(vault.root, "origin")
+    assert remote.addresses() == ["origin"]
+    with pytest.raises(HistoryError, match="old form"):
+        remote.push("main", vault.git("rev-parse", "HEAD").strip())
+    old.unlink()
+    with pytest.raises(HistoryError, match="inside the vault"):
+        remote.push("main", vault.git("rev-parse", "HEAD").strip())
+    assert not ran.exists()

@@ -87,12 +87,38 @@ class Remote:
 
     def _configured(self) -> list[str]:
         """The addresses of a remote in git's config; none for a name that git takes for an address: one that begins
-        with a slash is, whatever the config says of it."""
+        with a slash is, whatever the config says of it, and one to which the config gives no address.
+
+        `git remote get-url` also knows git's old forms of a remote, `.git/remotes/NAME` and `.git/branches/NAME`, which
+        are not used here (`_reached_as`).
+        """
+        if self._name.startswith("/") or "url" not in (what for what, _ in self._settings()):
+            return []
         found = []
-        for way in ((), ("--push",)) if not self._name.startswith("/") else ():
+        for way in ((), ("--push",)):
             out = git.run(self._root, "remote", "get-url", "--all", *way, "--", self._name, ok=(0, 2, 128))
             found += reading.lines(os.fsdecode(out))
         return found
+
+    def _settings(self) -> list[tuple[str, str]]:
+        """What git's config says of the remote of this name: (`url`, an address), ..."""
+        items = os.fsdecode(git.run(self._root, "config", "--list", "-z")).split("\0")
+        pairs = (item.partition("\n")[::2] for item in items)
+        return [
+            (key.rpartition(".")[2], value) for key, value in pairs if key.rpartition(".")[0] == f"remote.{self._name}"
+        ]
+
+    def _refuse_old_form(self) -> None:
+        """Raise `HistoryError` for a remote that only a file of git's old form gives an address."""
+        if self._configured() or "/" in self._name or "\\" in self._name:
+            return
+        common = Repository(self._root).common_dir
+        for path in (common / "remotes" / self._name, common / "branches" / self._name):
+            if os.path.lexists(path):
+                raise HistoryError(
+                    f"the remote {self._shown} stands in {path}, git's old form, which is not read and may have come "
+                    f"with the folder: `git config remote.{self._shown}.url ADDRESS` says where it is"
+                )
 
     def tip(self, branch: str) -> str | None:
         """The commit that the remote's branch is at; None when it has no such branch."""
@@ -132,6 +158,7 @@ class Remote:
                 f"lead elsewhere, so no remote is asked: {NEXT_STEP}"
             )
         self._refuse_planted()
+        self._refuse_old_form()
         for address in self.addresses():
             if _NO_HOST.match(address):
                 raise HistoryError(
@@ -172,16 +199,9 @@ class Remote:
         `remote.*.promisor` names. As an address, it would go through `url.*.insteadOf` once more.
         """
         yield from ("-c", f"remote.{stand_in}.followRemoteHEAD=never")
-        is_address = True
-        known = os.fsdecode(git.run(self._root, "config", "--list", "-z")) if self._configured() else ""
-        for item in known.split("\0"):
-            key, _, value = item.partition("\n")
-            remote, _, what = key.rpartition(".")
-            if remote == f"remote.{self._name}" and what in _WAYS:
-                yield from ("-c", f"remote.{stand_in}.{what}={value}")
-                is_address = is_address and what != "url"
-        if is_address:
-            yield from ("-c", f"remote.{stand_in}.url={self._name}")
+        known = [each for each in self._settings() if each[0] in _WAYS] if self._configured() else []
+        for what, value in known or [("url", self._name)]:
+            yield from ("-c", f"remote.{stand_in}.{what}={value}")
 
     def _refuse_planted(self) -> None:
         """Raise `HistoryError` for what makes a fetch or push write elsewhere, or go elsewhere, than its arguments say.
