@@ -105,8 +105,7 @@ def test_what_root_fetches_is_the_owners(vault: Vault, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["remotes", "branches"])
-@pytest.mark.parametrize("more", [{}, {"remote.origin.pushurl": "https://example.org/notes.git"}])
-def test_a_remote_of_gits_old_form_is_refused(vault: Vault, folder: str, more: dict[str, str]) -> None:
+def test_a_remote_of_gits_old_form_is_refused(vault: Vault, folder: str) -> None:
     """`git remote get-url` knows `.git/remotes/origin`; what git was asked for was then the folder `origin` of the
     vault, whose hooks ran. What is shown is what git is asked for."""
     vault.add(b"one")
@@ -119,8 +118,6 @@ def test_a_remote_of_gits_old_form_is_refused(vault: Vault, folder: str, more: d
     old.parent.mkdir(exist_ok=True)
     address = "https://example.org/notes.git"
     old.write_text(f"URL: {address}\n" if folder == "remotes" else f"{address}\n")
-    for key, value in more.items():
-        vault.git("config", key, value)
     remote = Remote(vault.root, "origin")
     assert remote.addresses() == ["origin"]
     with pytest.raises(HistoryError, match="old form"):

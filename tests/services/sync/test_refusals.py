@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.services.sync.conftest import USER, Machine, git, push
+from vault_memory.adapters.git import Remote
 from vault_memory.core import layout
 from vault_memory.errors import HistoryError, InvalidId, UsageError
 from vault_memory.services.admin.doctor import doctor
@@ -17,6 +18,7 @@ from vault_memory.services.admin.users import rename_user
 from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.profiles.history import history
 from vault_memory.services.retrieval.search import SearchQuery, search
+from vault_memory.services.sync.agreed_remote import agreed_remote
 from vault_memory.services.sync.check_staged import check_staged
 from vault_memory.services.sync.sync import sync
 from vault_memory.services.turns.record import record_turn
@@ -575,11 +577,13 @@ def test_a_reference_that_stands_for_another_is_not_moved(remote: Machine, one: 
     assert git(one.root, "rev-parse", "main") == before
 
 
-def test_a_remote_that_is_named_in_gits_old_way_is_refused(one: Machine) -> None:
+def test_gits_old_way_to_name_a_remote_leads_nowhere_else(one: Machine) -> None:
+    """What was typed is where it goes."""
     (one.root / ".git/remotes").mkdir(exist_ok=True)
     (one.root / ".git/remotes/git@127.0.0.1:x.git").write_text("URL: git@127.0.0.2:theirs.git\n")
-    with pytest.raises(UsageError, match="into git@127"):
-        sync(one.vault, "git@127.0.0.1:x.git")
+    name = "git@127.0.0.1:x.git"
+    assert agreed_remote(one.vault, name) == name
+    assert Remote(one.vault.history.root, name).addresses() == [name]
 
 
 def test_a_file_beside_the_users_is_no_user(one: Machine) -> None:

@@ -109,8 +109,8 @@ class Remote:
         ]
 
     def _refuse_old_form(self) -> None:
-        """Raise `HistoryError` for a remote that only a file of git's old form gives an address."""
-        if self._configured() or "/" in self._name or "\\" in self._name:
+        """Raise `HistoryError` for a name to which only a file of git's old form gives an address."""
+        if self._configured() or not {*"/:\\"}.isdisjoint(self._name):
             return
         common = Repository(self._root).common_dir
         for path in (common / "remotes" / self._name, common / "branches" / self._name):
