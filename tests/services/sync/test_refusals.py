@@ -11,7 +11,7 @@ import pytest
 from tests.services.sync.conftest import USER, Machine, git, push
 from vault_memory.adapters.git import Remote
 from vault_memory.core import layout
-from vault_memory.errors import HistoryError, InvalidId, UsageError
+from vault_memory.errors import HistoryError, InvalidId
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import status
 from vault_memory.services.admin.users import rename_user
