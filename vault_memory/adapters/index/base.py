@@ -112,8 +112,9 @@ class Index(Protocol):
         """Join the pieces that many writes have left: every search must look through each of them."""
         ...
 
-    def waiting(self, space: str, limit: int | None = None) -> list[str]:
-        """What an embedder would get of the first `limit` chunks without a vector in a space (None: of all)."""
+    def waiting(self, space: str, limit: int | None = None, *, is_sent: bool = False) -> list[str]:
+        """What an embedder would get of the first `limit` chunks without a vector in a space (None: of all); of one
+        that sends it away (`is_sent`), without the secrets of their files."""
         ...
 
     def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import apsw
 
 from vault_memory.adapters.index.database import rows, value
+from vault_memory.adapters.index.outgoing import OutgoingTexts
 from vault_memory.adapters.index.words import segments_of
 from vault_memory.core.ranking import Knowledge, probes
 from vault_memory.core.text import tokens
@@ -41,13 +42,18 @@ def is_judged(db: apsw.Connection, space: str) -> bool:
     return bool(value(db, "SELECT judged FROM spaces WHERE name = ?", (space,)) == state(db))
 
 
-def sample(db: apsw.Connection) -> list[Probe]:
-    """Up to `probes.MAX_PROBES` chunks of each script; none of a script with fewer than `probes.MIN_PROBES`."""
+def sample(db: apsw.Connection, outgoing: OutgoingTexts | None = None) -> list[Probe]:
+    """Up to `probes.MAX_PROBES` chunks of each script; none of a script with fewer than `probes.MIN_PROBES`.
+
+    `outgoing`: probes are sent away; then no chunk with a secret or a private fact is asked for. In half of its words
+    nobody would find these any more."""
     found: dict[bool, list[Probe]] = {False: [], True: []}
-    sql = f"SELECT identity, text, units FROM chunks WHERE identity IN ({_FIRST}) GROUP BY identity ORDER BY identity"
-    for identity, text, packed in rows(db, sql, (MAX_LOOKED_AT,)):
+    columns = "identity, min(chunk_id), text, units"
+    sql = f"SELECT {columns} FROM chunks WHERE identity IN ({_FIRST}) GROUP BY identity ORDER BY identity"
+    for identity, chunk_id, text, packed in rows(db, sql, (MAX_LOOKED_AT,)):
         of_script = found[tokens.is_han(text)]
-        if len(of_script) < probes.MAX_PROBES and (asked := probes.probe(text, segments_of(packed))):
+        asked = probes.probe(text, segments_of(packed)) if len(of_script) < probes.MAX_PROBES else ""
+        if asked and (outgoing is None or outgoing.may_go(db, chunk_id, text)):
             of_script.append(Probe(identity, asked, tokens.is_han(text)))
     return [each for of_script in found.values() if len(of_script) >= probes.MIN_PROBES for each in of_script]
 

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import apsw
 
-from vault_memory.adapters.embedding import OFFLINE, Embedder, Vector
+from vault_memory.adapters.embedding import HTTP, OFFLINE, Embedder, Vector
 from vault_memory.adapters.index import database, judging, vectors, words
 from vault_memory.adapters.index.base import FileState, Space, Stats
 from vault_memory.adapters.index.database import Refuse, rows, value
+from vault_memory.adapters.index.outgoing import OutgoingTexts
 from vault_memory.adapters.scan import Stamp
 from vault_memory.core.notes import Chunk, Document, Resume, Segment
 from vault_memory.core.ranking import Candidates, Filter, Knowledge
@@ -41,6 +42,7 @@ class SqliteIndex:
     ) -> None:
         self.path, self._below, self._refuse, self._within = path, below, refuse, within
         self._local = threading.local()
+        self._outgoing = OutgoingTexts()
 
     @property
     def is_read_only(self) -> bool:
@@ -201,16 +203,24 @@ class SqliteIndex:
 
     # -- vectors -------------------------------------------------------------------------------------------------------
 
-    def waiting(self, space: str, limit: int | None = None) -> list[str]:
+    def waiting(self, space: str, limit: int | None = None, *, is_sent: bool = False) -> list[str]:
         with self._open() as db:
             found = vectors.waiting(db, space, -1 if limit is None else limit)  # SQLite: below zero, all
-        return [_embedded_text(*names) for _, *names in found]
+            return self._texts(db, found, is_sent=is_sent)
+
+    def _texts(self, db: apsw.Connection, waiting: Sequence[tuple[int, str, str, str]], *, is_sent: bool) -> list[str]:
+        """What an embedder gets of chunks; of one that sends it away, without the secrets of their files."""
+        return [
+            _embedded_text(title, heading, self._outgoing.text(db, chunk_id) if is_sent else text)
+            for chunk_id, title, heading, text in waiting
+        ]
 
     def embed_pending(self, embedder: Embedder, limit: int = 256) -> int:
         with self._open() as db:
             waiting = vectors.waiting(db, embedder.space, limit)
+            texts = self._texts(db, waiting, is_sent=embedder.space.startswith(HTTP))
         if waiting:
-            found = embedder.embed([_embedded_text(*names) for _, *names in waiting], "document")
+            found = embedder.embed(texts, "document")
             packed = vectors.packed(found, len(waiting), embedder.dimension)
             with self._open() as still, still:
                 if still is db:  # else the index was deleted meanwhile: in the new one these ids are other chunks
@@ -227,7 +237,8 @@ class SqliteIndex:
         with self._open() as db:
             if judging.is_judged(db, embedder.space):
                 return
-            asked = judging.sample(db)
+            outgoing = self._outgoing if embedder.space.startswith(HTTP) else None
+            asked = judging.sample(db, outgoing)
             new = judging.unasked(db, embedder.space, asked)
         packed: list[bytes] = []
         if new:

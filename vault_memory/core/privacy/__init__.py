@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from vault_memory.core.privacy import private, secrets
     from vault_memory.core.privacy.addresses import shown_address, without_credentials
     from vault_memory.core.privacy.private import PRIVATE, is_private, names_a_contact, without_private
-    from vault_memory.core.privacy.secrets import Finding, Moved, places, redact, secrets_added, shown_path
+    from vault_memory.core.privacy.secrets import (
+        Finding,
+        Moved,
+        places,
+        redact,
+        redact_parts,
+        secrets_added,
+        shown_path,
+    )
 
 __all__ = [
     "Finding",
@@ -24,6 +32,7 @@ __all__ = [
     "places",
     "private",
     "redact",
+    "redact_parts",
     "secrets",
     "secrets_added",
     "shown_address",
@@ -42,6 +51,7 @@ __getattr__ = lazy_exports(
         "names_a_contact": "private",
         "places": "secrets",
         "redact": "secrets",
+        "redact_parts": "secrets",
         "secrets_added": "secrets",
         "shown_address": "addresses",
         "shown_path": "secrets",

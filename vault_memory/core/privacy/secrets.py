@@ -83,6 +83,27 @@ def redact(text: str) -> Redacted:
     return Redacted(text, dict(counts))
 
 
+def redact_parts(parts: Sequence[str]) -> list[str]:
+    """The parts of one text, each of whole lines, without the secrets of the text: what a line is may be told by one in
+    another part."""
+    found = [*parts]
+    for _ in range(MAX_ROUNDS):
+        spans = secret_spans("\n".join(found))
+        if not spans:
+            break
+        start = 0
+        for at, part in enumerate(found):
+            end = start + len(part)
+            held = [
+                (max(first, start) - start, min(last, end) - start, kind)
+                for first, last, kind in spans
+                if first < end and last > start
+            ]
+            found[at] = _replaced(part, held)[0] if held else part
+            start = end + 1
+    return found
+
+
 def _around(text: str, places: Sequence[int]) -> list[tuple[int, int]]:
     """The pieces of a text around these places, in order and disjoint, of whole lines or words."""
     pieces: list[tuple[int, int]] = []

@@ -92,7 +92,7 @@ def work(vault: Vault) -> Work:
         waiting += len(texts)
         tokens += sum(map(prompt.tokens, texts))
         if len(sample) < SAMPLE_PASSAGES:
-            some = index.waiting(_NO_SPACE, SAMPLE_PASSAGES - len(sample))
+            some = index.waiting(_NO_SPACE, SAMPLE_PASSAGES - len(sample), is_sent=is_sent)
             sample += [outgoing(text) if is_sent else text for text in some]
         for name, held in index.spaces().items():
             if name not in kept and not (is_sent and name.startswith(LOCAL)):
