@@ -20,7 +20,7 @@ import argparse
 import json
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ from vault_memory.core.extraction.judge import verdicts
 from vault_memory.core.extraction.judge.hearing import proposals_of
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.judge.verdicts import Verdict
-from vault_memory.core.extraction.judge.weights import BITS, FILE, ZERO, Evidence, packed
+from vault_memory.core.extraction.judge.weights import BITS, FILE, NO_FEATURES, ZERO, Evidence, packed
 from vault_memory.core.extraction.rules import read_turn, signals_of
 from vault_memory.core.profile import Signal
 
@@ -67,11 +67,23 @@ UNSEEN = (
     "talk-u-zh-tw",
     "talk-u-zh-cn",
     "plain-v",
+    "day-w-en-a",
+    "day-w-en-b",
+    "day-w-en-c",
+    "day-w-zh-tw",
+    "day-w-zh-cn",
+    "near-w",
+    "notes-w-en",
+    "notes-w-zh",
 )
 BLOCKS, BLOCK_TURNS = 5, 20
 STRENGTH = {"turn": 0.25, "style": 1.3, "technology": 2.6, "name": 0.8, "statement": 0.8, "removal": 0.8}
 """The inverse of the regularisation, by kind."""
 LAST_STRENGTH = 1.0
+UNNAMED_STYLES = 3
+"""Of so many values of styles that a turn does not name and does not wish for one is learned from, in place of all:
+there are fifteen to a turn."""
+SCORED_AT_ONCE = 20_000
 UNSEEN_WEIGHT = 4.0
 """Of a turn that the rules have not seen, against one that they were tuned on: there they look surer than they are."""
 WRITE, SUGGEST = 0.62, 0.3
@@ -85,8 +97,12 @@ class Example:
 
     turn: int
     proposal: Proposal | None
-    evidence: Evidence
+    head: str
+    places: tuple[tuple[str, np.ndarray], ...]
+    """The places of its features in each table; those that proposals share are one array."""
     label: int
+    weight: float = 1.0
+    """Of how many examples it is one, when the weights of features are learned; 0: it is not learned from."""
 
     @property
     def kind(self) -> str:
@@ -95,7 +111,7 @@ class Example:
     @property
     def model(self) -> str:
         """The model that it belongs to."""
-        return "styles" if self.kind == "style" else self.evidence.head
+        return "styles" if self.kind == "style" else self.head
 
 
 def read(names: Iterable[str]) -> list[Turn]:
@@ -116,10 +132,26 @@ def examples(turns: Sequence[Turn]) -> tuple[list[Example], list[list[Signal]]]:
         ruled.append(signals)
         if heard:
             proposals = proposals_of(heard, signals)
-            for proposal in proposals:
-                found.append(Example(number, proposal, proposal.evidence, label_of(turn, proposal.signal)))
-            found.append(Example(number, None, proposals.whole, int(bool(turn["expect"]))))
+            arrays: dict[int, np.ndarray] = {}
+            held = [*proposals]  # a feature set must not give its id to another one
+            for at, proposal in enumerate(held):
+                label, places = label_of(turn, proposal.signal), places_of(proposal.evidence, arrays)
+                weight = 1.0
+                if proposal.kind == "style" and proposal.origin == "words" and label == 0:
+                    weight = float(UNNAMED_STYLES if (number + at) % UNNAMED_STYLES == 0 else 0)
+                without = replace(proposal, evidence=Evidence(proposal.evidence.head, NO_FEATURES))
+                found.append(Example(number, without, proposal.evidence.head, places, label, weight))
+            whole = places_of(proposals.whole, arrays)
+            found.append(Example(number, None, proposals.whole.head, whole, int(bool(turn["expect"]))))
     return found, ruled
+
+
+def places_of(evidence: Evidence, arrays: dict[int, np.ndarray]) -> tuple[tuple[str, np.ndarray], ...]:
+    """The places of a proposal's features, by table. `arrays` has those of this turn so far, by feature set."""
+    for _, features in evidence.tables:
+        if id(features) not in arrays:
+            arrays[id(features)] = np.array(sorted(features.places), dtype=np.uint32)
+    return tuple((table, arrays[id(features)]) for table, features in evidence.tables)
 
 
 def label_of(turn: Turn, signal: Signal) -> int:
@@ -128,24 +160,42 @@ def label_of(turn: Turn, signal: Signal) -> int:
     return -1 if any(satisfies(label, signal) for label in turn["optional"]) else 0
 
 
-def matrix(rows: Sequence[Example]) -> tuple[csr_matrix, dict[str, int]]:
-    """The features of examples of one model; and where each table begins. A bias for each head comes last."""
-    names = sorted({table for row in rows for table, _ in row.evidence.tables})
-    starts = {name: at * SIZE for at, name in enumerate(names)}
-    heads = {name: at for at, name in enumerate(sorted({row.evidence.head for row in rows}))}
-    columns, values, ends = [], [], [0]
-    for row in rows:
-        size = 1
-        for table, features in row.evidence.tables:
-            places = np.array(sorted(features.places), dtype=np.int64)
-            columns.append(places + starts[table])
-            values.append(np.full(len(places), 1.0 / np.sqrt(max(1, len(places)))))
-            size += len(places)
-        columns.append(np.array([len(names) * SIZE + heads[row.evidence.head]]))
-        values.append(np.ones(1))
-        ends.append(ends[-1] + size)
-    width = len(names) * SIZE + len(heads)
-    return csr_matrix((np.concatenate(values), np.concatenate(columns), ends), shape=(len(rows), width)), starts
+@dataclass
+class Layout:
+    """Where each table of one model begins in a row of numbers; a bias for each head comes last."""
+
+    starts: dict[str, int]
+    heads: dict[str, int]
+
+    @classmethod
+    def of(cls, rows: Sequence[Example]) -> Layout:
+        names = sorted({table for row in rows for table, _ in row.places})
+        heads = sorted({row.head for row in rows})
+        return cls({name: at * SIZE for at, name in enumerate(names)}, {name: at for at, name in enumerate(heads)})
+
+    @property
+    def width(self) -> int:
+        return len(self.starts) * SIZE + len(self.heads)
+
+    def matrix(self, rows: Sequence[Example]) -> csr_matrix:
+        """The features of examples."""
+        columns, values, ends = [], [], [0]
+        for row in rows:
+            size = 1
+            for table, places in row.places:
+                columns.append((places + self.starts[table]).astype(np.int32))
+                values.append(np.full(len(places), 1.0 / np.sqrt(max(1, len(places)))))
+                size += len(places)
+            columns.append(np.array([len(self.starts) * SIZE + self.heads[row.head]], dtype=np.int32))
+            values.append(np.ones(1))
+            ends.append(ends[-1] + size)
+        parts = (np.concatenate(values), np.concatenate(columns), np.array(ends))
+        return csr_matrix(parts, shape=(len(rows), self.width))
+
+    def scores(self, rows: Sequence[Example], weights: np.ndarray) -> np.ndarray:
+        """The scores of examples, of some thousands at a time: all their features take gigabytes."""
+        steps = range(0, len(rows), SCORED_AT_ONCE)
+        return np.concatenate([self.matrix(rows[at : at + SCORED_AT_ONCE]).dot(weights) for at in steps])
 
 
 def fitted(features: csr_matrix, labels: np.ndarray, counts: np.ndarray, kind: str) -> np.ndarray:
@@ -182,20 +232,28 @@ def unseen_scores(rows: Sequence[Example], turns: Sequence[Turn], learned: Conta
     """The score of each example by weights that have not seen its block, of all turns or of those `learned` from."""
     scores = np.zeros(len(rows))
     for numbers in by_model(rows).values():
-        mine = [rows[number] for number in numbers]
-        features, _ = matrix(mine)
-        labels = np.array([row.label for row in mine])
-        blocks = np.array([turns[row.turn]["block"] for row in mine])
-        is_unseen = np.array([turns[row.turn]["file"] in UNSEEN for row in mine])
-        counts = np.where(is_unseen, UNSEEN_WEIGHT, 1.0)
-        usable = np.array([learned is None or row.turn in learned for row in mine])
+        layout, kind = Layout.of([rows[number] for number in numbers]), rows[numbers[0]].kind
+        usable = [n for n in numbers if rows[n].weight and (learned is None or rows[n].turn in learned)]
+        features, labels, counts = learnable([rows[number] for number in usable], turns, layout)
+        blocks = np.array([turns[rows[number].turn]["block"] for number in usable])
+        is_unseen = np.array([turns[rows[number].turn]["file"] in UNSEEN for number in usable])
         for block in range(BLOCKS):
-            held = (blocks == block) & is_unseen
-            if held.any():
-                known = ~held & usable
-                weights = fitted(features[known], labels[known], counts[known], mine[0].kind)
-                scores[np.array(numbers)[held]] = features[held].dot(weights)
+            held = [
+                n for n in numbers if turns[rows[n].turn]["block"] == block and turns[rows[n].turn]["file"] in UNSEEN
+            ]
+            if held:
+                known = np.flatnonzero((blocks != block) | ~is_unseen)
+                weights = fitted(features[known], labels[known], counts[known], kind)
+                scores[held] = layout.scores([rows[number] for number in held], weights)
     return scores
+
+
+def learnable(
+    rows: Sequence[Example], turns: Sequence[Turn], layout: Layout
+) -> tuple[csr_matrix, np.ndarray, np.ndarray]:
+    """Features, labels and weights of the examples of one model that are learned from."""
+    counts = [row.weight * (UNSEEN_WEIGHT if turns[row.turn]["file"] in UNSEEN else 1.0) for row in rows]
+    return layout.matrix(rows), np.array([row.label for row in rows]), np.array(counts)
 
 
 def steps_of(rows: Sequence[Example], scores: np.ndarray) -> list[dict[str, float]]:
@@ -344,15 +402,15 @@ def tables_of(
     rows: Sequence[Example], turns: Sequence[Turn]
 ) -> tuple[dict[str, bytes], dict[str, float], dict[str, float]]:
     """The tables of one model in bytes, what a step of each is worth, and the bias of each head."""
-    features, starts = matrix(rows)
-    counts = np.where([turns[row.turn]["file"] in UNSEEN for row in rows], UNSEEN_WEIGHT, 1.0)
-    weights = fitted(features, np.array([row.label for row in rows]), counts, rows[0].kind)
+    layout = Layout.of(rows)
+    features, labels, counts = learnable([row for row in rows if row.weight], turns, layout)
+    weights = fitted(features, labels, counts, rows[0].kind)
+    starts, heads = layout.starts, layout.heads
     tables, scales = {}, {}
     for name, start in starts.items():
         table = weights[start : start + SIZE]
         scales[name] = rounded(np.abs(table).max() / (ZERO - 1)) or 1.0
         tables[name] = (np.round(table / scales[name]).astype(np.int64) + ZERO).astype(np.uint8).tobytes()
-    heads = sorted({row.evidence.head for row in rows})
     return tables, scales, dict(zip(heads, map(rounded, weights[len(starts) * SIZE :]), strict=True))
 
 
