@@ -75,6 +75,7 @@ UNSEEN = (
     "near-w",
     "notes-w-en",
     "notes-w-zh",
+    "plain-x",
 )
 BLOCKS, BLOCK_TURNS = 5, 20
 STRENGTH = {"turn": 0.25, "style": 1.3, "technology": 2.6, "name": 0.8, "statement": 0.8, "removal": 0.8}
