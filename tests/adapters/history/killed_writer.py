@@ -1,6 +1,7 @@
 """A writer that kills itself at a step of its commit: `-m tests.adapters.history.killed_writer ROOT NUMBER STEP#N`.
 
-The number 0 stands for a merge of the branch `other`, -1 for what the person has typed.
+The number 0 stands for a merge of the branch `other`, -1 for what the person has typed, -2 for taking `private.txt` out
+of all commits.
 
 It has a module of its own, without pytest, because the tests start it hundreds of times.
 """
@@ -17,6 +18,7 @@ from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
 
 USER = PurePosixPath("memory/alice/USER.md")
 DAILY = PurePosixPath("memory/alice/daily/2026-01-30.md")
+PRIVATE = PurePosixPath("private.txt")
 
 
 def turn(root: Path, number: int) -> list[Draft]:
@@ -61,7 +63,10 @@ def write(root: Path, number: int, fatal: str) -> None:
 
     history = History(root, step=step)
     print("ready", flush=True)
-    if number < 0:
+    if number == -2:
+        blob = history.entry(PRIVATE)
+        history.take_out({PRIVATE: {blob.id}} if blob else {}, None, history.commit_named("HEAD"))
+    elif number < 0:
         history.commit_edits([Draft("by hand", history.person(), tuple(history.uncommitted()))])
     else:
         history.commit(turn(root, number) if number else merge(history))

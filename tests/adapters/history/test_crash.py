@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.adapters.conftest import PERSON, USER, Vault
-from tests.adapters.history.killed_writer import DAILY
+from tests.adapters.history.killed_writer import DAILY, PRIVATE
 from vault_memory.adapters.history import ASSISTANT, Author, Draft
 
 pytestmark = pytest.mark.slow
@@ -123,6 +123,34 @@ def test_a_commit_of_an_edit_is_killed_at_each_step(edited: Vault, step: str, is
     edited.assert_clean()
     assert (edited.read() or b"").decode().splitlines() == ["begin", "by hand", "typed after"]
     assert edited.history.blob(USER) == edited.read()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        *("objects written", "ref made", "index prepared", "index locked", "branch locked", "branch moved"),
+        "index published",
+    ],
+)
+def test_taking_a_file_out_is_killed_at_each_step(edited: Vault, step: str) -> None:
+    """Either branch is there then, each with its index; whoever does it again ends with the new one."""
+    edited.write(b"private\n", PRIVATE)
+    edited.write(b"staged\n", PurePosixPath("staged.md"))
+    edited.git("add", str(PRIVATE))
+    edited.git("commit", "-qm", "by hand", "--", str(PRIVATE))
+    edited.git("add", "staged.md")
+    old, listed = edited.git("rev-parse", "HEAD").strip(), edited.git("status", "--porcelain")
+    assert start(edited, -2, f"{step}#1").wait(30) == -signal.SIGKILL, f"the step {step!r} was not reached"
+    edited.history.flush()
+    is_moved = edited.git("rev-parse", "HEAD").strip() != old
+    assert is_moved == (step in ("branch moved", "index published"))
+    now = f"{listed}?? {PRIVATE}\n" if is_moved else listed
+    assert sorted(edited.git("status", "--porcelain").splitlines()) == sorted(now.splitlines())
+    start(edited, -2, "never#1").wait(30)
+    assert str(PRIVATE) not in edited.git("log", "--format=", "--name-only")
+    assert sorted(edited.git("status", "--porcelain").splitlines()) == sorted(f"{listed}?? {PRIVATE}\n".splitlines())
+    assert edited.git("rev-parse", f"refs/vault-memory/before/{old[:10]}").strip() == old
+    assert edited.git("fsck", "--strict", "--no-dangling") == "" and edited.read(PRIVATE) == b"private\n"
 
 
 MERGED = {"added.md": b"new\n", "changed.md": b"two\n", "gone.md": None, "large.bin": b"y" * 1_000_000}

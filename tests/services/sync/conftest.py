@@ -27,7 +27,9 @@ def git(folder: Path, *args: str) -> str:
     names = {f"GIT_{role}_NAME": "Alice" for role in ("AUTHOR", "COMMITTER")}
     emails = {f"GIT_{role}_EMAIL": "a@x" for role in ("AUTHOR", "COMMITTER")}
     environ = os.environ | names | emails
-    done = subprocess.run(["git", *args], cwd=folder, capture_output=True, text=True, timeout=60, env=environ)
+    done = subprocess.run(
+        ["git", *args], cwd=folder, capture_output=True, text=True, errors="surrogateescape", timeout=60, env=environ
+    )
     assert done.returncode == 0, f"{args}: {done.stderr}"
     return done.stdout
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -147,6 +148,22 @@ def test_a_large_file_of_the_remote_stays_in_git_and_everything_else_comes(one: 
     one.sync()
     two.sync()
     assert git(two.root, "ls-files", VIDEO) == "" and withheld(two.vault) == [(VIDEO, "large")]
+
+
+@pytest.mark.slow
+def test_the_note_of_a_large_file_proposes_nothing_that_replaces_the_persons_own(one: Machine, two: Machine) -> None:
+    """`git checkout HEAD -- FILE`, as it said, would have replaced what lay there, which was in no commit."""
+    two.write(".git/info/exclude", "*.mp4\n")
+    two.write(VIDEO, "mine\n")
+    sparse(one.vault, VIDEO)
+    git(one.root, "add", VIDEO)
+    git(one.root, "commit", "-q", "-m", "on purpose")
+    one.sync()
+    (note,) = [note for note in two.sync().notes if "larger than" in note]
+    assert VIDEO in note and "checkout" not in note and two.read(VIDEO) == "mine\n"
+    command = note.split("`")[1].replace("FILE", VIDEO).replace("NEW-NAME", "theirs.bin")
+    subprocess.run(["sh", "-c", command], cwd=two.root, check=True, timeout=60)
+    assert (two.root / "theirs.bin").stat().st_size == MAX_FILE_BYTES + 1 and two.read(VIDEO) == "mine\n"
 
 
 @pytest.mark.slow

@@ -74,7 +74,14 @@ if TYPE_CHECKING:
         common_dir,
         settings_of,
     )
-    from vault_memory.adapters.git.upkeep import Growth, commits_outside_graph, growth, pack_objects, write_commit_graph
+    from vault_memory.adapters.git.upkeep import (
+        Growth,
+        commits_outside_graph,
+        give_to_owner,
+        growth,
+        pack_objects,
+        write_commit_graph,
+    )
 
 __all__ = [
     "ATTRIBUTES",
@@ -121,6 +128,7 @@ __all__ = [
     "encoding_claims",
     "filter_claims",
     "followed_remote",
+    "give_to_owner",
     "growth",
     "ignored_files",
     "in_its_place",
@@ -191,6 +199,7 @@ __getattr__ = lazy_exports(
         "encoding_claims": "rules",
         "filter_claims": "rules",
         "followed_remote": "remote",
+        "give_to_owner": "upkeep",
         "growth": "upkeep",
         "ignored_files": "rules",
         "in_its_place": "repository",

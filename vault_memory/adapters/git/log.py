@@ -7,9 +7,8 @@ of a file among 5,000 commits take it 16 ms, and this 8 ms.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -140,13 +139,6 @@ class CommitLog:
     def count(self, since: str | None, tip: str) -> int:
         """How many commits `tip` has that `since` has not."""
         return int(git.run(self._root, "rev-list", "--count", tip, *(["--not", since] if since else []), "--"))
-
-    def new_objects(self, since: str | None, tip: str) -> Iterator[tuple[PurePosixPath, str]]:
-        """The path and object id of every file and folder that a push of `tip` sends to a remote at `since`."""
-        args = ("rev-list", "--objects", tip, *(["--not", since] if since else []), "--")
-        for row in git.run(self._root, *args, timeout_s=_TIMEOUT_S).split(b"\n"):
-            if name := row[41:]:
-                yield PurePosixPath(os.fsdecode(name)), row[:40].decode()
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit; None for the very first one."""

@@ -10,15 +10,18 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from vault_memory.adapters import files, git, private
 from vault_memory.adapters.files import FileStamp, ReadCache
 from vault_memory.adapters.git import (
     FILE_MODES,
+    FOLDER_MODE,
     NEXT_STEP,
     SUBMODULE_MODE,
     Allowed,
@@ -36,6 +39,7 @@ from vault_memory.adapters.git import (
     allow,
     bytes_of,
     commit_body,
+    give_to_owner,
     is_content,
     object_id,
     settings_of,
@@ -52,7 +56,7 @@ from vault_memory.adapters.history.intents import (
 )
 from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.obstacles import Obstacles
-from vault_memory.adapters.history.plan import CannotCommit, Plan, Planner, git_time, head_tree, signature
+from vault_memory.adapters.history.plan import CannotCommit, Planner, git_time, head_tree, signature
 from vault_memory.adapters.history.publish import (
     GitIndexUpdate,
     draft_branch_move,
@@ -73,6 +77,9 @@ from vault_memory.errors import (
     UsageError,
     in_command,
 )
+
+if TYPE_CHECKING:
+    from vault_memory.adapters.unsent import Remade
 
 LOCK_TIMEOUT_S = 30.0
 _STAND_BY_S = 2.0
@@ -707,7 +714,9 @@ class History:
                 plan.left_out,
             )
             self._step("index prepared")
-            self._publish(plan, git_index, stamps)
+            count = len(plan.commits)
+            note = f"{count} commit{'s' if count > 1 else ''}"
+            self._publish(plan.head, plan.commits[-1] if plan.commits else None, note, git_index, stamps)
         for intent, left in () if stamps else plan.left:  # nothing is kept of an edit
             self._intents.keep(intent, left)
             self._step("intent struck off")
@@ -718,8 +727,16 @@ class History:
         reasons = {path: plan.blocked[prefix / path] for path in paths if prefix / path in plan.blocked}
         return Flushed(tuple(plan.commits), len(waiting), reason, paths, kept_back, reasons)
 
-    def _publish(self, plan: Plan, git_index: GitIndexUpdate, stamps: Mapping[Path, FileStamp | None]) -> None:
-        """Move branch and git index to the new commits, under both of git's locks, taken last and held for a moment.
+    def _publish(
+        self,
+        head: Head,
+        tip: str | None,
+        note: str,
+        git_index: GitIndexUpdate,
+        stamps: Mapping[Path, FileStamp | None] = MappingProxyType({}),
+    ) -> None:
+        """Move the branch from `head` to `tip` (None: it stays), and git's index, under both of git's locks, taken last
+        and held for a moment. `note` says in the reflogs what was done.
 
         Raises `Changed` when the stamp of a file is not as in `stamps` any more.
         """
@@ -734,12 +751,10 @@ class History:
             for path, stamp in stamps.items():
                 if _stamp(path) != stamp:
                     raise files.changed(path, files.read(path))
-            if plan.commits:
-                count = len(plan.commits)
-                note = f"{OUR_MOVE}{count} commit{'s' if count > 1 else ''}"
+            if tip:
                 mover = signature(ASSISTANT, git_time(self._now()))
-                if not move_branch(self._repository, plan.head, plan.commits[-1], note, mover, self._step):
-                    lock = f"{self._repository.common_dir}/{plan.head.ref}.lock"
+                if not move_branch(self._repository, head, tip, OUR_MOVE + note, mover, self._step):
+                    lock = f"{self._repository.common_dir}/{head.ref}.lock"
                     raise _Overtaken(
                         f"the branch keeps moving, or {lock} is held by another git; if none is running, delete it"
                     )
@@ -749,6 +764,73 @@ class History:
             self._step("index published")
         finally:
             git_index.unlock()
+
+    # Commits made anew ----------------------------------------------------------------------------------------------
+
+    def take_out(
+        self, files_out: Mapping[PurePosixPath, Collection[str]], since: str | None, head: str
+    ) -> Remade | None:
+        """Make the commits of `head`, where the branch is, that `since` lacks anew without these files (path from the
+        repository's top → the blobs that go), and move the branch there. None when no commit holds one of them.
+
+        Files on the disk stay, and so does git's index, but for entries of these files that the branch lacks then. A
+        ref of its own, which is never overwritten, keeps what was before. Raises `HistoryError` when that cannot be
+        done now, or the branch is not at `head` any more; nothing is changed then.
+        """
+        from vault_memory.adapters.unsent import remade  # a turn never needs it
+
+        with self._lock():
+            made = remade(self._repository.top, self._objects, since, head, files_out)
+            if made is None:
+                return None
+            self._objects.write(draft_branch_move(self._repository, made.tip), pause=self._pause)
+            self._step("objects written")
+            is_kept = self._repository.ref(made.before) == head
+            if not is_kept:
+                self._keep(made.before, head)
+            self._step("ref made")
+            try:
+                self._move_to(made, files_out, head)
+            except BaseException:
+                if not is_kept and self._repository.head().commit != made.tip:
+                    git.run(self._repository.top, "update-ref", "--no-deref", "-d", made.before, head)
+                raise
+            return made
+
+    def _keep(self, ref: str, commit: str) -> None:
+        """Make a new ref. Raises `HistoryError` when it is there already."""
+        private.refuse_links(self._repository.common_dir / ref, self._repository.common_dir)
+        git.run(self._repository.top, "update-ref", "--no-deref", ref, commit, "0" * 40)
+        give_to_owner(self._repository.common_dir)
+
+    def _move_to(self, made: Remade, paths: Iterable[PurePosixPath], head: str) -> None:
+        trees = [self._objects.tree_of(commit) for commit in (head, made.tip)]
+        left = {path: self._objects.find(trees[1], path) for path in paths}
+        gone = {path: None for path, entry in left.items() if entry is None or entry.mode == FOLDER_MODE}
+        folders = {folder for path in gone for folder in path.parents}
+        entries = {folder: [self._objects.find(tree, folder) for tree in trees] for folder in folders}
+        held = {
+            folder: (before.id if before else None, after.id if after else None)
+            for folder, (before, after) in entries.items()
+        }
+        give_up = time.monotonic() + _STAND_BY_S
+        while True:
+            try:
+                self._refuse_while_paused()
+                self._refuse_while_rewriting()
+                now = self._repository.head()
+                if now.commit != head:
+                    raise CannotCommit("the branch was moved meanwhile")
+                git_index = GitIndexUpdate(self._repository)
+                if git_index.problem:
+                    raise CannotCommit(git_index.problem)
+                git_index.prepare(gone, held, {})
+                self._step("index prepared")
+                return self._publish(now, made.tip, "without private files", git_index)
+            except (CannotCommit, DamagedIndex, _Overtaken) as reason:
+                if not isinstance(reason, _Overtaken) or time.monotonic() > give_up:
+                    raise HistoryError(f"{reason}: nothing was changed; run it again then") from reason
+                time.sleep(_POLL_S)
 
     def _refuse_while_paused(self) -> None:
         if reason := self._repository.paused():

@@ -80,8 +80,13 @@ def _restore_file(context: Context, text: str, when: str) -> None:
 @click.option(
     "--plugins", is_flag=True, help="Exchange Obsidian's plugins, themes and snippets, too: they are programs."
 )
+@click.option(
+    "--take-out-private",
+    is_flag=True,
+    help="Make the commits that REMOTE lacks anew without private files; these stay on the disk.",
+)
 @pass_context
-def sync(context: Context, remote: str, plugins: bool) -> None:
+def sync(context: Context, remote: str, plugins: bool, take_out_private: bool) -> None:
     """Fetch from REMOTE, merge, and push.
 
     REMOTE is a name or an address. Default: git.remote in the settings, else the remote of the branch. Nothing is
@@ -89,7 +94,7 @@ def sync(context: Context, remote: str, plugins: bool) -> None:
     """
     from vault_memory.services.sync import sync as run_sync
 
-    done = run_sync(context.open(), remote, plugins=plugins)
+    done = run_sync(context.open(), remote, plugins=plugins, take_out_private=take_out_private)
     echo(f"received {plural(done.received, 'commit')}, sent {done.sent:,}")
     for note in done.notes:
         echo(f"  {note}")

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
-from vault_memory.adapters.git import ATTRIBUTES, IGNORE, CommitLog, FileDifference, TreeEntry, is_rules
+from vault_memory.adapters.git import ATTRIBUTES, IGNORE, FileDifference, TreeEntry, is_rules
+from vault_memory.adapters.unsent import unsent_files
 from vault_memory.config import Config
 from vault_memory.core import layout, reading
 from vault_memory.core.notes import journal
+from vault_memory.core.privacy import shown_address, shown_path
 from vault_memory.core.profile import MAX_PROFILE_CHARS
 from vault_memory.errors import ConfigError, ForeignFile, HistoryError, LargeObject, TooLarge, in_command
 from vault_memory.services.sync.git_rules import MAX_RULES_BYTES, is_claiming
@@ -32,6 +33,10 @@ _PROGRAM_NOTE = "run by Obsidian, so they stay in git and are not put on disk: `
 _LARGE_NOTE = (
     f"larger than {files.MAX_FILE_BYTES // 10**6} MB, so they stay in git and are not put on disk: `git update-index "
     "--no-skip-worktree FILE`, then `git checkout HEAD -- FILE` puts one there"
+)
+_LARGE_BESIDE_NOTE = (
+    f"larger than {files.MAX_FILE_BYTES // 10**6} MB, so they stay in git, and what is on this disk under that name "
+    "stays as it is: `git show HEAD:FILE > NEW-NAME` puts one beside it"
 )
 _NAME_NOTE = (
     "too long for this disk, or with signs that it does not take, so they stay in git and are not put on disk: give "
@@ -126,6 +131,8 @@ def refusals(
             if is_kept and each.path in large:
                 clashes.append(each.path)
     taken_out = [each.path for each in open_to_all if each.path in large and each.new and each.path not in clashes]
+    plain = [path for path in taken_out if not is_rules(path, ATTRIBUTES)]
+    on_disk = {path for path in plain if os.path.lexists(history.root / path)}
     notes = (
         *_note([each.path for each in private if each.new], _PRIVATE_NOTE),
         *_note([each.path for each in misplaced if each.new], _MISPLACED_NOTE),
@@ -134,7 +141,8 @@ def refusals(
         *_note([each.path for each in open_to_all if each.new and layout.is_of_no_user(each.path)], _NO_USER_NOTE),
         *_note(sorted(kept), _KEPT_NOTE),
         *_note(sorted((covered | left_out) - unfit - run - large - kept), _COVERED_NOTE),
-        *_note([path for path in taken_out if not is_rules(path, ATTRIBUTES)], _LARGE_NOTE),
+        *_note([path for path in plain if path not in on_disk], _LARGE_NOTE),
+        *_note([path for path in plain if path in on_disk], _LARGE_BESIDE_NOTE),
         *_note([path for path in taken_out if is_rules(path, ATTRIBUTES)], _ATTRIBUTES_NOTE),
         *_note(clashes, _LARGE_CLASH_NOTE),
     )
@@ -190,29 +198,26 @@ def settings_problem(content: bytes) -> str:
     return ""
 
 
-def refuse_private_commits(vault: Vault, head: str, theirs: str | None) -> None:
-    """Raise `HistoryError` if a push of `head` would send a private file that the remote, at `theirs`, lacks."""
-    new = CommitLog(vault.history.root).new_objects(theirs, head)
-    found = [path for path, blob in new if layout.is_private(path) or _is_stray_record(vault, path, blob)]
-    if not found:
+def private_files(vault: Vault, head: str, theirs: str | None) -> dict[PurePosixPath, set[str]]:
+    """The private files that a push of `head` would send and the remote, at `theirs`, lacks: path → blobs."""
+    found: dict[PurePosixPath, set[str]] = {}
+    for path, blob in unsent_files(vault.history.root, theirs, head):
+        if layout.is_private(path) or _is_stray_record(vault, path, blob):
+            found.setdefault(path, set()).add(blob)
+    return found
+
+
+def refuse_private_commits(vault: Vault, head: str, theirs: str | None, remote: str) -> None:
+    """Raise `HistoryError` if a push of `head` would send a private file that the remote, at `theirs`, lacks. `remote`
+    is what the person called it, if anything."""
+    if not (found := private_files(vault, head, theirs)):
         return
-    # Each commit keeps its message, author and time; only these files go. First they leave the newest commit: else git
-    # would take them off the disk.
-    untrack = f"git rm -r -q --cached --ignore-unmatch {' '.join(in_command(path) for path in _topmost(found))}"
-    unsent = f"{theirs[:10]}..HEAD" if theirs else "HEAD"
-    rewrite = f"FILTER_BRANCH_SQUELCH_WARNING=1 git filter-branch -f --index-filter {shlex.quote(untrack)} {unsent}"
+    again = f"vault-memory sync --take-out-private{f' {in_command(shown_address(remote))}' if remote else ''}"
     raise HistoryError(
-        f"{found[0]} is private and never leaves this machine, and a commit that the remote does not have yet holds it:"
-        f" nothing was sent. Take it out of these commits, the file itself stays: `{untrack}`, then "
-        f"`git commit -q --allow-empty -m 'without private files'`, then `{rewrite}` (what was before stays in git as "
-        "refs/original); then sync again"
+        f"commits that the remote does not have yet hold {len(found):,} private file{'' if len(found) == 1 else 's'} "
+        f"({named(found)}), which never leave this machine: nothing was sent. `{again}` makes these commits anew "
+        "without them and sends that; the files themselves stay where they are"
     )
-
-
-def _topmost(paths: Sequence[PurePosixPath]) -> list[PurePosixPath]:
-    """Each path once, without those in a folder that is one of them."""
-    known = set(paths)
-    return sorted(path for path in known if known.isdisjoint(path.parents))
 
 
 def _is_stray_record(vault: Vault, path: PurePosixPath, blob: str) -> bool:
@@ -303,11 +308,14 @@ def _untracked(vault: Vault, differences: Iterable[FileDifference]) -> list[Pure
     ]
 
 
+def named(paths: Iterable[PurePosixPath]) -> str:
+    """The names of some files, for a message; of many the first ones."""
+    names = [shown_path(path) for path in paths]
+    return ", ".join([*names[:_MAX_NAMED], *(["…"] if len(names) > _MAX_NAMED else [])])
+
+
 def _note(paths: Sequence[PurePosixPath], why: str) -> list[str]:
-    if not paths:
-        return []
-    names = ", ".join(map(str, paths[:_MAX_NAMED]))
-    return [f"{_count(paths)} of the remote ({names}{', …' if len(paths) > _MAX_NAMED else ''}): {why}"]
+    return [f"{_count(paths)} of the remote ({named(paths)}): {why}"] if paths else []
 
 
 def _count(paths: Sequence[PurePosixPath]) -> str:

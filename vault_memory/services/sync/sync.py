@@ -22,7 +22,7 @@ from vault_memory.services.indexing import is_mass_deletion, reconcile
 from vault_memory.services.sync.agreed_remote import agreed_remote
 from vault_memory.services.sync.merge import RemoteMerge
 from vault_memory.services.sync.programs import changed_programs, take_programs
-from vault_memory.services.sync.refusals import refuse_private_commits
+from vault_memory.services.sync.refusals import named, private_files, refuse_private_commits
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, write
 
@@ -40,18 +40,19 @@ class Synced:
     notes: tuple[str, ...] = ()
 
 
-def sync(vault: Vault, name: str = "", *, plugins: bool = False) -> Synced:
+def sync(vault: Vault, name: str = "", *, plugins: bool = False, take_out_private: bool = False) -> Synced:
     """Fetch from a remote, merge, and push.
 
     `name` is the remote's name or address; without it the one in the settings or that the branch follows. A remote that
     waits for a yes is refused (`agreed_remote`).
-    `plugins`: exchange what Obsidian runs, too (`layout.is_program`). Private files go neither way (`refusals`).
+    `plugins`: exchange what Obsidian runs, too (`layout.is_program`). Private files go neither way (`refusals`): a
+    commit that holds one is not sent. `take_out_private`: what was not sent yet is made anew without them, and sent.
     Raises `UsageError` when there is no remote, or one that waits for a yes, `HistoryError` when it does not answer or
     when the repository cannot be merged now, and `Busy`. Nothing is lost then, and sync can be run again.
     """
     root = vault.history.root
     branch = _branch(vault)
-    name = agreed_remote(vault, name)
+    typed, name = name, agreed_remote(vault, name)
     remote, commits = Remote(root, name), CommitLog(root)
     received = 0
     notes = [*(take_programs(vault) if plugins else changed_programs(vault))]
@@ -63,13 +64,34 @@ def sync(vault: Vault, name: str = "", *, plugins: bool = False) -> Synced:
         notes += _merge(vault, name, theirs, plugins)
         received += commits.count(before, theirs) if theirs else 0
         head = vault.history.state().head
+        if take_out_private:
+            head, line = _take_out_private(vault, head, theirs)
+            notes.append(line)
+            take_out_private = False
         sent = commits.count(theirs, head) if head else 0
         if head and head != theirs:
-            refuse_private_commits(vault, head, theirs)
+            refuse_private_commits(vault, head, theirs, typed)
         if head is None or head == theirs or remote.push(branch, head):
             return Synced(shown_address(name), received, sent, tuple(notes))
     shown = shown_address(name)
     raise HistoryError(f"others keep pushing to {shown}: what they sent is merged here; sync again to push yours")
+
+
+def _take_out_private(vault: Vault, head: str | None, theirs: str | None) -> tuple[str | None, str]:
+    """Make the commits that the remote, at `theirs`, lacks anew without private files. The last commit then, and a line
+    that says what was done."""
+    found = private_files(vault, head, theirs) if head else {}
+    made = vault.history.take_out(found, theirs, head) if head and found else None
+    if made is None:
+        return head, "no commit that the remote lacked held a private file: nothing was taken out"
+    files, commits = (
+        f"{count:,} {what}{'' if count == 1 else 's'}"
+        for count, what in ((len(made.paths), "private file"), (made.commits, "commit"))
+    )
+    return made.tip, (
+        f"{files} taken out of {commits} ({named(made.paths)}); what is on this disk stays, and git keeps what was "
+        f"before as {made.before}"
+    )
 
 
 def _branch(vault: Vault) -> str:
