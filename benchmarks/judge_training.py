@@ -344,13 +344,15 @@ def report(
     unseen = [row for row in rows if turns[row.turn]["file"] in UNSEEN]
     values = np.array([value for row, value in zip(rows, scores, strict=True) if turns[row.turn]["file"] in UNSEEN])
     found = unseen_chances(unseen, values, turns)
+    thresholds = (0.5, 0.55, WRITE, 0.7)
+    said_from = {write: heard(unseen, values, found, write, SUGGEST) for write in thresholds}
     yield f"{'':28}{'precision':>10}{'recall':>8}{'none_fp':>9}{'with suggestions: recall':>26}{'none':>7}"
     for name, files in (*((name, (name,)) for name in UNSEEN), ("all", UNSEEN)):
         numbers = [number for number, turn in enumerate(turns) if turn["file"] in files]
         alone = sum((score(turns[number], ruled[number]) for number in numbers), Score())
         yield f"{name + ', rules alone':28}{alone.precision:10.3f}{alone.recall:8.3f}{alone.none_fp:9.3f}"
-        for write in (0.5, 0.55, WRITE, 0.62, 0.7) if name == "all" else (WRITE,):
-            said = heard(unseen, values, found, write, SUGGEST)
+        for write in thresholds if name == "all" else (WRITE,):
+            said = said_from[write]
             sure, maybe = measured(turns, numbers, said)
             suggested = sum(
                 any(v.decision == "suggested" for v in said.get(number, []))
@@ -364,7 +366,7 @@ def report(
     named = {row.turn for row in unseen if row.kind == "removal"}
     judge = {
         number: [verdict.proposal.signal for verdict in said if verdict.decision == "written"]
-        for number, said in heard(unseen, values, found, WRITE, SUGGEST).items()
+        for number, said in said_from[WRITE].items()
     }
     for who, signals in (("rules alone", dict(enumerate(ruled))), ("judge", judge)):
         yield f"taken back, {who}: {taken_back(turns, {number: signals[number] for number in named})}"
