@@ -100,6 +100,11 @@ def test_a_command_line_holds_no_prose(line: str, value: str) -> None:
         "auth: oauth2",
         "connect(password=user_password, token=apiToken)",
         "row_key = 'chat-room-12'",
+        "--starting-token Z3M3LMP2EXAMPL3",
+        '"KeyCheckValue": "71D7AE1F22"',
+        '"fs-minipass": "^3.0.0"',
+        '"S3Key": "550001-DrawingOf-4750034166536c"',
+        'KeySpec: "RSA_4096x"',
         "Sec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==",
     ],
 )

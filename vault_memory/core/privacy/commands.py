@@ -161,7 +161,7 @@ SECRET_WORD = lazily(
 _MAX_LEFT, _MAX_RIGHT = 64, 48
 _LEFT = lazily(r"[A-Za-z0-9_\-.]{0,64}+")
 _RIGHT = lazily(r"[A-Za-z0-9_\-.]{0,48}+(?![A-Za-z0-9_])")
-_PARTS = lazily(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_PARTS = lazily(r"S3|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _NAMED = (
     (
         "password",
@@ -187,6 +187,7 @@ _ABOUT = frozenset(
         "updated version algorithm alg digest fingerprint checksum usage status state valid enabled disabled required",
         "reset change changed confirm confirmation rotation button form element selector icon style css event code",
         "codes press pressed down up board author vocab word words separator sep encoder encryptor hasher bucket",
+        "spec generation generator",
     )
     for word in words.split()
 )
@@ -198,6 +199,7 @@ _OTHER = frozenset(
         "cache cached routing idempotency dedup lookup map dict object s3 item record entry group next page",
         "continuation cursor last is has use show hide input special tokenizer keyboard signature signing web socket",
         "websocket",
+        "check starting ciphertext",
     )
     for word in words.split()
 )
@@ -240,7 +242,8 @@ def _how(text: str, start: int, end: int, sign: re.Match[str]) -> str | None:
     written, before = text[start:end], text[start - 1 : start] or "\n"
     is_option = written.startswith("-") and before in " \t\n`\"'([|"
     if sign.lastgroup == "direct":
-        is_tight = sign[0] == "=" and (is_option or written.isupper() or before in "?&;\n")
+        is_named_alone = before in "?&\n" or (before == ";" and len(written) > 2)  # no `;pw=` of code made short
+        is_tight = sign[0] == "=" and (is_option or is_named_alone or written.isupper())
         return "shell" if is_tight else ""
     if sign.lastgroup != "space":
         return None
