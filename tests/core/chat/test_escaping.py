@@ -262,6 +262,9 @@ ORDINARY = [
     '"System": "x",\n"user": user,\n\'system\': x\n"Model": 3', "a: int\nq: str\nmodel_name: x\nModels: x\nA lot: x",
     "模型訓練：三步\n思考一下：x\n行動電話：0912", "<!-- prettier-ignore --> <!-- TODO: fix it --> if (a <b && c> d_e)",
     "List<Map<String, int>>",
+    "«bonjour», dit-il; «mon-ami_le_chat» et « oui »: «да», сказал он", "◁ prev, next ▷ ◁▷",
+    "sort <asc|desc> [A|B] Foo<T_>",
+    "︱第一章︱ [RFC_2119] [UNUSED]",
     "Humanity: a history", "C:\\user", "a </b> c", "[1] [a, b] [note]",
 ]  # fmt: skip
 
@@ -281,6 +284,8 @@ def test_marks_that_nobody_has_listed_are_found_by_their_form() -> None:
         "[NEW_MARK]",
         "[/NEW_MARK]",
         "<|zork|>",
+        *("[UNUSED_TOKEN_77]", "[RESERVED_TOKEN_3]", "<q_>", "<sys_>", "<zork|thinking>", "</zork|think>"),
+        *("◁zork▷", "◁/thinking▷", "«|zork|»", "« |zork| »", "‹︱zork︱›", "<︲zork︲>", "<︳zork︳>"),
     ):
         assert escape(mark) != mark, mark
 

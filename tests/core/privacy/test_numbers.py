@@ -52,3 +52,21 @@ def test_rows_of_numbers_are_no_cards() -> None:
     r = random.Random(7)
     rows = [" ".join(str(r.randrange(1000, 10_000)) for _ in range(r.randrange(8, 16))) for _ in range(400)]
     assert sum(redact(row).text != row for row in rows) <= 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IBAN § UND DANKE",
+        "IBAN § und danke für alles",
+        "Please pay § BEFORE 12 MAY",
+        "konto: § am 15 Mai 2026",
+        "§ 77 is the rest",
+    ],
+)
+@pytest.mark.parametrize(
+    "iban", ["DE02120300000000202051", "DE02 1203 0000 0000 2020 51", "NO8330001234567", "BE71 0961 2345 6769"]
+)
+def test_an_iban_is_as_long_as_those_of_its_country(text: str, iban: str) -> None:
+    """The longest stretch whose check digits held took words behind it."""
+    assert redact(text.replace("§", iban)).text == text.replace("§", "[redacted: bank-account]")

@@ -302,10 +302,33 @@ def test_nobody_goes_on_from_anothers_response_in_what_only_others_read(proxy: P
         json.dumps({"input": "hi", "previous_response_id": 123}).encode(),
         json.dumps({"input": "hi", "conversation": {"id": 5}}).encode(),
         json.dumps({"input": "hi", "conversation": [{"id": theirs}]}).encode(),
+        json.dumps({"input": "hi", "conversation": {"ID": theirs}}).encode(),
+        json.dumps({"input": "hi", "conversation": {"id": None, "Id": theirs}}).encode(),
+        json.dumps([{"input": "hi", "previous_response_id": theirs}]).encode(),
+        json.dumps([{"input": "hi"}]).encode(),
     ):
         refused = httpx.post(f"{proxy.url}/v1/responses", content=body, headers=bob)
         assert refused.status_code == 400 and "another user's" in refused.text, body
     assert len(proxy.provider.received) == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("previous_response_id={}", "conversation={}", "Conversation={}", "a=1&conver%73ation[id]={}"),
+        *("x;previous.response.id={}", "%20PREVIOUS%5fresponse_id={}", "conver%C5%BFation={}"),
+    ],
+)
+@pytest.mark.parametrize("address", ["responses", "responses/compact", "responses/input_tokens"])
+def test_nobody_goes_on_from_anothers_response_by_the_address(proxy: Proxy, address: str, query: str) -> None:
+    answer(proxy, "80.", "70.")
+    theirs = proxy.openai().responses.create(model="m", input=QUESTION).id
+    bob = {"Authorization": f"Bearer {new_user_token(proxy.vault, 'bob')}"}
+    url, body = f"{proxy.url}/v1/{address}", {"model": "m", "input": "hi"}
+    refused = httpx.post(f"{url}?{query.format(theirs)}", json=body, headers=bob)
+    assert refused.status_code == 400 and "another user's" in refused.text
+    assert len(proxy.provider.received) == 1
+    assert httpx.post(f"{url}?stream=no&api-version=7", json=body, headers=bob).status_code == 200
 
 
 def test_an_error_makes_no_turn_and_a_response_that_failed_a_marked_one(proxy: Proxy) -> None:

@@ -102,21 +102,23 @@ _IS_HTML = rf"(?:{'|'.join(_HTML)})[\s/>]|(?:audio|img|video)\s+[a-z]|(?<=/)(?:a
 _LETTER = r"(?:\w|[\u0900-\u109f\u1780-\u17ff])"
 """Scripts of India and its neighbours write vowels with signs."""
 _MARK = re.compile(
-    rf"<(?={_BEFORE}(?:\||(?:{_names(_ANGLED)})(?![\w-])|(?:unused|special|reserved)[-_]?\d))"
+    rf"<(?={_BEFORE}(?:\||(?:{_names(_ANGLED)})(?![\w-])|(?:unused|special|reserved)(?:[-_]?token)?[-_]?\d))"
     rf"|<(?={_AROUND}(?:{_names(_ANGLED)})(?![\w-])[^<>\n]{{0,200}}>)"
     # a known name with an attribute, or any with bars, whatever stands before it; `x <= result > 3` is code
     rf"|<(?=[^\w>\n]{{0,20}}?[!#:=@%?<-])(?![=-]+\s)(?={_ANY}(?:{_names(_ANGLED)})(?![\w-])(?:[\s/|]*>|\s+[\w:-]+\s*=[^<>\n]{{0,200}}>))"
     r"|<(?=!--[^\w<>\n]{0,20}[a-z][a-z0-9]*+(?:_[a-z0-9]++)++[^\w<>\n]{0,20}>)"
     r"|<(?=[^<>|\n]{1,60}\|++[^<>|\n]{1,60}\|++[^\w<>\n]{0,20}>)"
+    rf"|<(?=[\s/\\]{{0,4}}[a-z]\w{{0,19}}\|++(?:{_names(_ANGLED)})[\s/]*>)"
     # a tag of several words, one that closes, or one in another script, wherever it stands
     rf"|<(?=(?:{_BEFORE}|{_AROUND})[a-z][a-z0-9]*+(?:[-_:▁][a-z0-9]++)++{_AROUND}{_TO_END})"
     rf"|<(?=\s*[/\\]\s*_*+(?!{_IS_HTML})[a-z][a-z0-9]*{_TO_END})"
     rf"|<(?=(?:{_BEFORE}|{_AROUND})(?P<foreign>[\w-]{{0,60}}[^\W\x00-\x7f]{_LETTER}*+)[^\w<>\n]{{0,20}}(?:>|\s[\w:-]+\s*=[^<>\n]{{0,200}}>))"
     # one of one word; after a letter only if it is no type
     rf"|(?<![a-z0-9_])<(?=_*+(?!{_IS_HTML})\d*+[a-z][a-z0-9]*{_TO_END})"
+    r"|<(?=(?-i:[a-z]{1,12}_+>))"
     rf"|<(?=[ \t]{{0,4}}_*+(?!{_IS_HTML}|(?:{'|'.join(_TYPES)})>)(?-i:[a-z][a-z0-9]+|[A-Z][A-Z0-9]{{2,}})/?>)"
     r"|>(?=>\s*(?-i:[A-Z]{3,20})\s*<<)"
-    rf"|\[(?={_BEFORE}(?:\|\s*[/\w]|(?:{_names(_SQUARED)}|round\s\d{{1,4}}|(?:control|unused|special|reserved)[-_]?\d{{1,4}})\s*\]))"
+    rf"|\[(?={_BEFORE}(?:\|\s*[/\w]|(?:{_names(_SQUARED)}|round\s\d{{1,4}}|(?:control|unused|special|reserved)(?:[-_]?token)?[-_]?\d{{1,4}})\s*\]))"
     r"|\[(?=[\w\s:.-]{1,60}\|++[^\[\]|\n]{2,60}\|++[^\w\[\]\n]{0,20}\])"
     rf"|\[(?=(?:[^\w\[\]\n\"'`]|_){{0,20}}(?-i:{_names(tuple(map(str.upper, _CAPITALS)))})[^\w\[\]\n]{{0,20}}\])"
     rf"|(?<![a-z0-9_])\[(?=\s*+(?:/\s*+)?(?-i:[A-Z]++(?:[_-][A-Z]++)++)\s*+\])"
@@ -213,12 +215,19 @@ def escape(text: str) -> str:
     places = plain.places()
     pieces: list[str] = []
     end = 0
-    for at, bracket in sorted({(places[at], bracket) for at, bracket in marks}):
+    for at, bracket in sorted(
+        {(places[at], bracket) for at, bracket in marks if _is_one(text[places[at]], plain.view, at)}
+    ):
         if at < end or (bracket == _FOREIGN and text[at] in _TITLE_SIGNS):
             continue
         pieces += (text[end:at], (_ENTITIES.get(text[at]) or _ENTITIES[bracket]) if bracket else "| ")
         end = at + len(bracket)
     return "".join([*pieces, text[end:]])
+
+
+def _is_one(bracket: str, view: str, at: int) -> bool:
+    """Whether a mark is one with this bracket: French and Russian quote words in «», where only a bar makes a mark."""
+    return bracket != "«" or "|" in view[at : at + 3]
 
 
 def escape_line(text: str) -> str:

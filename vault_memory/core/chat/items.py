@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote_plus
 
 from vault_memory.core.chat.messages import (
     MODEL,
@@ -40,6 +41,8 @@ tools and output, and before all that a person or a model may have made long."""
 _TOKEN = re.compile(rb"""("(?:[^"\\]++|\\.)*+"|")(\s*+:)?|[\[{]|[\]}]""", re.DOTALL)
 _CONTINUED_BY = ("previous_response_id", "conversation")
 _CONTINUED = re.compile(rb"""(?i:["'](?:previous_response_id|conversation)["'](?!\s*+:\s*+null))""")
+_PARAMETERS = re.compile("[&;]")
+_SIGNS = re.compile(r"[\W_]+")
 _ESCAPED = re.compile(rb"\\u00([2-7][0-9A-Fa-f])")
 _LONG_S = re.compile(rb"\xc5\xbf|\\u017[fF]")
 """Another letter case of `s`: some servers find the name of a member by it."""
@@ -132,10 +135,19 @@ def may_continue(body: bytes) -> bool:
 
 
 def is_unreadable(request: Mapping[str, Any]) -> bool:
-    """Whether a request for a response names what it goes on from, and not by a text."""
+    """Whether a request for a response names what it goes on from, and not by a text, or not as `id`: some servers find
+    that in any letter case."""
     conversation = request.get("conversation")
     named = conversation.get("id") if isinstance(conversation, Mapping) else conversation
+    if isinstance(conversation, Mapping) and any(name != "id" and name.casefold() == "id" for name in conversation):
+        return True
     return any(not isinstance(each, str | None) for each in (request.get("previous_response_id"), named))
+
+
+def is_continued_by_query(query: str) -> bool:
+    """Whether the query of an address names what a request goes on from, in any letter case and with any signs."""
+    names = (unquote_plus(each.partition("=")[0]).casefold() for each in _PARAMETERS.split(query))
+    return any(_SIGNS.sub("_", name).strip("_").startswith(_CONTINUED_BY) for name in names)
 
 
 def is_ambiguous(text: str) -> bool:

@@ -11,12 +11,12 @@ from urllib.parse import unquote
 
 COLONS = ":ː∶⩴꞉︓﹕：𐞁"
 """What a view shows as a colon; a test compares these three with all of Unicode."""
-ANGLES = "<\u02c2\u1438\u2039\u226e\u2329\u3008\u276c\u276e\u2770\u27e8\u29fc\ufe3f\ufe64\uff1c"
+ANGLES = "<\u00ab\u02c2\u1438\u2039\u226e\u2329\u25c1\u3008\u276c\u276e\u2770\u27e8\u29fc\ufe3f\ufe64\uff1c"
 SQUARES = "[]⁅⁆〔〕〖〗〘〙〚〛【】⟦⟧⟬⟭﹇﹈﹝﹞［］︗︘︹︺︻︼🄪🉀🉁🉂🉃🉄🉅🉆🉇🉈"
 _LOOKS_LIKE = str.maketrans(
     {
-        **dict.fromkeys("‹〈⟨❬❮❰⧼˂ᐸ", "<"),
-        **dict.fromkeys("›〉⟩❭❯❱⧽˃ᐳ", ">"),
+        **dict.fromkeys("‹〈⟨❬❮❰⧼˂ᐸ◁«", "<"),
+        **dict.fromkeys("›〉⟩❭❯❱⧽˃ᐳ▷»", ">"),
         **dict.fromkeys("【〔〖〘〚⟦⟬⁅", "["),
         **dict.fromkeys("】〕〗〙〛⟧⟭⁆", "]"),
         **dict.fromkeys("¦∣│⎢⏐ǀ❘❙┃", "|"),
@@ -31,6 +31,8 @@ _LOOKS_LIKE = str.maketrans(
         **dict(zip("ᴀʙᴄᴅᴇɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɑɡłđøħŧ", "abcdeghijklmnoprstuvwyziagldoht", strict=True)),
     }
 )
+_UPRIGHT = "\ufe31\ufe32\ufe33"
+"""Dashes and a line of vertical text: to Unicode they are dashes, to a reader bars."""
 _BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0\ufffc"
 """They show nothing, though Unicode counts them as letters and signs."""
 _SHOW_NOTHING = ("Mn", "Me", "Cf", "Co", "Cn")
@@ -108,6 +110,9 @@ class _Plain(dict[int, str]):
     """A character as it may be read: without accents and widths, "" for one that shows nothing."""
 
     def __missing__(self, code: int) -> str:
+        if chr(code) in _UPRIGHT:
+            self[code] = "|"
+            return "|"
         plain = "".join(
             " " if each.isspace() and each not in "\n\t" else "-" if unicodedata.category(each) == "Pd" else each
             for each in unicodedata.normalize("NFKD", chr(code))

@@ -1,4 +1,5 @@
-"""Passwords among the arguments of commands (`mysql -px`) and calls (`login("bob", "x")`), and behind accounts (b / x).
+"""Passwords among the arguments of commands (`mysql -px`) and calls (`login("bob", "x")`), and behind accounts (b / x);
+secrets in settings and options whose names have a word for one anywhere (`DB_PASSWORD_RO=x`, `--auth-token x`).
 
 The tables are data for `secrets`; a hint is fixed text that must stand in what the pattern finds.
 """
@@ -6,11 +7,12 @@ The tables are data for `secrets`; a hint is fixed text that must stand in what 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from vault_memory.core.privacy import values
+from vault_memory.core.privacy import named, values
 from vault_memory.core.privacy.formats import Found
 from vault_memory.core.privacy.values import Said
-from vault_memory.core.text import lazily
+from vault_memory.core.text import lazily, matches
 
 WORD_RUN = lazily(r"[A-Za-z0-9]{3}")
 """Whatever is in `COMMANDS` and `CALLS` has so many letters or digits in a row; a Chinese sentence often has not."""
@@ -52,6 +54,10 @@ COMMANDS: list[tuple[str, str]] = [
     ("masterauth", rf"{_LINE_START}masterauth[ \t]{{1,20}}{_ARGUMENT}{_LINE_END}"),
     ("bindpw", rf"{_LINE_START}bindpw[ \t]{{1,20}}{_ARGUMENT}{_LINE_END}"),
     ("rootpw", rf"{_LINE_START}rootpw[ \t]{{1,20}}{_ARGUMENT}{_LINE_END}"),
+    (
+        " password",
+        rf"\bmachine\s{{1,20}}\S{{1,100}}\s{{1,20}}login\s{{1,9}}\S{{1,80}}\s{{1,20}}password\s{{1,9}}{_ARGUMENT}",
+    ),
     ("WIFI:", r"WIFI:(?:[A-Za-z]:(?:\\?[^;\n\\]){0,64};){0,4}?P:(?P<bare>[^;\n]{4,80});"),
     ("useradd", rf"\buseradd\b[^\n|;]{{0,100}}? (?:-p|--password)[ =]{_ARGUMENT}"),
     ("usermod", rf"\busermod\b[^\n|;]{{0,100}}? (?:-p|--password)[ =]{_ARGUMENT}"),
@@ -74,6 +80,23 @@ def argument(match: re.Match[str]) -> Found:
     """The password among the arguments of a command."""
     group = match.lastgroup or 0
     return None if values.is_placeholder(match[group]) else match.span(group)
+
+
+_SENT = r"(?P<value>[\w!#$%&*+./=@^~\-]{8,300})"
+HEADERS = [
+    ("password", "login", r"\blogin[ \t]{1,9}\S{1,80}[ \t]{1,9}password[ \t]{1,9}(?P<value>[^\s'\"]{6,200})(?!\S)"),
+    *(
+        ("setting", name, rf"\b{name}[ \t]{{1,3}}(?P<value>[\w!#$%&*+./=@^~\-]{{8,300}})")
+        for name in ("Bearer", "bearer")
+    ),
+]
+"""(kind of the value, text that must stand in it, pattern): what a line of netrc or a header of HTTP sends."""
+
+
+def sent(match: re.Match[str], kind: str) -> Found:
+    """The value that is sent, if it is no word."""
+    said = Said(match["value"].rstrip(".,"), "option", False, "")
+    return (match.start("value"), match.start("value") + len(said.value)) if values.is_secret(kind, said) else None
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------
@@ -126,3 +149,124 @@ def behind_account(match: re.Match[str]) -> Found:
     """What is written like a password and nothing else."""
     value = match["value"]
     return match.span("value") if values.is_secret("beside", Said(value, "account", False, "")) else None
+
+
+# --- settings ---------------------------------------------------------------------------------------------------------
+
+SECRET_WORD = lazily(
+    r"(?:pass|pwd|pw|secret|token|key|auth)"
+    r"(?=[a-z0-9_\-.]{0,48}+[\"'`*_\])」』】]{0,3}(?:[ \t:=<→⇒(\[]|(?<=\.{4})|[」』】]))"
+)
+"""Every name of a setting for a secret has one of these, and a sign or a blank behind it."""
+_MAX_LEFT, _MAX_RIGHT = 64, 48
+_LEFT = lazily(r"[A-Za-z0-9_\-.]{0,64}+")
+_RIGHT = lazily(r"[A-Za-z0-9_\-.]{0,48}+(?![A-Za-z0-9_])")
+_PARTS = lazily(r"S3|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_NAMED = (
+    (
+        "password",
+        lazily(
+            r"(?!(?:by|com|encom|kee|last|tres|sur|over|under|low|high|band|all|multi|one|two|first|single)pass\Z)"
+            r"[a-z]{0,12}(?:password|passwd|passphrase|passcode|pass|pwd)|[a-z]{0,6}pw"
+        ),
+    ),
+    ("secret", lazily(r"[a-z]{0,12}secret")),
+    ("token", lazily(r"[a-z]{0,12}token")),
+    ("api-key", lazily(r"(?:api|auth|access|secret|private|master|encryption)key")),
+    ("setting", lazily("key|auth")),
+)
+"""(kind, a part of a name): what such a setting holds; of several the first."""
+_ABOUT = frozenset(
+    word
+    for words in (
+        "length len size limit bits chars strength score policy rule rules regex pattern format prefix suffix header",
+        "param parameter arg column col table row field label hint placeholder title text message msg error name",
+        "names username id ids uid uuid type kind class mode url uri endpoint host port link file path dir folder",
+        "store source src provider manager service handler callback function func method script command cmd env var",
+        "variable ref arn ttl expiry expire expires expired expiration timeout age lifetime date time at created",
+        "updated version algorithm alg digest fingerprint checksum usage status state valid enabled disabled required",
+        "reset change changed confirm confirmation rotation button form element selector icon style css event code",
+        "codes press pressed down up board author vocab word words separator sep encoder encryptor hasher bucket",
+        "spec generation generator",
+    )
+    for word in words.split()
+)
+"""A part behind the word for a secret which says that the setting holds something else about it: password_length."""
+_OTHER = frozenset(
+    word
+    for words in (
+        "max min count num number index hash hashes hashed public pub primary foreign unique sort partition range",
+        "cache cached routing idempotency dedup lookup map dict object s3 item record entry group next page",
+        "continuation cursor last is has use show hide input special tokenizer keyboard signature signing web socket",
+        "websocket",
+        "check starting ciphertext",
+    )
+    for word in words.split()
+)
+"""A part anywhere which says that it is another kind of key or token, or a number of them: primary_key, max_token."""
+_SET = lazily(
+    r"(?:\A|[\s`$>])(?:ENV|ARG|setx?(?: +-\w{1,3})*|(?:configure|config|secret|secrets|env) +(?:set|add))[ \t]+\Z",
+    re.IGNORECASE,
+)
+"""Commands and lines that set what is named behind them, with a blank between its name and its value."""
+_SET_CHARS = 40
+_MAX_WORD_CHARS = 8
+"""Of a name that is one word, as a line may begin with: PASS, PASSWORD."""
+_BLANK = lazily(r"[ \t]{1,8}(?=(?P<quote>[\"']?)[^\s\"'])")
+_WHOLE_LINE = lazily(r"[ \t]{1,8}[^\s]{1,300}[ \t]{0,8}(?:\r?\n|\Z)")
+
+
+def settings(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, kind) of each value whose setting or option is an identifier with a word for a secret among its
+    parts, unless another part says that it is something else about one: SECRET_KEY_BASE, apiKeyLive; token_count."""
+    done = 0
+    for word in matches(SECRET_WORD, folded):
+        if word.start() < done:
+            continue
+        left = _LEFT.match(text[max(0, word.start() - _MAX_LEFT) : word.start()][::-1])
+        right = _RIGHT.match(text, word.end())
+        if left is None or right is None:
+            continue
+        done, start = right.end(), word.start() - left.end()
+        end = start + len(text[start:done].rstrip("-."))
+        sign = named.SIGN.match(folded, end)
+        if not sign or (how := _how(text, start, end, sign)) is None:
+            continue
+        name = _named_in(text, start, end)
+        if name and (span := named.value(text, folded, name, word.start(), sign, how)):
+            yield *span, named.KINDS.get(name.kind, name.kind)
+
+
+def _how(text: str, start: int, end: int, sign: re.Match[str]) -> str | None:
+    """How a setting at these places has its value (`Said.how`; "": as the sign says); None if it has none."""
+    written, before = text[start:end], text[start - 1 : start] or "\n"
+    is_option = written.startswith("-") and before in " \t\n`\"'([|"
+    if sign.lastgroup == "direct":
+        is_named_alone = before in "?&\n" or (before == ";" and len(written) > 2)  # no `;pw=` of code made short
+        is_tight = sign[0] == "=" and (is_option or is_named_alone or written.isupper())
+        return "shell" if is_tight else ""
+    if sign.lastgroup != "space":
+        return None
+    if is_option or _SET.search(text, max(0, start - _SET_CHARS), start):
+        return "option"
+    if not written.isupper() or len(written) <= _MAX_WORD_CHARS:
+        return None
+    line = text.rfind("\n", max(0, start - _SET_CHARS), start) + 1
+    return None if text[line:start].strip(" \t>") or not _WHOLE_LINE.match(text, end) else "option"
+
+
+def _named_in(text: str, start: int, end: int) -> named.Name | None:
+    """What the parts of an identifier say that it holds."""
+    written = text[start:end]
+    parts = [part.lower() for part in _PARTS.findall(written)]
+    if not _OTHER.isdisjoint(parts):
+        return None
+    for kind, pattern in _NAMED:
+        for number, part in enumerate(parts, 1):
+            if not pattern.fullmatch(part) or (part == "key" and len(parts) == 1):
+                continue
+            if part == "pass" and number < len(parts) and not written.isupper():
+                continue  # passThrough
+            beside = parts if kind == "setting" else parts[number:]
+            return named.Name(kind, part, None, "") if _ABOUT.isdisjoint(beside) else None
+    return None

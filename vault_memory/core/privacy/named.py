@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from vault_memory.core.privacy import values
+from vault_memory.core.privacy import numbers, values
 from vault_memory.core.privacy.formats import Found
 from vault_memory.core.privacy.keys import is_mixed, is_random
 from vault_memory.core.privacy.values import Said
@@ -75,14 +75,17 @@ _LOCKS = (
     "lobby, entrance, unlock, disarm, voicemail, parental, padlock, gym, suitcase, luggage, mailbox, mail box, storage",
     "opener, storage unit, check in, check-in, checkin, airbnb, house, flat, apartment, shed, pool, bike, cabinet",
     "intercom, barrier, parking, cellar, attic, front, back, side, cash box, drawer, phone, tablet, ipad, iphone",
-    "screen lock, lock screen, sim, puk",
+    "screen lock, lock screen, sim, puk, buzzer, pairing, bluetooth, voice mail, strongbox",
 )
 _LOCKS_HAN = (
     "门, 门锁, 开门, 警报, 警报器, 保全, 保全设定, 设防, 撤防, 解锁, 解锁图形, 开锁, 电子锁, 智能锁, 保险箱, 保险柜",
     "置物柜, 储物柜, 寄物柜, 信箱, 信箱锁, 取件, 取货, 提货, 寄物, 车库, 电梯, 开机, 萤幕, 屏幕, 行李箱, 行李箱锁",
     "密码锁, 磁扣, 门禁卡, 对讲机",
 )
-_LOCKED = lazily(_BEHIND % "|".join(word[::-1] for words in (*_LOCKS, *_LOCKS_HAN) for word in words.split(", ")))
+_LOCKED = lazily(
+    r"(?:[ ,:]{1,2}\d{1,4}#?(?= ))?"
+    + _BEHIND % "|".join(word[::-1] for words in (*_LOCKS, *_LOCKS_HAN) for word in words.split(", "))
+)
 """What a code of digits opens."""
 _OF_LOCK = lazily(
     r"s? (?:for|to|at|on) (?:(?:the|my|our|your|his|her|their) )?(?:[a-z]{1,12} )?"
@@ -163,7 +166,9 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     (
         "password",
         "pwd, pswd, passwrd, pass word, psk, identified by, mot de passe, passwort, kennwort, contraseña, mima, senha, "
-        "wachtwoord, lösenord, parola, hasło, kata sandi, mật khẩu, пароль, 비밀번호, パスワード, 暗証番号",
+        "wachtwoord, lösenord, parola, hasło, kata sandi, mật khẩu, пароль, 비밀번호, パスワード, 暗証番号, "
+        "palavra-passe, adgangskode, passord, salasana, heslo, jelszó, lozinka, парола, κωδικός, รหัสผ่าน, पासवर्ड, "
+        "şifre, şifresi, şifrem, şifreniz, parolası, parolam, סיסמה, הסיסמה, كلمة المرور, كلمة السر, رمز عبور",
         _EDGE,
         "",
     ),
@@ -184,6 +189,14 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     ("api-key", "key", _KEY_EDGE, "bfopswl"),
     ("door", "code, pin, combination, combo, passcode, 码, 代码", _LOCKED, ""),
     ("door", "keypad, lock", _LOCKED, ""),
+    ("door", "password", _LOCKED, ""),
+    ("kept", "safe, lockbox, padlock, strongbox, voicemail", _EDGE, ""),
+    ("kept", "保险箱, 保险柜", None, ""),
+    ("puk", "puk, puk1, puk2, puk-code, pukcode", _EDGE, ""),
+    ("tan", "tan, itan, mtan, tan-nr", _EDGE, ""),
+    ("tan", "tan list, tan-list, tan-liste, tanliste, tans, itans, itan-liste", _EDGE, ""),
+    ("question", "security question, secret question", _EDGE, ""),
+    ("question", "安全问题, 安全提示问题, 密保问题", None, ""),
     ("door of", "code, combination", _EDGE, ""),
     ("combination", "combination, combo", _EDGE, ""),
     ("totp", "totp, 2fa, mfa, two-factor, two factor, authenticator", _EDGE, ""),
@@ -242,8 +255,13 @@ _SUFFIX = (
 )
 _CLOSE = r"[\"'`*_\]」』】]{0,3}"
 _NOTE = r"(?: ?[(\[](?![\"'])[^()\[\]\n]{1,30}[)\]])?"
+_OF = (
+    "for|of|to|on|at|in|from|here|de|del|della|delle|dello|dei|di|do|da|dos|das|du|des|dla|od|für|fuer|vom|von|zum|zur"
+    "|van|voor|na|para|pour|per|к|от|для|на|til|för"
+)
+"""Words of many languages between a name and what it opens: contraseña del router, пароль от почты."""
 _GAP = (
-    r"(?: (?:for|of|to|on|at|in|from|here) [a-z0-9@._'/\- ]{1,40}?| (?:here|there)"
+    rf"(?: (?:{_OF}) [a-z0-9@._'/\- \u00c0-\u024f\u0400-\u04ff]{{1,40}}?| (?:here|there)"
     r"| (?:(?:that|which) )?(?:you|we|i|they)(?: [a-z']{1,12}){1,3}?| (?:env|variable|var|field|setting))?"
 )
 _HAN_GAP = r"(?:[\u4e00-\u9fff][a-z0-9\u4e00-\u9fff]{0,9}?(?:, ?(?:现在|目前|新的?|暂时|先)?[\u4e00-\u9fff]{0,4}?)?)?"
@@ -257,11 +275,12 @@ _NEW_LINE = r"(?:(?:[|>][+\-]?[ \t]{0,4})?\r?\n[ \t>]{0,12}(?:(?:-|\d{1,2}[.)]) 
 """The value may stand on the next line, also as a block or the first item of a list (YAML)."""
 _FIELD = r"[\s,]{1,24}[\"']?[a-z_\-]{1,20}[\"']?\s{0,4}[:=]\s{0,4}(?:\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'|[\w\-./]{1,40})"
 """Another field between a name and its value: "type": "plain"."""
-_SIGN = lazily(
+SIGN = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}(?:"
-    rf"{_GAP}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|->|→|::(?=[ \t])|:(?!\?))[ \t]{{0,12}}"
-    rf"(?:(?<=[:=])、|(?<=:), )?{_NEW_LINE}"
+    rf"{_GAP}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|<-|->|[→⇒]|\.{{4,80}}|::(?=[ \t])|:(?!\?))"
+    rf"[ \t]{{0,12}}(?:(?<=[:=])、|(?<=:), )?(?:!!str |!!binary )?{_NEW_LINE}"
     rf"|(?:{_GAP} {{1,3}}|(?='s ))(?P<word>(?:is|'s|was|are|be|been|has|have|will|should|must|used|to|equals|became"
+    rf"|es|è|é|est|ist|jest|это"
     rf"|changed,? (?:it's|it is|to)"
     rf"|got)(?: as follows| the following|{_SET}{{0,3}})|as follows)(?::\s{{1,12}}|[ :]{{1,3}})"
     rf"| ?{_HAN_GAP}(?:从 ?[!-~]{{1,24}} ?)?(?P<han>(?:就?是|设?为|系|叫"
@@ -284,7 +303,7 @@ _JOINED = lazily(
 密码「Adm1n@2024」, password，x9Kd#2pq, password (x9Kd#2pq)."""
 _BELOW = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}"
-    rf"(?P<said>(?:如下|见下|在下面|as follows|is below|below|is|是)?[:=]?){_CLOSE}"
+    rf"(?P<said>(?:如下|见下|在下面|as follows|is below|below|is|是)?[:=?]?){_CLOSE}"
     r"(?P<below>(?:[ \t]{0,20}\r?\n(?:={3,40}|-{3,40})(?=[ \t]{0,20}\r?\n))?(?:[ \t]{0,20}\r?\n[ \t>+#*\-]{0,12}){1,4}"
     r"(?:(?:\d{1,2}[.)]|\[[ x]\]) {1,3})?"
     r"(?:(?:(?:```|~~~)[a-z]{0,10}|text|txt|sh|bash|console|ini|env|yaml|json)\r?\n[ \t>+#*]{0,12})?)(?=[!-~])"
@@ -305,7 +324,10 @@ _OF_PLACES = lazily(r"[{<]|\[\[")
 _TAG = lazily(r"[^<>\n=]{0,60}(?P<tag>>)\s{0,8}")
 _SCHEME = lazily(r"(?:basic|bearer|token|apikey|api-key|digest|bot|key|negotiate)[ :]{1,3}")
 _BARE = lazily(r"[^\s'\"`<>「」『』【】〔〕《》，。；、！？（）\u3400-\u9fff|]{1,300}")
-_NUMBER = lazily(r"[A-Za-z]{0,3}[ \-]?\d(?:[ \-.]?[\dA-Za-z*]){3,30}")
+_NUMBER = lazily(
+    r"[A-Za-z]{0,3}[ \-]?(?=\d(?:[ \-.]?[\dA-Za-z*]){3,30})\d[\dA-Za-z*]*(?:[ \-.](?=[A-Z*]{0,4}[\d*])[\dA-Za-z*]+)*"
+)
+"""A word without a digit (… 3000 und danke) is no part of it."""
 _CUT = lazily(r";(?=\s|\Z|[A-Za-z ]{1,30}=)|&(?=[\w.\-\[\]]{1,40}=)|,(?=\s|\Z|[\"'\w]{1,30}[:=])|\\[nrt\"']|\{\{|</")
 _QUOTES = {"「": "」", "『": "』", "“": "”", "(": ")", "<": ">"}
 _BEFORE_IN_TAG = lazily(
@@ -357,6 +379,12 @@ KINDS = {
     "door": "password",
     "secret": "token",
     "random-key": "api-key",
+    "setting": "api-key",
+    "bearer": "token",
+    "kept": "password",
+    "puk": "password",
+    "tan": "token",
+    "question": "password",
 }
 """What the secret of a name is called, where it is not called like the name's kind."""
 
@@ -379,7 +407,7 @@ class Near:
         at = bisect_right(ends, after)
         if at < len(ends) and starts[at] < after + _REACH_CHARS:
             return True
-        return (name.kind in (*_IN_HAN, "answer") and bool(_MAY_BE_HAN.match(self.folded, after))) or (
+        return (name.kind in (*_IN_HAN, "answer", "question") and bool(_MAY_BE_HAN.match(self.folded, after))) or (
             name.kind == "seed" and bool(_SEED_HAN.match(self.folded, after))
         )
 
@@ -407,8 +435,8 @@ _DIGITS = lazily(r"[0-9]{1,1000}")
 _VISIBLES = lazily(r"[!-~]{3,997}(?:[!-~]{1,2}(?![!-~]))?")
 _WITH_DIGITS = frozenset(
     (
-        *("api-key", "random-key", "token", "recovery", "totp", "pin", "one-time", "door", "id-number"),
-        *("bank-account", "login", "door of", "combination", "wifi"),
+        *("api-key", "random-key", "setting", "token", "recovery", "totp", "pin", "one-time", "door", "id-number"),
+        *("bank-account", "login", "door of", "combination", "wifi", "kept", "puk", "tan"),
     )
 )
 """Kinds of which every value has a digit; the others have three visible characters."""
@@ -417,6 +445,8 @@ _WITH_DIGITS = frozenset(
 def values_after(near: Near, name: Name, at: int) -> Iterator[tuple[int, int]]:
     """Where the secrets stand that a name at `at` announces; more than one if they are a list."""
     text, folded, after = near.text, near.folded, at + len(name.text)
+    if name.kind in ("recovery", "tan") and (codes := _list_of_codes(folded, after)):
+        yield codes
     found = _value_after(near, name, at)
     if found and (
         (name.kind == "pin" and _is_postal(text, at, found))
@@ -487,6 +517,31 @@ def _items(text: str, folded: str, name: Name, start: int) -> Iterator[tuple[int
             yield line.span("value")
 
 
+_BEFORE_CODE = r"(?:(?:- \[[ x]\]|\d{1,3}[.):]?|[\-*•+]) +)?"
+_CODE_OF_LIST = (
+    r"(?:\d{6,10}|\d{4}[ \-]\d{4}|(?=[a-z\-]{0,12}\d)[a-z0-9]{4,8}(?:-[a-z0-9]{4,8}){1,3}"
+    r"|(?=[a-z]{0,11}\d)[a-z0-9]{8,12})(?![\w\-])"
+)
+_FIRST_CODE = lazily(rf"(?:[:=]|\n)[ \t>]{{0,8}}{_BEFORE_CODE}(?P<code>{_CODE_OF_LIST})")
+_FURTHER_CODE = lazily(
+    r"(?=\W)[ \t]{0,12}(?:(?:[,、;/|&]|and|und|et|y|和|或)[ \t]{0,12})?(?:\r?\n[ \t>]{0,8}){0,3}"
+    rf"{_BEFORE_CODE}{_CODE_OF_LIST}"
+)
+_MAX_CODES, _MIN_CODES, _BEFORE_CODES_CHARS = 400, 3, 240
+
+
+def _list_of_codes(folded: str, after: int) -> Found:
+    """The codes that open an account once, as a list of any length and in any number of columns, a sentence or two
+    below the name: as the files have it that providers let one download."""
+    first = _FIRST_CODE.search(folded, after, after + _BEFORE_CODES_CHARS)
+    if not first:
+        return None
+    end, count = first.end(), 1
+    while count < _MAX_CODES and (further := _FURTHER_CODE.match(folded, end)):
+        end, count = further.end(), count + 1
+    return (first.start("code"), end) if count >= _MIN_CODES else None
+
+
 def _is_postal(text: str, at: int, value: tuple[int, int]) -> bool:
     """Whether six digits are a postal code of India (PIN code): a place is named, and nothing that a PIN opens."""
     start, end = value
@@ -535,6 +590,9 @@ def _value_after(near: Near, name: Name, at: int) -> Found:
         return _seed(folded, after)
     if name.kind == "login" and folded.endswith("allow_", 0, at):
         return None  # a setting of CORS
+    if name.kind == "question":
+        answer = _ANSWER_BELOW.match(folded, after)
+        return answer.span("answer") if answer and values.is_answer(answer["answer"]) else None
     if name.kind == "totp":
         return groups.span("groups") if (groups := _TOTP.match(text, after)) else None
     if name.kind == "door of":
@@ -543,23 +601,27 @@ def _value_after(near: Near, name: Name, at: int) -> Found:
         after = lock.end()
     found: Found = None
     if near.has_tags and _in_tag(text, at) and (sign := _TAG.match(folded, after)):
-        found = _value_behind(near, name, at, sign)
+        found = value_behind(near, name, at, sign)
     if not found:  # it may be words in an attribute
-        found = _value_behind(near, name, at, _SIGN.match(folded, after))
+        found = value_behind(near, name, at, SIGN.match(folded, after))
     if not found and (joined := _JOINED.match(folded, after)) and _may_be_loose(text, name, joined.end()):
-        found = _value(text, folded, name, at, joined)
+        found = value(text, folded, name, at, joined)
     has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
     if not found and has_lines and (below := _BELOW.match(folded, after)):
         if _is_label(text, at):
-            found = _value(text, folded, name, at, below, "below")
+            found = value(text, folded, name, at, below, "below")
         elif below["said"]:
-            found = _value(text, folded, name, at, below, "announced")
+            found = value(text, folded, name, at, below, "announced")
     if not found and name.kind in AFTER_VALUE:
         line_end = text.find("\n", after, after + _MAX_APART_CHARS)
         found = _apart(name, text, after, line_end if line_end >= 0 else after + _MAX_APART_CHARS)
     return found
 
 
+_ANSWER = r"[^\W_][\w'&\-]{0,30}(?:\.? [\w'&\-]{1,20}){0,4}(?=[ .!\"')\]」』]{0,3}(?:\Z|[\r\n,;，。；|]))"
+_ANSWER_BELOW = lazily(
+    rf"(?::[^\n]{{3,160}}|[^\n]{{0,160}}\?)[ \t\"*_]{{0,4}}\r?\n[ \t>*\-]{{0,6}}(?P<answer>{_ANSWER})(?![,;|])"
+)
 _MAX_APART_CHARS = 56
 _APART = lazily(
     r"(?<![!-~])[\"'`(]?(?P<value>(?=[A-Za-z0-9]{0,40}[!#$*@%^])[A-Za-z0-9][A-Za-z0-9!#$*@%^._\-]{7,39}?)[\"'`)]?"
@@ -586,13 +648,13 @@ def _apart(name: Name, text: str, begin: int, end: int) -> Found:
     return None
 
 
-def _value_behind(near: Near, name: Name, at: int, sign: re.Match[str] | None) -> Found:
+def value_behind(near: Near, name: Name, at: int, sign: re.Match[str] | None) -> Found:
     """The secret behind a sign that follows a name."""
     text, folded = near.text, near.folded
     if sign and sign.lastgroup == "next" and not _STRING_START.search(folded, max(0, at - _MAX_LABEL_CHARS), at):
         sign = None
     is_bare = sign and sign.lastgroup == "space" and not _may_be_loose(text, name, sign.end())
-    found = _value(text, folded, name, at, sign) if sign and not is_bare else None
+    found = value(text, folded, name, at, sign) if sign and not is_bare else None
     if not found and sign and sign.lastgroup in _WRAPPING and name.kind != "login":
         found = _wrapped(text, name, sign.end())
     return found
@@ -613,7 +675,20 @@ _LOOSE = lazily(r"\S{0,300}?[0-9]|\S{0,4}(?:[A-Za-z]{0,3} [0-9]|[a-z]{4} )")
 _WORD = lazily(r"[「『\"'`]?(?P<word>[A-Za-z][A-Za-z@$!]{5,63})(?![\w(\[{=]|[.:\-]\w)")
 _PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
 """The words of a passphrase, up to the end of its line: correct horse battery staple."""
-_BEFORE_PHRASE = ("direct", "env", "word", "han", "below", "space", "joined", "cell", "pair", "dash", "announced")
+_BEFORE_PHRASE = (
+    "direct",
+    "env",
+    "shell",
+    "word",
+    "han",
+    "below",
+    "space",
+    "joined",
+    "cell",
+    "pair",
+    "dash",
+    "announced",
+)
 _HAN_WORDS = lazily(r"(?=[A-Za-z0-9!@#$]{0,12}[〇\u3400-\u9fff])[〇\u3400-\u9fffA-Za-z0-9!@#$]{2,24}(?![：:])")
 _IN_HAN = ("password", "passcode", "phrase", "saying")
 """Kinds whose values may be Chinese words or digits."""
@@ -635,7 +710,7 @@ _WRITTEN: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
         (lazily(r"[rl]?\d{1,2}(?:(?:-|, ?| - )[rl]?\d{1,2}){2,3}(?![\w\-:./])"), lambda text: True),
     ),
     "answer": (
-        lazily(r"[^\W_][\w'&\-]{0,30}(?:\.? [\w'&\-]{1,20}){0,4}(?=[ .!\"')\]」』]{0,3}(?:\Z|[\r\n,;，。；|]))"),
+        lazily(_ANSWER),
         values.is_answer,
     ),
 }
@@ -648,7 +723,7 @@ _STRING_START = lazily(r"[\"'][\w.\-:/]{0,30}\Z")
 """A string that is nothing but a name: "db.password"; no sentence that ends with one."""
 
 
-def _value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how: str = "") -> Found:
+def value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how: str = "") -> Found:
     """The value after a sign, if it is a secret."""
     start, how = sign.end(), how or str(sign.lastgroup)
     if how == "direct" and sign["direct"] == "=" and text[sign.start("direct") - 1 : start].isupper():
@@ -754,11 +829,16 @@ def _seed(folded: str, after: int) -> Found:
 
 
 _LINK = lazily(
-    r"(?: (?:as|is|for) (?:the|my|our|his|her|their|your|a)(?: [a-z\-]{1,12})? | as "
+    r"(?: {1,2}(?:as|is|for) (?:the|my|our|his|her|their|your|a)(?: [a-z\-]{1,12})? | {1,2}as "
     r"| ?[(\[【](?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4})"
     r"| ?这[个组串]| ?(?:[当做]作?|作为|是|为)(?:[我你他她]们?|咱)?的?(?:[a-z]{0,8} ?|[\u4e00-\u9fff]{0,4}))\Z"
 )
 _LINK_CHARS = 32
+_USE = lazily(r"(?<![a-z])(?:use|used|using|put|enter|type|try|set|take|have|has) [\"'`(]{0,2}\Z")
+_ANOTHER = lazily(
+    r"[a-z]{1,12}(?:[_\-][a-z]|s? (?:hash\w*|field|format|manager|store|column|algorithm|name|type|policy)(?![a-z]))"
+)
+"""Another thing than a password: use argon2id as the password hash."""
 _VISIBLE = lazily(r"[!-~]")
 _MAY_LINK = lazily(r"[ (\[【当做作为是个组串](?:(?<! )|(?=(?:as|is|for) ))")
 """Every `_LINK` has one of these."""
@@ -803,7 +883,9 @@ def _linked_before(near: Near, name: Name, at: int) -> Found:
     elif link and link[0].lstrip()[:1] in ("(", "[", "【"):  # «str (password)» is code
         is_one = values.is_secret("argument", Said(value, "next", True, ""))
     else:
-        is_one = len(value) >= 6 and values.is_secret("password", Said(value, "space", False, ""))
+        how = "option" if _USE.search(folded, max(0, begin - 16), begin) else "space"
+        is_one = len(value) >= 6 and not _ANOTHER.match(folded, at)
+        is_one = is_one and values.is_secret("password", Said(value, how, False, ""))
     return (begin, begin + len(value)) if is_one else None
 
 
@@ -831,6 +913,8 @@ _KEYED_IN = ("pin", "one-time", "door", "door of")
 def _said(text: str, start: int, opened: str, how: str, kind: str) -> Said | None:
     """The value at `start`, after the quotes or emphasis `opened`, and how it is written."""
     if kind in ("id-number", "bank-account"):
+        if iban := numbers.iban_at(text, start):
+            return Said(text[start:iban], how, bool(opened), "")
         match = _NUMBER.match(text, start)
         return Said(match[0].rstrip(" -."), how, bool(opened), "") if match else None
     if opened[-2:] in ("''", '""', "``") and len(opened) == 2:

@@ -220,14 +220,23 @@ def _commands() -> list[_Rule]:
         (commands.CALLS, commands.in_call),
         (commands.ACCOUNTS, commands.behind_account),
     ]
-    return [_Rule("password", hint, lazily(pattern), read) for rules, read in called for hint, pattern in rules]
+    return [
+        *(_Rule("password", hint, lazily(pattern), read) for rules, read in called for hint, pattern in rules),
+        *(
+            _Rule(named.KINDS.get(kind, kind), hint, lazily(pattern), partial(commands.sent, kind=kind))
+            for kind, hint, pattern in commands.HEADERS
+        ),
+    ]
 
 
 @cache
 def _numbers() -> list[_Rule]:
     return [
-        _Rule(kind, "", pattern, partial(numbers.number, is_valid=is_valid))
-        for kind, pattern, is_valid in numbers.NUMBERS
+        *(
+            _Rule(kind, "", pattern, partial(numbers.number, is_valid=is_valid))
+            for kind, pattern, is_valid in numbers.NUMBERS
+        ),
+        _Rule("bank-account", "", numbers.IBAN, numbers.iban),
     ]
 
 
@@ -316,6 +325,8 @@ def _without_keys(text: str) -> Iterator[Span]:
         yield from ((start, end, "card") for start, end in numbers.cards(text))
         yield from _matched(text, _numbers())
     folded = fold(text)
+    if stands_in(folded, commands.SECRET_WORD):
+        yield from commands.settings(text, folded)
     if stands_in(folded, _any_name()):
         has_random = stands_in(text, named.RANDOM_RUN)
         names = _names_in(folded, has_random)

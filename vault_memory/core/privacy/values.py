@@ -7,14 +7,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from vault_memory.core.privacy.formats import is_basic
-from vault_memory.core.privacy.keys import is_random
+from vault_memory.core.privacy.keys import is_hash, is_random
 from vault_memory.core.text import fold, lazily
 
 
 class Said(NamedTuple):
     """A value and how it is written.
 
-    `how` is the sign before it: direct (`=`, `:`), env (`NAME=`), word (is), han (是), cell (a table's), account (one
+    `how` is the sign before it: direct (`=`, `:`), env (`NAME=`), shell (the same without blanks, or in
+    an address: no prose or code is there), option (a blank, in a command or setting: `--password x`), word (is), han
+    (是), cell (a table's), account (one
     of a table with accounts), pair (`value=`), tag, call (`(`), next (a string after the name's, or an argument of a
     call), dash, space; joined (none or a bracket, after Han words), aside (a comma or bracket after others), below
     (none, on a line below the name), announced (the same below a sentence), item (in a list below the name).
@@ -29,7 +31,28 @@ class Said(NamedTuple):
 
 def is_secret(kind: str, said: Said) -> bool:
     """Whether a value announced as this kind is one."""
-    return "[redacted" not in said.value and "redacted:" not in said.value and _CHECKS[kind](said)
+    if "[redacted" in said.value or "redacted:" in said.value:
+        return False
+    if said.how not in ("shell", "option"):
+        return _CHECKS[kind](said)
+    if said.how == "option" and _WORD.fullmatch(said.value):
+        return False  # use --password instead
+    return _CHECKS[kind](said._replace(how="env")) or (_CHECKS[kind] is _password and _is_odd_word(said.value))
+
+
+_WORD = lazily(r"(?:[A-Z]?[a-z]+|[A-Z]+)[.,;:!?]?")
+
+
+def _is_odd_word(value: str) -> bool:
+    """Whether letters change their case as in no word or name, also behind an underscore: horseIyZU, Otter_yYuj."""
+    return bool(_ODD_CASE.fullmatch(value)) and len(value) >= 6 and not _is_named_in_code(value)
+
+
+_ODD_CASE = lazily(
+    r"(?![A-Z]?[a-z]+(?:[A-Z][a-z]+)*[A-Z]*\Z|[A-Z]?[a-z]+(?:_[a-z]+)*\Z|[A-Z][a-z]+(?:_[A-Z][a-z]+)*\Z)"
+    r"(?=[A-Z_]{0,60}[a-z])(?=[a-z_]{0,60}[A-Z])[A-Za-z]+(?:_[A-Za-z]+)*"
+)
+"""No userID, user_name, User_Name."""
 
 
 def is_placeholder(value: str) -> bool:
@@ -132,7 +155,7 @@ _CODE = lazily(
 )
 _OPERATOR = lazily(r"=>|\|\||&&|\?\?|[=!]==? ?[\w'\"]|\)\.|\(\)")
 _MEASURE = lazily(
-    r"top\d+|[$€£¥]\d[\d.,]*[kmb]?|\d+x\d+|v?\d+(?:\.\d+)+[a-z0-9\-]*|\d{4}[\-/]\d{1,2}[\-/]\d{1,2}.*"
+    r"top\d+|[$€£¥]\d[\d.,]*[kmb]?|\d+x\d+|[\^~]?v?\d+(?:\.\d+)+[a-z0-9\-]*|\d{4}[\-/]\d{1,2}[\-/]\d{1,2}.*"
     r"|[(\[]{0,2}a-z\S*|(?=[a-z_|]*:\d)[a-z_]+(?::\d[\d,]*)?(?:\|[a-z_]+(?::\d[\d,]*)?)+"
     r"|\d{1,2}:\d\d.*|\d{1,5}/[a-z]{1,6}|(?:a-z|0-9|[,_{}\[\]\d+*$!@-])+|[<>~≥≤+\-]?\d[\d,.]*\+?(?:[\-~–]\d+)?"
     r"(?:ms|s|sec|px|em|rem|kb|mb|gb|k|m|b|x|th|st|nd|rd|min|mins|h|hrs?|hours?|days?|d|weeks?|months?"
@@ -467,7 +490,9 @@ _ABOUT_SECRETS = lazily(
 def _key(said: Said) -> bool:
     """A key or token: letters and digits, twelve or more (fewer, if they alternate), no name of something."""
     value = said.value
-    is_set_off = said.how in ("joined", "aside") and _is_mixed(value)
+    is_set_off = (said.how in ("joined", "aside") and _is_mixed(value)) or (
+        said.how == "space" and len(value.rstrip(".!?")) >= 10 and _beside(said._replace(value=value.rstrip(".!?")))
+    )
     if (
         len(value) < 12
         and not is_set_off
@@ -581,6 +606,12 @@ def _authorization(said: Said) -> bool:
     return is_basic(value) or (_is_strong(value) and _is_dense(value) and not _SLUG.fullmatch(value.lower()))
 
 
+def _setting(said: Said) -> bool:
+    """What a setting for a key holds, of which nothing else says what it opens: a key that was made up or is random."""
+    value = said.value.rstrip(".")
+    return _key(said) and (_is_made_up(value) or is_random(value) or is_hash(value))
+
+
 def _auth(said: Said) -> bool:
     return is_basic(said.value) or (said.how in ("direct", "env") and _key(said) and len(said.value) >= 20)
 
@@ -604,6 +635,29 @@ def _passcode(said: Said) -> bool:
     return _password(said) or (
         said.how not in ("cell", "account", "below", "announced", "item", "next", "dash") and _door(said)
     )
+
+
+def _kept(said: Said) -> bool:
+    """What is written behind the name of a lock alone: four to eight digits, and no year."""
+    return (
+        said.how in ("direct", "env", "han", "word")
+        and not _has_more(said.rest)
+        and _door(said)
+        and (len(said.value.strip("#*")) != 4 or said.value[:2] not in ("19", "20"))
+    )
+
+
+def _puk(said: Said) -> bool:
+    """Eight digits."""
+    return bool(_EIGHT_DIGITS.fullmatch(said.value))
+
+
+def _tan(said: Said) -> bool:
+    """Six to eight digits."""
+    return len(said.value.rstrip(".!?")) >= 6 and _pin(said)
+
+
+_EIGHT_DIGITS = lazily(r"\d{8}[.!?]?")
 
 
 def _one_time(said: Said) -> bool:
@@ -683,6 +737,12 @@ _CHECKS: dict[str, Callable[[Said], bool]] = {
     "secret": _secret,
     "random-key": _random_key,
     "recovery": _recovery,
+    "setting": _setting,
+    "bearer": _setting,
+    "kept": _kept,
+    "puk": _puk,
+    "tan": _tan,
+    "question": _never,
     "authorization": _authorization,
     "auth": _auth,
     "id-number": _digits,

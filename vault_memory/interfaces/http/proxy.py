@@ -129,7 +129,7 @@ async def _prepared(request: Request, relay: Relay, row: Row, may_continue: bool
     shares = may_continue and not _has_own_account(request, relay.vault, "openai")
     # The vault's own token is that of a program that may have several people in one conversation.
     if shares and not caller.admin:
-        await asyncio.to_thread(relay.refuse_anothers, read, user_id, caller.as_of)
+        await asyncio.to_thread(relay.refuse_anothers, read, _query(request), user_id, caller.as_of)
     conversation = _header(request, "X-Conversation-Id")[:MAX_CONVERSATION_ID_CHARS] or None
     wishes = {wish.strip().lower() for wish in request.headers.getlist("X-Vault-Record")}
     # What is not plainly on is off: who sends this header has a wish, and a turn that was kept is kept for good.
@@ -156,7 +156,7 @@ async def _unchanged(request: Request, relay: Relay, provider: Provider) -> Resp
         if is_response and caller.user_id and not _has_own_account(request, relay.vault, provider):
             prepared.owner = caller.user_id, caller.as_of
             read = await relay.read(prepared.body, request.headers.raw)
-            await asyncio.to_thread(relay.refuse_anothers, read, *prepared.owner)
+            await asyncio.to_thread(relay.refuse_anothers, read, _query(request), *prepared.owner)
         return await _send(request, relay, provider, prepared, row)
 
 
@@ -328,5 +328,10 @@ def _path(request: Request) -> str:
     path = raw.decode("latin-1").partition("?")[0]
     if not path.startswith(RELAYED + "/"):  # the router has decoded it, but a provider may read it as it was sent
         raise UsageError("the path must begin with v1 and a slash, neither of them encoded")
-    query: str = request.scope["query_string"].decode("latin-1")
+    query = _query(request)
     return path.removeprefix(RELAYED) + (f"?{query}" if query else "")
+
+
+def _query(request: Request) -> str:
+    query: bytes = request.scope["query_string"]
+    return query.decode("latin-1")

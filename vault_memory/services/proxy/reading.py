@@ -88,7 +88,7 @@ def _read_fields(
     fields: Any, shortened: Shortened, body: bytes, headers: Mapping[str, str], config: Config
 ) -> ReadRequest:
     if not isinstance(fields, dict):
-        return ReadRequest()
+        return ReadRequest(may_continue=True)  # others may read the first object of an array
     messages = read_messages(fields) or read_items(fields)
     chat = read_chat(messages, config.proxy_housekeeping, headers, config.proxy_asides) if messages else None
     place = None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from vault_memory.adapters.models import Upstream
-from vault_memory.core.chat import ChatRequest, ChatResponse, Continued, conversation_id, prompt
+from vault_memory.core.chat import ChatRequest, ChatResponse, Continued, conversation_id, is_continued_by_query, prompt
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services.admin import people
 from vault_memory.services.proxy.continued import AnsweredRequests, Owners, continuing
@@ -153,11 +153,17 @@ class Relay:
             prepared.keep = partial(self._giver.keep, talk, message, injection, own_tokens, on_disk=on_disk)
         return prepared
 
-    def refuse_anothers(self, read: ReadRequest, user_id: str, as_of: int) -> None:
+    def refuse_anothers(self, read: ReadRequest, query: str, user_id: str, as_of: int) -> None:
         """Raise `NotFound` for a request that goes on from what is not known to be this user's, and `UsageError` where
-        that cannot be read. Where there is one user, all is theirs."""
-        if not (read.continued or read.may_continue) or len(people(self.vault)) <= 1:
+        that cannot be read, or stands in the `query` of the address. Where there is one user, all is theirs."""
+        in_query = is_continued_by_query(query)
+        if not (read.continued or read.may_continue or in_query) or len(people(self.vault)) <= 1:
             return
+        if in_query:
+            raise UsageError(
+                "what a request goes on from may be another user's, and is read in its body only: take it out of the "
+                "address"
+            )
         if read.may_continue:
             raise UsageError(
                 "what this request goes on from cannot be read, and may be another user's: send less at once, and no "
