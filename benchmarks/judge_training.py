@@ -76,6 +76,11 @@ UNSEEN = (
     "notes-w-en",
     "notes-w-zh",
     "plain-x",
+    "rule-y-en-a",
+    "rule-y-en-b",
+    "rule-y-zh-tw",
+    "rule-y-zh-cn",
+    "none-y",
 )
 BLOCKS, BLOCK_TURNS = 5, 20
 STRENGTH = {"turn": 0.25, "style": 1.3, "technology": 2.6, "name": 0.8, "statement": 0.8, "removal": 0.8}
