@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
-from vault_memory.services.profiles import set_preference
+from vault_memory.services.profiles import set_preference, undo, unset_preference
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault
 
@@ -46,3 +48,54 @@ def test_a_message_that_says_more_is_none(vault: Vault) -> None:
     assert said(vault, "Scratch that itch with a long stick, how?") == []
     assert said(vault, "Never mind that the tests are slow") == []
     assert "dark" in (vault.root / "memory/alice/USER.md").read_text()
+
+
+def theme(vault: Vault) -> str:
+    lines = (vault.root / "memory/alice/USER.md").read_text().splitlines()
+    return next(line for line in lines if "Theme" in line or "主題" in line)
+
+
+def edit(vault: Vault, old: str, new: str) -> None:
+    path = vault.root / "memory/alice/USER.md"
+    path.write_text(path.read_text().replace(old, new))
+    os.utime(path, (vault.now().timestamp(),) * 2)
+
+
+def test_what_somebody_has_changed_since_stays(vault: Vault) -> None:
+    """The person's own value, by a command or by hand, is never taken back."""
+    said(vault, "Always use dark mode")
+    said(vault, "Forget the dark theme preference")
+    set_preference(vault, "alice", "theme", "light")
+    assert said(vault, "scratch that") == []
+    assert "light" in theme(vault)
+    said(vault, "Always use dark mode from now on")
+    edit(vault, theme(vault), theme(vault).replace("dark", "auto"))
+    assert said(vault, "scratch that") == []
+    assert "auto" in theme(vault)
+
+
+def test_a_value_of_before_is_that_of_the_profile(vault: Vault) -> None:
+    """Not the newest one that a turn has named: it may have been removed, or set by hand."""
+    said(vault, "Always use light mode")
+    edit(vault, theme(vault), theme(vault).replace("light", "auto"))
+    said(vault, "From now on, dark mode please")
+    assert said(vault, "scratch that") == ["theme = auto"]
+    said(vault, "My name is Ana")
+    unset_preference(vault, "alice", "display_name")
+    said(vault, "call me Bob")
+    assert said(vault, "scratch that") == ["display_name -= Bob"]
+    said(vault, "My name is Cleo")
+    undo(vault, "alice")
+    said(vault, "call me Dan")
+    assert said(vault, "scratch that") == ["display_name -= Dan"]
+
+
+def test_a_turn_of_another_machine_on_the_same_line_is_not_meant(vault: Vault) -> None:
+    """Each machine counts the lines of its own record."""
+    said(vault, "My name is Ana")
+    said(vault, "Always use dark mode")
+    rows = vault.root / "memory/alice/feedback.jsonl"
+    other = [line for line in rows.read_text().splitlines() if "Ana" in line][0]
+    with rows.open("a") as file:
+        file.write(other.replace(".jsonl:1", ".jsonl:2").replace("2026-01-30T", "2026-01-29T") + "\n")
+    assert said(vault, "scratch that") == ["theme -= dark"]

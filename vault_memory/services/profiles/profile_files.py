@@ -46,6 +46,8 @@ from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, write
 
 _MAX_LATER_COMMITS = 1_000
+_LOOKED_BACK = 40
+"""So many of a key's newest changes are looked at for the one that a turn takes back."""
 
 
 class LaterChanges:
@@ -250,23 +252,24 @@ class ProfileFiles:
         rows = newest_rows(self.feedback, json.dumps(source).encode())
         return [row for row in rows if row.source == source and not row.suggestion]
 
-    def reversed(self, source: str) -> list[Signal]:
-        """The signals that take back what one turn has changed: a scalar gets the value that it had before. What goes
-        comes first: a note that has replaced another would be replaced by that."""
-        signals = [
-            _reverse(row, newest_rows(self.feedback, json.dumps(row.key).encode())) for row in self._changes_of(source)
-        ]
-        return sorted(signals, key=lambda signal: signal.op != "remove")
+    def reversed(self, source: str, said_at: datetime) -> list[Signal]:
+        """The signals that take back what one turn has changed: the turn on the line `source` of the record, of that
+        time (the line alone may be another machine's, too).
 
-    def _changes_of(self, source: str) -> list[Row]:
-        """The rows of a turn whose value still is as that turn has made it."""
-        held = self.profile.values()
-        rows = (row for row in self.evidence_of(source) if row.applied)
-        return [
-            row
-            for row in rows
-            if row.op == "remove" or any(same(row.value, each) for each in _members(held.get(row.key, ())))
-        ]
+        Git says what a value was before, and whether the turn's change is the newest of it: what anybody has changed
+        since stays. What goes comes first: a note that has replaced another would be replaced by that.
+        """
+        from vault_memory.services.profiles.history import history  # a turn seldom needs it
+
+        signals = []
+        for row in self.evidence_of(source):
+            if row.applied and row.at == said_at:
+                changes = history(self.vault, self.user_id, row.key, limit=_LOOKED_BACK)
+                if FIELDS[row.key].form != "scalar":
+                    changes = [each for each in changes if same(row.value, each.new or each.old)]
+                if changes and changes[0].source == source:
+                    signals.append(_reverse(row, changes[0].old))
+        return sorted(signals, key=lambda signal: signal.op != "remove")
 
     def _message(self, change: Change, source: str) -> str:
         reason = without_private(change.quote)[0]
@@ -274,18 +277,14 @@ class ProfileFiles:
         return trailers.render(subject, reason, Trailers.of_change(self.user_id, change, source))
 
 
-def _members(held: str | Sequence[str]) -> Sequence[str]:
-    return [held] if isinstance(held, str) else held
-
-
-def _reverse(row: Row, newest_first: Iterable[Row]) -> Signal:
-    """The signal that takes back one row of evidence, of rows on its key."""
-    form = FIELDS[row.key].form
+def _reverse(row: Row, old: str) -> Signal:
+    """The signal that takes back one row of evidence; `old` is what a scalar was before."""
+    is_scalar = FIELDS[row.key].form == "scalar"
     if row.op == "remove":
-        return Signal(row.key, "set" if form == "scalar" else "add", row.value, "explicit")
-    older = (each for each in newest_first if each.source != row.source and each.created_at < row.created_at)
-    before = next((each.current for each in older if each.current), "") if form == "scalar" else ""
-    return Signal(row.key, "set", before, "explicit") if before else Signal(row.key, "remove", row.value, "explicit")
+        return Signal(row.key, "set" if is_scalar else "add", row.value, "explicit")
+    if is_scalar and old:
+        return Signal(row.key, "set", old, "explicit")
+    return Signal(row.key, "remove", row.value, "explicit")
 
 
 def _subjects(changes: Iterable[Change]) -> set[tuple[str, str]]:

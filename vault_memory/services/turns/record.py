@@ -475,7 +475,7 @@ def _learn(
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
     is_reversal = not is_reply and not signals and takes_back_the_last(said, vault.lexicon())
-    taken_back = _before(vault, turn, line.source) if is_reversal else ""
+    before_it = _before(vault, turn, line.source) if is_reversal else None
     vault.chats.step_aside()
     folder, said_at = layout.user_dir(turn.user_id), min(turn.created_at.astimezone(), vault.now())
     later = LaterChanges(vault, turn.user_id, said_at)
@@ -485,8 +485,8 @@ def _learn(
         begin()
         state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later, written)
         new = state.unrecorded(signals, line.source) if is_reply else signals
-        if taken_back:
-            new = [replace(each, quote=said) for each in state.reversed(taken_back)]
+        if before_it:
+            new = [replace(each, quote=said) for each in state.reversed(*before_it)]
         counting, suggestions = state.hear(new, _conversation(turn))
         changes, evidence = state.merge(counting)
         learned = _Learned(tuple(changes), tuple(suggestions))
@@ -507,17 +507,19 @@ def _learn(
     return write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
 
 
-def _before(vault: Vault, turn: Turn, source: str) -> str:
-    """The line of the turn before this one in its conversation, of the same day; "" if there is none. Turns whose
-    conversations nobody has named follow one another."""
+def _before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] | None:
+    """Line and time of the turn before this one in its conversation, of the same day; None if there is none. Turns
+    whose conversations nobody has named follow one another."""
     name, _, number = source.rpartition(":")
     record = journal.DayRecord(files.read(vault.path(turn.user_id, name), None) or b"")
     mine = _conversation(turn)
     for before, row in record.before(int(number)):
         conversation_id = str(row.get("conversation_id"))
         if conversation_id == turn.conversation_id or not (mine or _conversation_of(conversation_id)):
-            return f"{name}:{before}"
-    return ""
+            with contextlib.suppress(TypeError, ValueError):
+                return f"{name}:{before}", datetime.fromisoformat(row["created_at"])
+            return None
+    return None
 
 
 def _conversation(turn: Turn) -> str:
