@@ -18,6 +18,7 @@ from vault_memory.services.profiles import preferences
 from vault_memory.services.profiles.history import history
 from vault_memory.services.sync.sync import Synced, sync
 from vault_memory.services.turns.record import record_turn
+from vault_memory.services.vault import open_vault
 
 NOTHING = "nothing was taken out"
 
@@ -234,3 +235,34 @@ def test_the_command_works_from_any_folder(cli: Cli, tmp_path: Path, where: str)
     if words:
         assert git(cli.folder, "for-each-ref") == others
     assert NOTHING in cli(*words, *command[1:])
+
+
+def test_a_shallow_clone_is_refused_and_stays_as_it_is(one: Machine, hub: Path, tmp_path: Path) -> None:
+    """The commit at its boundary, made anew, would have a parent that is not there: git could read nothing any more."""
+    record_turn(one.vault, "alice", "我喜歡暗色主題")
+    commit(one, "memory/alice/conversations")
+    record_turn(one.vault, "alice", "以後都用 Rust")
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "empty.git")
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{one.root}", "shallow")
+    copy = open_vault(tmp_path / "shallow")
+    git(copy.root, "remote", "set-url", "origin", str(tmp_path / "empty.git"))
+    before = git(copy.root, "rev-parse", "HEAD")
+    with pytest.raises(HistoryError, match="unshallow"):
+        sync(copy, str(tmp_path / "empty.git"), take_out_private=True)
+    assert git(copy.root, "rev-parse", "HEAD") == before and git(copy.root, "log", "--oneline")
+
+
+def test_a_file_that_the_remote_has_is_not_deleted_there(one: Machine, hub: Path) -> None:
+    """An ordinary file that has got turns: to take it out would delete it on every other machine."""
+    one.write("notes/data.jsonl", '{"a": 1}\n')
+    one.sync()
+    record_turn(one.vault, "alice", "我喜歡暗色主題")
+    one.write("notes/data.jsonl", one.read("notes/data.jsonl") + one.read(conversation(one)))
+    commit(one, "notes/data.jsonl")
+    with pytest.raises(HistoryError, match="delete it there"):
+        take_out(one)
+    git(one.root, "checkout", "-q", git(hub, "rev-parse", "main").strip(), "--", "notes/data.jsonl")
+    git(one.root, "commit", "-q", "-m", "as it was")
+    (note,) = take_out(one).notes
+    assert "notes/data.jsonl" in note
+    assert git(hub, "show", "main:notes/data.jsonl") == '{"a": 1}\n'

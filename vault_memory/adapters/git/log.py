@@ -140,6 +140,10 @@ class CommitLog:
         """How many commits `tip` has that `since` has not."""
         return int(git.run(self._root, "rev-list", "--count", tip, *(["--not", since] if since else []), "--"))
 
+    def is_shallow(self) -> bool:
+        """Whether the repository lacks the beginning of its history (`git clone --depth`)."""
+        return git.run(self._root, "rev-parse", "--is-shallow-repository").strip() == b"true"
+
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit; None for the very first one."""
         return next(iter(git.run(self._root, "log", "-1", "--format=%P", commit, "--").decode().split()), None)

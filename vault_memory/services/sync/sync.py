@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -81,6 +81,17 @@ def _take_out_private(vault: Vault, head: str | None, theirs: str | None) -> tup
     """Make the commits that the remote, at `theirs`, lacks anew without private files. The last commit then, and a line
     that says what was done."""
     found = private_files(vault, head, theirs) if head else {}
+    if found and CommitLog(vault.history.root).is_shallow():
+        raise HistoryError(
+            f"a commit that the remote lacks holds {named(found)}, and this clone lacks the beginning of its history, "
+            "which the commits made anew would need: `git fetch --unshallow` brings it; nothing was changed"
+        )
+    if held := [path for path in found if theirs and _is_held(vault, path, found[path], head, theirs)]:
+        raise HistoryError(
+            f"{named(held)} is on the remote, too, in a version without what is private here: taking it out would "
+            "delete it there. Move what is private to another file, put the old version back with `git checkout "
+            f"{theirs[:10] if theirs else ''} -- FILE`, commit that, then run it again; nothing was changed"
+        )
     made = vault.history.take_out(found, theirs, head) if head and found else None
     if made is None:
         return head, "no commit that the remote lacked held a private file: nothing was taken out"
@@ -89,9 +100,16 @@ def _take_out_private(vault: Vault, head: str | None, theirs: str | None) -> tup
         for count, what in ((len(made.paths), "private file"), (made.commits, "commit"))
     )
     return made.tip, (
-        f"{files} taken out of {commits} ({named(made.paths)}); what is on this disk stays, and git keeps what was "
-        f"before as {made.before}"
+        f"{files} taken out of {commits} ({named(made.paths)}); what is on this disk stays. Git keeps what was before "
+        f"as {made.before}: `git show {made.before}:FILE` shows a file of it; do not check it out, for that puts its "
+        "old records in place of yours"
     )
+
+
+def _is_held(vault: Vault, path: PurePosixPath, blobs: Collection[str], head: str | None, theirs: str) -> bool:
+    """Whether the remote has a file whose newest version here is private."""
+    ours = vault.history.entry(path, head) if head else None
+    return ours is not None and ours.id in blobs and vault.history.entry(path, theirs) is not None
 
 
 def _branch(vault: Vault) -> str:
