@@ -49,7 +49,7 @@ def test_one_preference_does_not_hide_another() -> None:
 
 def test_the_judge_hears_what_the_rules_miss() -> None:
     """Issue 13: what no rule proposes is heard by its words."""
-    message = "trim the waffle, always"
+    message = "spare me the essays from now on"
     assert extract_by_rules(message) == []
     assert written(message) == [("response_style", "concise")]
 
@@ -188,6 +188,21 @@ def test_an_address_is_not_even_suggested() -> None:
         ("以後都用條列式回答我", ("note", "以後都用條列式回答我")),
         ("always cite sources", ("note", "always cite sources")),
         ("縮排請用兩格空白", ("note", "縮排請用兩格空白")),
+        ("keep technical terms in English", ("note", "keep technical terms in English")),
+        ("提交信息请用中文", ("note", "提交信息请用中文")),
+        ("我的車停在 B2 第 14 格，幫我記一下", ("note", "我的車停在 B2 第 14 格")),
+        ("別忘了我的 side project 叫 Lantern", ("note", "我的 side project 叫 Lantern")),
+        ("note to self: the API limit is 100 per minute", ("note", "the API limit is 100 per minute")),
+        ("my project is called Foo", ("current_projects", "Foo")),
+        ("British English please, from now on", ("language", "en-GB")),
+        ("怎麼用 Docker 部署", ("recent_topics", "Docker 部署")),
+        ("我不懂 Docker", ("recent_topics", "Docker")),
+        ("幫我記 Redis 的埠是 6380", ("note", "Redis 的埠是 6380")),
+        ("記住我用 Python", ("languages", "Python")),
+        ("太長了", ("response_style", "concise")),
+        ("太囉嗦", ("response_style", "concise")),
+        ("簡約", ("design_style", "minimal")),
+        ("現代", ("design_style", "modern")),
     ],
 )
 def test_examples_of_what_vanished_or_was_cut_wrong(message: str, heard: tuple[str, str]) -> None:
@@ -229,6 +244,12 @@ def test_who_goes_back_to_one_of_a_kind_has_left_the_other(message: str, gone: l
     """Issue 13: «going back to npm» kept pnpm. Nothing of another kind goes."""
     found = extract_by_rules(message, "", {"tools": ["pnpm", "Git"]})
     assert [signal.value for signal in found if signal.op == "remove"] == gone
+
+
+@pytest.mark.parametrize("message", ["剛剛那個太長", "以後範例的註解都用繁體中文寫"])
+def test_examples_of_what_was_heard_as_something_else(message: str) -> None:
+    """Issue 13: a complaint about one answer overwrote a standing wish; a language of comments was one of examples."""
+    assert written(message, response_style="step-by-step") == []
 
 
 def test_what_is_to_be_remembered_is_explicit() -> None:
