@@ -105,7 +105,7 @@ def _verdicts(turn: rules.HeardTurn, ruled: list[Signal], weights: Weights) -> l
         for verdict in judged([*proposals], proposals.whole, weights)
         if verdict.chance < weights.suggest or not _is_kept_out(verdict.proposal, turn)
     ]
-    return list(decided(likely, weights.write, weights.suggest))
+    return list(decided(likely, weights.write, weights.suggest, weights.write_note))
 
 
 def _is_kept_out(proposal: Proposal, turn: rules.HeardTurn) -> bool:

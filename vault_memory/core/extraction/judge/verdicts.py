@@ -125,10 +125,15 @@ def best_of(verdicts: Iterable[Verdict]) -> list[Verdict]:
     return sorted(best.values(), key=lambda verdict: -verdict.chance)
 
 
-def decided(verdicts: Iterable[Verdict], write: float, suggest: float) -> Iterator[Verdict]:
-    """The verdicts with their decisions: a key with one value changes once, a value of a list is added or removed. Of
-    the clauses that only their words propose one for each key is written, and of statements that overlap the likelier.
+def decided(
+    verdicts: Iterable[Verdict], write: float, suggest: float, write_note: float | None = None
+) -> Iterator[Verdict]:
+    """The verdicts with their decisions; `write_note`: from where on a note is written, if not from `write`.
+
+    A key with one value changes once, a value of a list is added or removed. Of the clauses that only their words
+    propose one for each key is written, and of statements that overlap the likelier.
     """
+    of_note = write if write_note is None else write_note
     taken: set[tuple[str, str]] = set()
     held: list[tuple[int, int]] = []
     suggestions = 0
@@ -146,7 +151,7 @@ def decided(verdicts: Iterable[Verdict], write: float, suggest: float) -> Iterat
             pass  # another key holds it
         elif signal.op == "remove" and origin != "rule":
             pass  # it may only be named
-        elif verdict.chance >= (REMOVE if signal.op == "remove" else write):
+        elif verdict.chance >= (REMOVE if signal.op == "remove" else of_note if signal.key == NOTE else write):
             decision = "written"
         elif verdict.chance >= suggest and suggestions < MAX_SUGGESTIONS:
             decision = "suggested"

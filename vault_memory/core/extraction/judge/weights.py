@@ -77,6 +77,7 @@ class Weights:
         self._chances: Mapping[str, float] = header["chances"]
         self._worth: dict[tuple[str, ...], list[float]] = {}
         self.write: float = header["write"]
+        self.write_note: float = header["write_note"]
         self.suggest: float = header["suggest"]
 
     def score(self, evidence: Evidence) -> float:
