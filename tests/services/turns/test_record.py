@@ -295,3 +295,13 @@ def test_a_kept_turn_is_told_as_kept_when_the_index_is_not_to_be_had(vault: Vaul
 def test_the_labels_of_a_turn_without_words_follow_what_came_with_it(vault: Vault) -> None:
     record_turn(vault, "alice", "", context="def main():\n    return 1", conversation_id="c")
     assert "# User profile" in (alice(vault) / "USER.md").read_text()
+
+
+def test_a_secret_that_is_said_again_is_known(vault: Vault) -> None:
+    """A reply repeats a password without the word for it, and so does the rest of the message."""
+    secret = "Zebra777!xQ"
+    said = f"My wifi password is {secret} - how do I join? Write a script that joins with {secret}, please."
+    reply = f"Open the settings, then type {secret} and press enter."
+    record_turn(vault, "alice", said, reply, reflection={"summary": f"told to type {secret}", "causes": []})
+    kept = "".join(path.read_text() for path in alice(vault).rglob("*") if path.suffix in (".md", ".jsonl"))
+    assert secret not in kept and "then type [redacted: password] and press enter" in kept

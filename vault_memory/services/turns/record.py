@@ -578,22 +578,43 @@ def _labels(said: str, profile: Profile) -> str:
     return next(labels for labels in found if labels and (language != "zh" or labels != "en"))
 
 
+_MIN_KNOWN_CHARS = 6
+"""A shorter secret, such as a PIN, stands in other numbers and words by chance."""
+
+
 class _Redactor:
-    """Redacts the secrets in everything that is kept of a turn, and counts them by category."""
+    """Redacts the secrets in everything that is kept of a turn, and counts them by category.
+
+    A secret that was found once is known: a reply repeats a password without the word for it.
+    """
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self._known: dict[str, str] = {}
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, str):
-            redacted = secrets.redact(_utf8(value))
-            self.counts.update(redacted.counts)
-            return redacted.text
+            return self._redacted(_utf8(value))
         if isinstance(value, Mapping):
             return {self(key): self(inner) for key, inner in value.items()}
         if isinstance(value, float) and not math.isfinite(value):
             return str(value)  # no JSON has it
         return [self(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+    def _redacted(self, text: str) -> str:
+        redacted = secrets.redact(text)
+        self.counts.update(redacted.counts)
+        if redacted.counts:
+            found = ((text[start:end], kind) for start, end, kind in secrets.secret_spans(text))
+            self._known |= {
+                secret: kind
+                for secret, kind in found
+                if len(secret) >= _MIN_KNOWN_CHARS and secret not in f"[redacted: {kind}]"
+            }
+        result = redacted.text
+        for secret, kind in self._known.items():
+            result = result.replace(secret, f"[redacted: {kind}]")
+        return result
 
 
 def _utf8(text: str) -> str:

@@ -108,9 +108,15 @@ def _verdicts(turn: rules.HeardTurn, ruled: list[Signal], weights: Weights) -> l
     return list(decided(likely, weights.write, weights.suggest, weights.write_note))
 
 
+def _is_one_sign(value: str) -> bool:
+    """Whether a text is the same sign or two again and again."""
+    return len(value) > 10 and len(set(value)) < 3
+
+
 def _is_kept_out(proposal: Proposal, turn: rules.HeardTurn) -> bool:
-    """Whether a statement or name holds a private fact or somebody's address."""
-    if is_private(proposal.signal.value):
+    """Whether a statement or name holds a private fact or somebody's address, or a statement is no language."""
+    value = proposal.signal.value
+    if is_private(value) or (proposal.kind == "statement" and _is_one_sign(value)):
         return True
     if proposal.kind not in ("statement", "name") or proposal.origin == "rule":
         return False
