@@ -21,7 +21,7 @@ from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
 
-BRIGHT = "畫面亮到眼睛好痛"
+BRIGHT = "晚上開這個頁面會把貓嚇醒"
 
 
 @pytest.fixture
