@@ -18,7 +18,7 @@ from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
 
-BRIGHT = "晚上開這個頁面會把貓嚇醒"
+BRIGHT = "這畫面亮到可以當手電筒"
 LATE = replace(completion([change("theme", "dark", BRIGHT, strength="adjustment")]), wait_s=60)
 
 
