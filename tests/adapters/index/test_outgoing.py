@@ -79,3 +79,30 @@ def test_half_a_sentence_tells_no_secret(tmp_path: Path) -> None:
     assert endpoint.probes
     for text in told + private:
         assert text.split()[-3 if text in told else 9] not in " ".join(endpoint.probes).split()
+
+
+def test_a_file_that_is_as_it_was_before_an_edit_is_read_again(tmp_path: Path) -> None:
+    """Its chunks have other ids then; they got the vector of a title alone."""
+    note = {"notes/a.md": "# Walk\n\nThe lake lies behind the mill.\n"}
+    index, endpoint = sent_of(tmp_path, note)
+    index.replace([entry("notes/a.md", "# Walk\n\nThe lake is frozen.\n")])
+    index.replace([entry("notes/a.md", note["notes/a.md"])])
+    endpoint.sent.clear()
+    while index.embed_pending(endpoint, 3):
+        pass
+    assert "behind the mill" in "\n".join(endpoint.sent)
+
+
+def test_in_an_index_made_anew_ids_are_other_chunks(tmp_path: Path) -> None:
+    long = "# Walk\n\n" + "\n\n".join(f"## Day {n}\n\n{'We went on along the river. ' * 60}mark{n}" for n in range(4))
+    index, endpoint = sent_of(tmp_path, {"notes/a.md": long})
+    index.close()
+    for path in tmp_path.glob("index.db*"):
+        path.unlink()
+    index.replace([entry("notes/a.md", "# Walk\n\nA word.\n")])
+    index.replace([entry("notes/a.md", long)])
+    endpoint.sent.clear()
+    while index.embed_pending(endpoint, 3):
+        pass
+    found = [f"mark{n}" for n in range(4) if f"mark{n}" in "\n".join(endpoint.sent)]
+    assert found == ["mark0", "mark1", "mark2", "mark3"]

@@ -15,7 +15,10 @@ from vault_memory.adapters.embedding import outgoing
 from vault_memory.adapters.index.database import rows
 from vault_memory.core.privacy import redact_parts
 
-_FILE_OF = "SELECT f.file_id, f.content_hash FROM chunks c JOIN files f USING(file_id) WHERE c.chunk_id = ?"
+_FILE_OF = (
+    "SELECT (SELECT value FROM meta WHERE key = 'made'), f.file_id, f.content_hash"
+    " FROM chunks c JOIN files f USING(file_id) WHERE c.chunk_id = ?"
+)
 _CHUNKS = "SELECT chunk_id, text FROM chunks WHERE file_id = ? ORDER BY position"
 
 
@@ -23,19 +26,21 @@ class OutgoingTexts:
     """The texts of chunks without the secrets of their files. One file is remembered: chunks come file by file."""
 
     def __init__(self) -> None:
-        self._file: tuple[int, bytes] | None = None
-        self._texts: Mapping[int, str] = {}
+        self._last: tuple[tuple[str, int, bytes] | None, Mapping[int, str]] = (None, {})
 
     def text(self, db: apsw.Connection, chunk_id: int) -> str:
         """The text of a chunk; "" for one that is gone meanwhile."""
-        found: list[tuple[int, bytes]] = rows(db, _FILE_OF, (chunk_id,))
+        found: list[tuple[str, int, bytes]] = rows(db, _FILE_OF, (chunk_id,))
         if not found:
             return ""
-        if found[0] != self._file:
-            chunks: list[tuple[int, str]] = rows(db, _CHUNKS, (found[0][0],))
-            texts = redact_parts([text for _, text in chunks])
-            self._file, self._texts = found[0], dict(zip((each for each, _ in chunks), texts, strict=True))
-        return self._texts.get(chunk_id, "")
+        file, texts = self._last
+        # A file that is as it was before an edit has other chunks; in an index made anew the ids begin again.
+        if file != found[0] or chunk_id not in texts:
+            chunks: list[tuple[int, str]] = rows(db, _CHUNKS, (found[0][1],))
+            redacted = redact_parts([text for _, text in chunks])
+            texts = dict(zip((each for each, _ in chunks), redacted, strict=True))
+            self._last = found[0], texts
+        return texts.get(chunk_id, "")
 
     def may_go(self, db: apsw.Connection, chunk_id: int, text: str) -> bool:
         """Whether a chunk holds neither a secret nor a private fact, so that any part of it may leave."""
