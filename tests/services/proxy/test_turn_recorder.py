@@ -171,3 +171,15 @@ def test_the_record_holds_no_secret_by_which_a_request_is_known(vault: Vault, re
     key = vault.root / ".vault-memory/request-key.json"
     pass_on(recorder, said(vault, "hi"), COMPLETE)
     assert key.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_secret_of_the_conversation_is_taken_out_of_later_replies(vault: Vault, recorder: TurnRecorder) -> None:
+    """A reply repeats a password without the word for it, at once or some turns later."""
+    secret = "Zebra777!xQ"
+    repeats = replace(COMPLETE, text=f"Open the settings, then type {secret} and press enter.")
+    pass_on(recorder, said(vault, f"My wifi password is {secret} - how do I join?"), repeats)
+    pass_on(recorder, said(vault, f"type {secret} where?"), replace(repeats, text=f"In the box: {secret}"))
+    kept = [" ".join(turn) for turn in turns(vault)]
+    assert not any(secret in turn for turn in kept) and "type [redacted: password] where?" in kept[1]
+    pass_on(recorder, said(vault, "hi", user_id="bob"), replace(COMPLETE, text=secret))
+    assert turns(vault, "bob") == [("hi", secret)], "nobody else's conversation is told"

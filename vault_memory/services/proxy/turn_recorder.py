@@ -7,6 +7,9 @@ of a tool loop, and whether its turn is complete.
 What a person said off the record is known by the words alone: a client may change all else between two rounds of a
 loop (the messages before, the instructions, the conversation's id). So no turn is made of these words of this user
 until half an hour after the last such round.
+
+The secrets that were found in what a person said are known until the process ends, and taken out of the replies that
+repeat them.
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ TOOL_LOOP_IDLE_S = 1_800.0
 """A tool loop without a round for this long is over."""
 MAX_LEFT_OUT = 65_536
 """Words off the record that are remembered: another user, who sends many, must not make some be forgotten."""
+MAX_WITH_SECRETS = 1_000
+"""Conversations whose secrets are known."""
 BROKE_OFF = "the answer broke off"
 
 
@@ -64,6 +69,7 @@ class TurnRecorder:
         self._vault = vault
         self._clock = clock
         self._left_out_at_s: OrderedDict[tuple[str, bytes], float] = OrderedDict()
+        self._known_secrets: OrderedDict[tuple[str, int, str], dict[str, str]] = OrderedDict()
         self._key = secrets.token_bytes(32)
         self._as_of = vault.renamings()
         self._lock = threading.Lock()
@@ -74,7 +80,8 @@ class TurnRecorder:
         if self.is_left_out(request):
             return None
         named = f"{request.conversation_id} {request.chat.key}".encode("utf-8", "surrogatepass")
-        return record_turn(
+        known = self._secrets_of(request)
+        turn = record_turn(
             self._vault,
             request.user_id,
             request.chat.words,
@@ -88,7 +95,10 @@ class TurnRecorder:
             request=hashlib.blake2b(named, key=self.request_key, digest_size=8).hexdigest(),
             goes_on=request.chat.is_tool_round,
             context=request.chat.context or None,
+            known=known,
         )
+        self._keep_secrets(request, known)
+        return turn
 
     def complete(
         self, request: UserRequest, response: ChatResponse, problem: str = "", accepted: Recorded | None = None
@@ -104,8 +114,23 @@ class TurnRecorder:
         text = without_injected("\n\n".join(filter(None, (response.text, answer))))
         text = f"{text}\n[partial: {problem}]".lstrip() if problem else text
         exit_code = 1 if problem else None if response.has_tool_calls and not answer else 0
-        reply = add_reply(self._vault, turn.user_id, turn.source, text, exit_code, as_of=turn.as_of)
+        known = self._secrets_of(request)
+        reply = add_reply(self._vault, turn.user_id, turn.source, text, exit_code, as_of=turn.as_of, known=known)
+        self._keep_secrets(request, known)
         return reply if reply.is_new else None
+
+    def _secrets_of(self, request: UserRequest) -> dict[str, str]:
+        with self._lock:
+            return dict(self._known_secrets.get(_conversation(request), {}))
+
+    def _keep_secrets(self, request: UserRequest, known: dict[str, str]) -> None:
+        if not known:
+            return
+        with self._lock:
+            self._known_secrets.setdefault(_conversation(request), {}).update(known)
+            self._known_secrets.move_to_end(_conversation(request))
+            if len(self._known_secrets) > MAX_WITH_SECRETS:
+                self._known_secrets.popitem(last=False)
 
     def leave_out(self, request: UserRequest) -> None:
         """Record nothing of these words from now on: a round of them is off the record.
@@ -163,3 +188,8 @@ class TurnRecorder:
         self._left_out_at_s = OrderedDict(
             ((now[user_id], words), at_s) for (user_id, words), at_s in self._left_out_at_s.items() if user_id in now
         )
+
+
+def _conversation(request: UserRequest) -> tuple[str, int, str]:
+    """What no other person's conversation has: an id may be given to another, but not without a renaming."""
+    return request.user_id, request.as_of, request.conversation_id

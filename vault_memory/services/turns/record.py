@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import math
 import os
 import re
 import time
@@ -37,6 +36,7 @@ from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, ForeignFile, HistoryError, NotFound, TooLarge, Unwritable, UsageError
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
+from vault_memory.services.turns.redactor import Redactor
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 from vault_memory.services.write import Plan, Written, index_problem, write
 
@@ -102,6 +102,7 @@ def record_turn(
     request: str | None = None,
     goes_on: bool = False,
     context: str | None = None,
+    known: dict[str, str] | None = None,
 ) -> Recorded:
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
 
@@ -109,6 +110,7 @@ def record_turn(
     Where `assistant_message` is None, `add_reply` adds it. Then `request` names what the client has sent: the same
     within `RETRY_S` of its turn's last line is a retry of it, and at any time if the request `goes_on` with it.
     `context` came with the message, but from whom is uncertain: it is kept, and nothing is learned from it.
+    `known` are the secrets that were found in this conversation before (`Redactor`).
 
     The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. With
     `learn=False` it is only kept, and the caller calls `learn_waiting`. It is that of the person who had `user_id` as
@@ -123,7 +125,7 @@ def record_turn(
     user_id, as_of = vault.id_now(user_id, vault.renamings() if as_of is None else as_of)
     if not record or vault.config.is_off_record(asked, user_id):
         return Recorded("", user_id=user_id, as_of=as_of)
-    redact = _Redactor()
+    redact = Redactor(known)
     turn = Turn(
         conversation_id=redact(conversation_id) or f"conv_{uuid.uuid4().hex[:12]}",
         user_id=user_id,
@@ -327,17 +329,18 @@ def add_reply(
     exit_code: int | None = None,
     *,
     as_of: int | None = None,
+    known: dict[str, str] | None = None,
 ) -> Recorded:
     """Keep what was said to a turn that is in the record on the line `source`, as a line of its own.
 
     `exit_code` is 0 for a whole reply, after which nothing is added; 1 for one that broke off; None while the model
-    waits for a tool. The caller calls `learn_waiting`, and indexes `sources`. Adding the same twice adds nothing (no
+    waits for a tool. `known` is as in `record_turn`. The caller calls `learn_waiting`, and indexes `sources`. Adding the same twice adds nothing (no
     `is_new`). Raises `NotFound` when no turn is there, and what `record_turn` raises.
     """
     user_id, as_of = vault.id_now(user_id, vault.renamings() if as_of is None else as_of)
     if vault.config.is_off_record(user_id):
         return Recorded("", user_id=user_id, as_of=as_of)
-    redact = _Redactor()
+    redact = Redactor(known)
     text = redact(text)
     name, _, number = source.rpartition(":")
     day = layout.day_of(name)
@@ -576,50 +579,6 @@ def _labels(said: str, profile: Profile) -> str:
     language = language_tag(str(profile.get(LANGUAGE) or ""))
     found = (labels_for(language), labels_for(script_of_last([said])), profile.locale, LOCALES[0])
     return next(labels for labels in found if labels and (language != "zh" or labels != "en"))
-
-
-_MIN_KNOWN_CHARS = 6
-"""A shorter secret, such as a PIN, stands in other numbers and words by chance."""
-
-
-class _Redactor:
-    """Redacts the secrets in everything that is kept of a turn, and counts them by category.
-
-    A secret that was found once is known: a reply repeats a password without the word for it.
-    """
-
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()
-        self._known: dict[str, str] = {}
-
-    def __call__(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._redacted(_utf8(value))
-        if isinstance(value, Mapping):
-            return {self(key): self(inner) for key, inner in value.items()}
-        if isinstance(value, float) and not math.isfinite(value):
-            return str(value)  # no JSON has it
-        return [self(inner) for inner in value] if isinstance(value, (list, tuple)) else value
-
-    def _redacted(self, text: str) -> str:
-        redacted = secrets.redact(text)
-        self.counts.update(redacted.counts)
-        if redacted.counts:
-            found = ((text[start:end], kind) for start, end, kind in secrets.secret_spans(text))
-            self._known |= {
-                secret: kind
-                for secret, kind in found
-                if len(secret) >= _MIN_KNOWN_CHARS and secret not in f"[redacted: {kind}]"
-            }
-        result = redacted.text
-        for secret, kind in self._known.items():
-            result = result.replace(secret, f"[redacted: {kind}]")
-        return result
-
-
-def _utf8(text: str) -> str:
-    """The text without surrogates, which UTF-8 cannot encode: a pair becomes its character, a lone one U+FFFD."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 # --- turns that nothing was learned from yet --------------------------------------------------------------------------
