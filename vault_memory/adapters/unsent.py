@@ -18,6 +18,7 @@ from vault_memory.adapters.git import EMPTY_TREE, FOLDER_MODE, SUBMODULE_MODE, O
 _TIMEOUT_S = 120.0
 _HEADER = re.compile(rb"[^\n]+(?:\n [^\n]*)*")
 """One header of a commit; a line that begins with a blank goes on with it."""
+_BEFORE = "refs/vault-memory/before/"
 _MADE_ANEW = (b"tree ", b"parent ", b"gpgsig ", b"gpgsig-sha256 ")
 
 
@@ -77,7 +78,12 @@ def remade(
         anew[commit] = objects.add("commit", b"\n".join(rows) + body[len(head) :])
     if not holding:
         return None
-    return Remade(anew[tip], holding, tuple(sorted(without.taken)), f"refs/vault-memory/before/{tip[:10]}")
+    return Remade(anew[tip], holding, tuple(sorted(without.taken)), f"{_BEFORE}{tip[:10]}")
+
+
+def kept_refs(root: Path) -> list[str]:
+    """The refs that keep the last commits from before others were made anew, by name."""
+    return git.run(root, "for-each-ref", "--format=%(refname)", _BEFORE).decode().split()
 
 
 def _unsent(root: Path, since: str | None, tip: str) -> list[str]:

@@ -13,6 +13,7 @@ from tests.conftest import Cli
 from tests.services.sync.conftest import USER, Machine, git, push
 from vault_memory.core import layout
 from vault_memory.errors import HistoryError
+from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.notes import file_blame
 from vault_memory.services.profiles import preferences
 from vault_memory.services.profiles.history import history
@@ -74,6 +75,8 @@ def test_taking_private_files_out_keeps_the_history(one: Machine, hub: Path, tmp
     assert all((one.root / name).exists() for name in names)
     one.assert_clean()
     assert take_out(one).notes == (f"no commit that the remote lacked held a private file: {NOTHING}",)
+    (private,) = (found.message for found in doctor(one.vault) if found.name == "private files")
+    assert f"refs/vault-memory/before/{old[:10]}, from before" in private
     assert is_known or done.sent == len(git(one.root, "rev-list", "HEAD").split())
     blamed = {line.entry.commit for line in file_blame(one.vault, PurePosixPath(USER)) if line.entry}
     assert len(blamed) > 1 and blamed <= set(git(one.root, "rev-list", "HEAD").split())

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.scan import walk
+from vault_memory.adapters.unsent import kept_refs
 from vault_memory.adapters.watcher import Watcher
 from vault_memory.config import is_zone
 from vault_memory.core import layout
@@ -106,6 +107,12 @@ def _git(vault: Vault) -> CheckResult:
 
 def _private(vault: Vault) -> CheckResult:
     what, _, step = private_in_git(vault).partition(": ")
+    if not what and (before := kept_refs(vault.history.root)):
+        return (
+            f"git tracks no state, index or conversation; {' and '.join(before)}, from before a `sync "
+            "--take-out-private`, may hold some, and `git push --mirror` and `git bundle --all` send it along",
+            "",
+        )
     return what or "git holds no state, index or conversation", step
 
 
