@@ -86,3 +86,11 @@ def test_additions_that_are_accepted_can_be_searched_in_time(phrase: str) -> Non
     extra = {"words": {"speaker": {"others": phrase}}}
     if problem_with(extra) is None:
         assert_at_most(100, lambda: load_lexicon(extra).words("words.speaker.others").search("ab" * 1_000))
+
+
+def test_a_shape_holds_lists_of_words() -> None:
+    """The words are data, also a person's own; the code says where they stand."""
+    lexicon = load_lexicon({"people": {"language": {"eo": "esperanto"}}})
+    spoken = lexicon.shape("{people.language.eo}[^,]{0,6}$")
+    assert spoken.search("please use esperanto now") and not spoken.search("esperanto, for this one, please")
+    assert not spoken.search("esperantos") and spoken is lexicon.shape("{people.language.eo}[^,]{0,6}$")

@@ -61,6 +61,7 @@ class Lexicon:
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
         self._compiled: dict[str, phrases.Matcher] = {}
+        self._shapes: dict[str, re.Pattern[str]] = {}
 
     def words(self, path: str) -> phrases.Matcher:
         """The matcher of one phrase list (`words.speaker.me`), or of all lists in one table (`people.language`)."""
@@ -68,6 +69,15 @@ class Lexicon:
         if matcher is None:
             matcher = self._compiled[path] = phrases.Matcher(self._text(path))
         return matcher
+
+    def shape(self, shape: str) -> re.Pattern[str]:
+        """A regular expression in which `{people.studied}` stands for any phrase of that list: the words are data, the
+        code says where they stand. Compiled when first used."""
+        found = self._shapes.get(shape)
+        if found is None:
+            expression = _LIST_IN_SHAPE.sub(lambda name: self.words(name[1]).pattern, shape)
+            found = self._shapes[shape] = re.compile(expression)
+        return found
 
     @cached_property
     def styles(self) -> tuple[Style, ...]:
@@ -198,6 +208,7 @@ def _name_pattern(names: Iterable[str]) -> re.Pattern[str]:
     )
 
 
+_LIST_IN_SHAPE = re.compile(r"\{([a-z]+(?:\.[a-z_]+)+)\}")
 _HAN_NEXT = phrases.lazily(r" ?[\u3400-\u9fff]")
 _SENTENCE_START = phrases.lazily(r"(?:^|[.!?\n。]) *$")
 
