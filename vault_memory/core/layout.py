@@ -54,7 +54,7 @@ def _compiled_later(pattern: str) -> Callable[[], re.Pattern[str]]:
     return cache(partial(re.compile, pattern))
 
 
-_GIT, _STATE = _or_short(r"\.git", "git"), _or_short(r"\.vault-memory", "vault-")
+_GIT, _STATE = _or_short(r"\.git", "git"), _or_short(r"(?:[^/]* )?\.vault-memory[^/]*", "vault-")
 _INDEX = _or_short(r"index\.db", "index") + "[^/]*"
 _CONVERSATIONS = r"memory/[^/]+/(?:archive/)?" + _or_short("conversations", "conver")
 _PRIVATE = _compiled_later(rf"(?:^|/)(?:{_GIT}|{_STATE}|{_INDEX}|{_CONVERSATIONS})(?:/|$)")

@@ -99,7 +99,9 @@ def test_what_root_fetches_is_the_owners(vault: Vault, tmp_path: Path) -> None:
     vault.git("config", "--global", "--add", "safe.directory", "*")
     for path in (vault.root, *vault.root.rglob("*")):
         os.chown(path, 12345, 12345)
-    fetched = Remote(vault.root, str(tmp_path / "remote")).fetch("main")
+    remote = Remote(vault.root, str(tmp_path / "remote"))
+    assert (fetched := remote.tip("main"))
+    remote.fetch("main", fetched)
     assert (vault.root / ".git/refs/vault-memory/fetched").read_text().strip() == fetched
     assert {path.lstat().st_uid for path in (vault.root / ".git").rglob("*")} == {12345}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.services.sync.conftest import Machine, git
+from tests.services.sync.conftest import Machine, git, push
 from vault_memory.errors import HistoryError
 from vault_memory.services.admin.status import status
 from vault_memory.services.sync.sync import sync
@@ -93,6 +93,26 @@ def test_odd_trees_of_a_remote_are_refused_and_those_that_are_here_are_read_as_g
     one.sync()
     assert git(one.root, "status", "--porcelain") == "" and git(hub, "rev-parse", "main") != before
     assert git(one.root, "ls-tree", "-r", "--name-only", "HEAD").count("memory/bob/USER.md") == 1
+
+
+@pytest.mark.parametrize(
+    "rules", ["url = -u./payload", "url = https://x.y/z\n\tupdate = !id", "url = https://x.y/z\n\tpath = -x"]
+)
+def test_what_gits_check_refuses_is_refused_each_time(one: Machine, remote: Machine, rules: str) -> None:
+    """Git kept what it had fetched, and the next sync took it in, as it was there (CVE-2018-17456)."""
+    modules = f'[submodule "x"]\n\tpath = x\n\t{rules}\n'
+    push(remote, **{".gitmodules": modules, "memory/alice/new.md": "# new\n"})
+    for _ in range(2):
+        with pytest.raises(HistoryError, match="git's own check refuses what this remote sends"):
+            one.sync()
+        assert not (one.root / ".gitmodules").exists()
+    assert not [*(one.root / ".git/objects").glob("tmp_objdir*")]
+    git(remote.root, "rm", "-q", ".gitmodules")
+    git(remote.root, "commit", "-q", "--amend", "-m", "without it")
+    git(remote.root, "push", "-q", "--force", "origin", "main")
+    one.sync()
+    assert (one.root / "memory/alice/new.md").exists()
+    one.assert_clean()
 
 
 @pytest.mark.parametrize("name", [b".GIT", b".."])

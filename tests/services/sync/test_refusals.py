@@ -111,6 +111,27 @@ def test_what_a_person_committed_by_force_is_not_sent_and_the_next_step_works(on
     )
 
 
+def test_an_index_is_private_in_every_place(one: Machine, hub: Path) -> None:
+    """A copy that a sync program or a person makes, and one in a folder of the vault that the settings name."""
+    state = one.root / ".vault-memory copy" / "injected" / "alice"
+    state.mkdir(parents=True)
+    (state / "x.json").write_text("{}")
+    vault = open_vault(one.root, index_dir="indexes")
+    record_turn(vault, "alice", "My zebra talk", "ok")
+    vault.index("alice").close()
+    copy = one.root / "memory/alice/index (alice's conflicted copy).db"
+    copy.write_bytes((one.root / "indexes/alice.db").read_bytes())
+    one.sync()
+    sent = git(hub, "ls-tree", "-r", "--name-only", "main")
+    assert "conflicted" not in sent and "alice.db" not in sent and "injected" not in sent
+    assert {found.path for found in withheld(one.vault)} == {"indexes/alice.db", copy.relative_to(one.root).as_posix()}
+    git(one.root, "add", "-f", "indexes/alice.db")
+    assert "must stay on this machine" in check_staged(one.root)[0]
+    git(one.root, "commit", "-q", "--no-verify", "-m", "by hand")
+    with pytest.raises(HistoryError, match="never leave this machine"):
+        one.sync()
+
+
 def test_a_conversation_that_was_moved_out_of_its_place_is_as_private(one: Machine, hub: Path) -> None:
     """A user's folder that a person moves is notes, and its conversations are none; also when they rename the file."""
     (one.root / "old-users").mkdir()
@@ -120,7 +141,7 @@ def test_a_conversation_that_was_moved_out_of_its_place_is_as_private(one: Machi
     (conversation,) = here.glob("conversations/*.jsonl")
     assert not [name for name in git(hub, "ls-tree", "-r", "--name-only", "main").splitlines() if "conver" in name]
     (found,) = withheld(one.vault)
-    assert (found.path, found.kind) == (conversation.relative_to(one.root).as_posix(), "conversation")
+    assert (found.path, found.kind) == (conversation.relative_to(one.root).as_posix(), "private")
     assert any(found.path in line and "move it out of the vault" in line for line in status(one.vault).unhealthy)
     conversation.rename(here / "old talks.jsonl")
     git(one.root, "add", "old-users/alice/old talks.jsonl")

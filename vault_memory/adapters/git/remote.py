@@ -9,8 +9,12 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import unquote
 
 from vault_memory.adapters import files
@@ -25,6 +29,7 @@ from vault_memory.errors import HistoryError
 
 TIMEOUT_S = 120.0
 """For one exchange with a remote."""
+_NO_ENVIRONMENT: Mapping[str, str] = MappingProxyType({})
 _FETCHED = "refs/vault-memory/fetched"
 """This ref names the last fetched commit, so `git gc` does not delete it."""
 _ELSEWHERE = re.compile(r"(?:ssh|git|https?|ftps?|git\+ssh|ssh\+git)://|[^/:\\]{2,}:(?!:|//)", re.IGNORECASE)
@@ -51,6 +56,10 @@ _FETCH_ONLY = (
     *("--quiet", "--no-write-fetch-head", "--refmap=", "--no-tags", "--no-prune", "--no-prune-tags"),
     *("--no-auto-gc", "--no-write-commit-graph", "--no-recurse-submodules"),
 )
+_QUARANTINE = "tmp_objdir-incoming-"
+"""As git names such a folder: `git gc` deletes one that a kill has left."""
+_LOOSE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38}")
+_PACKED = re.compile(r"pack/pack-[0-9a-f]+\.(?:pack|rev|idx)")
 _WAYS = {"url", "pushurl", "uploadpack", "receivepack", "proxy", "proxyauthmethod", "vcs", "serveroption"}
 """Settings of a remote that say where it is and how it is reached; what they may be is decided in `settings`."""
 
@@ -127,13 +136,21 @@ class Remote:
         # Git lists every reference that ends so, `refs/heads/a/refs/heads/main` too.
         return next((commit.decode() for commit, _, name in rows if os.fsdecode(name) == wanted), None)
 
-    def fetch(self, branch: str) -> str:
-        """Fetch the remote's branch and return its commit."""
+    def fetch(self, branch: str, commit: str) -> None:
+        """Fetch the remote's branch, which was at `commit`. Nothing of what git's check refuses is kept."""
+        common = Repository(self._root).common_dir
         try:
-            self._run("fetch", _FETCH_ONLY, f"+refs/heads/{branch}:{_FETCHED}")
+            with _quarantine(common) as incoming:
+                self._run("fetch", _FETCH_ONLY, f"refs/heads/{branch}", incoming.environment)
+                if (
+                    git.run(self._root, "cat-file", "-t", commit, extra=incoming.environment, ok=(0, 128))
+                    != b"commit\n"
+                ):
+                    raise HistoryError(f"the remote {self._shown} was rewritten meanwhile: try again")
+                incoming.release()
+            git.run(self._root, "update-ref", _FETCHED, commit)
         finally:
-            give_to_owner(Repository(self._root).common_dir)
-        return git.run(self._root, "rev-parse", _FETCHED).decode().strip()
+            give_to_owner(common)
 
     def push(self, branch: str, commit: str) -> bool:
         """Move the remote's branch on to a commit; False when others pushed first: merge their commits, then push."""
@@ -150,7 +167,9 @@ class Remote:
             raise
         return True
 
-    def _run(self, command: str, options: Sequence[str], reference: str) -> bytes:
+    def _run(
+        self, command: str, options: Sequence[str], reference: str, environment: Mapping[str, str] = _NO_ENVIRONMENT
+    ) -> bytes:
         settings = settings_of(self._root)
         if refused := settings.refused_for(NETWORK):
             raise HistoryError(
@@ -172,7 +191,7 @@ class Remote:
                 )
         ssh = settings.values.get("core.sshcommand") or "ssh"
         ssh = os.environ.get("GIT_SSH_COMMAND") or f"{ssh} -o BatchMode=yes -o ConnectTimeout=20"
-        extra = {"GIT_SSH_COMMAND": ssh}
+        extra = {"GIT_SSH_COMMAND": ssh, **environment}
         stand_in = f"vault-memory-{secrets.token_hex(8)}"  # no config can know it
         before = (*_SLOW_LIMITS, *_PIECEWISE, *_CHECKED, *_NOTHING_MORE, *self._reached_as(stand_in))
         args = (*before, command, *options, "--", stand_in, reference)
@@ -243,3 +262,42 @@ def _files(folder: Path) -> Iterator[Path]:
     for name, folders, names in walk(folder):
         yield from (Path(name, child) for child in names)
         yield from (path for child in folders if (path := Path(name, child)).is_symlink())
+
+
+class _Quarantine:
+    """A folder for objects that arrive, until git has checked all of them. `environment` has git write new objects to
+    it, and read the repository's own, too.
+
+    `git fetch` keeps what it got although its check fails in the end, and does not ask for it again: the next fetch
+    would take it unchecked. Git guards a push in the same way (`git help receive-pack`, QUARANTINE ENVIRONMENT).
+    """
+
+    def __init__(self, folder: Path, objects: Path) -> None:
+        self._folder = folder
+        self._objects = objects
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        quoted = str(self._objects).replace("\\", "\\\\").replace('"', '\\"')
+        return {"GIT_OBJECT_DIRECTORY": str(self._folder), "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"'}
+
+    def release(self) -> None:
+        """Move the objects into the repository; the index of a pack, by which git finds it, comes last."""
+        found = [path.relative_to(self._folder).as_posix() for path in self._folder.rglob("*") if path.is_file()]
+        names = [name for name in found if _LOOSE.fullmatch(name) or _PACKED.fullmatch(name)]
+        for name in sorted(names, key=lambda name: name.endswith(".idx")):
+            (self._objects / name).parent.mkdir(exist_ok=True)
+            os.replace(self._folder / name, self._objects / name)
+        for folder in {(self._objects / name).parent for name in names}:
+            files.sync_folder(folder)
+
+
+@contextmanager
+def _quarantine(common_dir: Path) -> Iterator[_Quarantine]:
+    """A quarantine for the repository whose shared folder (`.git`) this is. What is not released is deleted."""
+    objects = (common_dir / "objects").resolve()
+    folder = Path(tempfile.mkdtemp(prefix=_QUARANTINE, dir=objects))
+    try:
+        yield _Quarantine(folder, objects)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -7,14 +7,13 @@ search returns one entry.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cached_property, partial
-from pathlib import PurePosixPath
+from functools import cached_property
 from typing import Any
 
-from vault_memory.core import layout, reading
+from vault_memory.core import reading
 from vault_memory.core.profile import LOCALES
 from vault_memory.core.text import one_line
 
@@ -278,21 +277,8 @@ class DayRecord:
                     yield number, row
 
 
-def is_stray_record(path: PurePosixPath, lines: Callable[[], Iterable[bytes]]) -> bool:
-    """Whether a file of the vault holds turns or replies to them, as a conversation record does, and is not private by
-    its place (`layout.is_private`): somebody moved it, and it is as private as before. Only JSONL is read."""
-    if not path.name.casefold().endswith(".jsonl") or layout.is_private(path):
-        return False
-    return any(_is_turn(line) for line in lines())
-
-
-def becomes_stray_record(path: PurePosixPath, before: bytes | None, after: bytes | None) -> bool:
-    """Whether an edit makes a file such a record. One that a person has committed as it is was their own decision."""
-    was, is_now = (is_stray_record(path, partial((content or b"").split, b"\n")) for content in (before, after))
-    return is_now and not was
-
-
-def _is_turn(line: bytes) -> bool:
+def is_turn(line: bytes) -> bool:
+    """Whether a line holds a turn, or a reply to one."""
     if b'"assistant' not in line:  # to parse a megabyte takes some ten times as long
         return False
     try:

@@ -17,7 +17,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, pack
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
-from vault_memory.core.notes import journal
+from vault_memory.core.notes import stray
 from vault_memory.errors import ForeignFile, UsageError, VaultMemoryError, in_command
 from vault_memory.services.admin.restore import check_backup, is_left_out
 from vault_memory.services.vault import Vault
@@ -25,9 +25,9 @@ from vault_memory.services.vault import Vault
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _BLOCK_BYTES = 1 << 20
 _NO_FILE = "no file but a pipe, socket or device"
-_RECORD = (
-    "it holds turns of a conversation, and may be another user's: "
-    "move it back into the `conversations/` of its user, and it is exported with them"
+_STRAY = (
+    "it is a conversation record or a search index out of its place, and may be another user's: "
+    "move a record back into the `conversations/` of its user, and it is exported with them; delete a copy of an index"
 )
 
 
@@ -115,8 +115,8 @@ def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.Fil
         try:
             if copied.get(name) != files.FileStamp.of(path.lstat()):
                 with files.opened_below(path, root) as source:
-                    if journal.is_stray_record(inside, partial(_lines, source)):
-                        problems.append(f"left out: {inside}: {_RECORD}")
+                    if stray.is_stray(inside, partial(_lines, source)):
+                        problems.append(f"left out: {inside}: {_STRAY}")
                         continue
                     copied[name] = _copy(source, folder / name)
             gone.discard(name)

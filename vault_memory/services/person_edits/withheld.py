@@ -24,24 +24,24 @@ from vault_memory.adapters.git import object_id
 from vault_memory.adapters.history import FileChange
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout
-from vault_memory.core.notes import journal, note
+from vault_memory.core.notes import note, stray
 from vault_memory.core.privacy import Finding, Moved, secrets_added, shown_path
 from vault_memory.errors import Busy, ForeignFile, HistoryError, LargeObject, TooLarge, Unwritable, in_command
 from vault_memory.services.vault import Vault
 
 CONFLICT = "conflict mark"
 """What git leaves in a file for the person to decide."""
-RECORD = "conversation"
-"""A file that holds turns, and lies where no conversation record does."""
+STRAY = "private"
+"""A conversation record or a search index that lies out of its place."""
 
 
 @dataclass(frozen=True)
 class Withheld:
     """A file that is kept out of commits, why in words, and what to do about it.
 
-    `kind` is that of the secret in this line (1-based; 0: in the file's name), `conflict mark`, or (line 0)
-    `conversation` (the first such file of a folder stands for all), `large`, `misplaced`, `filter`, `skip-worktree` or
-    `checkout`. `path` shows no secret that is in the name.
+    `kind` is that of the secret in this line (1-based; 0: in the file's name), `conflict mark`, or (line 0) `private`
+    (a conversation record or an index out of its place; the first such file of a folder stands for all), `large`,
+    `misplaced`, `filter`, `skip-worktree` or `checkout`. `path` shows no secret that is in the name.
     """
 
     path: str
@@ -75,15 +75,15 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
             _next_step(name, finding),
         )
         for name, finding in found
-        if finding.kind != RECORD
+        if finding.kind != STRAY
     ]
-    records = _records(_path(name) for name, finding in found if finding.kind == RECORD)
+    strays = _strays(_path(name) for name, finding in found if finding.kind == STRAY)
     left_alone = sorted(vault.history.obstacles.left_alone().items())
     others = (_misplaced(path) if size is None else _large(path, size) for path, size in left_alone)
     unfiltered = (_unfiltered(path, name) for path, name in sorted(vault.history.obstacles.failing_filters().items()))
     unjudged = (_left_out(path) for path in sorted(vault.history.obstacles.kept_back()))
     checked_out = (_of_branch(vault, path, held[path]) for path in sorted(held))
-    return (*secrets, *records, *others, *unfiltered, *unjudged, *checked_out)
+    return (*secrets, *strays, *others, *unfiltered, *unjudged, *checked_out)
 
 
 def without_withheld(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
@@ -138,15 +138,17 @@ def forget(
 # Why a file is withheld, in words ---------------------------------------------------------------------------------
 
 
-def _records(paths: Iterable[PurePosixPath]) -> Iterator[Withheld]:
+def _strays(paths: Iterable[PurePosixPath]) -> Iterator[Withheld]:
     """One for each folder: a user's folder that is moved holds a record for each day of years."""
     for _, group in itertools.groupby(sorted(paths), key=lambda path: path.parent):
         first, *others = group
-        why = "it holds turns of a conversation, which are private"
+        what = "turns of a conversation" if first.suffix.casefold() == ".jsonl" else "a search index"
+        why = f"it holds {what}, which is private"
         if others:
             why += f", and so do {len(others):,} more in its folder"
-        next_step = f"move it out of the vault, or back into `{layout.MEMORY_DIR}/USER/{layout.CONVERSATIONS_DIR}/`"
-        yield Withheld(shown_path(first), 0, RECORD, why, next_step)
+        home = f"{layout.MEMORY_DIR}/USER/{layout.CONVERSATIONS_DIR}/"
+        next_step = f"move it out of the vault, or a record back into `{home}`"
+        yield Withheld(shown_path(first), 0, STRAY, why, next_step)
 
 
 def _large(path: PurePosixPath, size: int) -> Withheld:
@@ -253,8 +255,8 @@ def _noted(
     if isinstance(noted, dict) and noted.get("texts") == texts and _findings(noted):
         return noted
 
-    if journal.becomes_stray_record(path, before, after):
-        return {"texts": texts, "findings": [[0, RECORD]]}
+    if stray.becomes_stray(path, before, after):
+        return {"texts": texts, "findings": [[0, STRAY]]}
 
     def has_folder(folder: PurePosixPath) -> bool:
         return vault.history.entry(folder) is not None

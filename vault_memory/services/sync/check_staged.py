@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from vault_memory.adapters import files, git
 from vault_memory.adapters.git import EMPTY_TREE, blob_sizes
 from vault_memory.core import layout
-from vault_memory.core.notes import journal, note
+from vault_memory.core.notes import note, stray
 from vault_memory.core.privacy import secrets_added, shown_path
 from vault_memory.core.profile import Profile
 from vault_memory.errors import TooLarge
@@ -81,7 +81,7 @@ def _head(top: Path) -> str:
 
 
 def _problems(source: PurePosixPath, is_link: bool, before: bytes | None, after: bytes) -> Iterator[str]:
-    if layout.is_private(source) or journal.becomes_stray_record(source, before, after):
+    if layout.is_private(source) or stray.becomes_stray(source, before, after):
         yield " must stay on this machine: `git rm --cached` takes it out of git, and the file stays"
         return
     if is_link and before != after and _holds_secret(after):

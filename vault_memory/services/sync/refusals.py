@@ -14,7 +14,7 @@ from vault_memory.adapters.git import ATTRIBUTES, IGNORE, FileDifference, TreeEn
 from vault_memory.adapters.unsent import unsent_files
 from vault_memory.config import Config
 from vault_memory.core import layout, reading
-from vault_memory.core.notes import journal
+from vault_memory.core.notes import stray
 from vault_memory.core.privacy import shown_address, shown_path
 from vault_memory.core.profile import MAX_PROFILE_CHARS
 from vault_memory.errors import ConfigError, ForeignFile, HistoryError, LargeObject, TooLarge, in_command
@@ -202,7 +202,7 @@ def private_files(vault: Vault, head: str, theirs: str | None) -> dict[PurePosix
     """The private files that a push of `head` would send and the remote, at `theirs`, lacks: path → blobs."""
     found: dict[PurePosixPath, set[str]] = {}
     for path, blob in unsent_files(vault.history.root, theirs, head):
-        if layout.is_private(path) or _is_stray_record(vault, path, blob):
+        if layout.is_private(path) or _is_stray(vault, path, blob):
             found.setdefault(path, set()).add(blob)
     return found
 
@@ -220,13 +220,13 @@ def refuse_private_commits(vault: Vault, head: str, theirs: str | None, remote: 
     )
 
 
-def _is_stray_record(vault: Vault, path: PurePosixPath, blob: str) -> bool:
-    """Whether an object of git's is a conversation record in another place. What turns write is not read: of that each
-    commit has a version, and so is what is too large."""
+def _is_stray(vault: Vault, path: PurePosixPath, blob: str) -> bool:
+    """Whether an object of git's is a conversation record or an index in another place. What turns write is not read,
+    since each commit has a version of that, and neither is what is too large."""
     if layout.is_written_by_turns(path):
         return False
     with contextlib.suppress(LargeObject):
-        return journal.is_stray_record(path, lambda: vault.history.stored(blob).read().split(b"\n"))
+        return stray.is_stray(path, lambda: vault.history.stored(blob).read().split(b"\n"))
     return False
 
 

@@ -59,7 +59,7 @@ def sync(vault: Vault, name: str = "", *, plugins: bool = False, take_out_privat
     for _ in range(MAX_PUSHES):
         theirs = remote.tip(branch)
         if theirs and not commits.has(theirs):
-            theirs = remote.fetch(branch)
+            remote.fetch(branch, theirs)
         before = vault.history.state().head
         notes += _merge(vault, name, theirs, plugins)
         received += commits.count(before, theirs) if theirs else 0
