@@ -11,7 +11,7 @@ from vault_memory.core.text import lazily
 
 MAX_CARRIED_CHARS = 32
 """A longer clause does not continue the liking of the clause before."""
-MAX_BESIDE_ONCE_CHARS = 3
+MAX_BESIDE_ONCE_CHARS = 2
 """More than «for today» in a clause: it is about itself, not about what stands before."""
 
 
@@ -72,7 +72,7 @@ def _for_once(in_order: list[Clause], lexicon: Lexicon) -> list[Clause]:
     """Marks as `is_once` what a later «just for today» is about: «Light mode please, just for today»."""
     result = list(in_order)
     for position, clause in enumerate(in_order):
-        once = lexicon.words("words.mood.once").search(clause.text) if clause.is_once else None
+        once = lexicon.words("words.mood.once").search(clause.text)
         body = lexicon.shape(_LEADS).sub("", clause.text)
         if not once or len(body) - len(once[0]) > MAX_BESIDE_ONCE_CHARS:
             continue
@@ -94,7 +94,7 @@ def _of_sentence(speech: str, number: int, sentence: Span, lexicon: Lexicon) -> 
         return lexicon.words(path).search(text) is not None
 
     others = hypothetical = once = standing = likes = past = corrects = False
-    has_asked_before = polite = quoted = False
+    has_asked_before = polite = quoted = has_own_part = False
     sarcastic = says("words.mood.sarcasm", speech[sentence.start : sentence.end])
     last = speech[spans[-1].start : spans[-1].end]
     standing_after = len(spans) > 1 and says("words.wish.standing", last)
@@ -104,7 +104,8 @@ def _of_sentence(speech: str, number: int, sentence: Span, lexicon: Lexicon) -> 
         text = speech[start:end]
         body = lexicon.shape(_LEADS).sub("", text)
         subject = speaker(text, lexicon)
-        others = subject == "others" if subject else others and not _TO_YOU.search(text)
+        others = subject == "others" if subject else others and not (has_own_part or _TO_YOU.search(text))
+        has_own_part = subject == "others" and bool(_OWN_PART.search(text))
         if speech[end : end + 1] == ":" and subject != "me":
             quoted = quoted or subject == "others" or bool(lexicon.shape(_SOURCE).search(text))
         conditional = says("words.mood.hypothetical", text) and not says("words.mood.polite_if", text)
@@ -163,6 +164,8 @@ _COMMAND = lazily(r"(?:add|put|set|write|make|keep|use|skip|break|remove|give|wo
 """No question even with a question mark: «comment every line so I see what it does?»"""
 _TO_YOU = lazily("麻烦|帮我|给我|请[你您]|please")
 """Speaks to the assistant, even if the subject before was another: 小孩會醒，所以網頁麻煩一直維持深色."""
+_OWN_PART = lazily("我(?:负责|[是都就用写])")
+"""In a clause about another, what the person does: 老師出題，我負責寫."""
 _HOW = lazily("(?:要|该|应该)?(?:怎么|如何|为什么|为啥|点解|点样)[^你]{0,24}$")
 
 
@@ -189,7 +192,7 @@ _ENDS_AS_QUESTION = lazily(r"(?:[吗么嘛没先]|没有|(?<!达)咩|(?<!着)呢
 
 def speaker(text: str, lexicon: Lexicon) -> str | None:
     """The first subject of a clause: `me`, `others` or None. A person whom one helps or talks to is not a subject."""
-    if lexicon.shape(_REPORTED).search(text):
+    if any(lexicon.shape(shape).search(text) for shape in _REPORTED):
         return "others"
     own = lexicon.words("words.speaker.me").finditer(text)
     mine = next((me for me in own if not _DONE_TO_ME.search(text[: me.start()])), None)
@@ -199,22 +202,21 @@ def speaker(text: str, lexicon: Lexicon) -> str | None:
             continue  # spoken to: «媽媽我手腳慢»
         if lexicon.shape(_BENEFICIARY).search(text[: other.start()]):
             continue  # helped: 幫老師
-        if mine and mine.start() < other.start() and not _THEIR_CLAUSE.fullmatch(text, mine.end(), other.start()):
+        if (
+            mine
+            and mine.start() < other.start()
+            and not lexicon.shape(_BETWEEN).fullmatch(text, mine.end(), other.start())
+        ):
             return "me"
         return "others"
     return "me" if mine else None
 
 
 _REPORTED = (
-    r"(?:^(?!{words.clause.no_reporter})(?:[我咱]们)?[^,我你您咱俺请帮]{2,24}?(?=[\u3400-\u9fff])"
-    r"|(?<![a-z'])(?!{words.clause.no_reporter} )[a-z][a-z'\-]* (?:also |always )?){words.clause.reports}"
+    r"^(?!{words.clause.no_reporter})(?:[我咱]们)?[^,我你您咱俺请帮]{2,24}?(?=[\u3400-\u9fff]){words.clause.reports}",
+    r"(?<![a-z'])(?!{words.clause.no_reporter} )[a-z][a-z'\-]* (?:always )?{words.clause.reports}",
 )
 """Somebody or something else says, wants or demands it: «the rubric says», 規範裡規定."""
 _BENEFICIARY = r"{words.speaker.beneficiary}(?: (?:my|the|our|a|his|her))?(?:我们?的?)? ?$"
+_BETWEEN = r"(?:[- ]?{words.clause.between})* ?"
 _DONE_TO_ME = lazily("(?:推荐|[叫让要教逼催劝骂笑害嫌问跟对])$")
-_THEIR_CLAUSE = lazily(
-    r"[们那这个位家班系校隔壁一有听看常大高国中小学数英文公司\s]*|[^,我是在用写想说给跟会都做]{0,4}的[^,我是用写想]{0,6}"
-    r"|(?:希望|觉得|知道|听说?)(?:我们?的?)?"
-    r"| (?:wish|hope|think|know|heard|bet)(?: that)?(?: my| the| our)? "
-)
-"""Between «I» and another person, who then is the subject: 我的室友, «I wish my boss …»."""
