@@ -133,7 +133,7 @@ def test_a_wish_is_heard(message: str, key: str, value: str) -> None:
         "公司的主機都跑在 Jenkins 上，他們說明年再換",  # an institution and its things
         "I was told that they only write Scala over there",  # somebody else is named last before it
         "This marriage is like JavaScript, nothing makes sense",  # a simile
-        "我愛人說客廳裝修要極簡",  # «my» and any word: somebody else
+        "我愛人說客廳裝修要極簡",  # a relative
         "The exam said: explain in detail, with examples.",  # the words after a colon are the source's
         "Draft a persona: Marta, 41, prefers light mode, uses Vim.",  # the content of a text to be written
         "Write a short post announcing that I now work with Rust",
