@@ -59,7 +59,8 @@ def _topic(clause: Clause, named: list[Technology], message: Message, lexicon: L
     spans = (trim(speech, *span, lexicon) for span in _asked(clause, message, lexicon))
     start, end = next((span for span in spans if span[0] < span[1]), (0, 0))
     value = speech[start:end]
-    if any(words(path).match(value) for path in ("subjects.matter.none", "words.speaker.me", "words.speaker.others")):
+    no_terms = map(words, ("subjects.matter.none", "words.speaker.me", "words.speaker.others"))
+    if not value or any(each.match(value) for each in no_terms):
         return
     if words("subjects.not_technical").search(text) or words("subjects.no_topic").search(text):
         return
