@@ -59,6 +59,7 @@ def signals(message: str, reply: str = "", **existing: str | list[str]) -> list[
         ("we're using Angular for our capstone", "frameworks", "Angular"),
         ("我把專案部署在 Vercel 上", "tools", "Vercel"),
         ("how does garbage collection work?", "recent_topics", "garbage collection"),
+        ("遞迴我看不懂，可以講一下嗎", "recent_topics", "遞迴"),  # in the clause before the request
         ("I'm building a recipe sharing app", "current_projects", "recipe sharing app"),
         ("我一直搞不懂指標", "weaknesses", "指標"),
         ("debugging is my strong suit", "strengths", "debugging"),
@@ -146,6 +147,7 @@ def test_a_wish_is_heard(message: str, key: str, value: str) -> None:
         "Give me a quote about brevity",
         "你能記住我說過的話嗎",  # a question about the assistant
         "記得小時候院子裡有棵棗樹",  # a memory of the person
+        "remember milk",  # no statement
         "I wish people would comment their code",
         "It's not that I need everything in bullets",
     ],

@@ -356,7 +356,7 @@ def _places(scene: Scene) -> Iterator[Span]:
 def _value(key: str, clause: Clause, scene: Scene) -> str:
     """A clause as a topic, project, weakness or strength, without the words around the matter."""
     if key == "recent_topics":
-        start, end = topics.trim(clause.text, 0, len(clause.text))
+        start, end = topics.trim(clause.text, 0, len(clause.text), scene.lexicon)
     else:
         opening = _OPENING.match(clause.text)
         start, end = opening.end() if opening else 0, len(clause.text)
