@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_memory.core.text.fold import _SIMPLIFIED, _TRADITIONAL, fold, simplify
@@ -26,6 +26,7 @@ def test_both_scripts_meet() -> None:
 
 
 @given(st.text())
+@example("薴")
 def test_no_character_moves_and_folding_twice_changes_nothing(text: str) -> None:
     assert len(simplify(text)) == len(fold(text)) == len(text)
     assert simplify(simplify(text)) == simplify(text)

@@ -81,7 +81,8 @@ def _without_many_marks(run: re.Match[str]) -> str:
 @cache
 def simplified() -> dict[int, int]:
     """Each Traditional character and its Simplified one, as code points; also compatibility forms."""
-    return str.maketrans(_TRADITIONAL, _SIMPLIFIED)
+    table = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
+    return {code: table.get(simple, simple) for code, simple in table.items()}  # 薴 → 苧 → 苎
 
 
 @cache
