@@ -53,8 +53,8 @@ def is_wished(mention: StyleMention, clause: Clause, has_reply: bool, sign: int)
 
 def complains_about_a_thing(text: str) -> bool:
     """Whether a text complains about neither a page nor an answer: 投影機太亮了."""
-    quality = _QUALITY.search(text)
-    return quality is not None and _is_a_thing(text[: quality.start()])
+    complaint = _COMPLAINT.search(text)
+    return complaint is not None and _is_a_thing(text[: complaint.start()])
 
 
 def _is_a_thing(subject: str) -> bool:
@@ -72,16 +72,11 @@ def speaks_of_wording(text: str) -> bool:
     return bool(_WORDING.search(text))
 
 
-_QUALITY = lazily(
-    r"[太好很超真](?:亮|暗|刺眼|黑|白|长|短|花|乱|挤)|(?<![a-z])(?:too|so|very) (?:bright|dark|long|busy)"
-)
 _THING = lazily(r"(?<![a-z])(?:the|my|our|his|her|their) (?!page|site|screen|background|theme|ui|text|last|one)[a-z]")
-_VAGUE = lazily(
-    r"[^\u3400-\u9fff]|[页网画屏界介]面?|背景|颜色|[你这那也又都真实在的我觉得有点就还是好个次每写讲说回太超一直总段给内容文字]"
-)
+_VAGUE = lazily(r"[^\u3400-\u9fff]|[页画面背景颜色你我这那都也又真的是有点还个次写讲说太超给字文]")
+"""What is left of a Chinese subject without these characters names a thing."""
 _REPLY = lazily(
-    r"回[答复覆应]|解释|说明(?!书|文件)|讲解|答案|你的?[讲说答回]|(?:^|[请就都再])[讲说答回教]"
-    r"|(?<![a-z])(?:answer|repl(?:y|ies)|response|explain|explanation)"
+    r"回[答复覆应]|解释|说明(?!书)|讲解|答案|你的?[讲说答回]|(?:^|[请就都再])[讲说答回教]|answer|repl[yi]|response|expla"
 )
 _WORDING = lazily(r"文字|字数|篇幅|(?<![a-z])(?:wording|text|words)(?![a-z])")
 
@@ -143,5 +138,5 @@ def too_many(text: str) -> bool:
 
 _TOO_MANY = lazily(r"(?:太多|过多|(?:too|so) many|too much)的? ?(?:注[解释]|[例范示]例?|comments?|examples?)$")
 _COMPLAINT = lazily(
-    r"一大?[堆串坨]|太|有点|好(?=[长短刺亮暗光])|too |a bit |kinda |kind of |way too|so (?=long|short)|[不唔]够"
+    r"一大?[堆串坨]|太|[不唔]够|有点|好(?=[长短刺亮暗光])|(?:a bit|kinda|kind of|(?:way )?too) |so (?=long|short)"
 )
