@@ -1,6 +1,6 @@
 """Wishes: whether a clause wishes for the style it names, and whether a negation refuses it.
 
-A clause does not wish for a style that it reports, praises, counts or states as a fact, or that another thing has.
+A clause does not wish for a style that it praises, counts or states as a fact, or that another thing has.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ def is_wished(mention: StyleMention, clause: Clause, has_reply: bool, sign: int)
     if not clause.is_meant or (clause.asks_to_know and not bare) or clause.is_once:
         return False
     lasts = clause.likes or clause.is_lasting
-    if key in ("response_style", "theme") and complains(words) and _is_a_thing(before):
-        return False  # «the loop is too long», 我的名字太长
-    if key == "theme" and mention.is_wish and not has_reply and complains(words):
-        return False  # «too dark» is about the page only after a reply, which may have shown one
+    if key in ("response_style", "theme") and complains(words):
+        if _is_a_thing(before):
+            return False  # «the loop is too long», 我的名字太长
+        if key == "theme" and mention.is_wish and not has_reply:
+            return False  # «too dark» is about the page only after a reply, which may have shown one
     if key == "response_style" and not clause.is_lasting and lists("words.style.praised").search(text):
         return False
     if not (has_reply or lasts) and lists(f"words.style.once.{key}").search(text):
@@ -53,7 +54,7 @@ def is_wished(mention: StyleMention, clause: Clause, has_reply: bool, sign: int)
 
 def complains_about_a_thing(text: str) -> bool:
     """Whether a text complains about neither a page nor an answer: 投影機太亮了."""
-    complaint = _COMPLAINT.search(text)
+    complaint = _TOO.search(text)
     return complaint is not None and _is_a_thing(text[: complaint.start()])
 
 
@@ -75,9 +76,7 @@ def speaks_of_wording(text: str) -> bool:
 _THING = lazily(r"(?<![a-z])(?:the|my|our|his|her|their) (?!page|site|screen|background|theme|ui|text|last|one)[a-z]")
 _VAGUE = lazily(r"[^\u3400-\u9fff]|[页画面背景颜色你我这那都也又真的是有点还个次写讲说太超给字文]")
 """What is left of a Chinese subject without these characters names a thing."""
-_REPLY = lazily(
-    r"回[答复覆应]|解释|说明(?!书)|讲解|答案|你的?[讲说答回]|(?:^|[请就都再])[讲说答回教]|answer|repl[yi]|response|expla"
-)
+_REPLY = lazily(r"答|回[复覆应]|解释|说明|讲解|你的?[讲说回]|(?:^|[请就都再])[讲说回教]|answer|repl[yi]|response|expla")
 _WORDING = lazily(r"文字|字数|篇幅|(?<![a-z])(?:wording|text|words)(?![a-z])")
 
 
@@ -128,7 +127,7 @@ def retracts(clause: Clause, lexicon: Lexicon) -> bool:
 
 def complains(phrase: str) -> bool:
     """Whether a phrase begins like «too long»."""
-    return bool(_COMPLAINT.match(phrase))
+    return bool(_TOO.match(phrase))
 
 
 def too_many(text: str) -> bool:
@@ -137,6 +136,4 @@ def too_many(text: str) -> bool:
 
 
 _TOO_MANY = lazily(r"(?:太多|过多|(?:too|so) many|too much)的? ?(?:注[解释]|[例范示]例?|comments?|examples?)$")
-_COMPLAINT = lazily(
-    r"一大?[堆串坨]|太|[不唔]够|有点|好(?=[长短刺亮暗光])|(?:a bit|kinda|kind of|(?:way )?too) |so (?=long|short)"
-)
+_TOO = lazily(r"一大?堆|太|[不唔]够|有点|好(?=[长短刺亮暗光])|(?:a bit|kinda|kind of|(?:way )?too) |so (?=long|short)")
