@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.notes import document, journal, merge, note
+    from vault_memory.core.notes import document, journal, merge, note, stray
     from vault_memory.core.notes.document import Chunk, Document, Resume, Segment
     from vault_memory.core.notes.journal import Reply, Turn, parse_line
     from vault_memory.core.notes.line_merge import Clash, Side
@@ -31,6 +31,7 @@ __all__ = [
     "merge_profile",
     "note",
     "parse_line",
+    "stray",
 ]
 
 __getattr__ = lazy_exports(
