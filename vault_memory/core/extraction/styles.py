@@ -207,10 +207,8 @@ def is_made(sentence: str) -> bool:
 
 
 _TEXT = lazily(TEXT_ORDERED)
-_SHOWN = lazily(r"here(?:'s| is)[^.!?]{0,30}(?:draft|email|letter|poem|post)|(?:文案|草稿|译文|邮件|内容)如下")
-_TASK = lazily(
-    r"(?:^|please |you )(?:write|draft|create|rewrite|shorten|edit) (?:an?|the|my|our|\d+) |写[一个我这]*[封篇段]"
-)
+_SHOWN = lazily(r"\bhere(?:'s| is)[^.!?]{0,30}(?:draft|email|letter|poem|post)|(?:文案|草稿|译文|邮件|内容)如下")
+_TASK = lazily(r"(?:^|please |you )(?:re)?(?:write|draft|create|shorten) (?:an?|the|my|our|\d+) |写[一个我这]*[封篇段]")
 _MADE = lazily(r"(?:^|please |you )(?:make|build|create|design)(?: me)? an? [^,]{0,40} (?:for|about|with) ")
 _PRODUCT = lazily(r"(?:做|写|开发)[一了]?[个款套][^,]{0,24}(?:网站|app|平台|系统|程序|游戏)")
 
