@@ -197,7 +197,7 @@ def is_task(sentence: str) -> bool:
 
 
 def is_product(sentence: str) -> bool:
-    """Whether a sentence is about a product that the person builds; wishes in it are about the product."""
+    """Whether a sentence is about a product that the person builds; so are its wishes."""
     return bool(_PRODUCT.search(sentence))
 
 
