@@ -158,7 +158,9 @@ class Proposals:
             seen.add(("timezone", span.name))
             yield from self._named("timezone", span.name, span, "name", "timezone", "explicit")
         masked = {offset for span in scene.names for offset in range(span.start, span.end)}
-        for match in [*_NAME.finditer(written)][:MAX_NAMES]:
+        no_name = scene.lexicon.words("words.proposal.no_name")
+        capitalised = (match for match in _NAME.finditer(written) if not no_name.match(fold(match[0])))
+        for match in islice(capitalised, MAX_NAMES):
             if match.start() not in masked and scene.message.speech[match.start()] != " ":
                 seen.add(("display_name", fold(match[0])))
                 span = Span(*match.span(), "", match[0])
@@ -358,17 +360,11 @@ def _value(key: str, clause: Clause, scene: Scene) -> str:
     if key == "recent_topics":
         start, end = topics.trim(clause.text, 0, len(clause.text), scene.lexicon)
     else:
-        opening = _OPENING.match(clause.text)
+        opening = scene.lexicon.shape(_OPENING).match(clause.text)
         start, end = opening.end() if opening else 0, len(clause.text)
     return topics.excerpt(scene.message, clause.start + start, clause.start + end)
 
 
-_OPENING = lazily(
-    r"(?:(?:and|but|so|well|honestly|tbh|also|oh|ok|okay|hey|hi|because|since|though|then|lol|yeah|no|yes)(?![a-z])"
-    r"|其实|不过|但是?|可是|所以|然后|还有|另外|欸|诶|嗯|就是|因为|而且|老实说|说真的|[\s,:])*"
-)
-_NAME = lazily(
-    r"(?<![A-Za-z])(?!(?:I|It|The|This|That|A|An|And|But|So|My|We|You|He|She|They|What|How|Why|When|Where|If|Is|Are"
-    r"|Do|Can|Could|Please|No|Not|Yes|Ok|OK|From|In|On|For)(?![a-zà-ÿ]))(?:(?:Mr|Mrs|Ms|Mx|Dr|Prof|Miss)\.? )?"
-    r"[A-ZÀ-Þ][a-zà-ÿ'’\-]{1,19}(?![A-Za-z0-9])"
-)
+_OPENING = r"(?:{words.proposal.opening}|[\s,:])*"
+"""Words and marks before the matter of a clause."""
+_NAME = lazily(r"(?<![A-Za-z])(?:(?:Mrs?|Ms|Mx|Dr|Prof|Miss)\.? )?[A-ZÀ-Þ][a-zà-ÿ'’\-]{1,19}(?![A-Za-z0-9])")
