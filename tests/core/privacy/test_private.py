@@ -32,6 +32,9 @@ from vault_memory.core.privacy.private import is_private, names_a_contact, priva
         ("my phone is 0912-345-678", "phone"),
         ("我的手机号 13900001234", "phone"),
         ("我的护照号码在这", "number"),
+        ("打给我13812345678", "phone"),
+        ("有事電話0912-345-678找我", "phone"),
+        ("我电话010-62345678", "phone"),
     ],
 )
 def test_a_private_fact_is_recognised(text: str, category: str) -> None:

@@ -199,7 +199,7 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     ("question", "安全问题, 安全提示问题, 密保问题", None, ""),
     ("door of", "code, combination", _EDGE, ""),
     ("combination", "combination, combo", _EDGE, ""),
-    ("totp", "totp, 2fa, mfa, two-factor, two factor, authenticator", _EDGE, ""),
+    ("totp", "totp, otpauth, 2fa, mfa, two-factor, two factor, authenticator", _EDGE, ""),
     ("totp", "两步验证, 两步骤验证, 二步验证, 双重验证, 双因素, 验证器", None, ""),
     ("random-key", "key", _EDGE, "bfopswl"),
     ("api-key", "金钥, 密钥, 私钥", None, ""),

@@ -691,6 +691,14 @@ def _never(said: Said) -> bool:
     return False
 
 
+def _totp(said: Said) -> bool:
+    """The key in base 32 of an authenticator, in a column of them: JBSW Y3DP…, otpauth://totp/…"""
+    return said.how in ("account", "cell", "joined") and bool(_TOTP.fullmatch(said.value))
+
+
+_TOTP = lazily(r"otpauth://\S+|(?=\D*\d)(?:[A-Z2-7 ]{16,}|[a-z2-7 ]{16,})=*")
+
+
 def _digits(said: Said) -> bool:
     return sum(c.isdigit() for c in said.value) >= 6 and not set(said.value) & set("*") and len(set(said.value)) > 2
 
@@ -729,7 +737,7 @@ _CHECKS: dict[str, Callable[[Said], bool]] = {
     "phrase": _phrase,
     "pin": _pin,
     "one-time": _one_time,
-    "totp": _never,
+    "totp": _totp,
     "door": _door,
     "beside": _beside,
     "api-key": _key,
