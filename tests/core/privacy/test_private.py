@@ -35,6 +35,19 @@ from vault_memory.core.privacy.private import is_private, names_a_contact, priva
         ("打给我13812345678", "phone"),
         ("有事電話0912-345-678找我", "phone"),
         ("我电话010-62345678", "phone"),
+        ("LINE ID: alice88", "phone"),
+        ("我住新北市中和區", "address"),
+        ("my boyfriend hits me", "family"),
+        ("我有前科", "family"),
+        ("I'm undocumented", "family"),
+        ("I was raped in 2019", "health"),
+        ("我被性侵過", "health"),
+        ("my HIV test was positive", "health"),
+        ("I'm on PrEP", "health"),
+        ("我有菜花", "health"),
+        ("我剛結紮", "health"),
+        ("I have BPD", "health"),
+        ("I have Hashimoto's", "health"),
     ],
 )
 def test_a_private_fact_is_recognised(text: str, category: str) -> None:
@@ -53,6 +66,12 @@ def test_a_private_fact_is_recognised(text: str, category: str) -> None:
         "IP 位址和記憶體位址有什麼不同",
         "My brother uses Vue",
         "糾結一禮拜了，後端用 Spring Boot",
+        "line id: 12345",
+        "each order line id is unique",
+        "I'm on prep duty",
+        "the API is undocumented",
+        "我有菜花椰菜的圖片",
+        "it hits me that this is slow",
     ],
 )
 def test_technical_talk_is_not_private(text: str) -> None:

@@ -414,6 +414,25 @@ def _is_other(folded: str, after: int) -> bool:
     return folded[after : after + 1] > "\u3400" and bool(named.COMPOUND.match(folded, after))
 
 
+def answer_spans(question: str, reply: str) -> list[Span]:
+    """Where a secret stands with which a reply begins, to the question for it that ends the other text."""
+    asked = fold(question[-_MAX_ASKED_CHARS:])
+    if not stands_in(asked, _any_name()):
+        return []
+    text = translated(reply[:_MAX_ASKED_CHARS], ASCII_FORMS)
+    found = set[Span]()
+    for name in _names_in(asked, has_random=False):
+        at = asked.rfind(name.text)
+        after = at + len(name.text)
+        is_asked = _is_word(asked, asked, name, at, after) and named.is_requested(asked, name, after)
+        if is_asked and (span := named.answered(text, fold(text), name, 0)):
+            found.add((*span, named.KINDS.get(name.kind, name.kind)))
+    return sorted(found)
+
+
+_MAX_ASKED_CHARS = 600
+
+
 # --- the gate before history ------------------------------------------------------------------------------------------
 
 
