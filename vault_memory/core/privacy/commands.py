@@ -60,7 +60,7 @@ COMMANDS: list[tuple[str, str]] = [
     ),
     ("WIFI:", r"WIFI:(?:[A-Za-z]:(?:\\?[^;\n\\]){0,64};){0,4}?P:(?P<bare>(?:[^;\n\\]|\\.){4,80});"),
     ("ConvertTo-SecureString", rf"ConvertTo-SecureString (?:-String )?{_ARGUMENT} -"),
-    (" -a ", r"\bhttps?\b[^\n|;]{0,200}? -a ['\"]?[^\s:'\"]{1,60}:(?P<bare>[^\s'\"]{4,200})"),
+    ("-a ", r"\bhttps? (?:[^\n|;]{0,200}? )?-a ['\"]?[^\s:'\"]{1,60}:(?!\d{1,5}(?:\s|\Z))(?P<bare>[^\s'\"]{4,200})"),
     ("lftp", r"\blftp\b[^\n|;]{0,100}? -u ['\"]?[^\s,'\"]{1,60},(?P<bare>[^\s'\"]{4,200})"),
     ("freerdp", rf"\b[xw]l?freerdp3?\b[^\n|;]{{0,200}}? /p:{_ARGUMENT}"),
     ("wpa_passphrase", rf"\bwpa_passphrase (?:'[^'\n]{{1,40}}'|\"[^\"\n]{{1,40}}\"|[^\s'\"]{{1,40}}) {_ARGUMENT}"),

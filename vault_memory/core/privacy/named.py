@@ -477,6 +477,8 @@ def values_after(near: Near, name: Name, at: int) -> Iterator[tuple[int, int]]:
             at, said = new.end(), _said(text, new.end(), "", "word", name.kind)
         elif _ITEM.search(text, max(0, start - 16), start) and (item := _NEXT_ITEM.match(text, end)):
             at, said = item.end(), _said(text, item.end(), item["quote"] or "", "direct", name.kind)
+            if said and item["quote"] is None and item["bare"] is None:
+                said = said._replace(how="item", rest="")
         else:
             return
         is_one = said and values.is_secret(name.kind, said)
@@ -806,6 +808,10 @@ def value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how:
             return None
     else:
         said = _said(text, start, (opened["quote"] or "") if opened else "", how, name.kind)
+    if said and opened and opened["quote"] is None:
+        said = said._replace(how="item", rest="")  # passwords: [x, y]
+    if said and how == "word" and sign["word"] == "as":
+        said = said._replace(how="announced")
     if said and name.text == "pass" and how in ("space", "direct") and not said.is_quoted:
         if how == "space" and ("/" in said.value or values.is_parameter(said.value)):
             return None  # pass force_zip64 to it
