@@ -156,7 +156,8 @@ def is_own_kind(path: PurePosixPath) -> bool:
 def is_text_kind(path: PurePosixPath) -> bool:
     """Whether a file is text by its name, whatever bytes it holds: of the vault's own kinds, or of Obsidian's and other
     programs' that a person writes by hand."""
-    return is_own_kind(path) or _TEXT_SUFFIX.fullmatch(path.suffix) is not None
+    is_settings = path.name.casefold().startswith(".env")  # .env, .env.local
+    return is_settings or is_own_kind(path) or _TEXT_SUFFIX.fullmatch(path.suffix) is not None
 
 
 def is_of_no_user(path: PurePosixPath) -> bool:

@@ -58,7 +58,16 @@ COMMANDS: list[tuple[str, str]] = [
         " password",
         rf"\bmachine\s{{1,20}}\S{{1,100}}\s{{1,20}}login\s{{1,9}}\S{{1,80}}\s{{1,20}}password\s{{1,9}}{_ARGUMENT}",
     ),
-    ("WIFI:", r"WIFI:(?:[A-Za-z]:(?:\\?[^;\n\\]){0,64};){0,4}?P:(?P<bare>[^;\n]{4,80});"),
+    ("WIFI:", r"WIFI:(?:[A-Za-z]:(?:\\?[^;\n\\]){0,64};){0,4}?P:(?P<bare>(?:[^;\n\\]|\\.){4,80});"),
+    ("ConvertTo-SecureString", rf"ConvertTo-SecureString (?:-String )?{_ARGUMENT} -"),
+    ("-a ", r"\bhttps? (?:[^\n|;]{0,200}? )?-a ['\"]?[^\s:'\"]{1,60}:(?!\d{1,5}(?:\s|\Z))(?P<bare>[^\s'\"]{4,200})"),
+    ("lftp", r"\blftp\b[^\n|;]{0,100}? -u ['\"]?[^\s,'\"]{1,60},(?P<bare>[^\s'\"]{4,200})"),
+    ("freerdp", rf"\b[xw]l?freerdp3?\b[^\n|;]{{0,200}}? /p:{_ARGUMENT}"),
+    ("wpa_passphrase", rf"\bwpa_passphrase (?:'[^'\n]{{1,40}}'|\"[^\"\n]{{1,40}}\"|[^\s'\"]{{1,40}}) {_ARGUMENT}"),
+    ("rabbitmqctl", rf"\brabbitmqctl\b[^\n|;]{{0,80}}? (?:add_user|change_password) \S{{1,60}} {_ARGUMENT}"),
+    ("gh secret set", rf"\bgh secret set\b[^\n|;]{{0,120}}? (?:-b|--body)[ =]{_ARGUMENT}"),
+    ("@tcp(", r"(?<=[\w.\-]:)(?P<bare>[^\s'\":]{3,100})(?=@tcp\()"),
+    ("@unix(", r"(?<=[\w.\-]:)(?P<bare>[^\s'\":]{3,100})(?=@unix\()"),
     ("useradd", rf"\buseradd\b[^\n|;]{{0,100}}? (?:-p|--password)[ =]{_ARGUMENT}"),
     ("usermod", rf"\busermod\b[^\n|;]{{0,100}}? (?:-p|--password)[ =]{_ARGUMENT}"),
     ("openssl", rf"\bopenssl\b[^\n|;]{{0,200}}? (?:-k |-pass(?:in|out)? pass:){_ARGUMENT}"),
@@ -84,6 +93,7 @@ def argument(match: re.Match[str]) -> Found:
 
 _SENT = r"(?P<value>[\w!#$%&*+./=@^~\-]{8,300})"
 HEADERS = [
+    ("password", "AUTH=", r"AUTH=[\"']?[\w.@\-]{1,60}:(?P<value>[^\s'\":/]{6,64})(?=[\"']?(?:\s|\Z))"),
     ("password", "login", r"\blogin[ \t]{1,9}\S{1,80}[ \t]{1,9}password[ \t]{1,9}(?P<value>[^\s'\"]{6,200})(?!\S)"),
     *(
         ("setting", name, rf"\b{name}[ \t]{{1,3}}(?P<value>[\w!#$%&*+./=@^~\-]{{8,300}})")
@@ -108,6 +118,7 @@ CALLS = [
     ("redential", rf"redential{_ARGUMENTS}"),
     ("onnect", rf"onnect{_ARGUMENTS}"),
     ("PDO", rf"\bPDO{_ARGUMENTS}"),
+    ("WiFi.begin", rf"WiFi\.begin{_ARGUMENTS}"),
 ]
 """(text that must stand in it, pattern): calls that take an account and its password, one after the other."""
 _ONE_ARGUMENT = lazily(

@@ -110,6 +110,7 @@ SHAPED = [
     ),
     ("token", "hooks.slack.com/", r"(?:https://)?(?<!\w)hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/]{20,100}"),
     ("token", "/api/webhooks/", r"(?:https://[\w.]{4,30})?/api/webhooks/\d{5,25}/[A-Za-z0-9_\-]{20,100}"),
+    ("token", "/private-", r"(?<=/private-)[0-9a-f]{32}(?=/)"),
     ("token", "/bot/v2/hook/", r"(?<=/bot/v2/hook/)[0-9a-f\-]{30,40}"),
     ("token", "/cgi-bin/webhook/send?key=", r"(?<=/cgi-bin/webhook/send\?key=)[0-9a-f\-]{30,40}"),
     ("token", "/webhookb2/", r"(?<=/webhookb2/)[0-9a-f@/A-Za-z\-]{60,200}"),

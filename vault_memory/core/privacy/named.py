@@ -130,14 +130,15 @@ _PIN_EDGE = lazily(r"(?![a-z0-9])(?! ?(?:oipg|rotcennoc|redaeh|agb|atad|draob|la
 EDGES = (_EDGE, _TOKEN_EDGE, _SECRET_EDGE)
 """`Name.before` of names that may also begin inside a word of code: clientSecret."""
 NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
-    ("password", "password, passwd, 口令, 通行码", None, ""),
+    ("password", "password, passwd, 口令, 通行码, 卡密", None, ""),
+    ("password", "key content, security key, 金钥内容, 关键内容", _EDGE, ""),
     ("saying", "密语, 暗号, 通关口令", None, ""),
     ("phrase", "passphrase, pass phrase, diceware", None, ""),
     ("password", "key", _OF_WIFI, ""),
     ("password", "key", _BESIDE_SSID, ""),
     ("password", "金钥, 密钥", _OF_WIFI, ""),
-    ("wifi", "wifi, wi-fi, 无线网路, 无线网络", _EDGE, ""),
-    ("password", "授权码", None, ""),
+    ("wifi", "wifi, wi-fi, wpa, wpa2, wpa3, 无线网路, 无线网络", _EDGE, ""),
+    ("app password", "授权码, app password, app-specific password, app passwords, 应用密码, 专用密码", None, ""),
     ("answer", "answer, 答案", _ANSWERED, ""),
     ("answer", "answer to my security question, maiden name", _EDGE, ""),
     ("passcode", "passcode, unlock code, 密码, 解锁码", None, ""),
@@ -199,7 +200,7 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     ("question", "安全问题, 安全提示问题, 密保问题", None, ""),
     ("door of", "code, combination", _EDGE, ""),
     ("combination", "combination, combo", _EDGE, ""),
-    ("totp", "totp, 2fa, mfa, two-factor, two factor, authenticator", _EDGE, ""),
+    ("totp", "totp, otpauth, 2fa, mfa, two-factor, two factor, authenticator", _EDGE, ""),
     ("totp", "两步验证, 两步骤验证, 二步验证, 双重验证, 双因素, 验证器", None, ""),
     ("random-key", "key", _EDGE, "bfopswl"),
     ("api-key", "金钥, 密钥, 私钥", None, ""),
@@ -269,19 +270,21 @@ _SET = (
     r"(?: (?:now|still|just|simply|currently|set|changed|reset|updated|rotated|to|be|been|as|actually|probably"
     r"|used|from \S{1,24}))"
 )
-_OPEN = lazily(r"(?:\[\s{0,12})?[brfu]?(?P<quote>[\"'`「『“*_]{1,3})")
-_OPENERS = frozenset("[brfu\"'`「『“*_")
+_OPEN = lazily(
+    r"(?:\[\s{0,12})?[brfuN]?(?P<quote>[\"'`「『“*_]{1,3})|\[\s{0,12}(?P<bare>)(?=[\w!#$%&*@^]{4,64}, ?[\w!#$])"
+)
+_OPENERS = frozenset("[brfuN\"'`「『“*_")
 _NEW_LINE = r"(?:(?:[|>][+\-]?[ \t]{0,4})?\r?\n[ \t>]{0,12}(?:(?:-|\d{1,2}[.)]) {1,3})?)?"
 """The value may stand on the next line, also as a block or the first item of a list (YAML)."""
 _FIELD = r"[\s,]{1,24}[\"']?[a-z_\-]{1,20}[\"']?\s{0,4}[:=]\s{0,4}(?:\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'|[\w\-./]{1,40})"
 """Another field between a name and its value: "type": "plain"."""
 SIGN = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}(?:"
-    rf"{_GAP}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|<-|->|[→⇒]|\.{{4,80}}|::(?=[ \t])|:(?!\?))"
+    rf"{_GAP}{_NOTE}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|<-|->|[→⇒]|\.{{4,80}}|::(?=[ \t])|:(?!\?))"
     rf"[ \t]{{0,12}}(?:(?<=[:=])、|(?<=:), )?(?:!!str |!!binary )?{_NEW_LINE}"
     rf"|(?:{_GAP} {{1,3}}|(?='s ))(?P<word>(?:is|'s|was|are|be|been|has|have|will|should|must|used|to|equals|became"
     rf"|es|è|é|est|ist|jest|это"
-    rf"|changed,? (?:it's|it is|to)"
+    rf"|(?:changed|set|updated|reset|rotated),? (?:it's|it is|to)|as(?! follows)"
     rf"|got)(?: as follows| the following|{_SET}{{0,3}})|as follows)(?::\s{{1,12}}|[ :]{{1,3}})"
     rf"| ?{_HAN_GAP}(?:从 ?[!-~]{{1,24}} ?)?(?P<han>(?:就?是|设?为|系|叫"
     r"|(?:改|换|设|变|更新|重置|设[定置])[成为]|用的?|给你)了?|=>?|:)"
@@ -343,7 +346,7 @@ _ACCOUNT = lazily(
 )
 _SEED_WORD = r"(?!(?:the|and|for|are|was|not|but|has|had|our|its|their|which|should|would|could|from|your)\b)[a-z]{3,8}"
 _SEED = lazily(
-    rf"[^\n]{{0,60}}?[\s:=\"'`(]\s{{0,4}}(?P<words>(?:\d{{1,2}}[.):] ?)?{_SEED_WORD}"
+    rf"[^\n]{{0,60}}?[\s:=\"'`(]\s{{0,4}}(?P<words>(?:\d{{1,2}}[.):]? ?)?{_SEED_WORD}"
     rf"(?:[\s,]{{1,4}}(?:\d{{1,2}}[.):]? ?)?{_SEED_WORD}){{11,23}})(?![a-z])"
 )
 _SEED_HAN = lazily(
@@ -357,14 +360,15 @@ _TOTP = lazily(
     r"(?![A-Za-z0-9])"
 )
 """A key in base 32, in groups of four as it is shown beside the code to scan."""
-_MIN_DIFFERENT = 8
-"""Words of a seed phrase."""
+_NO_SEED = range(4, 8)
+"""So many different words has no seed phrase; test phrases have two or three (abandon abandon … about)."""
 KINDS = {
     "pin": "password",
     "one-time": "password",
     "phrase": "password",
     "passcode": "password",
     "code": "password",
+    "app password": "password",
     "login": "password",
     "authorization": "token",
     "auth": "credentials",
@@ -458,6 +462,9 @@ def values_after(near: Near, name: Name, at: int) -> Iterator[tuple[int, int]]:
         said = _said(text, other.end(), "", "han", name.kind)
         if said and values.is_secret(name.kind, said):
             yield other.end(), other.end() + len(said.value)
+    old = _CHANGED.match(folded, after) if name.kind in _LISTED else None
+    if old and values.is_secret(name.kind, Said(text[slice(*old.span("old"))], "announced", False, "")):
+        yield old.span("old")
     has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
     if has_lines and name.kind in _LISTED and (heading := _HEADING.match(folded, after)) and _is_label(text, at):
         yield from _items(text, folded, name, heading.end())
@@ -466,11 +473,16 @@ def values_after(near: Near, name: Name, at: int) -> Iterator[tuple[int, int]]:
             return
         yield found
         start, end = found
-        if not _ITEM.search(text, max(0, start - 16), start) or not (item := _NEXT_ITEM.match(text, end)):
+        if new := _NEW_ONE.match(folded, end):
+            at, said = new.end(), _said(text, new.end(), "", "word", name.kind)
+        elif _ITEM.search(text, max(0, start - 16), start) and (item := _NEXT_ITEM.match(text, end)):
+            at, said = item.end(), _said(text, item.end(), item["quote"] or "", "direct", name.kind)
+            if said and item["quote"] is None and item["bare"] is None:
+                said = said._replace(how="item", rest="")
+        else:
             return
-        said = _said(text, item.end(), item["quote"] or "", "direct", name.kind)
         is_one = said and values.is_secret(name.kind, said)
-        found = (item.end(), item.end() + len(said.value)) if said and is_one else None
+        found = (at, at + len(said.value)) if said and is_one else None
 
 
 _INSTEAD = lazily(
@@ -481,8 +493,17 @@ _INSTEAD = lazily(
 _DENIED = lazily(r"不是|不再是|isn't|is (?:not|no longer)|was not|wasn't")
 """Each of them has one of these."""
 _MAX_ITEMS = 20
-_ITEM = lazily(r"(?:[\[,]\s{0,12}[\"']|\n[ \t]{0,12}- {1,3}[\"']?)\Z")
-_NEXT_ITEM = lazily(r"[\"']\s{0,2},\s{0,12}(?=[\"'])(?P<quote>[\"'])|[\"']?\r?\n[ \t]{0,12}- {1,3}(?P<bare>[\"']?)")
+_ITEM = lazily(r"(?:[\[,]\s{0,12}[\"']?|\n[ \t]{0,12}- {1,3}[\"']?)\Z")
+_NEXT_ITEM = lazily(
+    r"[\"']\s{0,2},\s{0,12}(?=[\"'])(?P<quote>[\"'])|[\"']?\r?\n[ \t]{0,12}- {1,3}(?P<bare>[\"']?)"
+    r"|, ?(?=[^\s\"':=]{4,64}[,\]])"
+)
+_NEW_ONE = lazily(r"[\"'`]?[,;.]?(?: (?:and |but |now )?(?:the |my )?new one(?:'s| is|:) (?:now )?| ?新的(?:是|:) ?)")
+"""A value that is told beside the one it replaces: the old password was x, the new one is y."""
+_CHANGED = lazily(
+    r"(?:[^\n,;:.!?]{0,30}? from |[^\n,;:]{0,8}?[从由] ?)(?P<old>[!-~]{4,64}?)(?= to [!-~]| ?[改换变更][成为到])"
+)
+"""The value that is given up: I changed the password from x to y, 密碼從 x 改成 y."""
 
 
 _LISTED = ("password", "passcode")
@@ -612,10 +633,38 @@ def _value_after(near: Near, name: Name, at: int) -> Found:
             found = value(text, folded, name, at, below, "below")
         elif below["said"]:
             found = value(text, folded, name, at, below, "announced")
+    if not found and name.kind in _LISTED and (asked := _ASKED.match(folded, after)):
+        found = answered(text, folded, name, asked.end())
     if not found and name.kind in AFTER_VALUE:
         line_end = text.find("\n", after, after + _MAX_APART_CHARS)
         found = _apart(name, text, after, line_end if line_end >= 0 else after + _MAX_APART_CHARS)
     return found
+
+
+_ASKED = lazily(
+    r"(?:[^\n?.!]{0,30}\?|[^\n?,;。]{0,4}(?:多少|什么)[呀啊呢]?[ ,:]?)(?:\s{1,3}(?:a|answer|答)[:.])?"
+    r"|[^\n]{0,30}\n(?=\[\d)"
+)
+"""A question for what a name means: wifi password?, 密碼多少？, and in a chat the line behind the name."""
+_REPLY = lazily(
+    r"\s{0,3}(?:\[\d[^\]\n]{1,20}\] ?[^\n:]{1,24}: ?)?(?:(?:sure|yes|ok|okay|yep|here[^\n:.]{0,30}|好的?|嗯)[,:.!] ?)?"
+    r"(?:it's |it is |that's |就?是 ?)?[\"'`*「]{0,3}"
+)
+_REQUESTED = lazily(r"[^\n]{0,60}?(?:\?|(?:什么|多少|吗|呢)[呀啊]?[。?]?|(?:for|to) (?:me|us)[.!]?)\s{0,3}\Z")
+
+
+def is_requested(folded: str, name: Name, after: int) -> bool:
+    """Whether a text ends with a question, or a wish, for what its name means that ends at `after`."""
+    return name.kind in _LISTED and bool(_REQUESTED.match(folded, after))
+
+
+def answered(text: str, folded: str, name: Name, start: int) -> Found:
+    """The value that an answer at `start` begins with, and nothing else on its line."""
+    if not (reply := _REPLY.match(folded, start)):
+        return None
+    said = _said(text, reply.end(), "", "announced", name.kind)
+    is_one = said and values.is_secret(name.kind, said)
+    return (reply.end(), reply.end() + len(said.value.rstrip(".!?"))) if said and is_one else None
 
 
 _ANSWER = r"[^\W_][\w'&\-]{0,30}(?:\.? [\w'&\-]{1,20}){0,4}(?=[ .!\"')\]」』]{0,3}(?:\Z|[\r\n,;，。；|]))"
@@ -664,6 +713,8 @@ def _may_be_loose(text: str, name: Name, start: int) -> bool:
     """Whether a value may begin at `start`, after a sign that says little: its first word has a digit or is random."""
     if name.kind in ("login", "auth") or _LOOSE.match(text, start):
         return True
+    if name.kind == "app password":
+        return bool(_SIXTEEN_LETTERS.match(text, start))
     if name.kind == "phrase":
         return text[start : start + 1] in "\"'「“"
     word = _WORD.match(text, start) if name.kind in _LISTED else None
@@ -672,6 +723,7 @@ def _may_be_loose(text: str, name: Name, start: int) -> bool:
 
 _LOOSE = lazily(r"\S{0,300}?[0-9]|\S{0,4}(?:[A-Za-z]{0,3} [0-9]|[a-z]{4} )")
 """A word with a digit, a number in groups, or words of four letters."""
+_SIXTEEN_LETTERS = lazily(r"[A-Za-z]{16}(?![\w\-])|[A-Za-z]{4}(?:-[A-Za-z]{4}){3}(?![\w\-])")
 _WORD = lazily(r"[「『\"'`]?(?P<word>[A-Za-z][A-Za-z@$!]{5,63})(?![\w(\[{=]|[.:\-]\w)")
 _PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
 """The words of a passphrase, up to the end of its line: correct horse battery staple."""
@@ -755,7 +807,11 @@ def value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how:
         if said and sign["link"][-1] in "(<" and values.is_destination(said.value):
             return None
     else:
-        said = _said(text, start, opened["quote"] if opened else "", how, name.kind)
+        said = _said(text, start, (opened["quote"] or "") if opened else "", how, name.kind)
+    if said and opened and opened["quote"] is None:
+        said = said._replace(how="item", rest="")  # passwords: [x, y]
+    if said and how == "word" and sign["word"] == "as":
+        said = said._replace(how="announced")
     if said and name.text == "pass" and how in ("space", "direct") and not said.is_quoted:
         if how == "space" and ("/" in said.value or values.is_parameter(said.value)):
             return None  # pass force_zip64 to it
@@ -825,7 +881,7 @@ _SENTENCE = lazily(r"[,;!?。，；！？={}]|\w\. ")
 def _seed(folded: str, after: int) -> Found:
     """The words of a seed phrase (BIP 39)."""
     found = _SEED.match(folded, after) or _SEED_HAN.match(folded, after)
-    return found.span("words") if found and len(set(found["words"].split())) >= _MIN_DIFFERENT else None
+    return found.span("words") if found and len(set(found["words"].split())) not in _NO_SEED else None
 
 
 _LINK = lazily(

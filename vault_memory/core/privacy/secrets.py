@@ -378,11 +378,14 @@ def _in_columns(text: str, names: Sequence[named.Name]) -> Iterator[Span]:
     if "|" in text:
         for ruler in matches(tables.RULER, text, tables.MAX_RULER_CHARS):
             yield from tables.in_table(text, ruler, names)
+    done = 0
     for insert in matches(tables.INSERT, text):
-        yield from tables.in_insert(insert, names)
-    if "\n" in text:
-        for header in matches(tables.HEADER, text):
-            yield from tables.in_cells(text, header, names)
+        if insert.start() >= done:
+            done = yield from tables.in_insert(insert, names)
+    done = 0
+    for header in matches(tables.HEADER, text) if "\n" in text else ():
+        if header.start() >= done:
+            done = yield from tables.in_cells(text, header, names)
 
 
 _MAX_BEFORE_CHARS = 160
@@ -409,6 +412,25 @@ def _is_other(folded: str, after: int) -> bool:
     if _OURS in folded[after : after + _MAX_OURS_CHARS]:
         return True
     return folded[after : after + 1] > "\u3400" and bool(named.COMPOUND.match(folded, after))
+
+
+def answer_spans(question: str, reply: str) -> list[Span]:
+    """Where a secret stands with which a reply begins, to the question for it that ends the other text."""
+    asked = fold(question[-_MAX_ASKED_CHARS:])
+    if not stands_in(asked, _any_name()):
+        return []
+    text = translated(reply[:_MAX_ASKED_CHARS], ASCII_FORMS)
+    found = set[Span]()
+    for name in _names_in(asked, has_random=False):
+        at = asked.rfind(name.text)
+        after = at + len(name.text)
+        is_asked = _is_word(asked, asked, name, at, after) and named.is_requested(asked, name, after)
+        if is_asked and (span := named.answered(text, fold(text), name, 0)):
+            found.add((*span, named.KINDS.get(name.kind, name.kind)))
+    return sorted(found)
+
+
+_MAX_ASKED_CHARS = 600
 
 
 # --- the gate before history ------------------------------------------------------------------------------------------
@@ -522,14 +544,27 @@ def _findings(old: Collection[bytes], added: bytes, first: int, around: int = 0)
         above, at = above + count, end + 1
     searched = b"\n".join(blocks)[:MAX_SEARCHED_BYTES]
     # A NUL may stand between two words, and in UTF-16 between two letters.
-    readings = [searched] if b"\0" not in searched else [searched.replace(b"\0", each) for each in (b" ", b"")]
-    spans = (span for reading in readings for span in _in_text(reading.decode("utf-8", "replace")))
+    plain = [searched] if b"\0" not in searched else [searched.replace(b"\0", each) for each in (b" ", b"")]
+    readings = [reading for each in plain for reading in _readings(each)]
+    spans = (span for reading in readings for span in _in_text(reading))
     counted = [
         Finding(first + 1 + read[start], kind)
         for start, end, kind in spans
         if not around or not new.isdisjoint(read[start : end + 1])
     ]
     return sorted(set(counted)) if around or len(readings) > 1 else counted
+
+
+def _readings(text: bytes) -> list[str]:
+    """The text in UTF-8, and if it is none, also as editors for Chinese write it; of the same lines."""
+    try:
+        return [text.decode("utf-8")]
+    except UnicodeDecodeError:
+        lines = text.split(b"\n")
+        return ["\n".join([line.decode(encoding, "replace") for line in lines]) for encoding in _ENCODINGS]
+
+
+_ENCODINGS = ("utf-8", "gb18030", "cp950")
 
 
 def _in_text(text: str) -> Iterator[tuple[int, int, str]]:

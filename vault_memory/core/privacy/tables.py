@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from vault_memory.core.privacy import values
 from vault_memory.core.privacy.named import KINDS, Name
@@ -24,7 +24,9 @@ INSERT = lazily(
     r"\s{0,9}(?:VALUES|values)\s{0,9}(?=\()"
 )
 """SQL that inserts rows: INSERT INTO users (name, password) VALUES."""
-_MAX_ROWS = 200
+_Spans = Generator[tuple[int, int, str], None, int]
+"""(start, end, kind) of each secret; in the end, where what was read ends: no other table begins above it, so that the
+time is linear in the length of any text."""
 
 
 def in_table(text: str, ruler: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
@@ -33,26 +35,24 @@ def in_table(text: str, ruler: re.Match[str], names: Sequence[Name]) -> Iterator
     yield from _below(text, ruler.end() + 1, "|", *_heads(text[above : ruler.start()], "|", names))
 
 
-def in_cells(text: str, header: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
+def in_cells(text: str, header: re.Match[str], names: Sequence[Name]) -> _Spans:
     """(start, end, kind) of each secret in the lines below a header; a header has no such line above it."""
     by = header["by"]
     start = text.rfind("\n", max(0, header.start() - 200), header.start()) + 1
     if by not in text[text.rfind("\n", max(0, start - 200), max(0, start - 1)) + 1 : start]:
-        yield from _below(text, header.end(), by, *_heads(header[0], by, names))
+        return (yield from _below(text, header.end(), by, *_heads(header[0], by, names)))
+    return header.end()
 
 
 _ROW = lazily(r"\s{0,9},?\s{0,9}\((?P<cells>(?:'(?:[^'\\\n]|\\.|''){0,300}'|[^'()\n]){1,300}\))")
 _CELL = lazily(r"\s{0,9}(?:[NE]?'(?P<string>(?:[^'\\\n]|\\.|''){0,300})'|[^',]{0,300})[^',]{0,40}[,)]")
 
 
-def in_insert(insert: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
+def in_insert(insert: re.Match[str], names: Sequence[Name]) -> _Spans:
     """(start, end, kind) of each secret in the rows of this SQL."""
     heads = [_heading(cell.strip(' `"[]'), names) for cell in fold(insert["columns"]).split(",")]
     text, start = insert.string, insert.end()
-    for _ in range(_MAX_ROWS if any(heads) else 0):
-        row = _ROW.match(text, start)
-        if not row:
-            return
+    while any(heads) and (row := _ROW.match(text, start)):
         at, start = row.start("cells"), row.end()
         for name in heads:
             cell = _CELL.match(text, at, start)
@@ -61,6 +61,7 @@ def in_insert(insert: re.Match[str], names: Sequence[Name]) -> Iterator[tuple[in
             at = cell.end()
             if name and cell["string"] and values.is_secret(name.kind, Said(cell["string"], "pair", True, "")):
                 yield *cell.span("string"), KINDS.get(name.kind, name.kind)
+    return start
 
 
 def _heads(line: str, by: str, names: Sequence[Name]) -> tuple[list[Name | None], str]:
@@ -69,7 +70,12 @@ def _heads(line: str, by: str, names: Sequence[Name]) -> tuple[list[Name | None]
     heads = [_heading(cell, names) for cell in cells]
     if by != "|":
         heads = [name if name and cell.endswith(name.text) else None for cell, name in zip(cells, heads, strict=True)]
-    return heads, "account" if not _ACCOUNTS.isdisjoint(cells) else "cell" if by == "|" else "joined"
+    return heads, "account" if any(map(_is_of_accounts, cells)) else "cell" if by == "|" else "joined"
+
+
+def _is_of_accounts(cell: str) -> bool:
+    """Whether a heading says that accounts are below it, also with its last word: login_username."""
+    return cell in _ACCOUNTS or cell.replace("_", " ").rpartition(" ")[2] in _ACCOUNTS
 
 
 def _heading(cell: str, names: Sequence[Name]) -> Name | None:
@@ -94,6 +100,7 @@ _ACCOUNTS = frozenset(
         "user",
         "username",
         "login",
+        "login name",
         "account",
         "email",
         "e-mail",
@@ -112,27 +119,47 @@ _ACCOUNTS = frozenset(
 )
 """Beside a column with such a heading, any word in a column of passwords is one."""
 _CELL_TEXT = lazily(
-    r"[ \t]*(?:\"(?P<quoted>[^\"]*)\"|'(?P<single>[^']*)'|[*_`]*(?P<bare>.*?)[*_`]*)[ \t\r]*(?: \(.*|<.*)?"
+    r"[ \t]*(?:\"(?P<quoted>(?:[^\"]|\"\")*)\"|'(?P<single>[^']*)'|[*_`]*(?P<bare>.*?)[*_`]*)[ \t\r]*(?: \(.*|<.*)?"
 )
+_CSV_CELLS = {
+    by: lazily(rf"[ \t]*\"[^\"]*+(?:\"\"[^\"]*+)*+\"[ \t\r]*(?={by}|\n|\Z)|[^{by}\n]*") for by in (",", ";", "\t")
+}
+"""A cell, as CSV has them: in quotes stand line ends and what else divides cells. A quote that does not end is none."""
 
 
-def _below(text: str, start: int, by: str, heads: list[Name | None], how: str) -> Iterator[tuple[int, int, str]]:
-    """The secrets in the rows from `start` on."""
-    if not any(heads):
-        return
-    for _ in range(_MAX_ROWS):
-        stop = text.find("\n", start)
-        row = text[start : stop if stop >= 0 else len(text)]
-        if by not in row or RULER.match(row) or (by != "|" and row.count(by) != len(heads) - 1):
-            return
-        at = start
-        for cell, name in zip(row.split(by), heads, strict=False):
-            if name and (found := _CELL_TEXT.fullmatch(cell)) and found.lastgroup:
+def _below(text: str, start: int, by: str, heads: list[Name | None], how: str) -> _Spans:
+    """The secrets in the rows from `start` on; a row with other cells than the first line ends the table."""
+    while any(heads) and start < len(text):
+        cells = _cells_of_line(text, start) if by == "|" else _cells_of_row(text, start, by, len(heads))
+        if not cells:
+            break
+        for (at, end), name in zip(cells, heads, strict=False):
+            if name and (found := _CELL_TEXT.fullmatch(text, at, end)) and found.lastgroup:
                 value = found[found.lastgroup]
                 if value and values.is_secret(name.kind, Said(value, how, False, "")):
-                    place = at + found.start(found.lastgroup)
-                    yield place, place + len(value), KINDS.get(name.kind, name.kind)
-            at += len(cell) + 1
-        if stop < 0:
-            return
-        start = stop + 1
+                    yield *found.span(found.lastgroup), KINDS.get(name.kind, name.kind)
+        start = text.find("\n", cells[-1][1]) + 1 or len(text)
+    return start
+
+
+def _cells_of_line(text: str, start: int) -> list[tuple[int, int]]:
+    """Where the cells of a line stand that bars divide; none if it is no row of a Markdown table."""
+    stop = text.find("\n", start)
+    row = text[start : stop if stop >= 0 else len(text)]
+    cells: list[tuple[int, int]] = []
+    if "|" in row and not RULER.match(row):
+        for cell in row.split("|"):
+            cells.append((start, start + len(cell)))
+            start += len(cell) + 1
+    return cells
+
+
+def _cells_of_row(text: str, start: int, by: str, count: int) -> list[tuple[int, int]]:
+    """Where the cells of a row of CSV stand; none if there are more or fewer than `count`."""
+    cells: list[tuple[int, int]] = []
+    while len(cells) < count and (cell := _CSV_CELLS[by].match(text, start)):
+        cells.append(cell.span())
+        start = cell.end() + 1
+        if text[cell.end() : start] != by:
+            return cells if len(cells) == count else []
+    return []

@@ -285,6 +285,18 @@ def is_app_password(value: str) -> bool:
     return bool(_APP_PASSWORD.fullmatch(value))
 
 
+def _app_password(said: Said) -> bool:
+    """Sixteen letters, alone or in fours, as Google, Apple and Tencent give them to a program; or any password."""
+    value = said.value.rstrip(".")
+    return is_app_password(value.lower().replace("-", " ")) or _is_made_of_letters(value) or _password(said)
+
+
+def _is_made_of_letters(value: str) -> bool:
+    """Whether these are sixteen letters, all small or all capital, and no word."""
+    return bool(_SIXTEEN.fullmatch(value)) and (value.islower() or value.isupper())
+
+
+_SIXTEEN = lazily(r"(?=[A-Za-z]{0,12}[B-DF-HJ-NP-TV-XZb-df-hj-np-tv-xz]{4})[A-Za-z]{16}")
 _APP_PASSWORD = lazily(r"(?=[a-z ]{0,18}[b-df-hj-np-tv-xz]{3})[a-z]{4}(?: [a-z]{4}){3}")
 """Three consonants in a row are rare in words of four letters."""
 
@@ -302,6 +314,8 @@ def _is_plain_number(said: Said) -> bool:
 def _is_phrase(said: Said) -> bool:
     """A quoted passphrase of four words and more, or one odd word among two: not a sentence."""
     words = said.value.split()
+    if said.is_quoted and said.how in ("direct", "env", "pair") and _is_phrase_with_number(words):
+        return True
     if not said.is_quoted or said.how not in ("direct", "env", "pair", "word", "han", "space") or len(words) < 2:
         return False
     if len(words) >= 4:
@@ -309,6 +323,26 @@ def _is_phrase(said: Said) -> bool:
     if any(_FUNCTION_WORDS.fullmatch(word) for word in words):
         return False
     return any(_is_strong(word) and any(c.isdigit() for c in word) and len(word) >= 5 for word in words)
+
+
+def _is_phrase_with_number(words: list[str]) -> bool:
+    """Whether words and a number at their end are a passphrase: purple rain 1984; no sentence, no «error code 404»."""
+    *before, last = words
+    return (
+        2 <= len(before) <= 9
+        and bool(_SHORT_NUMBER.fullmatch(last))
+        and all(word.isalpha() and word.isascii() and 3 <= len(word) <= 9 for word in before)
+        and not any(
+            _FUNCTION_WORDS.fullmatch(w) or _is_common(w) or _ABOUT_SECRETS.fullmatch(w) for w in map(fold, before)
+        )
+        and fold(before[-1]) not in _COUNTING
+    )
+
+
+_SHORT_NUMBER = lazily(r"\d{1,4}")
+_COUNTING = frozenset(
+    ("version", "code", "step", "part", "chapter", "page", "line", "level", "section", "day", "phase")
+)
 
 
 def is_phrase(value: str) -> bool:
@@ -691,6 +725,14 @@ def _never(said: Said) -> bool:
     return False
 
 
+def _totp(said: Said) -> bool:
+    """The key in base 32 of an authenticator, in a column of them: JBSW Y3DP…, otpauth://totp/…"""
+    return said.how in ("account", "cell", "joined") and bool(_TOTP.fullmatch(said.value))
+
+
+_TOTP = lazily(r"otpauth://\S+|(?=\D*\d)(?:[A-Z2-7 ]{16,}|[a-z2-7 ]{16,})=*")
+
+
 def _digits(said: Said) -> bool:
     return sum(c.isdigit() for c in said.value) >= 6 and not set(said.value) & set("*") and len(set(said.value)) > 2
 
@@ -698,10 +740,13 @@ def _digits(said: Said) -> bool:
 def _wifi(said: Said) -> bool:
     """What is told of a network and has letters, digits and a sign is its password, and no name (HomeNet-5G)."""
     value = said.value
+    if said.how == "direct" and _WORD_AND_YEAR.fullmatch(value) and len(value) >= 8 and not _has_more(said.rest):
+        return True
     is_told = said.how in ("direct", "word", "han") and bool(_SIGN_OF_PASSWORDS.search(value))
     return is_told and bool(_DIGIT.search(value)) and not _NO_PASSWORD.fullmatch(value) and _password(said)
 
 
+_WORD_AND_YEAR = lazily(r"[a-z]{4,20}\d{4}")
 _SIGN_OF_PASSWORDS = lazily(r"[!#$%&*@]")
 
 
@@ -724,12 +769,13 @@ _CHECKS: dict[str, Callable[[Said], bool]] = {
     "wifi": _wifi,
     "argument": _argument,
     "code": _code,
+    "app password": _app_password,
     "login": _login,
     "seed": _never,
     "phrase": _phrase,
     "pin": _pin,
     "one-time": _one_time,
-    "totp": _never,
+    "totp": _totp,
     "door": _door,
     "beside": _beside,
     "api-key": _key,

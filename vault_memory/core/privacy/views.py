@@ -99,7 +99,7 @@ _MARK_FORMS = (
     r"|(?P<entity>&(?:quot|amp|lt|gt|apos|nbsp|colon|equals|lowbar|hyphen|shy|#\d{1,6}|#[xX][0-9a-fA-F]{1,5});)"
     r"|(?P<percent>%[2-7][0-9A-Fa-f])"
     r"|<!\[CDATA\[|<!--|-->|\x1b\[[0-9;]{0,20}m"
-    r"|(?P<cell></(?:td|th|dt|key)>\s{0,20}<(?:td|th|dd|string)(?:\s[^<>]{0,100})?>)"
+    r"|(?P<cell></(?:td|th|dt|[kK]ey|name)>\s{0,20}<(?:td|th|dd|string|[vV]alue)(?:\s[^<>]{0,100})?>)"
     r"|</?(?:b|i|u|em|strong|code|kbd|pre|span|p|li|div|font|mark|tt|br|td|th|tr|dt|dd|a|ul|ol|wbr|cite|small|label|summary|details|ins|del|s|q|h[1-6])(?:\s[^<>]{0,100})?/?>"
     r"|(?<!\*)\*{1,2}(?!\*)|(?<![_\w])__(?=\w)|(?<=[\w:])__(?![_\w])|`{1,3}|~~"
 )

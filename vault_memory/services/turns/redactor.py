@@ -23,6 +23,7 @@ class Redactor:
     def __init__(self, known: dict[str, str] | None = None) -> None:
         self.counts: Counter[str] = Counter()
         self._known = {} if known is None else known
+        self._before = ""
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -43,6 +44,9 @@ class Redactor:
                 for secret, kind in found
                 if len(secret) >= _MIN_KNOWN_CHARS and secret not in f"[redacted: {kind}]"
             }
+        for start, end, kind in secrets.answer_spans(self._before, text):
+            self._known.setdefault(text[start:end], kind)
+        self._before = text
         result = redacted.text
         for secret, kind in self._known.items():
             if secret in result:
