@@ -183,3 +183,6 @@ def test_a_secret_of_the_conversation_is_taken_out_of_later_replies(vault: Vault
     assert not any(secret in turn for turn in kept) and "type [redacted: password] where?" in kept[1]
     pass_on(recorder, said(vault, "hi", user_id="bob"), replace(COMPLETE, text=secret))
     assert turns(vault, "bob") == [("hi", secret)], "nobody else's conversation is told"
+    asks = said(vault, "what is my router password again?", user_id="bob")
+    pass_on(recorder, asks, replace(COMPLETE, text=f"It is {secret}."))
+    assert secret not in turns(vault, "bob")[1][1], "it answers a question"

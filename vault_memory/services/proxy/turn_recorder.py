@@ -115,7 +115,10 @@ class TurnRecorder:
         text = f"{text}\n[partial: {problem}]".lstrip() if problem else text
         exit_code = 1 if problem else None if response.has_tool_calls and not answer else 0
         known = self._secrets_of(request)
-        reply = add_reply(self._vault, turn.user_id, turn.source, text, exit_code, as_of=turn.as_of, known=known)
+        asked = request.chat.words
+        reply = add_reply(
+            self._vault, turn.user_id, turn.source, text, exit_code, as_of=turn.as_of, known=known, asked=asked
+        )
         self._keep_secrets(request, known)
         return reply if reply.is_new else None
 

@@ -330,17 +330,19 @@ def add_reply(
     *,
     as_of: int | None = None,
     known: dict[str, str] | None = None,
+    asked: str = "",
 ) -> Recorded:
     """Keep what was said to a turn that is in the record on the line `source`, as a line of its own.
 
     `exit_code` is 0 for a whole reply, after which nothing is added; 1 for one that broke off; None while the model
-    waits for a tool. `known` is as in `record_turn`. The caller calls `learn_waiting`, and indexes `sources`. Adding
-    the same twice adds nothing (no `is_new`). Raises `NotFound` when no turn is there, and what `record_turn` raises.
+    waits for a tool. `known` is as in `record_turn`, `asked` the message (`Redactor`). The caller calls
+    `learn_waiting`, and indexes `sources`. Adding the same twice adds nothing (no `is_new`). Raises `NotFound` when no
+    turn is there, and what `record_turn` raises.
     """
     user_id, as_of = vault.id_now(user_id, vault.renamings() if as_of is None else as_of)
     if vault.config.is_off_record(user_id):
         return Recorded("", user_id=user_id, as_of=as_of)
-    redact = Redactor(known)
+    redact = Redactor(known, asked)
     text = redact(text)
     name, _, number = source.rpartition(":")
     day = layout.day_of(name)

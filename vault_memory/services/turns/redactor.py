@@ -17,13 +17,14 @@ class Redactor:
     """Redacts secrets, and counts them by category.
 
     A secret that was found once is `known`, with its category: a reply repeats a password without the word for it. Who
-    keeps the mapping (in memory only: it holds the secrets) lets a later turn of the conversation know them, too.
+    keeps the mapping (in memory only: it holds the secrets) lets a later turn of the conversation know them, too. So is
+    what answers the question for one in the text before it, at first what was `asked`.
     """
 
-    def __init__(self, known: dict[str, str] | None = None) -> None:
+    def __init__(self, known: dict[str, str] | None = None, asked: str = "") -> None:
         self.counts: Counter[str] = Counter()
         self._known = {} if known is None else known
-        self._before = ""
+        self._before = asked
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, str):
