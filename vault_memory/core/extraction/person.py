@@ -42,7 +42,6 @@ _GREETED = (
 _LATIN_NAME = rf"(?P<name>{_TITLE}[a-zà-ÿ][a-zà-ÿ'\-]{{1,15}})"
 _BARE = (
     lazily(rf"(?:^|(?<=\n)|(?<=[.!?] )){_LATIN_NAME} here(?: again)?(?=[,.!?]|$)"),
-    lazily(rf"(?<![a-z]){_LATIN_NAME},? (?:is|that's) my (?:whole |full |real )?(?:name|nickname)(?![a-z])"),
     lazily(rf"(?:it's|its|it is) {_LATIN_NAME}(?=,? (?:not [a-z]+(?:[.,!]|$)|with (?:the|an?) |please$|for short))"),
     lazily(rf"(?:^|(?<=[,.;] ))(?:just|only|simply|plain) {_LATIN_NAME}(?=,? (?:is fine|please|will do|works)|$|[.!])"),
     lazily(rf"(?:^|(?<=[,.;] )|(?<=but )){_LATIN_NAME} (?:is what i go by|will do|for short)(?![a-z])"),
@@ -160,8 +159,7 @@ _ALONE = r"(?: |{people.level.barely})*\|[ 啊啦吧呢哈]*"
 # --- time zone --------------------------------------------------------------------------------------------------------
 
 _IANA = lazily(
-    r"(?<![a-z])(africa|america|asia|europe|australia|pacific|atlantic|indian"
-    r"|antarctica)/([a-z_]{3,30}(?:/[a-z_]{3,30})?)(?![a-z/])"
+    r"(?<![a-z])(?:africa|america|asia|europe|australia|pacific|atlantic|indian)(?:/[a-z_]{3,30}){1,2}(?![a-z/])"
 )
 _OFFSET = lazily(r"(?<![a-z])(?:utc|gmt) ?([+\-]) ?(\d{1,2})(?::?00)?(?!\d|:)")
 TIME_WINDOW_CHARS = 80
