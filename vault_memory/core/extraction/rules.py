@@ -1,10 +1,7 @@
-"""Rule extraction, stage by stage: from a message to what it says about its person.
+"""Rule extraction: from a message to what it says about its person. docs/extraction.md names the stages.
 
-1. `speech`: read at most the two ends of a message, refuse orders to the system, blank code, pastes and quotations;
-2. `clauses`: cut into clauses; for each decide who speaks, whether it is a wish, and when it holds;
-3. `styles`, `person`, `language`, `skills`, `topics`: the signals of each clause, key by key;
-4. here: drop signals about a document or a task, take back stored values, keep «remember …» as a note where no other
-   key took it, and resolve contradictions.
+Here clauses become signals: what is said of a document is dropped, stored values are taken back, «remember …» is kept
+as a note where no other key took it, and contradictions are resolved.
 """
 
 from __future__ import annotations
@@ -231,9 +228,7 @@ def shared_words(value: str, text: str) -> tuple[int, int] | None:
 
 def _names_what_goes(signal: Signal, removed: Mapping[str, str], sentence: list[Clause], lexicon: Lexicon) -> bool:
     """Whether a signal only names what the sentence takes back: «the no-examples rule can go» wishes for nothing."""
-    if signal.key in ("code_style", "examples"):
-        return signal.key in removed
-    if signal.key in ("theme", "response_style", "design_style") and signal.key in removed:
+    if signal.key in styles.STYLES and signal.key in removed:
         named = any(styles.names(signal.key, signal.value, clause.text, lexicon) for clause in sentence)
         return removed[signal.key] == signal.value or not named
     return signal.key in _FREE_TEXT or removed.get(signal.key) == signal.value

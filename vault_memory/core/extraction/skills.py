@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from typing import Literal
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon, Technology
@@ -22,68 +23,59 @@ def roles(
     clause: Clause, named: list[Technology], lexicon: Lexicon, existing: Mapping[str, object], is_about_person: bool
 ) -> Iterator[Signal]:
     """The technology signals of one clause, for the technologies `named` in it."""
+    if clause.is_about_others or clause.is_hypothetical and not clause.has_happened or clause.is_sarcastic:
+        return
     last_end = 0
     for group in _groups(named, clause):
         start, end = group[0].start - clause.start, group[-1].end - clause.start
         first = max(0, start - BEFORE_CHARS)
         before, since_last = clause.text[first:start], clause.text[max(last_end, first) : start]
-        after = clause.text[end:][:AFTER_CHARS]
-        for technology in group:
-            found = list(_signals(technology, before, since_last, after, clause, lexicon, existing, is_about_person))
-            yield from found
-            if any(each.op == "add" for each in found) and _follows(lexicon, "back", before, 2):
-                yield from _removals(lexicon.instead.get(fold(technology.name), ()), existing, lexicon)
         last_end = end
+        role = _role(before, since_last, clause.text[end:][:AFTER_CHARS], clause, lexicon, is_about_person)
+        for item in group:
+            if role == "left":
+                yield from _removals({fold(item.name)}, existing, lexicon)
+            elif role and item.name not in _NEVER_A_LANGUAGE:
+                if role != "used":
+                    key = "preferred_frameworks" if item.category == "frameworks" else item.category
+                    yield Signal(key, "add", item.name, "explicit")
+                if role == "used" or (role == "both" and item.category == "frameworks"):
+                    yield Signal(item.category, "add", item.name, "observed")
+                if _follows(lexicon, "back", before, 2):
+                    yield from _removals(lexicon.instead.get(fold(item.name), ()), existing, lexicon)
 
 
-def _signals(
-    technology: Technology,
-    before: str,
-    since_last: str,
-    after: str,
-    clause: Clause,
-    lexicon: Lexicon,
-    existing: Mapping[str, object],
-    is_about_person: bool,
-) -> Iterator[Signal]:
-    """The signals for one technology: prefers, chose, uses, owns or has left it.
+def _role(
+    before: str, since_last: str, after: str, clause: Clause, lexicon: Lexicon, is_about_person: bool
+) -> Literal["left", "preferred", "used", "both", ""]:
+    """What the person does with a technology, by the words around it; `both`: prefers and uses it.
 
     `since_last`: the part of `before` behind the technology named before; `is_about_person`: the sentence is.
     """
-    if clause.is_about_others or clause.is_hypothetical and not clause.has_happened or clause.is_sarcastic:
-        return
 
     def said(role: str, lead: str = before, gap: int = 10) -> bool:
         return _follows(lexicon, role, lead, gap) or _precedes(lexicon, role, after)
 
-    key, asks = technology.category, clause.asks_to_know
-    left = said("drop") and not asks
-    if left or (_FROM.search(before) and _TO.match(after) and not clause.is_past):
-        yield from _removals({fold(technology.name)}, existing, lexicon)
-        return
-    if clause.is_past or said("compared", gap=6) or said("never"):
-        return
+    asks = clause.asks_to_know
+    if (said("drop") and not asks) or (_FROM.search(before) and _TO.match(after) and not clause.is_past):
+        return "left"
     people = _PERSON.findall(since_last)
-    if technology.name in _NEVER_A_LANGUAGE or (people and people[-1] in _SOMEBODY_ELSE):
-        return  # «I was told that they only use Scala»
+    if clause.is_past or said("compared", gap=6) or said("never") or (people and people[-1] in _SOMEBODY_ELSE):
+        return ""  # «I was told that they only use Scala»
     about = bool(lexicon.words("roles.about.sentence").search(clause.text))
     in_trouble = not about and bool(lexicon.words("roles.trouble.sentence").search(clause.text))
-    used = said("use", gap=6)
-    wants = clause.is_lasting and clause.asks and used and not in_trouble
-    if not asks and not clause.is_once and (wants or said("prefer", since_last)):
-        if key != "frameworks":
-            yield Signal(key, "add", technology.name, "explicit")
-            return
-        yield Signal("preferred_frameworks", "add", technology.name, "explicit")
+    uses = said("use", gap=6)
+    shown = _follows(lexicon, "own", before, 2) or (is_about_person and in_trouble)
     if asks:
-        shown = _follows(lexicon, "own", before, 2) or (is_about_person and in_trouble)
-    else:
+        return "used" if shown else ""
+    if not shown:
         at_work = is_about_person and not about and bool(lexicon.words("roles.work.sentence").search(clause.text))
         by_person = is_about_person or _HAN.search(clause.text) is not None
-        shown = _follows(lexicon, "own", before, 2) or said("choice", gap=6) or at_work
-        shown = shown or (by_person and (in_trouble or (used and not about)))
-    if shown:
-        yield Signal(key, "add", technology.name, "observed")
+        shown = said("choice", gap=6) or at_work or (by_person and (in_trouble or (uses and not about)))
+    wants = clause.is_lasting and clause.asks and uses and not in_trouble
+    if not clause.is_once and (wants or said("prefer", since_last)):
+        return "both" if shown else "preferred"
+    return "used" if shown else ""
 
 
 def _removals(names: Collection[str], existing: Mapping[str, object], lexicon: Lexicon) -> Iterator[Signal]:
