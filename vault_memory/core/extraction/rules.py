@@ -109,12 +109,16 @@ def _of_sentence(sentence: list[Clause], previous: str, turn: HeardTurn) -> Iter
     for clause in sentence:
         is_about_person = has_person and not clause.is_about_others
         signals = _of_clause(clause, speech[clause.end : end], is_about_person, turn)
-        before = speech[start : clause.start]
+        before, whole = speech[start : clause.start], speech[start:end]
         if not signals or (not clause.is_lasting and styles.orders_a_text(before + clause.text)):
             continue  # «write a post announcing that I now work with Rust»
+        if _IT.search(clause.text):
+            before = f"{fold(previous)} {before}"
         quote = turn.quote(clause.start, clause.end)
         for signal in signals:
-            if not _is_of_a_document(signal, clause, before, speech[start:end], previous, turn):
+            if signal.key not in styles.STYLES or not styles.is_of_a_document(
+                signal, clause, before, whole, turn.lexicon, turn.has_reply
+            ):
                 yield replace(signal, quote=quote)
 
 
@@ -137,17 +141,6 @@ def _of_clause(clause: Clause, following: str, is_about_person: bool, turn: Hear
         if free_text and not is_private(message.written[clause.start : clause.end]):
             signals += free_text
     return signals
-
-
-def _is_of_a_document(
-    signal: Signal, clause: Clause, before: str, sentence: str, previous: str, turn: HeardTurn
-) -> bool:
-    """Whether a style is that of a document or a page instead of the answers."""
-    if signal.key not in styles.STYLES:
-        return False
-    if signal.value in ("concise", "detailed") and _IT.search(clause.text):
-        before = f"{fold(previous)} {before}"
-    return styles.is_of_a_document(signal, clause, before, sentence, turn.lexicon, turn.has_reply)
 
 
 def _resolved(signals: list[Signal]) -> list[Signal]:
