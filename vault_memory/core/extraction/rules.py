@@ -159,9 +159,6 @@ def _resolved(signals: list[Signal]) -> list[Signal]:
 _MY = lazily(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
 _IT = lazily(r"(?<![a-z])(?:it|them)(?![a-z])|它")
 """What the sentence before named: «The intro drags. Cut it down.»"""
-_POLITE = lazily(
-    r"[\W算了抱歉麻烦请谢吧啦哦好那就嗯啊]|(?<![a-z])(?:oh|no|ok|actually|wait|sorry|please|thanks)(?![a-z])"
-)
 
 # --- retraction -------------------------------------------------------------------------------------------------------
 
@@ -189,7 +186,9 @@ def takes_back_the_last(said: str, lexicon: Lexicon) -> bool:
     """Whether a message says only that the one before it does not count: «scratch that», 當我沒說."""
     text = fold(said)
     found = lexicon.words("words.negation.takes_back_the_last").search(text)
-    return found is not None and len(_POLITE.sub("", text[: found.start()] + text[found.end() :])) <= 1
+    rest = f"{text[: found.start()]} {text[found.end() :]}" if found else text
+    polite = lexicon.words("words.negation.polite")
+    return found is not None and len(re.sub(r"\W", "", polite.sub("", rest))) <= 1
 
 
 def _is_named(key: str, value: str, text: str, named: list[Technology], lexicon: Lexicon) -> bool:
