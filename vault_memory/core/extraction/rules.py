@@ -1,10 +1,7 @@
-"""Rule extraction, stage by stage: from a message to what it says about its person.
+"""Rule extraction: from a message to what it says about its person. docs/extraction.md names the stages.
 
-1. `speech`: read at most the two ends of a message, refuse orders to the system, blank code, pastes and quotations;
-2. `clauses`: cut into clauses; for each decide who speaks, whether it is a wish, and when it holds;
-3. `styles`, `person`, `language`, `skills`, `topics`: the signals of each clause, key by key;
-4. here: drop signals about a document or a task, take back stored values, keep «remember …» as a note where no other
-   key took it, and resolve contradictions.
+Here clauses become signals: what is said of a document is dropped, stored values are taken back, «remember …» is kept
+as a note where no other key took it, and contradictions are resolved.
 """
 
 from __future__ import annotations
@@ -18,14 +15,12 @@ from types import MappingProxyType
 from vault_memory.core.extraction import language, person, skills, speech, styles, topics
 from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import Lexicon, Technology, default_lexicon
-from vault_memory.core.extraction.wishes import speaks_of_reply, speaks_of_wording
 from vault_memory.core.privacy import is_private, redact
 from vault_memory.core.profile import Signal
 from vault_memory.core.text import fold, lazily
 
 MAX_QUOTE_CHARS = 120
 """Most of a clause that is kept as the reason."""
-_STYLES_OF_A_TEXT = ("theme", "response_style", "design_style", "examples")
 _FREE_TEXT = ("current_projects", "recent_topics", "weaknesses", "strengths", "note")
 _INCIDENTAL = ("recent_topics", *skills.TECHNOLOGY_LISTS)
 """A note may name one of these and stay a note."""
@@ -73,36 +68,34 @@ def extract_by_rules(
 
 def signals_of(turn: HeardTurn) -> list[Signal]:
     """What the rules find in a turn."""
-    lexicon, existing, spoken = turn.lexicon, turn.existing, turn.clauses
+    lexicon, message = turn.lexicon, turn.message
     after_a_text = turn.has_reply and styles.shows_a_text(turn.reply)
     result: list[Signal] = []
     previous = ""
     unheard: list[Clause] = []
-    for _, group in groupby(spoken, key=lambda clause: clause.sentence):
+    for _, group in groupby(turn.clauses, key=lambda clause: clause.sentence):
         sentence = list(group)
         start, end = sentence[0].start, sentence[-1].end
         signals = list(_of_sentence(sentence, previous, turn))
         if after_a_text:  # «make it shorter» is about the letter that the reply shows
-            signals = [s for s in signals if s.key not in _STYLES_OF_A_TEXT or s.strength != "adjustment"]
-        if existing and (removals := list(_retractions(sentence, previous, turn))):
+            signals = [s for s in signals if s.key not in styles.STYLES or s.strength != "adjustment"]
+        if turn.existing and (removals := list(_retractions(sentence, previous, turn))):
             removed = {signal.key: signal.value for signal in removals}
             signals = [s for s in signals if not _names_what_goes(s, removed, sentence, lexicon)] + removals
-        previous = turn.message.written[start : end + 1]
+        previous = message.written[start : end + 1]
         incidental = all(signal.strength == "observed" and signal.key in _INCIDENTAL for signal in signals)
-        if incidental and (note := topics.note(sentence, turn.message, lexicon, has_signals=bool(signals))):
-            signals = [replace(note, quote=turn.quote(start, end))]
-        elif incidental and signals and topics.asks_to_remember(turn.message.speech[start:end], lexicon):
-            signals = [replace(each, strength="explicit") for each in signals]  # 記住我用 Python
-        note = None
-        if not signals and topics.only_asks_to_remember(sentence[-1].text, lexicon):
+        note = topics.note(sentence, message, lexicon, has_signals=bool(signals)) if incidental else None
+        if not signals and not note and topics.only_asks_to_remember(sentence[-1].text, lexicon):
             if len(sentence) == 1:
                 sentence, unheard = unheard, []  # «Our port is 6380. Keep that in mind.»
-            note = topics.fact(sentence, turn.message, lexicon) if sentence else None
+            note = topics.fact(sentence, message, lexicon) if sentence else None
         if note:
             signals = [replace(note, quote=turn.quote(sentence[0].start, sentence[-1].end))]
+        elif incidental and topics.asks_to_remember(message.speech[start:end], lexicon):
+            signals = [replace(each, strength="explicit") for each in signals]  # 記住我用 Python
         unheard = [] if signals else sentence
         result.extend(signals)
-    for clause, signal in styles.echoes(spoken, lexicon):
+    for clause, signal in styles.echoes(turn.clauses, lexicon):
         if not any(signal.key == other.key for other in result):
             result.append(replace(signal, quote=turn.quote(clause.start, clause.end)))
     return _resolved(result)
@@ -110,28 +103,23 @@ def signals_of(turn: HeardTurn) -> list[Signal]:
 
 def _of_sentence(sentence: list[Clause], previous: str, turn: HeardTurn) -> Iterator[Signal]:
     """The signals of one sentence; `previous` is the sentence before it, as written."""
-    has_others = any(clause.is_about_others for clause in sentence)
-    is_about_person = not has_others and any(_MY.search(clause.text) for clause in sentence)
+    has_person = any(_MY.search(clause.text) for clause in sentence if not clause.is_about_others)
     start, end = sentence[0].start, sentence[-1].end
-    whole = turn.message.speech[start:end]
-    about_code = False
+    speech = turn.message.speech
     for clause in sentence:
-        if clause.is_about_others:
-            is_about_person = bool(_OWN_PART.search(clause.text))
-        is_about_person = is_about_person or bool(_MY.search(clause.text) and not clause.is_about_others)
-        signals = _of_clause(clause, turn.message.speech[clause.end : end], is_about_person, turn)
-        before = turn.message.speech[start : clause.start]
+        is_about_person = has_person and not clause.is_about_others
+        signals = _of_clause(clause, speech[clause.end : end], is_about_person, turn)
+        before, whole = speech[start : clause.start], speech[start:end]
         if not signals or (not clause.is_lasting and styles.orders_a_text(before + clause.text)):
             continue  # «write a post announcing that I now work with Rust»
-        about_code = about_code or any(signal.key in _STYLES_OF_CODE_OR_PAGE for signal in signals)
-        signals = [
-            signal
-            for signal in signals
-            if signal.key not in styles.STYLES
-            or not _is_of_the_task(signal, clause, before, whole, previous, about_code, turn)
-        ]
-        quote = turn.quote(clause.start, clause.end) if signals else ""
-        yield from (replace(signal, quote=quote) for signal in signals)
+        if _IT.search(clause.text):
+            before = f"{fold(previous)} {before}"
+        quote = turn.quote(clause.start, clause.end)
+        for signal in signals:
+            if signal.key not in styles.STYLES or not styles.is_of_a_document(
+                signal, clause, before, whole, turn.lexicon, turn.has_reply
+            ):
+                yield replace(signal, quote=quote)
 
 
 def _of_clause(clause: Clause, following: str, is_about_person: bool, turn: HeardTurn) -> list[Signal]:
@@ -152,76 +140,25 @@ def _of_clause(clause: Clause, following: str, is_about_person: bool, turn: Hear
         ]
         if free_text and not is_private(message.written[clause.start : clause.end]):
             signals += free_text
-    if any(signal.key == "recent_topics" for signal in signals) and _TAUGHT.search(clause.text):
-        signals = [s for s in signals if not (s.key in skills.TECHNOLOGY_LISTS and s.strength == "observed")]
     return signals
-
-
-def _is_of_the_task(
-    signal: Signal, clause: Clause, before: str, sentence: str, previous: str, about_code: bool, turn: HeardTurn
-) -> bool:
-    """Whether a style is that of a document, a page, a product or a task instead of the answers."""
-    if signal.value in ("concise", "detailed") and _IT.search(clause.text):
-        named_before = f"{fold(previous)} {before}"
-    else:
-        named_before = before
-    if styles.is_of_a_document(signal, clause, named_before, sentence, turn.lexicon, turn.has_reply):
-        return True
-    lasting = clause.is_lasting or clause.likes
-    if signal.key in ("theme", "design_style") and not lasting and styles.is_made(sentence):
-        return True  # «make a dark landing page for the bakery» is about one page
-    if signal.key in ("examples", "response_style") and not lasting and styles.is_product(sentence):
-        return True
-    if signal.key != "response_style":
-        return False
-    if clause.wish != "explicit" and turn.message.speech[clause.end : clause.end + 1] == ":":
-        return True  # «one sentence each: …»
-    if speaks_of_reply(clause.text) or speaks_of_wording(clause.text):
-        return False
-    # «too many comments, shorter please»
-    return about_code or styles.is_task(sentence) or bool(_COMMENTS.search(before))
 
 
 def _resolved(signals: list[Signal]) -> list[Signal]:
     """Each value once; of a scalar key the last value; nothing that is both added and removed."""
-    last: dict[str, Signal] = {}
-    for signal in signals:
-        if signal.op == "set":
-            last[signal.key] = signal
+    last = {signal.key: signal for signal in signals if signal.op == "set"}
     removed = {(signal.key, fold(signal.value)) for signal in signals if signal.op == "remove"}
-    result: list[Signal] = []
-    seen: set[tuple[str, str]] = set()
+    result: dict[tuple[str, str], Signal] = {}
     for signal in signals:
         value = (signal.key, fold(signal.value))
-        if value in seen:
-            continue
-        if signal.op == "set" and last[signal.key] != signal:
-            continue
-        if signal.op == "remove" and signal.key in last:
-            continue
-        if signal.op == "add" and value in removed:
-            continue
-        seen.add(value)
-        result.append(signal)
-    return result
+        gone = {"set": last.get(signal.key) != signal, "remove": signal.key in last, "add": value in removed}
+        if not gone[signal.op]:
+            result.setdefault(value, signal)
+    return list(result.values())
 
 
-_OWN_PART = lazily(r"我(?:负责|是|自己|都|就|只|用|写)")
 _MY = lazily(r"我|咱|(?<![a-z])(?:my|our|i|we|i'm|i've)(?![a-z])")
 _IT = lazily(r"(?<![a-z])(?:it|them)(?![a-z])|它")
 """What the sentence before named: «The intro drags. Cut it down.»"""
-_COMMENTS = lazily(r"注[释解]|(?<![a-z])comments?(?![a-z])")
-_TAUGHT = lazily(
-    r"教|解释|讲|说明|介绍|科普|什么|怎么|如何|为什么|啥|咩|乜|点解|点样|差|区别"
-    r"|(?<![a-z])(?:teach|explain|what|what's|how|why|difference|differ|compare|describe|define|walk|understand"
-    r"|intro|eli5|tell)(?![a-z])"
-)
-"""A request to be taught gives a topic and nothing else: 教我 React 的 useEffect."""
-_POLITE = lazily(
-    r"[\s,.!~:;?]|(?<![a-z])(?:oh|no|nah|ok|okay|actually|wait|hmm|sorry|please|pls|thanks|then|just|on second thought)"
-    r"(?![a-z])|算了|抱歉|不好意思|麻烦|请|谢谢|吧|啦|了|哦|喔|好|那|就|嗯|啊|欸|诶"
-)
-_STYLES_OF_CODE_OR_PAGE = ("code_style", "examples", "design_style")
 
 # --- retraction -------------------------------------------------------------------------------------------------------
 
@@ -233,11 +170,8 @@ def _retractions(sentence: list[Clause], previous: str, turn: HeardTurn) -> Iter
     """
     start, end = sentence[0].start, sentence[-1].end
     takes_back = turn.lexicon.words("words.negation.takes_back")
-    if not takes_back.search(turn.message.speech[start:end]) or sentence[0].is_hypothetical:
-        return
-    if sentence[-1].asks_to_know and not any(
-        takes_back.search(clause.text) and not clause.asks_to_know for clause in sentence[:-1]
-    ):
+    said = (takes_back.search(clause.text) and not clause.asks_to_know for clause in sentence)
+    if sentence[0].is_hypothetical or not any(said):
         return
     first = start - len(previous)
     named = [item for item in turn.message.technologies if first <= item.start < end]
@@ -252,7 +186,9 @@ def takes_back_the_last(said: str, lexicon: Lexicon) -> bool:
     """Whether a message says only that the one before it does not count: «scratch that», 當我沒說."""
     text = fold(said)
     found = lexicon.words("words.negation.takes_back_the_last").search(text)
-    return found is not None and len(_POLITE.sub("", text[: found.start()] + text[found.end() :])) <= 1
+    rest = f"{text[: found.start()]} {text[found.end() :]}" if found else text
+    polite = lexicon.words("words.negation.polite")
+    return found is not None and len(re.sub(r"\W", "", polite.sub("", rest))) <= 1
 
 
 def _is_named(key: str, value: str, text: str, named: list[Technology], lexicon: Lexicon) -> bool:
@@ -284,9 +220,7 @@ def shared_words(value: str, text: str) -> tuple[int, int] | None:
 
 def _names_what_goes(signal: Signal, removed: Mapping[str, str], sentence: list[Clause], lexicon: Lexicon) -> bool:
     """Whether a signal only names what the sentence takes back: «the no-examples rule can go» wishes for nothing."""
-    if signal.key in ("code_style", "examples"):
-        return signal.key in removed
-    if signal.key in ("theme", "response_style", "design_style") and signal.key in removed:
+    if signal.key in styles.STYLES and signal.key in removed:
         named = any(styles.names(signal.key, signal.value, clause.text, lexicon) for clause in sentence)
         return removed[signal.key] == signal.value or not named
     return signal.key in _FREE_TEXT or removed.get(signal.key) == signal.value
