@@ -191,26 +191,8 @@ def shows_a_text(reply: str) -> bool:
     return bool(_SHOWN.search(fold(reply[:REPLY_OPENING_CHARS])))
 
 
-def is_task(sentence: str) -> bool:
-    """Whether a sentence asks to write or change a text; a length in it is that of the text, not of the answers."""
-    return bool(_TASK.search(sentence))
-
-
-def is_product(sentence: str) -> bool:
-    """Whether a sentence is about a product that the person builds; so are its wishes."""
-    return bool(_PRODUCT.search(sentence))
-
-
-def is_made(sentence: str) -> bool:
-    """Whether a sentence asks for one page or one picture; its looks are those of that page."""
-    return bool(_MADE.search(sentence))
-
-
 _TEXT = lazily(TEXT_ORDERED)
 _SHOWN = lazily(r"\bhere(?:'s| is)[^.!?]{0,30}(?:draft|email|letter|poem|post)|(?:文案|草稿|译文|邮件|内容)如下")
-_TASK = lazily(r"(?:^|please |you )(?:re)?(?:write|draft|create|shorten) (?:an?|the|my|our|\d+) |写[一个我这]*[封篇段]")
-_MADE = lazily(r"(?:^|please |you )(?:make|build|create|design)(?: me)? an? [^,]{0,40} (?:for|about|with) ")
-_PRODUCT = lazily(r"(?:做|写|开发)[一了]?[个款套][^,]{0,24}(?:网站|app|平台|系统|程序|游戏)")
 
 
 def is_of_a_document(

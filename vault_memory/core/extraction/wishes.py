@@ -52,12 +52,6 @@ def is_wished(mention: StyleMention, clause: Clause, has_reply: bool, sign: int)
     return True
 
 
-def complains_about_a_thing(text: str) -> bool:
-    """Whether a text complains about neither a page nor an answer: 投影機太亮了."""
-    complaint = _TOO.search(text)
-    return complaint is not None and _is_a_thing(text[: complaint.start()])
-
-
 def _is_a_thing(subject: str) -> bool:
     """Whether a subject is neither the answers nor the page nor «it»."""
     return not _REPLY.search(subject) and bool(_THING.search(subject) or len(_VAGUE.sub("", subject)) >= 2)
@@ -68,16 +62,10 @@ def speaks_of_reply(text: str) -> bool:
     return bool(_REPLY.search(text))
 
 
-def speaks_of_wording(text: str) -> bool:
-    """Whether the clause names text as such: 文字短一點."""
-    return bool(_WORDING.search(text))
-
-
 _THING = lazily(r"(?<![a-z])(?:the|my|our|his|her|their) (?!page|site|screen|background|theme|ui|text|last|one)[a-z]")
 _VAGUE = lazily(r"[^\u3400-\u9fff]|[页画面背景颜色你我这那都也又真的是有点还个次写讲说太超给字文]")
 """What is left of a Chinese subject without these characters names a thing."""
 _REPLY = lazily(r"答|回[复覆应]|解释|说明|讲解|你的?[讲说回]|(?:^|[请就都再])[讲说回教]|answer|repl[yi]|response|expla")
-_WORDING = lazily(r"文字|字数|篇幅|(?<![a-z])(?:wording|text|words)(?![a-z])")
 
 
 # --- negation ---------------------------------------------------------------------------------------------------------
@@ -130,10 +118,4 @@ def complains(phrase: str) -> bool:
     return bool(_TOO.match(phrase))
 
 
-def too_many(text: str) -> bool:
-    """Whether a text ends like «the code you give me has too many comments»."""
-    return bool(_TOO_MANY.search(text))
-
-
-_TOO_MANY = lazily(r"(?:太多|过多|(?:too|so) many|too much)的? ?(?:注[解释]|[例范示]例?|comments?|examples?)$")
 _TOO = lazily(r"一大?堆|太|[不唔]够|有点|好(?=[长短刺亮暗光])|(?:a bit|kinda|kind of|(?:way )?too) |so (?=long|short)")
