@@ -81,6 +81,12 @@ UNSEEN = (
     "rule-y-zh-tw",
     "rule-y-zh-cn",
     "none-y",
+    "day-z-en",
+    "day-z-zh-tw",
+    "day-z-zh-cn",
+    "notes-z-en",
+    "notes-z-zh",
+    "near-z",
 )
 BLOCKS, BLOCK_TURNS = 5, 20
 STRENGTH = {"turn": 0.25, "style": 1.3, "technology": 2.6, "name": 0.8, "statement": 0.8, "removal": 0.8}
