@@ -18,7 +18,6 @@ HEAD_CHARS, TAIL_CHARS = 1500, 700
 MAX_TECHNOLOGIES = 40
 MAX_CLAUSES, MAX_CLAUSE_CHARS = 36, 160
 """Most sentences and clauses read of a message, and most characters of a clause. They bound the time."""
-MAX_CODE_CHARS = 460
 MAX_OWN_QUOTE_CHARS = 42
 """A longer quotation is somebody else's text, whatever stands before it."""
 MAX_TAIL_AFTER_PASTE_CHARS = 240
@@ -76,9 +75,7 @@ def gives_orders_to_the_system(text: str) -> bool:
     )
 
 
-_PREDICATE = lazily(
-    r" ?(?:[那我就是已没不先再暂用写则当全掰滚]|的(?!话)|可以|(?:is|was|are|does|i|can|has|will|feels)\b)"
-)
+_PREDICATE = lazily(r" ?(?:[那我就是没不先再用写]|的(?!话)|(?:is|was|can|does|has|will)\b)")
 _INVISIBLE = lazily("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]")
 _PICTURE = lazily("[\u2600-\u2bff\ud800-\udfff\U0001f000-\U0001faff]")
 _TYPOGRAPHIC = str.maketrans("’‘著妳喎", "''着你啊")
@@ -102,17 +99,16 @@ _CODE = (
     r"//|/\*|\*/|<[!/a-z]|[}{)\]|]|@\w|\$ |>>> |\.\.\. |\+\+\+|---|@@|#(?:!|include|define|#{0,5} )|% ",
     r"(?:[-*+] |\d{1,2}[.)] )?[\"']?[\w-]{1,40}[\"']? ?: ?[\"'{\[\d].*[,\"'\]}]$",
 )
-"""How a line of code, a log, markup or a table looks; at most `MAX_CODE_CHARS` long."""
+"""How a line of code, a log, markup or a table begins."""
 _COMMENT = lazily(r"//|#|/\*|<!--|print|console")
 _HAN = lazily(r"[\u4e00-\u9fff]")
-_HAN_CODE = lazily(r"[\w.]+ ?=|.*(?:[{};]$|\w\(.*\))")
+_SIGNS = lazily(r"[{}();=<>]")
 _PROSE = lazily(r"\b(?:i|my|me|please|you|the)\b")
 
 _QUOTES = lazily(
     r"“[^”]*”?|「[^」]*」?|『[^』]*』?|《[^》]{0,80}》|\"[^\"]+\"|(?<![a-z0-9])'[^'\n]{2,300}'(?![a-z0-9])"
 )
 _OWN_QUOTE = '(?<![」”"』]){words.speech.own}(?: that| this| the| an?)? ?:? ?$'
-_TOLD_QUOTE = "{words.speech.told}[^,。\n]{0,12}$"
 _ADDRESS = lazily(r"(?:https?://|www\.)[^\s\u4e00-\u9fff,]{1,400}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{1,60}")
 _PATH = lazily(r"(?<![\w/])(?:~|\.{1,2})?/[\w.\-]{1,80}(?:/[\w.\-]{0,80}){0,12}")
 _FILE = r"(?<![\w.])[a-z0-9_\-]{1,60}(?:/[a-z0-9_.\-]{1,60})*\.{words.speech.files}"
@@ -138,13 +134,14 @@ def _blank_code(speech: str, lexicon: Lexicon) -> str:
 
 def _is_code(line: str, lexicon: Lexicon) -> bool:
     """Whether a line looks like code and not like a sentence that only begins or ends as code does."""
-    if len(line) > MAX_CODE_CHARS or not any(lexicon.shape(shape).match(line) for shape in _CODE):
+    if not any(lexicon.shape(shape).match(line) for shape in _CODE):
         return False
     if _COMMENT.match(line):
         return True
+    has_signs = bool(_SIGNS.search(line))
     if han := _HAN.findall(line):
-        return len(han) < 8 and bool(_HAN_CODE.match(line))
-    return not _PROSE.search(line) or bool(re.search(r"[{}();=<>]", line))
+        return has_signs and len(han) < 8
+    return has_signs or not _PROSE.search(line)
 
 
 def _blank_pastes(speech: str, lexicon: Lexicon) -> str:
@@ -166,13 +163,8 @@ def _blank_quotations(speech: str, lexicon: Lexicon) -> str:
 
     def blanked(match: re.Match[str]) -> str:
         before = speech[max(0, match.start() - 30) : match.start()]
-        if (
-            len(match[0]) > MAX_OWN_QUOTE_CHARS
-            or not lexicon.shape(_OWN_QUOTE).search(before)
-            or lexicon.shape(_TOLD_QUOTE).search(before)
-        ):
-            return _blank(match)
-        return re.sub("^.|[”」』》\"']$", " ", match[0])
+        is_own = len(match[0]) <= MAX_OWN_QUOTE_CHARS and lexicon.shape(_OWN_QUOTE).search(before)
+        return re.sub("^.|[”」』》\"']$", " ", match[0]) if is_own else _blank(match)
 
     return _QUOTES.sub(blanked, speech)
 
