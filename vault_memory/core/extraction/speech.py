@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 from vault_memory.core.extraction.lexicon import Lexicon, Technology, default_lexicon
@@ -51,12 +50,7 @@ def read(user_msg: str, lexicon: Lexicon) -> Message:
         speech = blank(speech, lexicon)
     for link in (_ADDRESS, _PATH, lexicon.shape(_FILE)):
         speech = link.sub(lambda match: match[0] if match[0] in lexicon.names else _blank(match), speech)
-    technologies = lexicon.technologies(speech, written)[:MAX_TECHNOLOGIES]
-    for left, right in pairwise(technologies):  # «React, Node and Mongo» is one phrase: its commas end no clause
-        gap = speech[left.end : right.start]
-        if re.fullmatch(r" ?, ?(?:and |or |plus |跟|和)?", gap) and not _PREDICATE.match(speech, right.end):
-            speech = speech[: left.end] + gap.replace(",", "、") + speech[right.start :]
-    return Message(written, speech, technologies)
+    return Message(written, speech, lexicon.technologies(speech, written)[:MAX_TECHNOLOGIES])
 
 
 def gives_orders_to_the_system(text: str) -> bool:
@@ -75,7 +69,6 @@ def gives_orders_to_the_system(text: str) -> bool:
     )
 
 
-_PREDICATE = lazily(r" ?(?:[那我就是没不先再用写]|的(?!话)|(?:is|was|can|does|has|will)\b)")
 _INVISIBLE = lazily("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]")
 _PICTURE = lazily("[\u2600-\u2bff\ud800-\udfff\U0001f000-\U0001faff]")
 _TYPOGRAPHIC = str.maketrans("’‘著妳喎", "''着你啊")
