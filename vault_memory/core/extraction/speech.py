@@ -75,10 +75,8 @@ _TYPOGRAPHIC = str.maketrans("’‘著妳喎", "''着你啊")
 
 _TAG_NAMED = lazily(r"`</?[a-z][\w-]{0,40}>`|(?<=[a-z] )<[a-z]{1,20}[_-][\w-]{0,40}>(?= [a-z]|[?,.])")
 """A tag that a sentence is about: in back-ticks, or one of a client between words («what is a <system-reminder>?»)."""
-_TAG = lazily(
-    r"<(?:\||/?(?:user|system|assistant|admin|profile|memory|instruction|im_|relevant|recent|active|conversation))"
-)
-_POSE = r"(?:^|\n|[>。;,] ?)(?:[\[<]|#+ ?)?{words.hostile.system}[\]>]? ?:|\[/?(?:inst|system|admin)"
+_TAG = lazily(r"</?(?:user|system|assistant|admin|profile|memory|instruction|im_|relevant|recent|active|conversation)")
+_POSE = r"(?:^|\n|[>。;,] ?)(?:[\[<]|#+ ?)?{words.hostile.system}[\]>]? ?:|<\||\[/?(?:inst|system|admin)"
 _WRITES_PROFILE = r"{words.hostile.writes}[^.。\n]{0,60}?{words.hostile.profile}"
 
 _FENCE = lazily(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
@@ -98,9 +96,7 @@ _HAN = lazily(r"[\u4e00-\u9fff]")
 _SIGNS = lazily(r"[{}();=<>]")
 _PROSE = lazily(r"\b(?:i|my|me|please|you|the)\b")
 
-_QUOTES = lazily(
-    r"“[^”]*”?|「[^」]*」?|『[^』]*』?|《[^》]{0,80}》|\"[^\"]+\"|(?<![a-z0-9])'[^'\n]{2,300}'(?![a-z0-9])"
-)
+_QUOTES = lazily(r"“[^”]*”?|「[^」]*」?|『[^』]*』?|《[^》]*》|\"[^\"]+\"|(?<![a-z0-9])'[^'\n]+'(?![a-z0-9])")
 _OWN_QUOTE = '(?<![」”"』]){words.speech.own}(?: that| this| the| an?)? ?:? ?$'
 _ADDRESS = lazily(r"(?:https?://|www\.)[^\s\u4e00-\u9fff,]{1,400}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{1,60}")
 _PATH = lazily(r"(?<![\w/])(?:~|\.{1,2})?/[\w.\-]{1,80}(?:/[\w.\-]{0,80}){0,12}")
