@@ -86,7 +86,7 @@ def _for_once(in_order: list[Clause], lexicon: Lexicon) -> list[Clause]:
 
 def _of_sentence(speech: str, number: int, sentence: Span, lexicon: Lexicon) -> list[Clause]:
     """The clauses of one sentence. What a clause says about speaker, mood or time may hold for the clauses after it."""
-    spans = clause_spans(speech, sentence)
+    spans = clause_spans(speech, sentence, lexicon)
     if not spans:
         return []
 

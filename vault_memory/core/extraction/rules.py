@@ -110,7 +110,7 @@ def _of_sentence(sentence: list[Clause], previous: str, turn: HeardTurn) -> Iter
         is_about_person = has_person and not clause.is_about_others
         signals = _of_clause(clause, speech[clause.end : end], is_about_person, turn)
         before, whole = speech[start : clause.start], speech[start:end]
-        if not signals or (not clause.is_lasting and styles.orders_a_text(before + clause.text)):
+        if not signals or (not clause.is_lasting and styles.orders_a_text(before + clause.text, turn.lexicon)):
             continue  # «write a post announcing that I now work with Rust»
         if _IT.search(clause.text):
             before = f"{fold(previous)} {before}"

@@ -14,7 +14,6 @@ from itertools import islice
 
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.lexicon import Lexicon, Style, Technology
-from vault_memory.core.extraction.speech import TEXT_ORDERED
 from vault_memory.core.extraction.wishes import (
     StyleMention,
     insists,
@@ -181,9 +180,9 @@ _BESIDE = lazily(r"(?:的|模式|主题)*(?:、|/|与|和|跟|或|还是|同| (?
 # --- artefacts --------------------------------------------------------------------------------------------------------
 
 
-def orders_a_text(sentence: str) -> bool:
+def orders_a_text(sentence: str, lexicon: Lexicon) -> bool:
     """Whether a sentence asks for a text; what that text says is not about the person."""
-    return bool(_TEXT.search(sentence))
+    return lexicon.words("words.speech.ordered").search(sentence) is not None
 
 
 def shows_a_text(reply: str) -> bool:
@@ -191,7 +190,6 @@ def shows_a_text(reply: str) -> bool:
     return bool(_SHOWN.search(fold(reply[:REPLY_OPENING_CHARS])))
 
 
-_TEXT = lazily(TEXT_ORDERED)
 _SHOWN = lazily(r"\bhere(?:'s| is)[^.!?]{0,30}(?:draft|email|letter|poem|post)|(?:文案|草稿|译文|邮件|内容)如下")
 
 
