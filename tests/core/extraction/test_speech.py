@@ -51,7 +51,7 @@ def test_clauses_lie_in_order_inside_their_sentence(text: str) -> None:
     for sentence in speech.sentences(said):
         assert end <= sentence.start < sentence.end
         end = sentence.start
-        for clause in speech.clause_spans(said, sentence):
+        for clause in speech.clause_spans(said, sentence, load_lexicon()):
             assert end <= clause.start < clause.end <= sentence.end
             assert len(said[clause.start : clause.end].strip()) > 0
             end = clause.end
