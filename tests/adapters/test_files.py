@@ -341,7 +341,7 @@ def test_a_private_file_is_written_while_somebody_deletes_its_folder(tmp_path: P
     folder, done = tmp_path / "state" / "inner", threading.Event()
 
     def delete() -> None:
-        while not done.wait(0.001):
+        while not done.wait(0.01):
             shutil.rmtree(tmp_path / "state", ignore_errors=True)
 
     deleting = threading.Thread(target=delete)
