@@ -57,8 +57,9 @@ def test_the_judge_hears_what_the_rules_miss() -> None:
 def test_what_is_in_doubt_is_a_suggestion() -> None:
     """Issue 13: between the two thresholds a proposal is only suggested; each suggestion has the words that show it."""
     found = extract("I guess Svelte is where we'll end up")
-    assert ("preferred_frameworks", "Svelte", True) in [(s.key, s.value, s.is_suggestion) for s in found]
-    assert found[0].quote == "I guess Svelte is where we'll end up"
+    (doubted,) = (signal for signal in found if signal.is_suggestion)
+    assert (doubted.key, doubted.value) == ("frameworks", "Svelte")
+    assert doubted.quote == "I guess Svelte is where we'll end up"
 
 
 def test_signals_stand_in_the_order_of_the_message() -> None:
