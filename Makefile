@@ -18,7 +18,7 @@ help:
 	@echo 'make test-all  check, test, and the soaks: a long life replayed, twenty writers at once; many minutes'
 	@echo 'make audit     look up every installed dependency in the database of known vulnerabilities (needs the network)'
 	@echo 'make bench     the benchmarks, each against a floor of the same run'
-	@echo 'make train     learn the judge of preferences anew from the labelled turns: a minute'
+	@echo 'make train     learn the judge of preferences anew from the labelled turns: a quarter of an hour, 6 GB'
 	@echo 'make clients   install the chat clients of tests/clients into .clients, to record their sessions anew (needs the network)'
 	@echo 'make clean     remove .venv and caches; ./my-vault stays'
 
