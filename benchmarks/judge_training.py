@@ -87,6 +87,7 @@ UNSEEN = (
     "notes-z-en",
     "notes-z-zh",
     "near-z",
+    "plain-y",
 )
 BLOCKS, BLOCK_TURNS = 5, 20
 STRENGTH = {"turn": 0.25, "style": 1.3, "technology": 2.6, "name": 0.8, "statement": 0.8, "removal": 0.8}

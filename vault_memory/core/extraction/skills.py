@@ -149,6 +149,15 @@ def abilities(clause: Clause, named: list[Technology], message: Message, lexicon
                 break
 
 
+def judged(key: str, text: str, lexicon: Lexicon) -> tuple[int, int] | None:
+    """Where the subject of a weakness or strength stands in a clause, whoever says it; None if no verdict is known."""
+    for start, end, _ in _judgements(text, _FRAMES.get(key, ()), lexicon):
+        first, last = _trim_judged(text, start, end, lexicon)
+        if first < last:
+            return first, last
+    return None
+
+
 def _judgements(text: str, frames: tuple[str, ...], lexicon: Lexicon) -> Iterator[tuple[int, int, re.Match[str]]]:
     """Where the subject may stand (behind a verdict of the first list, before those of the others), and the verdict."""
     for name in frames:

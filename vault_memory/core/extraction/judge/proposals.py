@@ -357,11 +357,12 @@ def _places(scene: Scene) -> Iterator[Span]:
 
 def _value(key: str, clause: Clause, scene: Scene) -> str:
     """A clause as a topic, project, weakness or strength, without the words around the matter."""
-    if key == "recent_topics":
-        start, end = topics.trim(clause.text, 0, len(clause.text), scene.lexicon)
-    else:
+    if key == "current_projects":
         opening = scene.lexicon.shape(_OPENING).match(clause.text)
         start, end = opening.end() if opening else 0, len(clause.text)
+    else:
+        trimmed = topics.trim(clause.text, 0, len(clause.text), scene.lexicon)
+        start, end = skills.judged(key, clause.text, scene.lexicon) or trimmed
     return topics.excerpt(scene.message, clause.start + start, clause.start + end)
 
 
