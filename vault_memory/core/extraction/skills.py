@@ -150,10 +150,11 @@ def abilities(clause: Clause, named: list[Technology], message: Message, lexicon
 
 
 def judged(key: str, text: str, lexicon: Lexicon) -> tuple[int, int] | None:
-    """Where the subject of a weakness or strength stands in a clause, whoever says it; None if no verdict is known."""
-    for start, end, _ in _judgements(text, _FRAMES.get(key, ()), lexicon):
+    """Where the subject of a weakness or strength stands in a clause, whoever says it; None if that is not sure."""
+    frames = _FRAMES.get(key, ())
+    for start, end, verdict in _judgements(text, frames, lexicon):
         first, last = _trim_judged(text, start, end, lexicon)
-        if first < last:
+        if first < last and (start >= verdict.end() or _can_be_judged(text[first:last], verdict[0], lexicon)):
             return first, last
     return None
 

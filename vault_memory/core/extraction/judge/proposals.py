@@ -219,7 +219,7 @@ class Proposals:
                 yield self._statement(signal, "rule" if origin == "rule" else "loose", first, last)
         for at, clause in enumerate(scene.clauses[:MAX_CLAUSES]):
             for key in STATEMENTS[:-1]:
-                if (key, at) not in taken and len(value := _value(key, clause, scene)) >= MIN_CHARS:
+                if (key, at) not in taken and len(clause.text) >= MIN_CHARS and (value := _value(key, clause, scene)):
                     yield self._statement(Signal(key, "add", value, "observed"), "words", at, at)
         numbered = enumerate(scene.clauses[:MAX_CLAUSES])
         for sentence, group in groupby(numbered, key=lambda pair: pair[1].sentence):
