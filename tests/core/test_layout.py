@@ -13,6 +13,7 @@ from vault_memory.core.layout import (
     check_user_id,
     day_of,
     is_misplaced,
+    is_private,
     is_user_id,
     is_written_by_turns,
     kind_of,
@@ -141,3 +142,22 @@ def test_the_files_that_turns_write() -> None:
         home + "daily/a/b.md",
     ]
     assert not any(is_written_by_turns(PurePosixPath(name)) for name in others)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_it"),
+    [
+        (".vault-memory.bak/injected/alice/x.json", True),
+        (".vault-memory copy/x", True),
+        ("Copy of .vault-memory/x", True),
+        ("vault-memory.bak/tokens/alice", True),
+        ("old/_vault-memory/logs/proxy.jsonl", True),
+        (f".git.bak/objects/pack/pack-{'a' * 40}.pack", True),
+        (f"old-git/objects/ab/{'c' * 38}", True),
+        ("projects/vault-memory/logs/2026.md", False),
+        ("notes/objects/ab.md", False),
+        (".github/workflows/x.yml", False),
+    ],
+)
+def test_copies_of_what_is_private_are_private(path: str, is_it: bool) -> None:
+    assert is_private(PurePosixPath(path)) is is_it

@@ -56,13 +56,21 @@ def _compiled_later(pattern: str) -> Callable[[], re.Pattern[str]]:
 
 _GIT, _STATE = _or_short(r"\.git", "git"), _or_short(r"(?:[^/]* )?\.vault-memory[^/]*", "vault-")
 _INDEX = _or_short(r"index\.db", "index") + "[^/]*"
+_COPY_OF_STATE = (
+    r"[^/]*vault-memory[^/]*/(?:.+/)?(?:injected/[^/]+/.*\.json|(?:tokens|redactions)/[^/]+|logs/(?:proxy|daemon)\.jsonl"
+    r"|(?:machine|request-key|withheld)\.json|token)"
+)
+_GITS_OBJECTS = r"objects/(?:[0-9a-f]{2}/[0-9a-f]{38}|pack/pack-[0-9a-f]{40}\.[a-z]+)"
+"""Of a repository whose folder has any name: `.git.bak`, `mirror.git`. They hold what was ever committed there."""
 _CONVERSATIONS = r"memory/[^/]+/(?:archive/)?" + _or_short("conversations", "conver")
-_PRIVATE = _compiled_later(rf"(?:^|/)(?:{_GIT}|{_STATE}|{_INDEX}|{_CONVERSATIONS})(?:/|$)")
+_PRIVATE = _compiled_later(
+    rf"(?:^|/)(?:{_GIT}|{_STATE}|{_INDEX}|{_CONVERSATIONS})(?:/|$)|(?:^|/)(?:{_COPY_OF_STATE}|{_GITS_OBJECTS})$"
+)
 _STATE_OR_INDEX = _compiled_later(rf"(?:^|/)(?:{_STATE}(?:/|$)|{_INDEX}$)")
 _TEMPORARY = _compiled_later(
     r"(?i:\..*|.*~|~.*|4913|index\.db.*|.*\.(?:sw[a-p]|tmp|temp|bak|part|icloud|crdownload|lock))"
 )
-_MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|\.\.|~|[^\x00-\x7f]", re.IGNORECASE)
+_MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|objects|\.\.|~|[^\x00-\x7f]", re.IGNORECASE)
 _PROGRAM = _compiled_later(
     rf"(?:^|/){_or_short(r'[.][^/]+', 'obsidi')}/"
     rf"(?:{_or_short('plugins|themes|snippets', 'snippe')}(?:/|$)"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
+import io
 import sqlite3
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -11,6 +13,7 @@ import pytest
 
 from vault_memory.core.notes.journal import Reply, Turn
 from vault_memory.core.notes.stray import is_stray
+from vault_memory.services.admin.backup import backup
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
@@ -49,4 +52,13 @@ def test_a_database_of_another_program_is_no_index(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "x.db")) as database:
         database.execute("CREATE TABLE notes (text)")
     data = (tmp_path / "x.db").read_bytes()
-    assert not is_stray(PurePosixPath("x.db"), lambda: data.split(b"\n"))
+    assert not is_stray(PurePosixPath("x.db"), lambda: io.BytesIO(data))
+
+
+def test_a_backup_is_known_wherever_it_lies(vault: Vault, tmp_path: Path) -> None:
+    record_turn(vault, "alice", "My zebra talk", "ok")
+    backup(vault, tmp_path / "b.tar.gz")
+    data = (tmp_path / "b.tar.gz").read_bytes()
+    assert is_stray(PurePosixPath("Backups/b.tar.gz"), lambda: io.BytesIO(data))
+    assert not is_stray(PurePosixPath("Backups/b.tar.gz"), lambda: [gzip.compress(b"notes")])
+    assert not is_stray(PurePosixPath("Backups/b.tar.gz"), lambda: [b"\x1f\x8b damaged, damaged, damaged"])

@@ -126,3 +126,10 @@ def test_the_reply_to_a_question_for_a_password_holds_one(message: str, reply: s
 def test_the_reply_to_another_question_stays(message: str, reply: str) -> None:
     redactor = Redactor()
     assert (redactor(message), redactor(reply)) == (message, reply)
+
+
+@pytest.mark.parametrize(
+    "text", ["パスワードは sakura1234 です", "WiFiのパスワードは「sakura1234」です", "비밀번호는 hello9876 입니다"]
+)
+def test_a_particle_may_stand_behind_the_word(text: str) -> None:
+    assert redact(text).counts == {"password": 1}

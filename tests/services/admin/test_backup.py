@@ -181,7 +181,7 @@ def test_one_user_s_files_alone_are_exported(kept: Vault, tmp_path: Path) -> Non
     left_out: list[str] = []
     count = export(kept, "alice", tmp_path / "out", on_left_out=left_out.append)
     (line,) = left_out
-    assert line.startswith("left out: memory/alice/bob/2026-01-29.jsonl: it holds turns of a conversation")
+    assert line.startswith("left out: memory/alice/bob/2026-01-29.jsonl: it is a conversation record")
     exported = sorted(p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file())
     assert count == len(exported) and {"USER.md", "conversations/2026-01-30.jsonl"} <= set(exported)
     assert not any("notes" in name or "bob" in name for name in exported)

@@ -167,12 +167,13 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     (
         "password",
         "pwd, pswd, passwrd, pass word, psk, identified by, mot de passe, passwort, kennwort, contraseña, mima, senha, "
-        "wachtwoord, lösenord, parola, hasło, kata sandi, mật khẩu, пароль, 비밀번호, パスワード, 暗証番号, "
+        "wachtwoord, lösenord, parola, hasło, kata sandi, mật khẩu, пароль, "
         "palavra-passe, adgangskode, passord, salasana, heslo, jelszó, lozinka, парола, κωδικός, รหัสผ่าน, पासवर्ड, "
         "şifre, şifresi, şifrem, şifreniz, parolası, parolam, סיסמה, הסיסמה, كلمة المرور, كلمة السر, رمز عبور",
         _EDGE,
         "",
     ),
+    ("password", "비밀번호, 비번, パスワード, 暗証番号", None, ""),
     ("password", "pass", _EDGE, "abefghilmopqrw"),
     ("password", "pw", _EDGE, "d"),
     ("pin", "pin", _PIN_EDGE, ""),
@@ -286,7 +287,7 @@ SIGN = lazily(
     rf"|es|è|é|est|ist|jest|это"
     rf"|(?:changed|set|updated|reset|rotated),? (?:it's|it is|to)|as(?! follows)"
     rf"|got)(?: as follows| the following|{_SET}{{0,3}})|as follows)(?::\s{{1,12}}|[ :]{{1,3}})"
-    rf"| ?{_HAN_GAP}(?:从 ?[!-~]{{1,24}} ?)?(?P<han>(?:就?是|设?为|系|叫"
+    rf"| ?{_HAN_GAP}(?:从 ?[!-~]{{1,24}} ?)?(?P<han>(?:就?是|设?为|系|叫|[はがを는은이가] ?"
     r"|(?:改|换|设|变|更新|重置|设[定置])[成为]|用的?|给你)了?|=>?|:)"
     r" ?:?[ \n]{0,4}"
     r"|(?P<call> ?\()(?=[\"'])|(?P<dash> --? )"

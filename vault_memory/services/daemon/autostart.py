@@ -70,4 +70,4 @@ def _supervisor(vault: Vault, platform: str) -> tuple[Supervisor, str]:
 
 
 def _command(vault: Vault) -> list[str]:
-    return [sys.executable, "-m", "vault_memory", "--vault", str(vault.root), "watch"]
+    return [sys.executable, "-P", "-m", "vault_memory", "--vault", str(vault.root), "watch"]

@@ -40,7 +40,7 @@ class Withheld:
     """A file that is kept out of commits, why in words, and what to do about it.
 
     `kind` is that of the secret in this line (1-based; 0: in the file's name), `conflict mark`, or (line 0) `private`
-    (a conversation record or an index out of its place; the first such file of a folder stands for all), `large`,
+    (a record, an index or a backup out of its place; the first such file of a folder stands for all), `large`,
     `misplaced`, `filter`, `skip-worktree` or `checkout`. `path` shows no secret that is in the name.
     """
 
@@ -142,7 +142,8 @@ def _strays(paths: Iterable[PurePosixPath]) -> Iterator[Withheld]:
     """One for each folder: a user's folder that is moved holds a record for each day of years."""
     for _, group in itertools.groupby(sorted(paths), key=lambda path: path.parent):
         first, *others = group
-        what = "turns of a conversation" if first.suffix.casefold() == ".jsonl" else "a search index"
+        is_record = first.suffix.casefold() == ".jsonl"
+        what = "turns of a conversation" if is_record else "a search index or a backup of a vault"
         why = f"it holds {what}, which is private"
         if others:
             why += f", and so do {len(others):,} more in its folder"

@@ -11,9 +11,10 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +49,26 @@ class SearchProcess:
     def _started(self) -> ProcessPoolExecutor:
         # Spawned, not forked: a fork would hold the locks that other threads of this process held in that moment.
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(1, context, _begin, (self._vault.root, self._vault.flags))
-        pool.submit(os.getpid)  # now, so that nobody's search waits for the start
+        with _safe_path():
+            pool = ProcessPoolExecutor(1, context, _begin, (self._vault.root, self._vault.flags))
+            pool.submit(os.getpid)  # it starts now, so that nobody's search waits for that
         return pool
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """A Python that is started here imports nothing from the current folder, which may be the vault: a remote or an
+    archive can have brought a `socket.py`."""
+    name = "PYTHONSAFEPATH"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 async def _run(pool: ProcessPoolExecutor, user_id: str, query: SearchQuery) -> SearchResult:

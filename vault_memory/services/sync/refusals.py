@@ -4,6 +4,7 @@ programs, files over an ignored one of the person's, and settings that cannot be
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -221,12 +222,12 @@ def refuse_private_commits(vault: Vault, head: str, theirs: str | None, remote: 
 
 
 def _is_stray(vault: Vault, path: PurePosixPath, blob: str) -> bool:
-    """Whether an object of git's is a conversation record or an index in another place. What turns write is not read,
-    since each commit has a version of that, and neither is what is too large."""
+    """Whether an object of git's is a conversation record, an index or a backup in another place. What turns write is
+    not read, since each commit has a version of that, and neither is what is too large."""
     if layout.is_written_by_turns(path):
         return False
     with contextlib.suppress(LargeObject):
-        return stray.is_stray(path, lambda: vault.history.stored(blob).read().split(b"\n"))
+        return stray.is_stray(path, lambda: io.BytesIO(vault.history.stored(blob).read()))
     return False
 
 
