@@ -19,7 +19,7 @@ from vault_memory.core.profile import LANGUAGE, Profile
 from vault_memory.core.ranking import Candidates, rank
 from vault_memory.core.text import script_of, script_of_last, tokens
 from vault_memory.errors import LargeObject, TooLarge
-from vault_memory.services.notes import newest_turns
+from vault_memory.services.notes import Skill, newest_turns
 from vault_memory.services.notes import skill as skill_named
 from vault_memory.services.profiles import profile_timezone
 from vault_memory.services.retrieval.search import MAX_QUERY_CHARS, Hit, SearchQuery, find_passages, refresh
@@ -109,7 +109,7 @@ def build_enhanced_prompt(
     vault: Vault,
     user_id: str,
     request: str,
-    skill: str | None = None,
+    skill: str | Skill | None = None,
     *,
     private: bool = True,
     budget: int | None = None,
@@ -230,9 +230,9 @@ class _Builder:
             text = stored.decode("utf-8", "replace").strip()
             self._sections.append(Section(name, tuple(reading.lines(escape(text)))))  # type: ignore[arg-type]
 
-    def add_skill(self, name: str) -> None:
+    def add_skill(self, skill: str | Skill) -> None:
         """How this kind of work is done here."""
-        found = skill_named(self._vault, name)
+        found = skill_named(self._vault, skill) if isinstance(skill, str) else skill
         self._sections.append(Section("active-skill", tuple(reading.lines(escape(found.content))), found.name))
 
     def build(self, budget: int) -> Prompt:
