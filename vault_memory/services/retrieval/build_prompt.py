@@ -23,7 +23,7 @@ from vault_memory.services.notes import Skill, newest_turns
 from vault_memory.services.notes import skill as skill_named
 from vault_memory.services.profiles import profile_timezone
 from vault_memory.services.retrieval.search import MAX_QUERY_CHARS, Hit, SearchQuery, find_passages, refresh
-from vault_memory.services.starter import shipped
+from vault_memory.services.starter import starter_texts
 from vault_memory.services.vault import Vault
 
 HISTORY_TURNS = 5
@@ -326,8 +326,7 @@ class _Builder:
 
     def _is_starters(self, source: str) -> bool:
         """Whether a page is unchanged from the starter vault: it describes the vault and is nobody's memory."""
-        written = files.read(shipped("vault") / source)
-        return written is not None and written == self._read(self._vault.path(layout.SHARED, source))
+        return self._read(self._vault.path(layout.SHARED, source)) in starter_texts(source)
 
     def _place(self, source: str, first: int, last: int, hit: Hit | None) -> str:
         lines = f"{first}-{last}" if last != first else str(first)
