@@ -36,6 +36,11 @@ def test_every_public_name_is_there_and_told() -> None:
         _ = vault_memory.nonsense  # type: ignore[attr-defined]
 
 
+def test_asyncio_has_every_function_of_a_vault() -> None:
+    functions = {name for name in vault_memory.__all__ if name.islower()} - {"aio", "create_vault"}
+    assert [name for name in functions if not hasattr(aio, name)] == []
+
+
 def test_importing_the_package_imports_nothing_of_it() -> None:
     script = "import sys, vault_memory; print([m for m in sys.modules if m.startswith('vault_memory.')])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)

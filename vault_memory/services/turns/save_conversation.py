@@ -30,7 +30,8 @@ MAX_TURNS = 8
 
 def save_conversation(vault: Vault, user_id: str, user_message: str, assistant_message: str) -> Recorded:
     """Keep a turn. If it was recorded within `RETRY_S`, with the beginning of the answer or all of it, the rest is
-    added in a line of its own, and nothing is learned anew. Else the turn is recorded, and learned from.
+    added in a line of its own, and nothing is learned anew: the same message and answer are the same turn then.
+    Else the turn is recorded, and learned from.
 
     Raises what `record_turn` raises.
     """
