@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 import vault_memory
-from vault_memory import FeedbackCollector, MemorySearchEngine, PreferenceExtractor, aio
-from vault_memory.errors import NotFound
+from vault_memory import FeedbackCollector, MemoryManager, MemorySearchEngine, PreferenceExtractor, Skill, aio
+from vault_memory.adapters.embedding import OfflineEmbedder
+from vault_memory.errors import InvalidId, NotAVault, NotFound
+from vault_memory.services.indexing import embed
 from vault_memory.services.vault import Vault
 
 PAGE = Path(__file__).parents[1] / "docs" / "integrate.md"
@@ -32,6 +34,11 @@ def test_every_public_name_is_there_and_told() -> None:
         assert name == "Vault" or f"`{name}" in page, name
     with pytest.raises(AttributeError):
         _ = vault_memory.nonsense  # type: ignore[attr-defined]
+
+
+def test_asyncio_has_every_function_of_a_vault() -> None:
+    functions = {name for name in vault_memory.__all__ if name.islower()} - {"aio", "create_vault"}
+    assert [name for name in functions if not hasattr(aio, name)] == []
 
 
 def test_importing_the_package_imports_nothing_of_it() -> None:
@@ -141,6 +148,17 @@ def test_the_objects_of_the_page(vault: Vault, capsys: pytest.CaptureFixture[str
     assert "八十度" in said and said.endswith("theme = dark\n")
 
 
+def test_the_designs_proxy_of_the_page(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/integrate.md, as pasted."""
+    monkeypatch.chdir(vault.root)
+    names: dict = {}
+    exec(next(block for block in python_of_the_page() if "save_conversation" in block), names)  # noqa: S102
+    names["after_the_answer"]("alice", "教我怎麼泡綠茶", "水" * 600, "rag-kb", 1)
+    assert [turn["assistant"] for turn in vault_memory.get_conversation_history("alice")] == ["水" * 600]
+    memory = (vault.root / "memory" / "alice" / "MEMORY.md").read_text(encoding="utf-8")
+    assert memory.count("## ") == 1 and "- 模組：rag-kb\n- 結果：失敗\n" in memory
+
+
 def test_the_asyncio_of_the_page(vault: Vault) -> None:
     """docs/integrate.md, as pasted."""
     asked: list[list[dict[str, str]]] = []
@@ -182,3 +200,115 @@ def test_async_calls_leave_the_loop_free(vault: Vault) -> None:
         assert "dark" in (await aio.build_enhanced_prompt(vault, "alice", "做一個按鈕")).text
 
     asyncio.run(work())
+
+
+def test_without_a_vault_the_one_around_is_taken(vault: Vault, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A2, A4, A8, A10: the folder, its parents, or the environment, as for the command line; named, it comes first."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NotAVault, match="vault-memory init"):
+        vault_memory.get_conversation_history("alice")
+    monkeypatch.setenv("VAULT_MEMORY_VAULT", str(vault.root))
+    vault_memory.record_turn("alice", "我喜歡暗色主題", "好的")
+    monkeypatch.delenv("VAULT_MEMORY_VAULT")
+    monkeypatch.chdir(vault.root / "context")
+    vault_memory.save_conversation("alice", "hello", "world")
+    vault_memory.set_preference("alice", key="design_style", value="minimal")
+    assert vault_memory.user_profile("alice").preferences["theme"] == "dark"
+    assert [hit.source[:14] for hit in vault_memory.search("alice", "hello world", top_k=1).hits] == ["conversations/"]
+    assert "主題偏好：dark" in vault_memory.build_enhanced_prompt(student_id="alice", prompt="做一個按鈕").text
+    assert "設計風格：minimal" in MemoryManager().build_enhanced_prompt("alice", "做一個按鈕")
+    assert MemorySearchEngine().search("alice", "hello")[0]["kind"] == "daily"
+    monkeypatch.chdir(tmp_path)
+    assert len(vault_memory.get_conversation_history(vault=vault, student_id="alice")) == 2
+    assert asyncio.run(aio.get_conversation_history(vault, "alice", 1))[0]["assistant"] == "world"
+
+
+def test_a_changed_setting_counts_for_a_vault_that_was_found(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(vault.root)
+    assert vault_memory.extract_and_update("alice", "hello", "world").source
+    settings = vault.root / "vault-memory.toml"
+    settings.write_text(settings.read_text(encoding="utf-8").replace("# off_record = []", 'off_record = ["alice"]'))
+    assert not vault_memory.extract_and_update("alice", "hello", "world").source
+
+
+def test_an_outside_name_is_its_user_in_every_call(vault: Vault) -> None:
+    """A15: `telegram:12345` is alice for functions and objects; other outside names are refused."""
+    vault.config.identities["telegram:12345"] = "alice"
+    name = "telegram:12345"
+    vault_memory.extract_and_update(vault, name, "我喜歡暗色主題", "好的")
+    vault_memory.save_conversation(vault, student_id=name, user_msg="hello", assistant_msg="world")
+    assert vault.user_ids() == ["alice"] and len(vault_memory.get_conversation_history(vault, name)) == 2
+    assert vault_memory.user_profile(vault, name).preferences["theme"] == "dark"
+    assert (
+        vault_memory.search(vault, name, "hello").hits
+        and "dark" in vault_memory.build_enhanced_prompt(vault, name, "做一個按鈕").text
+    )
+    for objects in (MemoryManager, MemorySearchEngine, FeedbackCollector, PreferenceExtractor):
+        own = objects(vault.root)
+        own.vault.config.identities[name] = "alice"
+        if isinstance(own, MemoryManager):
+            assert own.update_memory(name, "- 任務：hello\n- 結果：成功\n")
+        elif isinstance(own, MemorySearchEngine):
+            assert own.search(name, "hello") and own.index_student_memory(name).scope == "alice"
+        elif isinstance(own, FeedbackCollector):
+            own.record_adjustment(name, "改成亮色主題")
+        else:
+            assert own.extract_and_update(name, "hello", "again").user_id == "alice"
+    assert vault.user_ids() == ["alice"]
+    with pytest.raises(InvalidId, match=r"'telegram:9' is nobody here: map it to a user id under \[identities\]"):
+        vault_memory.record_turn(vault, "telegram:9", "hello")
+    vault.config.identities["alice"] = "bob"  # it may come from a remote
+    assert vault_memory.record_turn(vault, "alice", "hello").user_id == "alice"
+
+
+class Compute:
+    """A compute client with a model of its own: its vectors are those of hashed words, and it may be down."""
+
+    model = "own"
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.is_down = False
+
+    def embed(self, text: str) -> list[float]:
+        if self.is_down:
+            raise ConnectionError("no route to the machine")
+        self.texts.append(text)
+        return [float(x) for x in OfflineEmbedder().embed([text])[0]]
+
+
+def test_the_programs_own_client_computes_the_vectors(vault: Vault) -> None:
+    """A5, A7: what is indexed is embedded by the client, questions too; without it words answer, and the list says
+    so. Another program's vectors stay beside them."""
+    client = Compute()
+    engine = MemorySearchEngine(vault.root / "memory", compute_client=client)
+    vault_memory.record_turn(vault, "alice", "綠茶要用幾度的水？", "八十度。")
+    (vault.root / "memory" / "alice" / "own.md").write_text("The router's password: hunter2xyz9\n")
+    engine.index_student_memory("alice")
+    assert client.texts and not any("hunter2xyz9" in text for text in client.texts)
+    assert engine.vault.index("alice").spaces()["http:client:own"].pending == 0
+    hits = engine.search("alice", "綠茶的水溫")
+    assert client.texts[-1] == "綠茶的水溫" and hits[0]["explain"]["space"] == "http:client:own"
+    assert hits.degraded == [] and {(hit["source"], hit["line_range"]) for hit in hits}
+    while embed(vault, "alice"):  # as the daemon does, for the settings' own model
+        pass
+    assert vault.index("alice").spaces()["http:client:own"].pending == 0
+    client.is_down = True
+    (failed,) = engine.search("alice", "綠茶的茶葉").degraded
+    assert failed == "embedding: the compute client Compute failed: ConnectionError: no route to the machine"
+    (vault.root / "memory" / "alice" / "bird.md").write_text("The heron waits.\n")
+    assert engine.index_student_memory("alice").indexed == ("bird.md",)
+    found = engine.search("alice", "heron")
+    assert found[0]["source"] == "bird.md"
+    assert found.degraded and "http:client:own" in found.degraded[0]
+    asked = len(client.texts)
+    plain = MemorySearchEngine(vault.root, compute_client=client, embedding_provider="local")
+    assert plain.search("alice", "heron") and len(client.texts) == asked
+
+
+def test_a_skill_of_the_programs_own(vault: Vault) -> None:
+    """A10, A16: a skill is named, or given with its name and content."""
+    own = Skill("brewing", "Ask for the water first.")
+    text = MemoryManager(vault.root).build_enhanced_prompt("alice", "green tea?", own)
+    assert '<active-skill name="brewing">\nAsk for the water first.\n</active-skill>' in text
+    assert vault_memory.build_enhanced_prompt(vault, "alice", "green tea?", own).text == text

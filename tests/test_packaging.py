@@ -21,6 +21,8 @@ from vault_memory.services import starter
 target = pathlib.Path(sys.argv[1])
 (target / "hooks").mkdir(parents=True)
 starter.lay_out(target)
+(target.parent / "new-en").mkdir()
+starter.lay_out(target.parent / "new-en", locale="en")
 starter.install_hooks(target)
 print(starter.shipped("vault"))
 """
@@ -35,7 +37,7 @@ def run(*command: object, cwd: Path) -> str:
 def shipped_files() -> set[str]:
     return {
         f"{top}/{path.relative_to(ROOT / top).as_posix()}"
-        for top in ("vault", "hooks")
+        for top in ("vault", "hooks", "locales")
         for path in (ROOT / top).rglob("*")
         if path.is_file()
     }
@@ -87,7 +89,9 @@ def test_an_installed_copy_lays_out_a_vault(how: str, wheel: Path, tmp_path: Pat
 
     source, files = laid_out(python, tmp_path)
     assert source == (site / "vault_memory/shipped/vault" if how == "wheel" else ROOT / "vault")
-    assert files == shipped_files()
+    assert files == {name for name in shipped_files() if not name.startswith("locales/")}
+    english = (tmp_path / "new-en/Home.md").read_text(encoding="utf-8")
+    assert english == (ROOT / "locales/en/Home.md").read_text(encoding="utf-8")
     command = python.with_name("vault-memory")
     assert run(command, "--version", cwd=tmp_path) == "vault-memory, version 0.1.0"
     assert serves(command, tmp_path / "vault")

@@ -19,32 +19,42 @@ if TYPE_CHECKING:
     from vault_memory import aio
     from vault_memory.api import (
         FeedbackCollector,
+        MemoryManager,
         MemorySearchEngine,
         PreferenceExtractor,
+        backup_conversations_to_file,
         build_enhanced_prompt,
         extract_and_update,
         get_conversation_history,
+        record_turn,
+        save_conversation,
         search,
+        second_look,
+        set_preference,
+        user_profile,
     )
     from vault_memory.services.admin import create_vault
-    from vault_memory.services.profiles import set_preference, user_profile
-    from vault_memory.services.turns import record_turn, second_look
+    from vault_memory.services.notes import Skill
     from vault_memory.services.vault import Vault, open_vault
 
 __version__ = "0.1.0"
 
 __all__ = [
     "FeedbackCollector",
+    "MemoryManager",
     "MemorySearchEngine",
     "PreferenceExtractor",
+    "Skill",
     "Vault",
     "aio",
+    "backup_conversations_to_file",
     "build_enhanced_prompt",
     "create_vault",
     "extract_and_update",
     "get_conversation_history",
     "open_vault",
     "record_turn",
+    "save_conversation",
     "search",
     "second_look",
     "set_preference",
@@ -55,18 +65,22 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "FeedbackCollector": "api",
+        "MemoryManager": "api",
         "MemorySearchEngine": "api",
         "PreferenceExtractor": "api",
+        "Skill": "services.notes.skills",
         "Vault": "services.vault",
+        "backup_conversations_to_file": "api",
         "build_enhanced_prompt": "api",
         "create_vault": "services.admin.create_vault",
         "extract_and_update": "api",
         "get_conversation_history": "api",
         "open_vault": "services.vault",
-        "record_turn": "services.turns.record",
+        "record_turn": "api",
+        "save_conversation": "api",
         "search": "api",
-        "second_look": "services.turns.second_look",
-        "set_preference": "services.profiles.preferences",
-        "user_profile": "services.profiles.user_profile",
+        "second_look": "api",
+        "set_preference": "api",
+        "user_profile": "api",
     },
 )

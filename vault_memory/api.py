@@ -2,61 +2,143 @@
 
 A program calls `build_enhanced_prompt` before it asks a model, and `extract_and_update` after the response. What they
 write can be searched when they return. What they read is up to date: a running daemon updates the index, else they do
-themselves.
+themselves. Each function takes the vault first; without one it takes the vault that the command line would find. A user
+is named by their id or by an outside name from `[identities]`.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
+from vault_memory.adapters.embedding import ClientEmbedder, ComputeClient
 from vault_memory.core import layout
 from vault_memory.core.profile import Change
-from vault_memory.services.indexing import Report, reconcile
-from vault_memory.services.notes import newest_turns
+from vault_memory.errors import EndpointError
+from vault_memory.services import profiles, turns
+from vault_memory.services.indexing import Report, embed, reconcile
+from vault_memory.services.notes import Skill, newest_turns
 from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
 from vault_memory.services.retrieval import build_enhanced_prompt as build
 from vault_memory.services.retrieval import search as find
-from vault_memory.services.turns import Recorded, feedback, record_turn
+from vault_memory.services.turns import Recorded, feedback
 from vault_memory.services.vault import Vault, open_vault, vault_around
 
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
+
+class VaultOptional(Protocol[P, R_co]):
+    """A function that may be called without its vault."""
+
+    @overload
+    def __call__(self, vault: Vault, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+_found: dict[Path, Vault] = {}
+
+
+def _found_vault() -> Vault:
+    """The vault that the command line would find; the same one as before while its settings are the same, as its
+    indexes are open."""
+    vault = open_vault()
+    known = _found.get(vault.root)
+    if known is None or known.config != vault.config:
+        known = _found[vault.root] = vault
+    return known
+
+
+def _vault_optional(function: Callable[Concatenate[Vault, P], R]) -> VaultOptional[P, R]:
+    """The function, which also finds the vault and the id of the user whom its second argument names."""
+    user = list(inspect.signature(function).parameters)[1]
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> R:
+        vault, rest = (args[0], args[1:]) if args and isinstance(args[0], Vault) else (kwargs.pop("vault", None), args)
+        vault = vault or _found_vault()
+        if user in kwargs:
+            kwargs[user] = vault.user_of(kwargs[user])
+        elif rest:
+            rest = (vault.user_of(rest[0]), *rest[1:])
+        return function(vault, *rest, **kwargs)
+
+    return call
+
+
+@_vault_optional
 def extract_and_update(
     vault: Vault, student_id: str, user_msg: str, assistant_msg: str, skill_used: str | None = None
 ) -> Recorded:
     """Keep a turn and learn from it: the design's name for `record_turn`."""
-    return record_turn(vault, student_id, user_msg, assistant_msg, skill=skill_used)
+    return turns.record_turn(vault, student_id, user_msg, assistant_msg, skill=skill_used)
 
 
-def search(vault: Vault, user_id: str, query: str, top_k: int = 5, mode: Mode = "hybrid", **more: Any) -> SearchResult:
+@_vault_optional
+def search(
+    vault: Vault, /, user_id: str, query: str, top_k: int = 5, mode: Mode = "hybrid", **more: Any
+) -> SearchResult:
     """The passages that answer `query` best; `more`: other fields of `SearchQuery`. Raises `NotFound`, `UsageError`."""
     return find(vault, user_id, SearchQuery(query, top_k, mode, **more))
 
 
+@_vault_optional
 def build_enhanced_prompt(
     vault: Vault,
     student_id: str,
     prompt: str,
-    skill: str | None = None,
+    skill: str | Skill | None = None,
     *,
     private: bool = True,
     budget: int | None = None,
 ) -> Prompt:
-    """The prompt for a model, with the memory in it: `.text`, or chat `.messages`. Raises `InvalidId` or `NotFound`."""
+    """The prompt for a model, with the memory in it: `.text`, or chat `.messages`. `skill` is the name of one in the
+    vault, or one of your own. Raises `InvalidId` or `NotFound`."""
     return build(vault, student_id, prompt, skill, private=private, budget=budget)
 
 
+@_vault_optional
+def save_conversation(vault: Vault, student_id: str, user_msg: str, assistant_msg: str) -> Recorded:
+    """Keep a turn with its whole answer; one turn also where `extract_and_update` got the answer's beginning before."""
+    return turns.save_conversation(vault, student_id, user_msg, assistant_msg)
+
+
+@_vault_optional
 def get_conversation_history(vault: Vault, student_id: str, limit: int = 5) -> list[dict[str, str]]:
-    """The last turns, oldest first, in the design's form: {timestamp, user, assistant}; none for an unknown user."""
-    turns = [turn for _, turn in newest_turns(vault, student_id, limit)] if _knows(vault, student_id) else []
-    names = {"timestamp": "created_at", "user": "user_message", "assistant": "assistant_message"}
-    return [{name: str(turn.get(field) or "") for name, field in names.items()} for turn in reversed(turns)]
+    """The last turns, oldest first, in the design's form: {timestamp, user, assistant, backend}; none for an unknown
+    user."""
+    known = vault.is_user(layout.check_user_id(student_id))
+    found = [turn for _, turn in newest_turns(vault, student_id, limit)] if known else []
+    names = {"timestamp": "created_at", "user": "user_message", "assistant": "assistant_message", "backend": "backend"}
+    return [{name: str(turn.get(field) or "") for name, field in names.items()} for turn in reversed(found)]
+
+
+@_vault_optional
+def backup_conversations_to_file(vault: Vault, student_id: str) -> list[Path]:
+    """The files that hold the user's turns, oldest first. Nothing is left to be copied: a turn is in its file before
+    the call that keeps it returns. What could not be learned from a turn then is learned now."""
+    if not vault.is_user(layout.check_user_id(student_id)):
+        return []
+    turns.learn_waiting(vault, student_id)
+    return sorted(vault.path(student_id, layout.CONVERSATIONS_DIR).glob("*.jsonl"))
+
+
+record_turn = _vault_optional(turns.record_turn)
+second_look = _vault_optional(turns.second_look)
+user_profile = _vault_optional(profiles.user_profile)
+set_preference = _vault_optional(profiles.set_preference)
 
 
 class PreferenceExtractor:
-    """The design's extractor; `memory_dir` is the vault, or the `memory` folder in it."""
+    """The design's extractor; `memory_dir` is the vault, or the `memory` folder in it (None: the one that is found)."""
 
-    def __init__(self, memory_dir: str | Path) -> None:
+    def __init__(self, memory_dir: str | Path | None = None) -> None:
         self.vault = _vault_of(memory_dir)
 
     def extract_and_update(
@@ -66,30 +148,69 @@ class PreferenceExtractor:
         return extract_and_update(self.vault, student_id, user_msg, assistant_msg, skill_used)
 
 
+class Found(list[dict[str, Any]]):
+    """Hits, best first; `degraded` says in words what could not be used for them."""
+
+    def __init__(self, hits: Iterable[dict[str, Any]] = (), degraded: Iterable[str] = ()) -> None:
+        super().__init__(hits)
+        self.degraded = list(degraded)
+
+
 class MemorySearchEngine:
-    """The design's search engine. The embedder is a setting of the vault, the same for every program that uses it.
-    `compute_client` and `embedding_provider` are accepted because the design's call has them; they have no effect."""
+    """The design's search engine.
+
+    With a `compute_client`, and `compute` as `embedding_provider`, vectors come from `compute_client.embed(text)`;
+    where that fails, words and offline vectors answer. Else the embedder is the one in the vault's settings.
+    """
 
     def __init__(
-        self, memory_dir: str | Path, compute_client: object = None, embedding_provider: str = "compute"
+        self,
+        memory_dir: str | Path | None = None,
+        compute_client: ComputeClient | None = None,
+        embedding_provider: str = "compute",
     ) -> None:
-        self.vault = _vault_of(memory_dir)
+        is_asked = compute_client is not None and embedding_provider == "compute"
+        self.vault = _vault_of(memory_dir, compute_client if is_asked else None)
 
-    def search(self, student_id: str, query: str, top_k: int = 5, mode: Mode = "hybrid") -> list[dict[str, Any]]:
+    def search(self, student_id: str, query: str, top_k: int = 5, mode: Mode = "hybrid") -> Found:
         """Hits, best first: {content, source, score, line_range, kind, scope, explain}; none for an unknown user."""
-        if not _knows(self.vault, student_id):
-            return []
-        return [hit.as_dict() for hit in search(self.vault, student_id, query, top_k, mode).hits]
+        user_id = self.vault.user_of(student_id)
+        if not self.vault.is_user(user_id):
+            return Found()
+        result = search(self.vault, user_id, query, top_k, mode)
+        return Found((hit.as_dict() for hit in result.hits), result.degraded)
 
     def index_student_memory(self, student_id: str) -> Report:
-        """Update the index from the student's files; it may run in a thread of its own."""
-        return reconcile(self.vault, layout.check_user_id(student_id))
+        """Update the index from the student's files, with all vectors; it may run in a thread of its own. Where the
+        model cannot be asked, a search says so, and the next call goes on."""
+        user_id = self.vault.user_of(student_id)
+        report = reconcile(self.vault, user_id)
+        with suppress(EndpointError):
+            while embed(self.vault, user_id):
+                pass
+        return report
+
+
+class MemoryManager:
+    """The design's manager of MEMORY.md, which also builds the prompt as one text."""
+
+    def __init__(self, memory_dir: str | Path | None = None) -> None:
+        self.vault = _vault_of(memory_dir)
+
+    def update_memory(self, student_id: str, summary: str) -> bool:
+        """Keep the summary of a task in MEMORY.md, `- 任務：…`, `- 模組：…`, `- 結果：…`; whether that changed it.
+        The entry that a turn has made for the task only gets its result."""
+        return turns.update_memory(self.vault, self.vault.user_of(student_id), summary)
+
+    def build_enhanced_prompt(self, student_id: str, prompt: str, skill: str | Skill | None = None) -> str:
+        """The prompt for a model, with the memory in it."""
+        return build_enhanced_prompt(self.vault, student_id, prompt, skill).text
 
 
 class FeedbackCollector:
     """The design's collector of adjustments. An adjustment that is made three times becomes a strong preference."""
 
-    def __init__(self, memory_dir: str | Path) -> None:
+    def __init__(self, memory_dir: str | Path | None = None) -> None:
         self.vault = _vault_of(memory_dir)
 
     def classify_adjustment(self, text: str) -> str | None:
@@ -102,14 +223,13 @@ class FeedbackCollector:
 
     def record_adjustment(self, student_id: str, text: str, skill: str | None = None) -> list[Change]:
         """Record an adjustment and learn from it; return what it changed in the profile."""
-        return feedback.record_adjustment(self.vault, student_id, text, skill)
+        return feedback.record_adjustment(self.vault, self.vault.user_of(student_id), text, skill)
 
 
-def _vault_of(memory_dir: str | Path) -> Vault:
+def _vault_of(memory_dir: str | Path | None, client: ComputeClient | None = None) -> Vault:
+    embedder = ClientEmbedder(client) if client is not None else None
+    if memory_dir is None:
+        return open_vault(embedder=embedder) if embedder else _found_vault()
     folder = Path(memory_dir).expanduser().resolve()
     is_inside = folder.name == layout.MEMORY_DIR and vault_around(folder) == folder.parent
-    return open_vault(folder.parent if is_inside else folder)
-
-
-def _knows(vault: Vault, user_id: str) -> bool:
-    return vault.is_user(layout.check_user_id(user_id))
+    return open_vault(folder.parent if is_inside else folder, embedder=embedder)

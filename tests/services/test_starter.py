@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path, PurePosixPath
 
@@ -13,8 +14,12 @@ import yaml
 
 from vault_memory.config import Config, describe
 from vault_memory.core.layout import Place, place_of
+from vault_memory.core.text import simplify
 from vault_memory.errors import ForeignFile
-from vault_memory.services.starter import hooks, install_hooks, lay_out, shipped
+from vault_memory.services.admin import create_vault
+from vault_memory.services.retrieval import build_enhanced_prompt
+from vault_memory.services.starter import hooks, install_hooks, lay_out, shipped, starter_texts
+from vault_memory.services.vault import open_vault
 
 HOOKS = ["post-checkout", "post-merge", "post-rewrite", "pre-commit"]
 
@@ -139,8 +144,57 @@ class TestStarter:
         for path in starter.glob("*.base"):
             base = yaml.safe_load(path.read_text(encoding="utf-8"))
             assert base["filters"] and [view["type"] for view in base["views"]] == ["table", "table"]
-        skill = frontmatter.load(starter / "skills/coding-agent/SKILL.md")
-        assert skill["name"] == "coding-agent" and skill["description"]
+        for name in ("coding-agent", "web-deploy", "obsidian", "rag-kb", "github"):
+            skill = frontmatter.load(starter / f"skills/{name}/SKILL.md")
+            assert skill["name"] == name and skill["description"] and 100 < len(skill.content) < 600
+
+    def test_agents_names_only_what_exists(self) -> None:
+        """A11: the rule of repeated adjustments; each command and file that it names is there."""
+        for folder in (shipped("vault"), *shipped("locales").iterdir()):
+            text = (folder / "context/AGENTS.md").read_text(encoding="utf-8")
+            assert "memory_search" not in text and "vault-memory search --user" in text
+            assert {key for key, *_ in describe()} >= {"off_record"} and "`off_record`" in text
+        assert "重複的調整請求（同類型出現 2 次以上）" in (shipped("vault") / "context/AGENTS.md").read_text(
+            encoding="utf-8"
+        )
+
+    def test_every_page_is_there_in_each_language(self, tmp_path: Path) -> None:
+        """A11, A16: no Chinese in an English vault, one script in a Chinese one; all else is the same."""
+        pages = {}
+        for locale in ("", "en", "zh-CN"):
+            root = tmp_path / (locale or "zh-TW")
+            root.mkdir()
+            lay_out(root, locale=locale)
+            pages[locale] = {str(p.relative_to(root)): p.read_text("utf-8") for p in root.rglob("*") if p.is_file()}
+        assert pages[""].keys() == pages["en"].keys() == pages["zh-CN"].keys()
+        same = {
+            ".gitignore",
+            ".gitattributes",
+            "vault-memory.toml",
+            *(n for n in pages[""] if n.startswith(".obsidian/")),
+        }
+        for name, text in pages[""].items():
+            if name in same:
+                continue
+            assert not re.search(r"[\u4e00-\u9fff]", pages["en"][name]), name
+            assert pages["zh-CN"][name] == simplify(pages["zh-CN"][name]) != text, name
+            assert {text.encode(), pages["en"][name].encode(), pages["zh-CN"][name].encode()} == {*starter_texts(name)}
+            if name.endswith(".base"):
+                plain = [re.sub(r"(displayName|name): .*", "", pages[each][name]) for each in pages]
+                assert plain[0].split("\n")[1:] == plain[1].split("\n")[1:] == plain[2].split("\n")[1:]
+        assert 'locale = "en"\n' in pages["en"]["vault-memory.toml"]
+        assert starter_texts("nothing.md") == []
+
+    def test_a_vault_gets_back_what_it_lacks_in_its_language(self, tmp_path: Path) -> None:
+        """R-F: `init` again, without the option, in a vault whose settings name a locale."""
+        root = create_vault(tmp_path / "vault", locale="en").root
+        soul = root / "context/SOUL.md"
+        before = soul.read_text(encoding="utf-8")
+        soul.unlink()
+        assert create_vault(root).written == (PurePosixPath("context/SOUL.md"),)
+        assert soul.read_text(encoding="utf-8") == before and before.startswith("# SOUL: who I am\n")
+        prompt = build_enhanced_prompt(open_vault(root), "ann", "What is new?", "github").text
+        assert "Look at `git status`" in prompt and not re.search(r"[\u4e00-\u9fff]", prompt)
 
 
 class TestHooks:

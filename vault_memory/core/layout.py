@@ -229,10 +229,9 @@ def is_user_id(name: str) -> bool:
 
 
 def resolve_user(identities: Mapping[str, str], name: str) -> str:
-    """The user id of `name`: an outside name in the table `identities`, or a user id. Raises `InvalidId` for neither.
-
-    An outside name with a colon (`telegram:12345`) can never equal a user id, which has none.
-    """
+    """The user id of `name`: a name in the table `identities`, or a user id. Raises `InvalidId` for neither."""
+    if ":" in str(name) and name not in identities:
+        raise InvalidId(f"{name!r} is nobody here: map it to a user id under [identities] in {SETTINGS_FILE}")
     return check_user_id(identities.get(name, name))
 
 

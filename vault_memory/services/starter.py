@@ -1,11 +1,13 @@
 """The starter vault and the git hooks that ship with this package, and how they are put in place.
 
 An installed package holds both in `vault_memory/shipped/`; in a checkout or an editable install they are beside the
-package. Everything here can be run again at any time: a file of the person is never overwritten.
+package. So is `locales`, with the files of the starter in other languages than `zh-TW`. Everything here can be run
+again at any time: a file of the person is never overwritten.
 """
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shlex
@@ -48,7 +50,7 @@ _OWN_HOOK_SUFFIX = ".local"
 
 
 def shipped(name: str) -> Path:
-    """The shipped folder `vault` or `hooks`. Raises `NotFound` when the installation is incomplete."""
+    """The shipped folder `vault`, `hooks` or `locales`. Raises `NotFound` when the installation is incomplete."""
     package = Path(__file__).parent.parent
     for folder in (package / "shipped" / name, package.parent / name):
         if folder.is_dir():
@@ -56,16 +58,24 @@ def shipped(name: str) -> Path:
     raise NotFound(f"the folder {name!r} that ships with vault-memory is missing: install vault-memory again")
 
 
+def starter_texts(source: str) -> list[bytes]:
+    """A file of the starter vault in each of its languages; none for a file that is not in it."""
+    found = (
+        files.read(path) for path in (shipped("vault") / source, *shipped("locales").glob(f"*/{glob.escape(source)}"))
+    )
+    return [text for text in found if text is not None]
+
+
 def lay_out(root: Path, *, adopt: bool = False, ignored: Sequence[str] = (), locale: str = "") -> list[PurePosixPath]:
     """Copy the starter vault into the folder `root`; return the vault-relative paths written, sorted.
 
     An existing file stays as it is, except `.gitignore` and `.gitattributes`: they get our missing lines above the
     person's, so the person's lines still win. `adopt` is for a folder with notes in it: it gets only the settings, the
-    two context notes, and those rules for git that concern files of ours; `ignored` are more lines for `.gitignore`; a
-    new settings file names the `locale`, if there is one.
+    two context notes, and those rules for git that concern files of ours; `ignored` are more lines for `.gitignore`. A
+    new settings file names the `locale`, if there is one, and the files are in its language.
     """
     written = []
-    for source, before, content in _planned(root, adopt, ignored):
+    for source, before, content in _planned(root, adopt, ignored, locale):
         if before is None and source.name == layout.SETTINGS_FILE and locale:
             content = content.replace(_NO_LOCALE, f'locale = "{locale}"'.encode())
         if content != before:
@@ -89,9 +99,11 @@ def missing(
     return rules, tuple(new)
 
 
-def _planned(root: Path, adopt: bool, ignored: Sequence[str]) -> Iterator[tuple[PurePosixPath, bytes | None, bytes]]:
+def _planned(
+    root: Path, adopt: bool, ignored: Sequence[str], locale: str = ""
+) -> Iterator[tuple[PurePosixPath, bytes | None, bytes]]:
     """(path, its bytes or None, its bytes to be) of each file of the starter that concerns `root`, sorted."""
-    starter = shipped("vault")
+    starter, words = shipped("vault"), shipped("locales") / (locale or "zh-TW")
     for path in sorted(p for p in starter.rglob("*") if p.is_file()):
         source = PurePosixPath(path.relative_to(starter).as_posix())
         if adopt and source.as_posix() not in _ADOPTED_FILES:
@@ -102,7 +114,7 @@ def _planned(root: Path, adopt: bool, ignored: Sequence[str]) -> Iterator[tuple[
                 "leads to is no rule of yours: delete it, or put the file itself there"
             )
         before = files.read(files.contained(root, source))
-        content = path.read_bytes()
+        content = (words / source if (words / source).is_file() else path).read_bytes()
         if source.name in _GIT_RULES:
             more = [line.encode() for line in ignored] if source.name == ".gitignore" else []
             if before is not None or adopt:

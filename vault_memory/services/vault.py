@@ -250,6 +250,10 @@ class Vault:
         """Every scope of the vault: the shared one first, then the users."""
         return [layout.SHARED, *self.user_ids()]
 
+    def user_of(self, name: str) -> str:
+        """The id of a name from `identities`, or of an id; a user's id comes first: a remote may send the table."""
+        return name if self.is_user(name) else layout.resolve_user(self.config.identities, name)
+
     def known_user(self, user_id: str) -> str:
         """The id, if that is a user's. Raises `InvalidId` or `NotFound`."""
         if not self.is_user(layout.check_user_id(user_id)):
@@ -289,8 +293,7 @@ class Vault:
             raise InvalidId(f"{shown} would be in no commit, for the user id looks like a secret: choose another id")
 
     def refused_users(self) -> list[str]:
-        """A line about each id that was refused within a day, and still would be: a folder that a remote has sent may
-        be in the way of a user, whose turns are not kept."""
+        """A line about each id that was refused within a day, and still would be: its turns are not kept."""
         ids, since = _latest(self._refused().read()), self.now().timestamp() - REFUSED_FOR_S
         known = [user_id for user_id, when in ids.items() if when > since and layout.is_user_id(user_id)]
         return [self._refusal(user_id, twin) for user_id in known if (twin := self._twin(user_id))]
@@ -427,8 +430,7 @@ class Vault:
             yield
 
     def indexing(self, scope: str) -> threading.Lock:
-        """The lock for indexing some files of a scope: who has waited for it often finds them indexed already. A look
-        at all files does not take it: it may be long, and a turn must not wait for it."""
+        """The lock for indexing some files of a scope. A look at all files does not take it: a turn must not wait."""
         with self._index_lock:
             return self._indexing.setdefault(scope, threading.Lock())
 
@@ -437,9 +439,7 @@ class Vault:
         from vault_memory.adapters.index import SqliteIndex
 
         with self._index_lock:
-            path = self.index_path(
-                scope
-            )  # also checked for an open index, which opens its file again when that was replaced
+            path = self.index_path(scope)  # an open index is checked, too: its file may have been replaced
             within = self.root if scope and not self.config.index_dir else None  # no reader makes a user's folder
             index = self._indexes.pop(scope, None) or SqliteIndex(
                 path, self._trusted_above(path), self._refuse_tracked, within

@@ -56,7 +56,7 @@ def test_every_reader_joins_a_turn_with_its_replies(vault: Vault, tmp_path: Path
     assert prompt.count("infusion of leaves,") == 1, "in the history, and not once more among the memories"
     (record,) = Path(vault.path("alice", "conversations")).glob("*.jsonl")
     elsewhere = open_vault(vault.root, now=vault.now)
-    for fields in _turns(record, None):
+    for fields in _turns(vault, record, None):
         record_turn(elsewhere, **fields | {"user_id": "bob"})
     assert [turn["assistant_message"] for _, turn in newest_turns(vault, "bob", 20)][::-1] == told
 

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.adapters.embedding.base import HTTP, LOCAL, OFFLINE, Embedder, Vector
+    from vault_memory.adapters.embedding.base import CLIENT, HTTP, LOCAL, OFFLINE, Embedder, Vector
+    from vault_memory.adapters.embedding.client import ClientEmbedder, ComputeClient
     from vault_memory.adapters.embedding.http import Endpoint, HttpEmbedder, outgoing
     from vault_memory.adapters.embedding.local import LocalEmbedder
     from vault_memory.adapters.embedding.offline import OfflineEmbedder
     from vault_memory.adapters.embedding.space_settings import config_of_space, save_settings, settings_of
 
 __all__ = [
+    "CLIENT",
+    "ClientEmbedder",
+    "ComputeClient",
     "Embedder",
     "Endpoint",
     "HTTP",
@@ -33,6 +37,9 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "CLIENT": "base",
+        "ClientEmbedder": "client",
+        "ComputeClient": "client",
         "Embedder": "base",
         "Endpoint": "http",
         "HTTP": "base",

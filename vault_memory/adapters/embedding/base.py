@@ -15,6 +15,8 @@ Kind = Literal["document", "query", "probe"]
 OFFLINE, HTTP, LOCAL = "offline-", "http:", "local:"
 """With these begin the names of spaces that hold hashed words, vectors of a model behind endpoints, and vectors of one
 on this machine."""
+CLIENT = f"{HTTP}client:"
+"""With this begin the spaces of models that a program brings along: no other program can ask them."""
 
 
 def unit_vector(row: Iterable[float]) -> list[float]:

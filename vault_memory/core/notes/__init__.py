@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.notes import document, journal, merge, note, stray
+    from vault_memory.core.notes import document, journal, merge, note, stray, tasks
     from vault_memory.core.notes.document import Chunk, Document, Resume, Segment
     from vault_memory.core.notes.journal import Reply, Turn, parse_line
     from vault_memory.core.notes.line_merge import Clash, Side
@@ -32,6 +32,7 @@ __all__ = [
     "note",
     "parse_line",
     "stray",
+    "tasks",
 ]
 
 __getattr__ = lazy_exports(

@@ -25,9 +25,9 @@ MEMORY_REPLY_CHARS = 100
 _REQUEST = ("請求", "请求", "Request")
 _SKILL = ("模組", "模块", "Module")
 _LEARNED = ("萃取偏好", "提取偏好", "Preferences")
-_TASK = ("任務", "任务", "Task")
-_RESULT = ("結果", "结果", "Result")
-_OUTCOMES = {
+TASK = ("任務", "任务", "Task")
+RESULT = ("結果", "结果", "Result")
+OUTCOMES = {
     "ok": ("成功", "成功", "success"),
     "failed": ("失敗", "失败", "failure"),
     "unknown": ("完成", "完成", "done"),
@@ -81,7 +81,7 @@ class Reply:
     """What was said to a turn whose line is in the record already; the first three and `created_at` are the turn's.
 
     `exit_code` is 0 for a whole reply, 1 for one that broke off, and None while the model waits for a tool: more
-    follows.
+    follows. One that `continues` begins behind the last character of what is in the record.
     """
 
     conversation_id: str
@@ -90,6 +90,7 @@ class Reply:
     assistant_message: str
     completed_at: datetime
     exit_code: int | None = None
+    continues: bool = False
 
     def line(self) -> str:
         """The reply as one line of JSON, without a line end."""
@@ -101,8 +102,8 @@ class Reply:
             "completes": True,
             "completed_at": self.completed_at.isoformat(),
         }
-        if self.exit_code is not None:
-            row["exit_code"] = self.exit_code
+        extra = {"exit_code": self.exit_code, "continues": self.continues or None}
+        row |= {key: value for key, value in extra.items() if value is not None}
         return json.dumps(row, ensure_ascii=False)
 
 
@@ -125,9 +126,10 @@ def with_replies(row: Mapping[str, Any], replies: Sequence[tuple[int, Mapping[st
         return dict(row)
     rows = [row, *(reply for _, reply in replies)]
     kept = [each for each in rows[:-1] if not each.get("exit_code")] + rows[-1:]
-    texts = [str(each["assistant_message"]) for each in kept if each.get("assistant_message")]
+    said = [each for each in kept if each.get("assistant_message")]
+    texts = [("" if each.get("continues") else "\n\n") + str(each["assistant_message"]) for each in said]
     ended = {"exit_code": rows[-1].get("exit_code")} if "exit_code" in rows[-1] else {}
-    joined = "\n\n".join(texts) if texts else row.get("assistant_message")
+    joined = "".join(texts).removeprefix("\n\n") if texts else row.get("assistant_message")
     return {**row, "assistant_message": joined, **ended, "reply_lines": [number for number, _ in replies]}
 
 
@@ -158,16 +160,7 @@ def parse_line(line: str) -> dict[str, Any]:
     return row
 
 
-_TEXTS = (
-    "conversation_id",
-    "created_at",
-    "user_message",
-    "assistant_message",
-    "context",
-    "skill",
-    "backend",
-    "request",
-)
+_TEXT = ("conversation_id", "created_at", "user_message", "assistant_message", "context", "skill", "backend", "request")
 
 
 def row_of(line: bytes) -> dict[str, Any] | None:
@@ -181,7 +174,7 @@ def row_of(line: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     row.pop("reply_lines", None)
-    return row | {name: str(row[name]) for name in _TEXTS if not isinstance(row.get(name), (str, type(None)))}
+    return row | {name: str(row[name]) for name in _TEXT if not isinstance(row.get(name), (str, type(None)))}
 
 
 Row = tuple[int, dict[str, Any]]
@@ -298,7 +291,7 @@ def memory_entry(at: datetime, request: str, skill: str | None, exit_code: int |
     """One entry of MEMORY.md: what was asked, by which module it was done, how it ended."""
     outcome = "unknown" if exit_code is None else "ok" if exit_code == 0 else "failed"
     column = LOCALES.index(locale)
-    bullets = [(_TASK, _shortened(request)), (_SKILL, one_line(skill or "")), (_RESULT, _OUTCOMES[outcome][column])]
+    bullets = [(TASK, _shortened(request)), (_SKILL, one_line(skill or "")), (RESULT, OUTCOMES[outcome][column])]
     return _entry(f"{at:%Y-%m-%d %H:%M}", bullets, locale)
 
 

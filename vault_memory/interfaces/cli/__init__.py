@@ -75,6 +75,11 @@ class Context:
         """Open the vault. Settings given as options win over its settings file."""
         return open_vault(self.vault_path, **self.flags)
 
+    def open_for(self, name: str) -> tuple[Vault, str]:
+        """Open the vault; also the id of the user whom `--user` names, by that id or by a name from `identities`."""
+        vault = self.open()
+        return vault, vault.user_of(name)
+
 
 pass_context = click.make_pass_decorator(Context, ensure=True)
 

@@ -153,10 +153,11 @@ def token(context: Context, user_id: str | None, revoke: bool) -> None:
             raise UsageError("--revoke needs --user ID; to replace the vault's own token, delete .vault-memory/token")
         echo(own_token(vault.root))
     elif revoke:
+        user_id = vault.user_of(user_id)
         revoke_user_token(vault, user_id)
         echo(f"the token of {user_id} is revoked")
     else:
-        echo(new_user_token(vault, user_id))
+        echo(new_user_token(vault, vault.user_of(user_id)))
 
 
 def _secure_tokens(vault: Vault) -> None:

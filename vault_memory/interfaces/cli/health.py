@@ -22,7 +22,8 @@ def status(context: Context, user_id: str | None, as_json: bool) -> None:
     """Show what is indexed, pending and failed, whether a daemon runs, and git's state; exit code 1 when unhealthy."""
     from vault_memory.services.admin import status as vault_status
 
-    current = vault_status(context.open(), user_id)
+    vault = context.open()
+    current = vault_status(vault, None if user_id is None else vault.user_of(user_id))
     if as_json:
         print_json(asdict(current) | {"healthy": not current.unhealthy})
     else:

@@ -31,7 +31,7 @@ def history(context: Context, user_id: str, limit: int, as_json: bool, key: str 
     """
     from vault_memory.services.profiles import history as preference_history
 
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     entries = preference_history(vault, user_id, key, limit=limit)
     zone = vault.config.zone()
     if as_json:

@@ -33,7 +33,7 @@ pref.add_command(history)
 @pass_context
 def list_(context: Context, user_id: str, as_json: bool) -> None:
     """Show every preference that is set."""
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     found = profiles.list_preferences(vault, user_id)
     if as_json:
         print_json([{"key": p.key, "value": p.value, "suggested_default": p.strong} for p in found])
@@ -51,7 +51,7 @@ def list_(context: Context, user_id: str, as_json: bool) -> None:
 @pass_context
 def set_(context: Context, user_id: str, key: str, value: str) -> None:
     """Set KEY to VALUE, or add VALUE to a list. The change is committed under your name."""
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     _show(profiles.set_preference(vault, user_id, key, value))
 
 
@@ -62,7 +62,7 @@ def set_(context: Context, user_id: str, key: str, value: str) -> None:
 @pass_context
 def unset(context: Context, user_id: str, key: str, value: str | None) -> None:
     """Remove VALUE from KEY, or all its values."""
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     _show(profiles.unset_preference(vault, user_id, key, value))
 
 
@@ -73,7 +73,7 @@ def unset(context: Context, user_id: str, key: str, value: str | None) -> None:
 @pass_context
 def blame(context: Context, user_id: str, as_json: bool, key: str) -> None:
     """Show who set KEY, when, and the sentence it was learned from."""
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     found = profiles.blame(vault, user_id, key)
     zone = vault.config.zone()
     if as_json:
@@ -104,7 +104,7 @@ def explain(context: Context, user_id: str, as_json: bool, message: str, reply: 
 
     Each proposal has its chance, who made it and what weighed most. Nothing is recorded.
     """
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     found = turns.explain_message(vault, user_id, message, reply)
     if as_json:
         print_json(found)
@@ -132,7 +132,7 @@ def restore(context: Context, user_id: str, key: str, commit: str | None, date: 
     """
     if (commit is None) == (date is None):
         raise UsageError("give either --to COMMIT or --date YYYY-MM-DD")
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     if date is not None:
         try:
             moment = datetime.fromisoformat(date)
@@ -152,7 +152,7 @@ def restore(context: Context, user_id: str, key: str, commit: str | None, date: 
 @pass_context
 def suggestions(context: Context, user_id: str, as_json: bool) -> None:
     """Show what was heard and is in doubt: it is in no profile until it is heard again, or you accept it."""
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     found = profiles.list_suggestions(vault, user_id)
     if as_json:
         print_json([{"id": each.id} | asdict(each) for each in found])
@@ -172,7 +172,7 @@ def suggestions(context: Context, user_id: str, as_json: bool) -> None:
 @pass_context
 def accept(context: Context, user_id: str, names: tuple[str, ...]) -> None:
     """Write suggestions into the profile, under your name. ID is that of `pref suggestions`, or a key."""
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     for name in names:
         _show(profiles.accept_suggestion(vault, user_id, name))
 
@@ -183,7 +183,7 @@ def accept(context: Context, user_id: str, names: tuple[str, ...]) -> None:
 @pass_context
 def dismiss(context: Context, user_id: str, names: tuple[str, ...]) -> None:
     """Say no to suggestions for good. ID is that of `pref suggestions`, or a key."""
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     for name in names:
         echo(f"not {profiles.dismiss_suggestion(vault, user_id, name).summary()}")
 
@@ -193,7 +193,7 @@ def dismiss(context: Context, user_id: str, names: tuple[str, ...]) -> None:
 @pass_context
 def undo(context: Context, user_id: str) -> None:
     """Undo the last preference that the assistant learned."""
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     _show(profiles.undo(vault, user_id))
 
 

@@ -81,7 +81,7 @@ def search(
     from vault_memory.services.retrieval import SearchQuery
     from vault_memory.services.retrieval import search as find
 
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     days = since.date() if since else None, until.date() if until else None
     result = find(vault, user_id, SearchQuery(query, top_k, mode, scope, kinds, *days, tags))
     repeats = sum(len(hit.evidence.repeated_at) for hit in result.hits)
@@ -134,7 +134,7 @@ def reindex(context: Context, user_id: str | None) -> None:
     from vault_memory.services.indexing import rebuild
 
     vault = context.open()
-    scopes = [vault.known_user(user_id)] if user_id else vault.scopes()
+    scopes = [vault.known_user(vault.user_of(user_id))] if user_id else vault.scopes()
     for scope in scopes:
         report = rebuild(vault, scope)
         echo(f"{layout.label(scope)}: {plural(len(report.indexed), 'file')} indexed")
@@ -166,7 +166,7 @@ def prompt(
     """Build the prompt for the request TEXT."""
     from vault_memory.services.retrieval import build_enhanced_prompt
 
-    vault = context.open()
+    vault, user_id = context.open_for(user_id)
     built = build_enhanced_prompt(vault, user_id, text, skill, private=not group, budget=budget)
     if as_json:
         print_json(asdict(built))

@@ -54,6 +54,7 @@ def turn(
     fields of a conversation record: user_id, user_message, assistant_message, created_at, skill, exit_code.
     """
     vault = context.open()
+    user_id = None if user_id is None else vault.user_of(user_id)
     if file is not None:
         if message is not None or reply or skill or exit_code is not None:
             raise UsageError("--jsonl reads turns from a file: leave out --message, --reply, --skill and --exit-code")
@@ -98,7 +99,7 @@ def _show(recorded: Recorded) -> None:
 
 
 def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> None:
-    turns = list(_turns(file, user_id))
+    turns = list(_turns(vault, file, user_id))
     recorded = record_turns(vault, ({**fields, "record": record} for fields in turns))
     with click.progressbar(recorded, length=len(turns), label="turns", file=sys.stderr) as bar:
         learned, degraded = 0, dict.fromkeys(vault.config.waits())
@@ -115,7 +116,7 @@ def _time_of(text: str) -> datetime:
     return check_time(datetime.fromisoformat(text)).astimezone()
 
 
-def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
+def _turns(vault: Vault, file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
     """The turns of a file, as arguments of `record_turn`. One wrong line raises `UsageError`."""
     from vault_memory.core.notes import journal
 
@@ -153,6 +154,7 @@ def _turns(file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
                 raise UsageError(f"{name}:{number}: {key} must be {described}; nothing was recorded")
         if not fields["user_id"]:
             raise UsageError(f"{name}:{number} has no user_id: add it or give --user ID; nothing was recorded")
+        fields["user_id"] = vault.user_of(str(fields["user_id"]))
         if user_id and fields["user_id"] != user_id:
             raise UsageError(
                 f"{name}:{number} has the user_id {fields['user_id']!r}, and --user says {user_id!r}: leave out --user "

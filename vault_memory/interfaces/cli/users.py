@@ -52,5 +52,6 @@ def export(context: Context, user_id: str, folder: Path) -> None:
     """Copy one user's files, with conversations, into the new folder DIR."""
     from vault_memory.services.admin import export as copy
 
-    count = copy(context.open(), user_id, folder, on_left_out=lambda line: echo(line, err=True))
+    vault, user_id = context.open_for(user_id)
+    count = copy(vault, user_id, folder, on_left_out=lambda line: echo(line, err=True))
     echo(f"{plural(count, 'file')} copied to {folder}")

@@ -22,7 +22,6 @@ from fastapi.security import HTTPBearer
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vault_memory.core.layout import resolve_user
 from vault_memory.core.timing import TokenBucket
 from vault_memory.errors import Forbidden, InvalidId, Unauthenticated
 from vault_memory.interfaces.http import problem
@@ -305,14 +304,11 @@ async def own_user(
 
 def acting_for(vault: Vault, caller: Caller, name: str) -> str:
     """The user id of a user id or outside name, if the caller may act for it. Raises `Forbidden` or `InvalidId`, and
-    `Unauthenticated` when the caller's id has become another one since the token was checked.
-
-    A user who exists is nobody's outside name: the table may come from a remote.
-    """
+    `Unauthenticated` when the caller's id has become another one since the token was checked."""
     if caller.user_id is not None and vault.id_now(caller.user_id, caller.as_of)[0] != caller.user_id:
         raise Unauthenticated("this user has just got another id, which ends the token: `vault-memory token --user ID`")
     try:
-        user_id = name if vault.is_user(name) else resolve_user(vault.config.identities, name)
+        user_id = vault.user_of(name)
     except InvalidId:
         if caller.admin:
             raise

@@ -148,6 +148,8 @@ def _complete(root: Path, action: str, ignored: Sequence[str] = (), locale: str 
     for its new settings."""
     Repository(root).refuse_links()
     before = {path: files.read(root / path) for path in (PurePosixPath(".gitignore"), PurePosixPath(".gitattributes"))}
+    settings = root / layout.SETTINGS_FILE
+    locale = locale or (Config.load(settings, {}).locale if settings.is_file() else "")
     # An existing vault gets only what it needs: a person may have deleted the rest on purpose.
     written = starter.lay_out(root, adopt=bool(action), ignored=ignored, locale=locale)
     History.create(root)

@@ -18,7 +18,16 @@ import threading
 from collections.abc import Iterator, Mapping
 
 from vault_memory.adapters import child
-from vault_memory.adapters.embedding import HTTP, LOCAL, OFFLINE, Embedder, OfflineEmbedder, save_settings, settings_of
+from vault_memory.adapters.embedding import (
+    CLIENT,
+    HTTP,
+    LOCAL,
+    OFFLINE,
+    Embedder,
+    OfflineEmbedder,
+    save_settings,
+    settings_of,
+)
 from vault_memory.adapters.index import Index, Space
 from vault_memory.core import layout
 from vault_memory.errors import ConfigError, EndpointError
@@ -40,7 +49,7 @@ def answering(spaces: Mapping[str, Space], target: str) -> str:
         return target
     built = spaces.get(target, Space(0, 0, 1))
     former = max(
-        (name for name in spaces if name != target and not name.startswith(OFFLINE)),
+        (name for name in spaces if name != target and not name.startswith((OFFLINE, CLIENT))),
         key=lambda name: spaces[name].vectors,
         default=None,
     )
@@ -133,9 +142,9 @@ def build(vault: Vault, scope: str, limit: int = 256) -> int:
 
     Offline ones first, then the configured model's; when those are complete, spaces of other models are dropped, unless
     embedding settings wait for a yes. Beside a model behind endpoints those of a local one stay, and are completed: it
-    answers while the endpoints fail. A kill at any moment keeps what is computed. Raises `EndpointError` when the
-    model cannot be asked, and `ConfigError` in a process that was started before the model changed: two processes would
-    drop each other's vectors.
+    answers while the endpoints fail. What a program's own client has computed stays, too. A kill at any moment keeps
+    what is computed. Raises `EndpointError` when the model cannot be asked, and `ConfigError` in a process that was
+    started before the model changed: two processes would drop each other's vectors.
     """
     if vault.given_embedder is None and settings_of(vault.config) != settings_of(now := vault.settings_now()):
         changed = f"the embedding settings in {layout.SETTINGS_FILE} changed after this process started: restart it"
@@ -158,7 +167,10 @@ def build(vault: Vault, scope: str, limit: int = 256) -> int:
             raise
     if left := _embed_behind(vault, index, limit):
         return left
-    needed = {offline.space, target.space, *_behind(index, target.space)}
+    brought = {name for name in index.spaces() if name.startswith(CLIENT)}
+    if target.space.startswith(CLIENT):
+        return 0  # the other spaces are those of the settings
+    needed = {offline.space, target.space, *_behind(index, target.space), *brought}
     if index.spaces().keys() - needed and not vault.config.is_waiting("embedding"):
         index.keep_spaces(needed)
     return 0

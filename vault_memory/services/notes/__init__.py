@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from vault_memory.services.notes.file_history import file_blame, file_diff, file_log
     from vault_memory.services.notes.restore import restore_file
     from vault_memory.services.notes.save import save_note
-    from vault_memory.services.notes.skills import skill
+    from vault_memory.services.notes.skills import Skill, skill
 
 __all__ = [
+    "Skill",
     "daily_log",
     "daily_logs",
     "file_blame",
@@ -30,6 +31,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "Skill": "skills",
         "daily_log": "daily_logs",
         "daily_logs": "daily_logs",
         "file_blame": "file_history",

@@ -15,11 +15,11 @@ _FOLDER = layout.SKILLS_DIR
 
 @dataclass(frozen=True)
 class Skill:
-    """One skill; `source` is its path in the vault."""
+    """One skill; `source` is its path in the vault, "" for one that a program brings along."""
 
     name: str
     content: str
-    source: str
+    source: str = ""
 
 
 def skill(vault: Vault, name: str) -> Skill:

@@ -19,11 +19,11 @@ from vault_memory.core.profile import LANGUAGE, Profile
 from vault_memory.core.ranking import Candidates, rank
 from vault_memory.core.text import script_of, script_of_last, tokens
 from vault_memory.errors import LargeObject, TooLarge
-from vault_memory.services.notes import newest_turns
+from vault_memory.services.notes import Skill, newest_turns
 from vault_memory.services.notes import skill as skill_named
 from vault_memory.services.profiles import profile_timezone
 from vault_memory.services.retrieval.search import MAX_QUERY_CHARS, Hit, SearchQuery, find_passages, refresh
-from vault_memory.services.starter import shipped
+from vault_memory.services.starter import starter_texts
 from vault_memory.services.vault import Vault
 
 HISTORY_TURNS = 5
@@ -109,7 +109,7 @@ def build_enhanced_prompt(
     vault: Vault,
     user_id: str,
     request: str,
-    skill: str | None = None,
+    skill: str | Skill | None = None,
     *,
     private: bool = True,
     budget: int | None = None,
@@ -230,9 +230,9 @@ class _Builder:
             text = stored.decode("utf-8", "replace").strip()
             self._sections.append(Section(name, tuple(reading.lines(escape(text)))))  # type: ignore[arg-type]
 
-    def add_skill(self, name: str) -> None:
+    def add_skill(self, skill: str | Skill) -> None:
         """How this kind of work is done here."""
-        found = skill_named(self._vault, name)
+        found = skill_named(self._vault, skill) if isinstance(skill, str) else skill
         self._sections.append(Section("active-skill", tuple(reading.lines(escape(found.content))), found.name))
 
     def build(self, budget: int) -> Prompt:
@@ -326,8 +326,7 @@ class _Builder:
 
     def _is_starters(self, source: str) -> bool:
         """Whether a page is unchanged from the starter vault: it describes the vault and is nobody's memory."""
-        written = files.read(shipped("vault") / source)
-        return written is not None and written == self._read(self._vault.path(layout.SHARED, source))
+        return self._read(self._vault.path(layout.SHARED, source)) in starter_texts(source)
 
     def _place(self, source: str, first: int, last: int, hit: Hit | None) -> str:
         lines = f"{first}-{last}" if last != first else str(first)

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
         turns_waiting,
     )
     from vault_memory.services.turns.redactions import redactions, rename_redactions
+    from vault_memory.services.turns.save_conversation import save_conversation
     from vault_memory.services.turns.second_look import Tally, second_look, tally
     from vault_memory.services.turns.second_looks import SecondLooks
+    from vault_memory.services.turns.update_memory import update_memory
 
 __all__ = [
     "RETRY_S",
@@ -40,9 +42,11 @@ __all__ = [
     "record_turns",
     "redactions",
     "rename_redactions",
+    "save_conversation",
     "second_look",
     "tally",
     "turns_waiting",
+    "update_memory",
 ]
 
 __getattr__ = lazy_exports(
@@ -61,8 +65,10 @@ __getattr__ = lazy_exports(
         "record_turns": "record",
         "redactions": "redactions",
         "rename_redactions": "redactions",
+        "save_conversation": "save_conversation",
         "second_look": "second_look",
         "tally": "second_look",
         "turns_waiting": "record",
+        "update_memory": "update_memory",
     },
 )
