@@ -6,7 +6,6 @@ that the settings name, or `Backups/vault.tar.gz`. They hold what the originals 
 
 from __future__ import annotations
 
-import io
 import re
 import zlib
 from collections.abc import Callable, Iterable
@@ -43,7 +42,7 @@ def is_stray(path: PurePosixPath, pieces: Pieces) -> bool:
 
 def becomes_stray(path: PurePosixPath, before: bytes | None, after: bytes | None) -> bool:
     """Whether an edit makes a file such a one. What a person has committed as it is was their own decision."""
-    was, is_now = (is_stray(path, partial(io.BytesIO, content or b"")) for content in (before, after))
+    was, is_now = (is_stray(path, partial((content or b"").splitlines, keepends=True)) for content in (before, after))
     return is_now and not was
 
 

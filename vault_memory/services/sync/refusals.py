@@ -4,7 +4,6 @@ programs, files over an ignored one of the person's, and settings that cannot be
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -227,7 +226,7 @@ def _is_stray(vault: Vault, path: PurePosixPath, blob: str) -> bool:
     if layout.is_written_by_turns(path):
         return False
     with contextlib.suppress(LargeObject):
-        return stray.is_stray(path, lambda: io.BytesIO(vault.history.stored(blob).read()))
+        return stray.is_stray(path, lambda: vault.history.stored(blob).read().splitlines(keepends=True))
     return False
 
 
