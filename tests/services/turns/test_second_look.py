@@ -21,7 +21,7 @@ from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
 
-BRIGHT = "這畫面亮到可以當手電筒"
+BRIGHT = "開這頁像開冰箱，整個房間都亮了"
 
 
 @pytest.fixture
