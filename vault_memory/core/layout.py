@@ -77,6 +77,11 @@ _PROGRAM = _compiled_later(
     rf"|{_or_short('community-plugins', 'commun')}[.]jso[^/]*$)"
 )
 
+_FOR_PROGRAMS = _compiled_later(
+    r"(?:^|/)\.(?!(?:git)?(?:ignore|attributes|modules|keep)$|obsidian(?:/|$))[^/]"
+    r"|(?:^|/)(?:site|user)customize\.py$|logseq/custom\.js$"
+)
+
 
 def _folded(glob: str) -> str:
     return re.escape(glob.casefold()).replace(r"\*", "[^/]*")
@@ -125,6 +130,13 @@ def is_program(path: PurePosixPath) -> bool:
     """Whether Obsidian runs this file or is told by it what to run: plugins, themes and snippets in its hidden folder,
     and the list of enabled plugins. Such a file travels between machines only when a person asks for it."""
     return _PROGRAM().search(_as_stored(path)) is not None
+
+
+def is_for_programs(path: PurePosixPath) -> bool:
+    """Whether Obsidian or another program runs this file, or does what it says: hidden files and folders (`.vscode`,
+    `.claude`, `.envrc`, `.lfsconfig`, hooks in `.githooks`) but git's rules and Obsidian's own settings, and scripts
+    that are run for their name. One that a remote sends is put on the disk only when a person asks for it."""
+    return is_program(path) or _FOR_PROGRAMS().search(_as_stored(path)) is not None
 
 
 def is_misplaced(path: PurePosixPath) -> bool:

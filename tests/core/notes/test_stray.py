@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import json
 import sqlite3
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -28,6 +29,8 @@ REPLY = Reply("c", "alice", "2026-01-30T14:05:00", "Green.", datetime(2026, 1, 3
         ("talks.JSONL", f'{{"conversation_id": "c", "us\n{TURN}\n', True),  # its first line was cut by a kill
         ("talks.jsonl", REPLY, True),
         ("talks.jsonl", '{"timestamp": "2026-01-30T14:05", "user": "tea?", "assistant": "Green."}', True),
+        ("pretty.jsonl", json.dumps(json.loads(TURN), indent=2), True),  # as `jq .` writes it
+        ("all.json", f"[{TURN}]", True),
         ("saved/.jsonl", f"\ufeff{TURN}\n", True),  # some editors save with a byte order mark
         ("memory/alice/conversations/2026-01-30.jsonl", TURN, False),  # private by its place
         ("notes/format.md", TURN, False),

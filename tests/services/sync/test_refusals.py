@@ -111,6 +111,21 @@ def test_what_a_person_committed_by_force_is_not_sent_and_the_next_step_works(on
     )
 
 
+def test_what_other_programs_obey_is_put_on_the_disk_when_a_person_asks(one: Machine, remote: Machine) -> None:
+    """An editor runs a task as a folder is opened, an assistant a hook, git a hook in a folder that is tracked, and
+    git-lfs sends files to the address in `.lfsconfig`: all of them arrived without a word."""
+    files = (".vscode/tasks.json", ".claude/settings.json", ".githooks/post-commit", ".lfsconfig", "sitecustomize.py")
+    push(remote, **dict.fromkeys(files, "x\n"), **{"note.md": "# a note\n", ".obsidian/app.json": "{}\n"})
+    (line,) = one.sync().notes
+    assert "5 files" in line and ".claude" in line and "--plugins" in line
+    assert one.read("note.md") and one.read(".obsidian/app.json")
+    assert not any((one.root / name).exists() for name in files)
+    one.assert_clean()
+    assert sync(one.vault, plugins=True).notes == ()
+    assert all((one.root / name).exists() for name in files)
+    one.assert_clean()
+
+
 def test_an_index_is_private_in_every_place(one: Machine, hub: Path) -> None:
     """A copy that a sync program or a person makes, and one in a folder of the vault that the settings name."""
     state = one.root / ".vault-memory copy" / "injected" / "alice"
@@ -204,9 +219,9 @@ def test_a_file_that_goes_through_a_filter_is_merged_by_the_person(remote: Machi
 def test_an_ignored_file_here_is_not_overwritten_and_not_sent(remote: Machine, one: Machine) -> None:
     one.write(".git/info/exclude", "secret.env\n")
     one.write("secret.env", "mine\n")
-    push(remote, **{"secret.env": "theirs\n", ".DS_Store": "x"})
+    push(remote, **{"secret.env": "theirs\n", "Thumbs.db": "x"})
     (line,) = one.sync().notes
-    assert "secret.env" in line and one.read("secret.env") == "mine\n" and one.read(".DS_Store") == "x"
+    assert "secret.env" in line and one.read("secret.env") == "mine\n" and one.read("Thumbs.db") == "x"
     commit_person_edits(one.vault, None, [PurePosixPath("secret.env")])
     commit_person_edits(one.vault, None)
     one.sync()

@@ -19,6 +19,7 @@ Pieces = Callable[[], Iterable[bytes]]
 """The lines of a file with their ends, long ones in pieces; it is read no further than needed."""
 _MAY_BE_OURS = re.compile(r"db|sqlite|gz|^[^.]*$", re.IGNORECASE)
 """Names of other files are not read: a vault may have gigabytes of pictures."""
+_FIELDS = (b'"conversation_id"', b'"user_message"', b'"assistant_message"')
 _DATABASE, _JOURNALS = b"SQLite format 3\0", (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 _NAME = b"chunks_identity"
 """Every index has one of this name; what a database holds by name stands at its beginning."""
@@ -35,9 +36,19 @@ def is_stray(path: PurePosixPath, pieces: Pieces) -> bool:
     by its name for the others."""
     if layout.is_private(path):
         return False
-    if path.name.casefold().endswith(".jsonl"):
-        return any(map(is_turn, pieces()))
+    if path.name.casefold().endswith((".jsonl", ".json")):
+        return _is_record(pieces)
     return _MAY_BE_OURS.search(path.name) is not None and not layout.is_text_kind(path) and _is_ours(pieces)
+
+
+def _is_record(pieces: Pieces) -> bool:
+    """Whether a file holds turns: one on a line, or its fields anywhere, as `jq .` writes them."""
+    fields = set(_FIELDS)
+    for piece in pieces():
+        fields -= {field for field in fields if field in piece}
+        if not fields or is_turn(piece):
+            return True
+    return False
 
 
 def becomes_stray(path: PurePosixPath, before: bytes | None, after: bytes | None) -> bool:

@@ -78,7 +78,9 @@ def _restore_file(context: Context, text: str, when: str) -> None:
 @click.command()
 @click.argument("remote", required=False, default="")
 @click.option(
-    "--plugins", is_flag=True, help="Exchange Obsidian's plugins, themes and snippets, too: they are programs."
+    "--plugins",
+    is_flag=True,
+    help="Exchange Obsidian's plugins, themes and snippets, too, and take hidden files: programs run them.",
 )
 @click.option(
     "--take-out-private",

@@ -1,4 +1,5 @@
-"""Obsidian's plugins, themes and snippets, which are programs: they travel only when a person asks for it."""
+"""Obsidian's plugins, themes and snippets, which are programs: they travel only when a person asks for it. Hidden files
+for other programs are sent, and put on the disk only then."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def take_programs(vault: Vault) -> list[str]:
     history = vault.history
     notes = []
     with locked(vault, None):
-        programs = list(filter(layout.is_program, history.working_tree.tracked()))
+        programs = list(filter(layout.is_for_programs, history.working_tree.tracked()))
         left_out = sorted(history.working_tree.left_out(programs))
         holdable = [path for path in left_out if files.can_write(history.root, path)]
         taken = [path for path in holdable if history.blob(path) is not None]  # a link stays where it is

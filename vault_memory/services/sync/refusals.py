@@ -29,7 +29,10 @@ _MISPLACED_NOTE = (
     "taken in; this merge takes them out of the remote's files, not out of its history, and what stands here stays: "
     "give them another name where they were written"
 )
-_PROGRAM_NOTE = "run by Obsidian, so they stay in git and are not put on disk: `vault-memory sync --plugins` takes them"
+_PROGRAM_NOTE = (
+    "run or obeyed by other programs (Obsidian's plugins, hidden files), so they stay in git and are not put on disk: "
+    "`vault-memory sync --plugins` takes them"
+)
 _LARGE_NOTE = (
     f"larger than {files.MAX_FILE_BYTES // 10**6} MB, so they stay in git and are not put on disk: `git update-index "
     "--no-skip-worktree FILE`, then `git checkout HEAD -- FILE` puts one there"
@@ -104,7 +107,7 @@ def refusals(
         if not _is_followed(vault, path)
     }
     unfit = {each.path for each in open_to_all if not files.can_write(history.root, each.path)}
-    run = {each.path for each in open_to_all if layout.is_program(each.path) and not programs} - unfit
+    run = {each.path for each in open_to_all if layout.is_for_programs(each.path) and not programs} - unfit
     large = {
         each.path
         for each in open_to_all
