@@ -44,7 +44,7 @@ TURNS = [
         f"我{PRIVATE['money']}，住在台北市{PRIVATE['address']}，生日是{PRIVATE['birthday']}，電話 {PRIVATE['phone']}",
         "知道了。",
     ),
-    (f"記住我{PRIVATE['money']}所以用免費的工具，以後都回答得簡短一點，因為我有{PRIVATE['health']}", "好"),
+    (f"記住我{PRIVATE['money']}所以用免費的工具。我有{PRIVATE['health']}。以後回答都簡短一點", "好"),
 ]
 
 

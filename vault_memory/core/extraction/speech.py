@@ -83,6 +83,8 @@ _FENCE = lazily(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _INLINE = lazily(r"`[^`\n]{1,200}`")
 _INLINE_NAME = lazily(r"`(?!(?:dark|light)`)([a-z][a-z0-9.+#]{0,14})`")
 """A word in back-ticks is speech, often the name of a technology; a value of a setting is not."""
+_TRAILER = lazily(r"[ \t]*vault-[a-z]{1,20} ?:")
+"""As in our own commits: nobody says it."""
 _CODE = (
     r"{words.speech.code}.*[(){};=<>:/\"'.*\-]",
     r"\[?{words.speech.logs}|file \"|at [\w.$]+\(|[\w.]*(?:error|exception|warning) ?:|\[?[\d\-/ t]*\d\d:\d\d:\d\d",
@@ -121,6 +123,8 @@ def _blank_code(speech: str, lexicon: Lexicon) -> str:
 
 def _is_code(line: str, lexicon: Lexicon) -> bool:
     """Whether a line looks like code and not like a sentence that only begins or ends as code does."""
+    if _TRAILER.match(line):
+        return True
     if not any(lexicon.shape(shape).match(line) for shape in _CODE):
         return False
     if _COMMENT.match(line):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import PurePosixPath
 
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.notes.journal import is_turn
 
 Pieces = Callable[[], Iterable[bytes]]
@@ -53,7 +53,9 @@ def _is_record(pieces: Pieces) -> bool:
 
 def becomes_stray(path: PurePosixPath, before: bytes | None, after: bytes | None) -> bool:
     """Whether an edit makes a file such a one. What a person has committed as it is was their own decision."""
-    was, is_now = (is_stray(path, partial((content or b"").splitlines, keepends=True)) for content in (before, after))
+    was, is_now = (
+        is_stray(path, partial(reading.lines, content or b"", keep_ends=True)) for content in (before, after)
+    )
     return is_now and not was
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from vault_memory.core import reading
 from vault_memory.core.notes import journal
 from vault_memory.core.profile import LOCALES
 from vault_memory.core.text import one_line
@@ -36,7 +37,7 @@ def with_task(text: str, at: datetime, lines: list[str]) -> str:
     """MEMORY.md with a task whose summary has these `bullets`: a new entry, or the outcome in the one it has."""
     request, outcome = _value(lines, journal.TASK), _value(lines, journal.RESULT)
     for entry in reversed(list(_ENTRY.finditer(text))) if request else []:
-        found = entry[2].splitlines()
+        found = reading.lines(entry[2])
         if not _is_same(_value(found, journal.TASK), request) or not _is_new(entry[1], at):
             continue
         label, ended = next(((label, end) for label, end in _OPEN if f"- {label}{end}" in found), ("", ""))

@@ -229,7 +229,7 @@ def _is_stray(vault: Vault, path: PurePosixPath, blob: str) -> bool:
     if layout.is_written_by_turns(path):
         return False
     with contextlib.suppress(LargeObject):
-        return stray.is_stray(path, lambda: vault.history.stored(blob).read().splitlines(keepends=True))
+        return stray.is_stray(path, lambda: reading.lines(vault.history.stored(blob).read(), keep_ends=True))
     return False
 
 
