@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ from vault_memory.core.notes import note
 from vault_memory.core.profile.profile import Profile
 from vault_memory.errors import Changed, VaultMemoryError
 from vault_memory.services.admin import to_trust, trust
-from vault_memory.services.admin.access import new_user_token
+from vault_memory.services.admin.access import new_user_token, own_token
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import status
 from vault_memory.services.indexing.reconcile import reconcile
@@ -230,6 +231,30 @@ def test_what_is_derived_is_in_no_commit_whatever_gitignore_says(vault: Vault) -
     assert vault.history.blob(NOTE) is not None
     for path in (".vault-memory/token", ".vault-memory/tokens/alice", "memory/alice/index.db"):
         assert (vault.root / path).exists() and vault.history.blob(PurePosixPath(path)) is None
+
+
+def test_what_is_private_is_not_committed_in_an_archive_or_a_copy(vault: Vault, tmp_path: Path) -> None:
+    """A person's own `memory.zip` and a copy of the state were committed, and sent with conversations and tokens."""
+    own_token(vault.root)
+    record_turn(vault, "alice", "My zebra talk", "ok")
+    for kind in ("zip", "tar", "gztar", "xztar"):
+        shutil.make_archive(str(tmp_path / "memory"), kind, vault.root, "memory")
+    (vault.root / "Backups").mkdir()
+    for path in tmp_path.glob("memory.*"):
+        shutil.copy(path, vault.root / "Backups")
+    shutil.copytree(vault.root / ".vault-memory", vault.root / "state-backup")
+    (vault.root / "papers.7z").write_bytes(b"7z\xbc\xaf\x27\x1c\0\4 papers")
+    save(vault, NOTE, "# 想法\n")
+    assert commit_person_edits(vault, None) == 1
+    archives, papers = withheld(vault)
+    assert archives.kind == "private" and "3 more in its folder" in archives.why
+    assert papers.kind == "opaque" and "git add papers.7z" in papers.next_step
+    git(vault, "add", "papers.7z")
+    git(vault, "commit", "--quiet", "--message", "papers")
+    assert withheld(vault) == (archives,)
+    assert not {"Backups", "state-backup"} & set(
+        git(vault, "log", "--format=", "--name-only").replace("/", "\n").split()
+    )
 
 
 def test_one_staged_file_waits_alone(vault: Vault) -> None:

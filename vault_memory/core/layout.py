@@ -57,9 +57,10 @@ def _compiled_later(pattern: str) -> Callable[[], re.Pattern[str]]:
 _GIT, _STATE = _or_short(r"\.git", "git"), _or_short(r"(?:[^/]* )?\.vault-memory[^/]*", "vault-")
 _INDEX = _or_short(r"index\.db", "index") + "[^/]*"
 _COPY_OF_STATE = (
-    r"[^/]*vault-memory[^/]*/(?:.+/)?(?:injected/[^/]+/.*\.json|(?:tokens|redactions)/[^/]+|logs/(?:proxy|daemon)\.jsonl"
-    r"|(?:machine|request-key|withheld)\.json|token)"
+    r"[^/]*vault-memory[^/]*/(?:.+/)?(?:(?:tokens|redactions)/[^/]+|(?:machine|request-key|withheld)\.json|token)"
+    r"|injected/[^/]+/[0-9a-f]{32}\.json|logs/(?:proxy|daemon)\.jsonl"
 )
+"""Names that other programs may have too count only in a folder that is named after the state's."""
 _GITS_OBJECTS = r"objects/(?:[0-9a-f]{2}/[0-9a-f]{38}|pack/pack-[0-9a-f]{40}\.[a-z]+)"
 """Of a repository whose folder has any name: `.git.bak`, `mirror.git`. They hold what was ever committed there."""
 _CONVERSATIONS = r"memory/[^/]+/(?:archive/)?" + _or_short("conversations", "conver")
@@ -70,7 +71,7 @@ _STATE_OR_INDEX = _compiled_later(rf"(?:^|/)(?:{_STATE}(?:/|$)|{_INDEX}$)")
 _TEMPORARY = _compiled_later(
     r"(?i:\..*|.*~|~.*|4913|index\.db.*|.*\.(?:sw[a-p]|tmp|temp|bak|part|icloud|crdownload|lock))"
 )
-_MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|objects|\.\.|~|[^\x00-\x7f]", re.IGNORECASE)
+_MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|objects|injected|logs|\.\.|~|[^\x00-\x7f]", re.IGNORECASE)
 _PROGRAM = _compiled_later(
     rf"(?:^|/){_or_short(r'[.][^/]+', 'obsidi')}/"
     rf"(?:{_or_short('plugins|themes|snippets', 'snippe')}(?:/|$)"
@@ -79,7 +80,7 @@ _PROGRAM = _compiled_later(
 
 _FOR_PROGRAMS = _compiled_later(
     r"(?:^|/)\.(?!(?:git)?(?:ignore|attributes|modules|keep)$|obsidian(?:/|$))[^/]"
-    r"|(?:^|/)(?:site|user)customize\.py$|logseq/custom\.js$"
+    r"|(?:^|/)(?:(?:site|user)customize\.py|pyvenv\.cfg|[^/]*\.pth)$|logseq/custom\.js$"
 )
 
 
@@ -96,6 +97,7 @@ _OWN_FOLDERS = (MEMORY_DIR, SKILLS_DIR, SOUL.parts[0])
 _NO_VAULT = _compiled_later(rf"(?:{'|'.join(_OWN_FOLDERS)})/(?:.*/)?{_or_short('vault-memory', 'vault-')}\.toml?")
 _FOLDERS_OF_HOME = "|".join(glob.partition("/")[0] for glob, _ in KIND_OF_PATH if "/" in glob)
 _IS_A_FOLDER = _compiled_later(rf"memory/{_USER_ID.pattern}(?<!\.md)|{_HOME}(?:{_FOLDERS_OF_HOME})|{_HOME}archive")
+_DAY_OF_TURNS = _compiled_later(r"\d{4}-\d{2}(?:-\d{2})?\.jsonl(?:\.gz)?")
 _UPWARDS = re.compile(r"(?:^|/)\.\.[. ]*(?:/|$)")
 # What a disk may ignore in a name: case; on macOS some invisible characters; on Windows dots and blanks at the end, and
 # what follows a colon. Windows also takes a backslash for a slash, and knows a file by a short name with a `~`.
@@ -124,6 +126,12 @@ def is_private(path: PurePosixPath) -> bool:
         return False
     text = path.as_posix().replace("\\", "/")
     return _UPWARDS.search(text) is not None or _PRIVATE().search(_as_stored(path)) is not None
+
+
+def is_private_packed(member: PurePosixPath) -> bool:
+    """Whether a member of an archive is private by its name: an archive may begin at any folder of the vault, or inside
+    one, so that a conversation may have no folder above it."""
+    return is_private(member) or _DAY_OF_TURNS().fullmatch(member.name) is not None
 
 
 def is_program(path: PurePosixPath) -> bool:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import io
 import json
+import lzma
 import sqlite3
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterator
 from datetime import datetime
+from functools import partial, reduce
 from pathlib import Path, PurePosixPath
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from vault_memory.core import reading
 from vault_memory.core.notes.journal import Reply, Turn
-from vault_memory.core.notes.stray import is_stray
+from vault_memory.core.notes.stray import is_stray, kind
 from vault_memory.services.admin.backup import backup
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
@@ -58,10 +69,101 @@ def test_a_database_of_another_program_is_no_index(tmp_path: Path) -> None:
     assert not is_stray(PurePosixPath("x.db"), lambda: io.BytesIO(data))
 
 
-def test_a_backup_is_known_wherever_it_lies(vault: Vault, tmp_path: Path) -> None:
+@pytest.fixture
+def told(vault: Vault) -> Vault:
     record_turn(vault, "alice", "My zebra talk", "ok")
-    backup(vault, tmp_path / "b.tar.gz")
+    vault.index("alice").close()
+    return vault
+
+
+def test_a_backup_is_known_wherever_it_lies(told: Vault, tmp_path: Path) -> None:
+    backup(told, tmp_path / "b.tar.gz")
     data = (tmp_path / "b.tar.gz").read_bytes()
-    assert is_stray(PurePosixPath("Backups/b.tar.gz"), lambda: io.BytesIO(data))
-    assert not is_stray(PurePosixPath("Backups/b.tar.gz"), lambda: [gzip.compress(b"notes")])
-    assert not is_stray(PurePosixPath("Backups/b.tar.gz"), lambda: [b"\x1f\x8b damaged, damaged, damaged"])
+    name = PurePosixPath("Backups/b.tar.gz")
+    for written in (data, gzip.decompress(data), gzip.compress(data), bz2.compress(gzip.decompress(data))):
+        assert is_stray(name, partial(reading.lines, written, keep_ends=True))
+        assert is_stray(PurePosixPath("b"), partial(list, [written]))
+    assert not is_stray(name, lambda: [gzip.compress(b"notes")])
+
+
+COMMANDS = [
+    ("tar -cf {out} -C {vault} .", "everything, as tar writes it"),
+    ("tar -czf {out} -C {above} {name}", "from above"),
+    ("tar -cJf {out} -C {vault} memory", "xz"),
+    ("tar -cjf {out} -C {vault}/memory alice", "bzip2, of one user"),
+    ("tar --format=v7 -cf {out} -C {vault} memory", "no mark of its format"),
+    ("tar --format=posix -czf {out} -C {vault} .vault-memory", "state, with headers for times"),
+    ("tar -cf {out} -C {vault}/memory/alice conversations", "conversations alone"),
+    ("python -m tarfile -c {out} {vault}/memory", "absolute names"),
+    ("python -m zipfile -c {out} {vault}", "zip"),
+    ("python -m zipfile -c {out} {vault}/.vault-memory/", "state"),
+    ("python -m zipfile -c {out} {record}", "one day"),
+    ("python -m zipfile -c {out} {vault}/.git", "git's folder"),
+    ("git -C {vault} archive -o {out} HEAD", ""),
+    ("tar -cf {out} -C {vault} notes vault-memory.toml", ""),
+    ("python -m zipfile -c {out} {vault}/notes {vault}/memory/alice/USER.md", ""),
+]
+
+
+@pytest.mark.parametrize(("command", "holds"), COMMANDS)
+def test_an_archive_of_what_is_private_is_known(told: Vault, tmp_path: Path, command: str, holds: str) -> None:
+    (told.root / "notes" / ("long" * 30)).mkdir(parents=True)
+    (told.root / "notes" / ("long" * 30) / ("名" * 50 + ".md")).write_text("a\n", encoding="utf-8")
+    record = next((told.root / "memory/alice/conversations").iterdir())
+    words = command.format(
+        out=tmp_path / "a.zip", vault=told.root, above=told.root.parent, name=told.root.name, record=record
+    ).split()
+    subprocess.run([sys.executable if words[0] == "python" else words[0], *words[1:]], check=True)
+    data = (tmp_path / "a.zip").read_bytes()
+    for name in ("old/a.zip", "a", "talks.txt"):
+        assert kind(PurePosixPath(name), lambda: reading.lines(data, keep_ends=True)) == ("private" if holds else "")
+
+
+def test_a_packed_record_or_index_is_known(told: Vault) -> None:
+    index = told.index_path("alice").read_bytes()
+    for data in (gzip.compress(f"{TURN}\n".encode()), lzma.compress(index), bz2.compress(f"[{TURN}]".encode())):
+        assert is_stray(PurePosixPath("memory/alice/x.bin"), partial(list, [data]))
+    assert is_stray(PurePosixPath("talks.bak.old"), lambda: [f"{TURN}\n".encode()])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"7z\xbc\xaf\x27\x1c\0\4",
+        b"Rar!\x1a\x07\1\0",
+        b"\x28\xb5\x2f\xfd zstandard",
+        b"\x1f\x8b damaged, damaged, damaged",
+        gzip.compress(tarfile.TarInfo("notes.md").tobuf() + bytes(10_000))[:-9],
+        b"\xfd7zXZ\0 damaged",
+        reduce(lambda data, _: gzip.compress(data), range(5), b"notes"),
+    ],
+)
+def test_an_archive_that_cannot_be_looked_into_is_no_notes(data: bytes) -> None:
+    assert kind(PurePosixPath("old/a.bin"), lambda: [data]) == "opaque"
+
+
+def test_an_archive_in_an_archive_is_not_looked_into(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("b.tar.gz", b"what may be in it " * 100)
+    data = (tmp_path / "a.zip").read_bytes()
+    assert kind(PurePosixPath("a.zip"), lambda: [data]) == "opaque"
+
+
+def test_a_bomb_is_not_unpacked_without_end() -> None:
+    zeros = gzip.compress(tarfile.TarInfo("notes.md").tobuf()) + gzip.compress(bytes(50_000_000)) * 12
+    assert kind(PurePosixPath("a.gz"), lambda: [zeros]) == "opaque"
+
+
+def test_other_files_are_read_no_further_than_their_beginning() -> None:
+    def picture() -> Iterator[bytes]:
+        yield b"\x89PNG\r\n\x1a\n" + bytes(600)
+        raise AssertionError("the rest is not read")
+
+    assert kind(PurePosixPath("a.png"), picture) == ""
+
+
+@given(
+    st.binary(max_size=3000), st.sampled_from([b"", b"PK\x03\x04", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\0", b"]\0\0"])
+)
+def test_any_bytes_have_a_kind(data: bytes, head: bytes) -> None:
+    assert kind(PurePosixPath("a.bin"), lambda: reading.lines(head + data, keep_ends=True)) in ("", "private", "opaque")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shlex
 import shutil
 from pathlib import Path, PurePosixPath
@@ -45,6 +46,17 @@ def sent(hub: Path) -> set[str]:
 
 def is_clean(hub: Path) -> bool:
     return not any(layout.is_private(PurePosixPath(name)) for name in sent(hub))
+
+
+def test_a_large_archive_that_was_committed_on_purpose_is_not_sent(one: Machine, hub: Path) -> None:
+    """`status` says how to commit a file of more than 20 MB, and the hook does not read it."""
+    record_turn(one.vault, "alice", "我喜歡暗色主題")
+    (one.root / "memory/alice/photo.jpg").write_bytes(random.Random(1).randbytes(21_000_000))
+    shutil.make_archive(str(one.root / "all"), "zip", one.root, "memory")
+    commit(one, "all.zip")
+    with pytest.raises(HistoryError, match=r"all\.zip.*--take-out-private"):
+        sync(one.vault)
+    assert "all.zip" not in sent(hub)
 
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["a remote with some of it", "a new remote"])
@@ -146,7 +158,7 @@ def test_an_odd_path_is_refused_and_taken_out_alone(one: Machine, hub: Path, nam
 
 def test_all_copies_of_one_content_are_named_and_go_at_once(one: Machine, hub: Path) -> None:
     record = (one.root / conversation(one)).read_bytes()
-    copies = ["a.txt", "b.jsonl", "deep/c.jsonl", "d.JSONL", "index.db"]
+    copies = ["a.md", "b.jsonl", "deep/c.jsonl", "d.JSONL", "index.db"]
     for name in copies:
         one.write(name, record)
     commit(one, *copies)
@@ -156,7 +168,7 @@ def test_all_copies_of_one_content_are_named_and_go_at_once(one: Machine, hub: P
     assert (
         note.startswith("4 private files taken out of 1 commit (")
         and sent(hub).isdisjoint(copies[1:])
-        and "a.txt" in sent(hub)
+        and "a.md" in sent(hub)
     )
 
 

@@ -80,9 +80,9 @@ class Stored(NamedTuple):
     id: str
     objects: Objects
 
-    def read(self) -> bytes:
+    def read(self, max_bytes: int = files.MAX_FILE_BYTES) -> bytes:
         """The bytes. Raises `LargeObject`, and `HistoryError` when the repository lost it."""
-        return self.objects.read(self.id, files.MAX_FILE_BYTES)[1]
+        return self.objects.read(self.id, max_bytes)[1]
 
 
 Content = bytes | Stored | None

@@ -1,83 +1,103 @@
-"""Private files that somebody has moved or copied out of their place: they are known by what they hold.
+"""Private files that somebody has moved, copied or packed out of their place: they are known by what they hold.
 
 A file manager, a sync program or a person makes `index 2.db`, `old-users/alice/conversations/…`, an index in a folder
-that the settings name, or `Backups/vault.tar.gz`. They hold what the originals hold.
+that the settings name, `Backups/vault.tar.gz`, or `memory.zip`. They hold what the originals hold.
 """
 
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import PurePosixPath
+from typing import Literal
 
 from vault_memory.core import layout, reading
+from vault_memory.core.notes import packed
 from vault_memory.core.notes.journal import is_turn
 
 Pieces = Callable[[], Iterable[bytes]]
 """The lines of a file with their ends, long ones in pieces; it is read no further than needed."""
-_MAY_BE_OURS = re.compile(r"db|sqlite|gz|^[^.]*$", re.IGNORECASE)
-"""Names of other files are not read: a vault may have gigabytes of pictures."""
+Kind = Literal["", "private", "opaque"]
+"""Nothing of ours, or private as before; or an archive into which nobody can look here, so that it may be."""
 _FIELDS = (b'"conversation_id"', b'"user_message"', b'"assistant_message"')
 _DATABASE, _JOURNALS = b"SQLite format 3\0", (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 _NAME = b"chunks_identity"
 """Every index has one of this name; what a database holds by name stands at its beginning."""
 _HEAD_BYTES = 256_000
-_GZIP, _FIRST_IN_BACKUP = b"\x1f\x8b", b".git/"
-"""A backup begins with git's objects, so that the time in which it holds the locks is short."""
-_BLOCK_BYTES, _BLOCKS = 512, 8
-"""Of a tar file: a name stands at the beginning of one."""
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?[\s\[]*\{")
+_ARCHIVE = re.compile(r"\.(?:tar(?:\.[a-z0-9]+)?|t[gbxl]z2?|tzst|zip|7z|rar)$", re.IGNORECASE)
+_MAX_PACKINGS = 3
+"""Of compressed files in each other."""
 
 
 def is_stray(path: PurePosixPath, pieces: Pieces) -> bool:
-    """Whether a file of the vault is a conversation record, a search index or a backup, and not private by its place
-    (`layout.is_private`): it is as private as before. JSONL is read for turns, and what may be a database or an archive
-    by its name for the others."""
+    """Whether a file of the vault is a conversation record or a search index, or packs such, state or git's folder, as
+    a backup does; and is not private by its place (`layout.is_private`): it is as private as before."""
+    return kind(path, pieces) == "private"
+
+
+def became(path: PurePosixPath, before: bytes | None, after: bytes | None) -> Kind:
+    """Of which kind an edit makes a file, if it was of none. What a person has committed as it is was their own
+    decision."""
+    is_now = kind(path, partial(reading.lines, after or b"", keep_ends=True))
+    return is_now if is_now and not kind(path, partial(reading.lines, before or b"", keep_ends=True)) else ""
+
+
+def kind(path: PurePosixPath, pieces: Pieces) -> Kind:
+    """Of which kind a file is by its content."""
     if layout.is_private(path):
-        return False
-    if path.name.casefold().endswith((".jsonl", ".json")):
-        return _is_record(pieces)
-    return _MAY_BE_OURS.search(path.name) is not None and not layout.is_text_kind(path) and _is_ours(pieces)
+        return ""
+    suffix = path.suffix.casefold() or path.name.casefold()
+    if suffix in (".jsonl", ".json"):
+        return "private" if _is_record(pieces()) else ""
+    try:
+        return _kind(pieces, may_be_record=suffix != ".md")
+    except packed.Unreadable:
+        return "opaque"
 
 
-def _is_record(pieces: Pieces) -> bool:
+def _is_record(pieces: Iterable[bytes]) -> bool:
     """Whether a file holds turns: one on a line, or its fields anywhere, as `jq .` writes them."""
     fields = set(_FIELDS)
-    for piece in pieces():
+    for piece in pieces:
         fields -= {field for field in fields if field in piece}
         if not fields or is_turn(piece):
             return True
     return False
 
 
-def becomes_stray(path: PurePosixPath, before: bytes | None, after: bytes | None) -> bool:
-    """Whether an edit makes a file such a one. What a person has committed as it is was their own decision."""
-    was, is_now = (
-        is_stray(path, partial(reading.lines, content or b"", keep_ends=True)) for content in (before, after)
-    )
-    return is_now and not was
-
-
-def _is_ours(pieces: Pieces) -> bool:
-    """Whether a file is an index of ours, SQLite's journal of some database (`-wal`), which holds its last pages, or a
-    backup."""
-    head = b""
-    for piece in pieces():
-        head += piece
-        if len(head) >= len(_DATABASE) and not head.startswith((_DATABASE, _GZIP, *_JOURNALS)):
-            return False
-        if len(head) > _HEAD_BYTES:
-            break
+def _kind(pieces: Pieces, *, may_be_record: bool, packings: int = 0) -> Kind:
+    """The kind of a file, or of what a compressed file holds. SQLite's journal of any database (`-wal`) is private: it
+    holds the last pages of one."""
+    head = _head(pieces(), packed.HEAD_BYTES)
     if head.startswith(_DATABASE):
-        return _NAME in head[:_HEAD_BYTES]
-    return head.startswith(_JOURNALS) or (head.startswith(_GZIP) and _is_backup(head))
+        return "private" if _NAME in _head(pieces(), _HEAD_BYTES) else ""
+    if head.startswith(_JOURNALS) or (may_be_record and _JSON.match(head) and _is_record(pieces())):
+        return "private"
+    if packed.is_archive(head):
+        return _kind_of_members(packed.names(head, pieces()))
+    if packed.is_opaque(head) or (packed.is_compressed(head) and packings == _MAX_PACKINGS):
+        return "opaque"
+    if packed.is_compressed(head):
+        return _kind(lambda: packed.unpacked(pieces()), may_be_record=True, packings=packings + 1)
+    return ""
 
 
-def _is_backup(packed: bytes) -> bool:
-    """Whether git's folder comes first in a tar file, perhaps behind a header with a time or a long name."""
-    try:
-        blocks = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(packed, _BLOCK_BYTES * _BLOCKS)
-    except zlib.error:
-        return False
-    return any(blocks[at:].startswith(_FIRST_IN_BACKUP) for at in range(0, len(blocks), _BLOCK_BYTES))
+def _kind_of_members(names: Iterable[str]) -> Kind:
+    found: Kind = ""
+    for name in names:
+        if layout.is_private_packed(PurePosixPath(name)):
+            return "private"
+        if _ARCHIVE.search(name):
+            found = "opaque"
+    return found
+
+
+def _head(pieces: Iterable[bytes], size: int) -> bytes:
+    head = b""
+    for piece in pieces:
+        head += piece
+        if len(head) >= size:
+            break
+    return head[:size]

@@ -51,6 +51,7 @@ def own_token(root: Path) -> str:
     if not stored:
         is_first = not _present(root)
         files.write_private(path, _new_token("admin").encode() + b"\n", root)
+        files.write_private(path.with_name(".gitignore"), b"*\n", root)  # it goes along when the folder is copied
         stored = _read(root, path) or b""  # another process may have made one at the same time
         if is_first:
             with contextlib.suppress(Busy, Unwritable):  # then `trust` asks about a token of its own

@@ -26,7 +26,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _BLOCK_BYTES = 1 << 20
 _NO_FILE = "no file but a pipe, socket or device"
 _STRAY = (
-    "it is a conversation record, an index or a backup out of its place, and may be another user's: "
+    "it is a conversation record, an index or an archive of such out of its place, and may be another user's: "
     "move a record back into the `conversations/` of its user, and it is exported with them; delete the others"
 )
 

@@ -2,9 +2,9 @@
 
 A file with a secret that no commit holds yet is withheld: it alone waits, and `withheld` names it, until the person has
 taken the secret out or has committed it with git. So is a file with marks of a conflict, a conversation record that was
-moved out of its place, one that is too large to be read whole, one in a place that a turn may write to, one whose git
-filter fails, and one that is as another local branch has it: a checkout that was killed leaves such files, and they are
-no edits.
+moved or packed out of its place, an archive that cannot be looked into, a file that is too large to be read whole, one
+in a place that a turn may write to, one whose git filter fails, and one that is as another local branch has it: a
+checkout that was killed leaves such files, and they are no edits.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from vault_memory.services.vault import Vault
 
 CONFLICT = "conflict mark"
 """What git leaves in a file for the person to decide."""
-STRAY = "private"
-"""A conversation record or a search index that lies out of its place."""
+STRAY, OPAQUE = "private", "opaque"
+"""Of `core.notes.stray`: what is private, as before, and what may be."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,9 @@ class Withheld:
     """A file that is kept out of commits, why in words, and what to do about it.
 
     `kind` is that of the secret in this line (1-based; 0: in the file's name), `conflict mark`, or (line 0) `private`
-    (a record, an index or a backup out of its place; the first such file of a folder stands for all), `large`,
-    `misplaced`, `filter`, `skip-worktree` or `checkout`. `path` shows no secret that is in the name.
+    (a record, an index or an archive of such out of its place; the first such file of a folder stands for all),
+    `opaque` (an archive that cannot be looked into), `large`, `misplaced`, `filter`, `skip-worktree` or `checkout`.
+    `path` shows no secret that is in the name.
     """
 
     path: str
@@ -75,15 +76,16 @@ def withheld(vault: Vault) -> tuple[Withheld, ...]:
             _next_step(name, finding),
         )
         for name, finding in found
-        if finding.kind != STRAY
+        if finding.kind not in (STRAY, OPAQUE)
     ]
     strays = _strays(_path(name) for name, finding in found if finding.kind == STRAY)
+    opaque = (_opaque(_path(name)) for name, finding in found if finding.kind == OPAQUE)
     left_alone = sorted(vault.history.obstacles.left_alone().items())
     others = (_misplaced(path) if size is None else _large(path, size) for path, size in left_alone)
     unfiltered = (_unfiltered(path, name) for path, name in sorted(vault.history.obstacles.failing_filters().items()))
     unjudged = (_left_out(path) for path in sorted(vault.history.obstacles.kept_back()))
     checked_out = (_of_branch(vault, path, held[path]) for path in sorted(held))
-    return (*secrets, *strays, *others, *unfiltered, *unjudged, *checked_out)
+    return (*secrets, *strays, *opaque, *others, *unfiltered, *unjudged, *checked_out)
 
 
 def without_withheld(vault: Vault, edits: Sequence[FileChange]) -> list[FileChange]:
@@ -142,8 +144,8 @@ def _strays(paths: Iterable[PurePosixPath]) -> Iterator[Withheld]:
     """One for each folder: a user's folder that is moved holds a record for each day of years."""
     for _, group in itertools.groupby(sorted(paths), key=lambda path: path.parent):
         first, *others = group
-        is_record = first.suffix.casefold() == ".jsonl"
-        what = "turns of a conversation" if is_record else "a search index or a backup of a vault"
+        is_record = first.suffix.casefold() in (".jsonl", ".json")
+        what = "turns of a conversation" if is_record else "conversations, a search index, state or a git repository"
         why = f"it holds {what}, which is private"
         if others:
             why += f", and so do {len(others):,} more in its folder"
@@ -159,6 +161,15 @@ def _large(path: PurePosixPath, size: int) -> Withheld:
         f"(`git add {in_command(shown_path(path))}`, `git commit`), move it out of the vault, or name it in .gitignore"
     )
     return Withheld(shown_path(path), 0, "large", why, next_step)
+
+
+def _opaque(path: PurePosixPath) -> Withheld:
+    why = "it is an archive that cannot be looked into, and may hold conversations"
+    next_step = (
+        f"move it out of the vault, name it in .gitignore, or commit it on purpose: "
+        f"`git add {in_command(shown_path(path))}`, `git commit`"
+    )
+    return Withheld(shown_path(path), 0, OPAQUE, why, next_step)
 
 
 def _misplaced(path: PurePosixPath) -> Withheld:
@@ -256,8 +267,8 @@ def _noted(
     if isinstance(noted, dict) and noted.get("texts") == texts and _findings(noted):
         return noted
 
-    if stray.becomes_stray(path, before, after):
-        return {"texts": texts, "findings": [[0, STRAY]]}
+    if kind := stray.became(path, before, after):
+        return {"texts": texts, "findings": [[0, kind]]}
 
     def has_folder(folder: PurePosixPath) -> bool:
         return vault.history.entry(folder) is not None

@@ -81,7 +81,7 @@ def _head(top: Path) -> str:
 
 
 def _problems(source: PurePosixPath, is_link: bool, before: bytes | None, after: bytes) -> Iterator[str]:
-    if layout.is_private(source) or stray.becomes_stray(source, before, after):
+    if layout.is_private(source) or stray.became(source, before, after) == "private":
         yield " must stay on this machine: `git rm --cached` takes it out of git, and the file stays"
         return
     if is_link and before != after and _holds_secret(after):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
-from vault_memory.adapters.git import ATTRIBUTES, IGNORE, FileDifference, TreeEntry, is_rules
+from vault_memory.adapters.git import ATTRIBUTES, IGNORE, MAX_OBJECT_BYTES, FileDifference, TreeEntry, is_rules
 from vault_memory.adapters.unsent import unsent_files
 from vault_memory.config import Config
 from vault_memory.core import layout, reading
@@ -224,12 +224,13 @@ def refuse_private_commits(vault: Vault, head: str, theirs: str | None, remote: 
 
 
 def _is_stray(vault: Vault, path: PurePosixPath, blob: str) -> bool:
-    """Whether an object of git's is a conversation record, an index or a backup in another place. What turns write is
-    not read, since each commit has a version of that, and neither is what is too large."""
+    """Whether an object of git's is a conversation record, an index or an archive of such in another place. What turns
+    write is not read, since each commit has a version of that, and neither is what git has of more than 300 MB."""
     if layout.is_written_by_turns(path):
         return False
     with contextlib.suppress(LargeObject):
-        return stray.is_stray(path, lambda: reading.lines(vault.history.stored(blob).read(), keep_ends=True))
+        content = vault.history.stored(blob).read(MAX_OBJECT_BYTES)
+        return stray.is_stray(path, lambda: reading.lines(content, keep_ends=True))
     return False
 
 
