@@ -141,6 +141,12 @@ class Config:
         "sign the assistant's commits with the signing key set in git",
         sensitive="git signs each commit with your key and its program; while that fails, commits and syncs wait",
     )
+    git_log_commits: str = _field(
+        "later",
+        'when the entries of a turn in logs are committed: "later", with the next commit or after ten quiet minutes, '
+        'or "turn", each in a commit of its own at once',
+        check=setting_checks.log_commits,
+    )
     git_remote: str = _field(
         "",
         "git remote that the scheduled job `sync` pulls from and pushes to; empty: none",

@@ -366,7 +366,8 @@ def test_what_stands_in_the_place_of_a_turns_file_is_withheld_and_stops_its_user
     assert "USER.md is a folder" in (record_turn(vault, "bob", "我喜歡暗色主題").paused or "")
     assert record_turn(vault, "alice", "我喜歡暗色主題").commits and doctor(vault)
     (vault.root / "memory/bob/USER.md").rename(vault.root / "memory/bob/mine")
-    assert record_turn(vault, "bob", "我喜歡暗色主題").commits
+    assert record_turn(vault, "bob", "我喜歡暗色主題").paused is None
+    assert vault.history.blob(PurePosixPath("memory/bob/USER.md"))
 
 
 @pytest.mark.slow

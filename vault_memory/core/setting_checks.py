@@ -20,6 +20,10 @@ def locale(name: str) -> str | None:
     return None if name in ("", *LOCALES) else f"must be one of {', '.join(LOCALES)}, not {name!r}"
 
 
+def log_commits(when: str) -> str | None:
+    return None if when in ("later", "turn") else f'must be "later" or "turn", not {when!r}'
+
+
 def person(name: str) -> str | None:
     """A person's name or e-mail address: the assistant's would credit their edits to it."""
     is_ours = (

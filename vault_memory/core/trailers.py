@@ -12,7 +12,7 @@ Every value is brought to one line, so no text of a person can add a trailer.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 
 from vault_memory.core.privacy import redact
@@ -72,6 +72,13 @@ KEYS = {row.name: f"Vault-{row.name.replace('_', '-').title()}" for row in field
 """Field of `Trailers` → its key in a commit: `renamed_from` → `Vault-Renamed-From`."""
 
 
+_TURN = re.compile(rf"^{KEYS['turn']}: ([0-9a-f]{{8}})$", re.MULTILINE)
+_LOGS = re.compile(
+    r"log\((?P<user>[^()\s]+)\): (?:\d+ turns, )?(?P<day>\d{4}-\d\d-\d\d) (?P<from>\d\d:\d\d)"
+    r"(?: to (?:(?P<last_day>\d{4}-\d\d-\d\d) )?(?P<to>\d\d:\d\d))?\n"
+)
+
+
 @dataclass(frozen=True)
 class Message:
     """A parsed commit message; `reason` is the quote without its brackets, `body` the text that is not a trailer."""
@@ -101,6 +108,41 @@ def render(subject: str, reason: str = "", trailers: Trailers | None = None) -> 
             lines.append(f"{key}: {_shown(value) if name in ('old', 'new') else single_line(value)}".rstrip())
     head = _shown(subject) + "\n"
     return head + "\n" + "\n".join(lines) + "\n" if lines else head
+
+
+def turns_of(message: str) -> list[str]:
+    """The digests of the turns whose entries in logs a commit of ours holds."""
+    return _TURN.findall(message)
+
+
+def with_turns(message: str, turns: Iterable[str]) -> str:
+    """A message of ours that names these turns, too, each once."""
+    named = turns_of(message)
+    lines = [f"{KEYS['turn']}: {turn}\n" for turn in dict.fromkeys(turns) if turn not in named]
+    text = message.rstrip("\n") + "\n"
+    return text + ("" if parse(text).trailers or not lines else "\n") + "".join(lines)
+
+
+def logs_subject(user_id: str, first: str, last: str = "", count: int = 1) -> str:
+    """The subject of a commit that holds the entries of one turn, or of `count` from the first to the last. Times are
+    `2026-01-30 14:05`."""
+    if count == 1:
+        return f"log({user_id}): {first}"
+    day = first[: first.index(" ") + 1]
+    return f"log({user_id}): {count} turns, {first} to {last.removeprefix(day)}"
+
+
+def joined_logs(earlier: str, later: str) -> str:
+    """The message of one commit that holds the entries of two messages of `logs_subject`. Of which lines of the record
+    they are the log itself says; `Vault-Turn` names each."""
+    first, last = _LOGS.match(earlier), _LOGS.match(later)
+    turns = [*turns_of(earlier), *turns_of(later)]
+    if not (first and last):
+        return with_turns(later, turns)
+    times = [f"{each['day']} {each['from']}" for each in (first, last)]
+    times += [f"{each['last_day'] or each['day']} {each['to']}" for each in (first, last) if each["to"]]
+    subject = logs_subject(last["user"], min(times), max(times), len(dict.fromkeys(turns)))
+    return with_turns(render(subject, "", Trailers(user=last["user"])), turns)
 
 
 def parse(message: str) -> Message:

@@ -1,7 +1,7 @@
 """A writer that kills itself at a step of its commit: `-m tests.adapters.history.killed_writer ROOT NUMBER STEP#N`.
 
 The number 0 stands for a merge of the branch `other`, -1 for what the person has typed, -2 for taking `private.txt` out
-of all commits.
+of all commits, -3 for a turn that only adds `log 3` to a log.
 
 It has a module of its own, without pytest, because the tests start it hundreds of times.
 """
@@ -15,6 +15,8 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters.git import changed_files
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
+from vault_memory.core import trailers
+from vault_memory.core.trailers import Trailers
 
 USER = PurePosixPath("memory/alice/USER.md")
 DAILY = PurePosixPath("memory/alice/daily/2026-01-30.md")
@@ -38,6 +40,17 @@ def turn(root: Path, number: int) -> list[Draft]:
         Draft(f"second {number}", ASSISTANT, (second,)),
         Draft(f"log {number}", ASSISTANT, (log,)),
     ]
+
+
+def log(root: Path, number: int, path: PurePosixPath = DAILY) -> list[Draft]:
+    """The draft of a turn that changes a log alone."""
+    place = root / path
+    before = place.read_bytes() if place.exists() else None
+    after = (before or b"") + f"log {number}\n".encode()
+    user = path.parts[1]
+    subject = trailers.logs_subject(user, f"2026-01-30 12:{number:02}")
+    message = trailers.render(subject, "", Trailers(user=user, turn=f"{number:08x}"))
+    return [Draft(message, ASSISTANT, (FileChange(path, before, after),), waits=True)]
 
 
 def merge(history: History) -> list[Draft]:
@@ -66,6 +79,8 @@ def write(root: Path, number: int, fatal: str) -> None:
     if number == -2:
         blob = history.entry(PRIVATE)
         history.take_out({PRIVATE: {blob.id}} if blob else {}, None, history.commit_named("HEAD"))
+    elif number == -3:
+        history.commit(log(root, 3))
     elif number < 0:
         history.commit_edits([Draft("by hand", history.person(), tuple(history.uncommitted()))])
     else:

@@ -118,6 +118,7 @@ def test_a_dirty_vault_is_no_obstacle(one: Machine, hub: Path) -> None:
     one.write("memory/alice/notes/idea.md", "<<<<<<< mine\nwithheld\n")
     one.write("staged.md", "staged\n")
     git(one.root, "add", "staged.md")
+    one.vault.history.flush()
     grown, count = one.read(name), len(git(one.root, "rev-list", "HEAD").split())
     with pytest.raises(HistoryError, match="never leave this machine"):
         one.sync()

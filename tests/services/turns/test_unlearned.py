@@ -24,7 +24,7 @@ from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.profiles import compute_interaction
 from vault_memory.services.retrieval import build_enhanced_prompt
 from vault_memory.services.turns import learn_waiting, record_turn, redactions, turns_waiting
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 USER = PurePosixPath("memory/alice/USER.md")
 
@@ -57,7 +57,7 @@ def test_turns_on_an_old_commit_write_nothing_there_and_are_learned_from_by_the_
     text = read(vault, USER)
     assert "light" in text and "Python" in text and turns_waiting(vault, "alice") == 0
     assert not status(vault).unhealthy
-    log = git(vault, "log", "--reverse", "--format=%(trailers:key=Vault-Source,valueonly)", "--grep", "^log(alice)")
+    log = git(vault, "log", "--reverse", "--format=%(trailers:key=Vault-Source,valueonly)", "--grep", "^Vault-Turn")
     numbers = [line.rpartition(":")[2] for line in log.split()]
     assert numbers == ["1", "2", "3", "4"]
 
@@ -265,8 +265,8 @@ def test_a_marker_of_an_earlier_version_in_the_place_of_a_new_turn_is_not_taken_
     (record,) = (vault.root / "memory/alice/conversations").glob("*.jsonl")
     marker(vault, record.stat().st_size)
     record_turn(vault, "alice", "I prefer light mode", "Noted.")
-    assert subjects(vault)[0].startswith("log(alice)") and turns_waiting(vault, "alice") == 0
-    assert sum(line.startswith("log(alice)") for line in subjects(vault)) == 2
+    assert subjects(vault)[0] == "memory(alice): theme = light" and turns_waiting(vault, "alice") == 0
+    assert git(vault, "log", "--format=%B").count("Vault-Turn: ") == 2
 
 
 def test_a_turn_without_git_is_learned_from_when_git_is_back(begun: Vault, tmp_path: Path) -> None:
@@ -323,8 +323,8 @@ def test_a_turn_beside_a_pipe_in_the_place_of_a_file_is_kept(begun: Vault) -> No
 
 @pytest.mark.slow
 def test_hundreds_of_turns_beside_a_staged_file_need_few_descriptors_and_are_learned_from(begun: Vault) -> None:
-    """A turn whose commits wait is an intent; beyond some, turns are only kept."""
-    vault = begun
+    """A turn whose commits wait is an intent; beyond some, turns are only kept. Logs that may wait are one intent."""
+    vault = open_vault(begun.root, now=begun.now, git_log_commits="turn")
     log = next((vault.root / "memory/alice/daily").iterdir())
     git(vault, "rm", "-q", "--cached", str(log.relative_to(vault.root)))
     before = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -46,17 +46,19 @@ from vault_memory.adapters.git import (
 )
 from vault_memory.adapters.history.faults import FAULTS, Faults, in_words
 from vault_memory.adapters.history.intents import (
+    MAX_INTENTS,
     Intent,
     IntentLog,
     WrittenFile,
     check_path,
     is_committed_by_itself,
+    joined,
     net_changes,
     no_such_name,
 )
 from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange, Flushed, HistoryState
 from vault_memory.adapters.history.obstacles import Obstacles
-from vault_memory.adapters.history.plan import CannotCommit, Planner, git_time, head_tree, signature
+from vault_memory.adapters.history.plan import CannotCommit, Planner, git_time, head_tree, signature, time_of
 from vault_memory.adapters.history.publish import (
     GitIndexUpdate,
     draft_branch_move,
@@ -67,6 +69,7 @@ from vault_memory.adapters.history.publish import (
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.adapters.history.working_tree import WorkingTree
 from vault_memory.core import layout, setting_checks
+from vault_memory.core.trailers import turns_of
 from vault_memory.errors import (
     Busy,
     Changed,
@@ -87,6 +90,10 @@ _STAND_BY_S = 2.0
 _LEFT_BEHIND_S = 60.0
 """A lock that is older was left by a git that has ended, or waits with it for the person's editor."""
 _POLL_S = 0.02
+QUIET_S = 600.0
+"""Logs are committed so long after their last entry."""
+_MOST_LOGS = 20
+"""Of so many users logs may wait: every writer reads them."""
 _DEFAULT_OWNER = Author("vault owner", "owner@localhost")
 
 
@@ -174,17 +181,32 @@ class History:
         """
         head, problem = self._head(), self._faults.problem()
         damaged: tuple[str, ...] = ()
-        waiting = 0
+        waiting = logs = 0
         with contextlib.suppress(HistoryError):  # `problem` names the place
-            damaged, waiting = tuple(self._intents.damaged()), self._intents.count()
+            damaged = tuple(self._intents.damaged())
+            drafts = [draft for intent in self._intents.pending() for draft in intent.drafts]
+            waiting = sum(not draft.waits for draft in drafts)
+            logs = sum(len(turns_of(draft.message)) for draft in drafts if draft.waits)
         if head is None:
-            return HistoryState(None, None, problem, waiting, damaged, None, problem)
+            return HistoryState(None, None, problem, waiting, damaged, None, problem, logs)
         paused = problem or self._repository.paused() or self._faults.lost_base()
         held = self._repository.held_lock()
         if held and not waiting and not _is_old(held):
             held = None
         lock = f"{held} is held by another git; if none is running, delete it" if held else None
-        return HistoryState(head.branch, head.commit, paused, waiting, damaged, lock, problem)
+        return HistoryState(head.branch, head.commit, paused, waiting, damaged, lock, problem, logs)
+
+    def has_waiting(self) -> bool:
+        """Whether anything waits for its commit. It lists one folder."""
+        return self._intents.exist()
+
+    def logs_are_due(self) -> bool:
+        """Whether entries in logs wait that came before `QUIET_S`, or on another day."""
+        return any(intent.is_logs and self._is_due(intent) for intent in self._intents.pending())
+
+    def _is_due(self, logs: Intent) -> bool:
+        written_at, now = time_of(logs.when), self._now()
+        return not 0 <= (now - written_at).total_seconds() < QUIET_S or now.date() != written_at.date()
 
     def _why_waiting(self) -> str:
         """What has to be done before the commits that wait are made, as far as a look shows it."""
@@ -485,17 +507,25 @@ class History:
     def commit(self, drafts: Iterable[Draft], *, cache: ReadCache | None = None) -> Flushed:
         """`stage`, then `flush`, under one lock.
 
+        Drafts that all wait are only staged. Those of one user become one, or part of a commit that changes the same
+        logs later; what else is committed, or a `flush` when they are due, takes them along.
+
         Files in `cache` are not read again to check that they are as the drafts say: the compare-and-swap, which reads
         them itself, has the last word. After `Changed` the cache is empty.
         """
         drafts = tuple(drafts)
         cache = cache or ReadCache()
+        may_wait = bool(drafts) and all(draft.waits for draft in drafts)
         with self._lock():
+            flushed = self._flush() if may_wait and self.logs_are_due() else Flushed()
             try:
                 written = self._stage(drafts, cache)
             except Changed:
                 cache.clear()
                 raise
+            waiting = self._intents.pending() if may_wait else []
+            if waiting and len(waiting) <= _MOST_LOGS and all(intent.is_logs for intent in waiting):
+                return flushed
             return self._flush(written)
 
     def stage(self, drafts: Iterable[Draft]) -> None:
@@ -542,7 +572,7 @@ class History:
         if not drafts:
             return []
         if self._intents.is_full():
-            raise HistoryError(f"{self._intents.count()} changes wait for their commits: {self._why_waiting()}")
+            raise HistoryError(f"{MAX_INTENTS} changes wait for their commits: {self._why_waiting()}")
         for change in changes.values():
             self._check(change)
             if not files.can_write(self.root, change.path):
@@ -572,15 +602,33 @@ class History:
             bases = self._bases(changes)
             self._refuse_unseen((change.path for change in changes.values() if change.old is None), bases)
             self._refuse_repeats((change for change in changes.values() if change.path in done), bases)
-            intent = self._intents.add(drafts, git_time(self._now()), head.commit if head else None, bases)
+            logs = self._logs_below(drafts)
+            whole = joined([draft for each in logs for draft in each.drafts], drafts)
+            for each in reversed(logs):
+                bases |= each.bases
+            intent = self._intents.add(whole, git_time(self._now()), head.commit if head else None, bases)
             self._step("intent written")
-            written = self._intents.write_files(intent, done, self._step)
+            written = self._intents.write_files(intent, changes.values(), done, self._step)
             if may_wait and (self._repository.is_rewriting() or self._head() != head):
                 self._intents.take_back(intent, written)  # git began while we wrote: undo, and try again
                 continue
             self._intents.mark_written(intent)
             self._step("intent marked")
+            for each in logs:
+                self._intents.keep(each, ())
+                self._step("logs joined")
             return written
+
+    def _logs_below(self, drafts: Sequence[Draft]) -> list[Intent]:
+        """The logs that become part of these drafts. Those that the person has committed with plain git are dropped."""
+        found = []
+        for logs in self._intents.logs_below(drafts):
+            changes = logs.net_changes().values()
+            if all(self._is_in_head(change.path, bytes_of(change.new)) for change in changes):
+                self._intents.keep(logs, ())
+            else:
+                found.append(logs)
+        return found
 
     def _is_filled_soon(self, path: Path, give_up: float) -> bool:
         """Whether an editor that emptied a file has filled it by now. Raises `Busy` when it has not until `give_up`."""

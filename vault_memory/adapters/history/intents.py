@@ -24,6 +24,7 @@ from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.git import Content, Objects, Stored, TreeEntry, bytes_of, is_content
 from vault_memory.adapters.history.model import Author, Draft, FileChange
 from vault_memory.core import layout, reading
+from vault_memory.core.trailers import joined_logs, turns_of, with_turns
 from vault_memory.errors import Changed, ForeignFile, HistoryError, TooLarge, Unwritable, UsageError, VaultMemoryError
 
 _INTENT_NAME = re.compile(r"([0-9]{8})\.(staged|written)")
@@ -65,6 +66,11 @@ class Intent:
         """Each path's change from before the first draft to after the last, in the order they come."""
         return net_changes(self.drafts)
 
+    @property
+    def is_logs(self) -> bool:
+        """Whether it is the entries of turns in a user's logs, and may wait."""
+        return all(draft.waits for draft in self.drafts)
+
 
 def net_changes(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
     """Each path's change from before the first draft to after the last, in the order they come."""
@@ -74,6 +80,20 @@ def net_changes(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
             first = net.get(change.path, change)
             net[change.path] = FileChange(change.path, first.old, change.new)
     return net
+
+
+def joined(logs: Sequence[Draft], drafts: Sequence[Draft]) -> tuple[Draft, ...]:
+    """Drafts, of which the last one also makes the changes of the logs below it, and names their turns."""
+    *others, last = drafts
+    for each in reversed(logs):
+        turns = turns_of(each.message)
+        message = joined_logs(each.message, last.message) if last.waits else with_turns(last.message, turns)
+        last = replace(last, message=message, changes=tuple(net_changes([each, last]).values()))
+    return (*others, last)
+
+
+def _scope(draft: Draft) -> str:
+    return layout.scope_of(draft.changes[0].path)
 
 
 def check_path(root: Path, path: PurePosixPath) -> None:
@@ -167,9 +187,24 @@ class IntentLog:
             except FileNotFoundError:
                 continue  # the holder of the lock has just marked or removed this one: look again
 
-    def count(self) -> int:
-        """How many drafts wait."""
-        return sum(len(intent.drafts) for intent in self.pending())
+    def logs_below(self, drafts: Sequence[Draft]) -> list[Intent]:
+        """The logs that wait, and become part of these drafts: they change the same logs, or are the same user's. There
+        is one, or after a kill two; none below another intent of the same files."""
+        before, last = net_changes(drafts[:-1]).keys(), drafts[-1]
+        changed = net_changes([last]).keys()
+        found: list[Intent] = []
+        for intent in reversed(self.pending()):
+            paths = intent.net_changes().keys()
+            is_same = changed & paths or (last.waits and _scope(intent.drafts[-1]) == _scope(last))
+            if before & paths or (changed & paths and not intent.is_logs):
+                break
+            if intent.is_logs and is_same:
+                found.insert(0, intent)
+        return found
+
+    def exist(self) -> bool:
+        """Whether there is any."""
+        return bool(self._names())
 
     def is_full(self) -> bool:
         """Whether so many changes wait that no more are taken."""
@@ -221,12 +256,17 @@ class IntentLog:
     # Their files ------------------------------------------------------------------------------------------------------
 
     def write_files(
-        self, intent: Intent, done: Collection[PurePosixPath], step: Callable[[str], None]
+        self,
+        intent: Intent,
+        changes: Iterable[FileChange],
+        done: Collection[PurePosixPath],
+        step: Callable[[str], None],
     ) -> list[WrittenFile]:
-        """Write the files of an intent, all or none, and return what was written; those in `done` hold it already."""
+        """Make these changes, which an intent holds, all or none, and return what was written; those in `done` the
+        files hold already."""
         written: list[WrittenFile] = []
         try:
-            for change in intent.net_changes().values():
+            for change in changes:
                 if change.path not in done:
                     written.append(WrittenFile(change, self._write(change)))
                 step("file written")
@@ -373,6 +413,7 @@ def _dump(intent: Intent) -> bytes:
             "author": list(draft.author),
             "changes": [[_name(c.path), number(c.old), number(c.new)] for c in draft.changes],
             "merges": draft.merges,
+            "waits": draft.waits,
             "tree_only": [
                 [_name(path), entry.mode.decode() if entry else None, entry.id if entry else None]
                 for path, entry in draft.tree_only
@@ -460,7 +501,8 @@ def _draft(row: Mapping[str, Any], content: Callable[[int | None], Content]) -> 
         for p, mode, name in row.get("tree_only", ())
     )
     author = Author(*map(_text, row["author"]))
-    return Draft(_text(row["message"]), author, changes, _id(row["merges"]), tree_only)
+    waits = row.get("waits") is True and bool(changes)
+    return Draft(_text(row["message"]), author, changes, _id(row["merges"]), tree_only, waits=waits)
 
 
 def _text(value: object) -> str:

@@ -57,7 +57,8 @@ class Draft:
     tree, the branch moves to it. `tree_only` sets entries of the commit's tree, or takes them out (None), and leaves
     the files on disk as they are. Of a file in both, `changes` is what happens on the disk, and `tree_only` what is
     committed: it holds edits of the person's that stay edits. `made_at` is when the author made an edit that is
-    committed later; None: when it is committed.
+    committed later; None: when it is committed. One that `waits` changes logs of one user alone: it need not be a
+    commit of its own, nor now (`History.commit`).
     """
 
     message: str
@@ -66,6 +67,7 @@ class Draft:
     merges: str | None = None
     tree_only: tuple[tuple[PurePosixPath, TreeEntry | None], ...] = ()
     made_at: datetime | None = None
+    waits: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,9 @@ class HistoryState:
     """Where the repository stands.
 
     `branch` is None when HEAD is detached, `head` is None before the first commit. `paused` says why commits wait,
-    `waiting` how many drafts do, `lock` names the lock of another git that they wait for, or edits, if it is a minute
-    old. `damaged` has a line for each intent that cannot be carried out. `problem` names a git index or a setting with
-    which git can judge no file.
+    `waiting` how many drafts do, and `logs` of how many turns the entries in logs do, as they should. `lock` names the
+    lock of another git that they wait for, or edits, if it is a minute old. `damaged` has a line for each intent that
+    cannot be carried out. `problem` names a git index or a setting with which git can judge no file.
     """
 
     branch: str | None
@@ -101,3 +103,4 @@ class HistoryState:
     damaged: tuple[str, ...] = ()
     lock: str | None = None
     problem: str | None = None
+    logs: int = 0

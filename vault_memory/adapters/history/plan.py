@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
@@ -109,9 +109,12 @@ class Planner:
                 if draft.merges and self._is_behind(tip, draft.merges, plan.head) and self._is_as_merged(draft):
                     tree, tip = self._objects.tree_of(draft.merges), draft.merges
                 else:
-                    tree = self._applied(tree, self._mended(draft, secrets, tree, moved))
-                    tree = self._objects.put(tree, self._tree_only(draft))
-                    tip = self._commit(tree, tip, draft, intent.when)
+                    applied = self._applied(tree, self._mended(draft, secrets, tree, moved))
+                    applied = self._objects.put(applied, self._tree_only(draft))
+                    touched.update(paths)
+                    if draft.waits and applied == tree:  # the person has committed the logs, with plain git
+                        continue
+                    tree, tip = applied, self._commit(applied, tip, draft, intent.when)
                 plan.commits.append(tip)
                 touched.update(paths)
                 plan.left_out |= self._taken_from_merged(draft).difference(changed)
@@ -423,6 +426,15 @@ def _left_out(path: PurePosixPath) -> str:
 def git_time(time: datetime) -> str:
     """A time as git writes it: seconds and zone."""
     return f"{int(time.timestamp())} {time:%z}"
+
+
+def time_of(when: str) -> datetime:
+    """The time that `git_time` has written; that of a clock that nobody has is 1970."""
+    try:
+        seconds, zone = when.split()
+        return datetime.fromtimestamp(int(seconds), datetime.strptime(zone, "%z").tzinfo)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)
 
 
 def _made_at(draft: Draft, when: str) -> str:

@@ -71,9 +71,15 @@ class Context:
     serve: Callable[..., None] | None = None
     flags: dict[str, Any] = field(default_factory=dict)
 
-    def open(self) -> Vault:
-        """Open the vault. Settings given as options win over its settings file."""
-        return open_vault(self.vault_path, **self.flags)
+    def open(self, *, logs_wait: bool = False) -> Vault:
+        """Open the vault. Settings given as options win over its settings file. Without a daemon logs that wait for
+        their commit get it now, unless more turns may follow (`logs_wait`)."""
+        vault = open_vault(self.vault_path, **self.flags)
+        if not logs_wait and vault.history.has_waiting():
+            from vault_memory.services.daemon import commit_left_logs
+
+            commit_left_logs(vault)
+        return vault
 
     def open_for(self, name: str) -> tuple[Vault, str]:
         """Open the vault; also the id of the user whom `--user` names, by that id or by a name from `identities`."""

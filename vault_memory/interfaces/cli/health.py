@@ -43,6 +43,11 @@ def _print_status(current: Status) -> None:
     echo(
         f"git      {git}"
         + (f", {plural(current.history.waiting, 'commit')} waiting" if current.history.waiting else "")
+        + (
+            f", log entries of {plural(current.history.logs, 'turn')} wait, as they should"
+            if current.history.logs
+            else ""
+        )
     )
     size = current.growth
     echo(f"history  {size.bytes / 1e6:.1f} MB, {size.loose:,} loose objects, {plural(size.packs, 'pack')}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -18,7 +19,7 @@ from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, pack
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
 from vault_memory.core.notes import stray
-from vault_memory.errors import ForeignFile, UsageError, VaultMemoryError, in_command
+from vault_memory.errors import ForeignFile, HistoryError, UsageError, VaultMemoryError, in_command
 from vault_memory.services.admin.restore import check_backup, is_left_out
 from vault_memory.services.vault import Vault
 
@@ -174,6 +175,8 @@ def _write(vault: Vault, out: BinaryIO, limits: Limits) -> list[str]:
         add_all(objects, is_last_look=False)
         add_all(vault.root, is_last_look=False)
         with vault.lock_all():
+            with suppress(HistoryError):  # a restored log that waits here would be an edit of the person's
+                vault.history.flush()
             add_all(vault.root, is_last_look=True)
             add_all(objects, is_last_look=True)  # what a commit of plain git has meanwhile added to the references
     return [*packing.problems, *dict.fromkeys(unread)]

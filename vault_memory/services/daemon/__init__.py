@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vault_memory.services.daemon.event_log import Event
     from vault_memory.services.daemon.heartbeat import Outcome, heartbeat, outcomes
     from vault_memory.services.daemon.jobs import JOBS
+    from vault_memory.services.daemon.left_logs import commit_left_logs
 
 __all__ = [
     "Daemon",
@@ -22,6 +23,7 @@ __all__ = [
     "JOBS",
     "Outcome",
     "Service",
+    "commit_left_logs",
     "heartbeat",
     "install_service",
     "is_running",
@@ -41,6 +43,7 @@ __getattr__ = lazy_exports(
         "JOBS": "jobs",
         "Outcome": "heartbeat",
         "Service": "autostart",
+        "commit_left_logs": "left_logs",
         "heartbeat": "heartbeat",
         "install_service": "autostart",
         "is_running": "daemon_record",

@@ -23,7 +23,7 @@ from vault_memory.adapters.child import use_one_heap
 from vault_memory.adapters.watcher import EVERYTHING, Hint
 from vault_memory.core import layout
 from vault_memory.core.timing import Debouncer
-from vault_memory.errors import NotAVault
+from vault_memory.errors import NotAVault, VaultMemoryError
 from vault_memory.services.daemon.daemon_record import lock_path, only_daemon
 from vault_memory.services.daemon.event_log import DaemonEvents, Event
 from vault_memory.services.daemon.heartbeat import Outcome, heartbeat, schedule_of
@@ -103,6 +103,8 @@ class Daemon:
                     saved_at = time.monotonic()
                     self._events.save_record()
             self._end(workers)
+            with suppress(VaultMemoryError):  # the next start, or the next command, does it
+                self.vault.history.flush()
             self._events.set_state("stopped", "", "stopped")
 
     def _start_workers(self) -> list[threading.Thread]:

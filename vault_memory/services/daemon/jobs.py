@@ -75,8 +75,8 @@ def _embed_waiting(vault: Vault) -> str:
 
 
 def _commit_waiting(vault: Vault) -> str:
-    waiting = vault.history.state().waiting
-    flushed = vault.history.flush() if waiting else None
+    is_time = vault.history.state().waiting or vault.history.logs_are_due()
+    flushed = vault.history.flush() if is_time else None
     learned = 0
 
     def learn(user_id: str) -> None:
@@ -113,7 +113,12 @@ def _compute_interaction(vault: Vault) -> str:
 
 
 VECTORS = Job("vectors", "15m", "compute the vectors that an endpoint could not compute earlier", _embed_waiting)
-COMMITS = Job("commits", "1m", "make the commits that waited for a rebase, a merge or a lock", _commit_waiting)
+COMMITS = Job(
+    "commits",
+    "1m",
+    "make the commits that waited for a rebase, a merge or a lock, and those of logs after ten quiet minutes",
+    _commit_waiting,
+)
 JOBS = (
     COMMITS,
     VECTORS,

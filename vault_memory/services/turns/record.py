@@ -33,7 +33,16 @@ from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import LANGUAGE, LOCALES, Change, Profile, Suggestion, labels_for, language_tag
 from vault_memory.core.text import one_line, script_of_last
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import Busy, ForeignFile, HistoryError, NotFound, TooLarge, Unwritable, UsageError
+from vault_memory.errors import (
+    Busy,
+    ForeignFile,
+    HistoryError,
+    NotFound,
+    TooLarge,
+    Unwritable,
+    UsageError,
+    VaultMemoryError,
+)
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.redactor import Redactor
@@ -220,7 +229,8 @@ def check_time(at: datetime) -> datetime:
 
 
 def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[Recorded]:
-    """Record many turns, each given as the arguments of `record_turn`; the index is updated once, with the last.
+    """Record many turns, each given as the arguments of `record_turn`; the index is updated once, with the last, and no
+    entry in a log waits for its commit then.
 
     Raises what `record_turn` raises; what was recorded before that is indexed too, as far as its index can be used.
     """
@@ -240,6 +250,8 @@ def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[R
             yield recorded
     finally:
         index_problem(vault, paths)  # not at the end: an error has ended it, which is told instead
+        with contextlib.suppress(VaultMemoryError):  # whoever writes next is told
+            vault.history.flush()
 
 
 def _degraded(index_problem: str | None) -> list[str]:
@@ -499,17 +511,31 @@ def _learn(
         logs = _log_entries(vault, turn, at, quote, changes, cache, labels, is_reply=is_reply)
         if evidence or suggestions:
             logs.append(state.with_evidence([*evidence, *suggestions], line.source))
-        subject = f"log({turn.user_id}): {at:%Y-%m-%d %H:%M}"
-        caused_by = Trailers(user=turn.user_id, source=line.source, turn=line.digest)
         drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
-        if not logs:
-            return Plan(learned, drafts)
-        return Plan(learned, [*drafts, Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs))])
+        return Plan(
+            learned, _with_logs(drafts, logs, turn.user_id, at, line, waits=vault.config.git_log_commits != "turn")
+        )
 
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
     wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
     edited = [folder / name for name in names]
     return write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
+
+
+def _with_logs(
+    drafts: list[Draft], logs: Sequence[FileChange], user_id: str, at: datetime, line: _Line, *, waits: bool
+) -> list[Draft]:
+    """The commits of a turn. Its logs are part of the last one that changes the profile; those of a turn that changes
+    nothing wait for the next commit."""
+    if not logs:
+        return drafts
+    if waits and drafts:
+        *others, last = drafts
+        message = trailers.with_turns(last.message, [line.digest])
+        return [*others, replace(last, message=message, changes=(*last.changes, *logs))]
+    subject = trailers.logs_subject(user_id, f"{at:%Y-%m-%d %H:%M}")
+    caused_by = Trailers(user=user_id, source=line.source, turn=line.digest)
+    return [*drafts, Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs), waits=waits)]
 
 
 def _before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] | None:

@@ -1,0 +1,264 @@
+"""Entries in logs wait for the next commit, and become one; nothing of them is lost or counted as the person's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import datetime, timedelta
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.adapters.conftest import PERSON, USER, Vault
+from tests.adapters.history.killed_writer import DAILY, log
+from tests.conftest import TAIPEI
+from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
+from vault_memory.core import trailers
+from vault_memory.errors import Changed
+
+BOBS = PurePosixPath("memory/bob/daily/2026-01-30.md")
+
+
+def noon(hour: int = 12, minute: int = 0, day: int = 30) -> datetime:
+    return datetime(2026, 1, day, hour, minute, tzinfo=TAIPEI)
+
+
+class Times:
+    """A clock that stands until a test sets it."""
+
+    def __init__(self) -> None:
+        self.now = noon()
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def times(vault: Vault) -> Times:
+    vault.add(b"begin")
+    times = Times()
+    vault.history = History(vault.root, now=times)
+    return times
+
+
+def turn(vault: Vault, number: int, path: PurePosixPath = DAILY) -> tuple[str, ...]:
+    while True:
+        try:
+            flushed = vault.history.commit(log(vault.root, number, path))
+            break
+        except Changed:
+            continue
+    assert flushed.paused is None and flushed.waiting == 0
+    return flushed.commits
+
+
+def turns(vault: Vault, subject: str) -> list[str]:
+    return trailers.turns_of(vault.git("log", "-1", "--format=%B", f"--grep=^{subject}"))
+
+
+def intents(vault: Vault) -> list[str]:
+    return sorted(path.name for path in (vault.history.git_dir / "vault-memory/intents").iterdir())
+
+
+def test_logs_wait_as_one_and_a_flush_commits_them(vault: Vault, times: Times) -> None:
+    for number in range(1, 4):
+        assert turn(vault, number) == ()
+        times.now += timedelta(minutes=1)
+    assert vault.subjects() == ["add begin"] and len(intents(vault)) == 1
+    state = vault.history.state()
+    assert (state.waiting, state.logs) == (0, 3) and not vault.history.uncommitted()
+    assert not vault.history.logs_are_due()
+    assert len(vault.history.flush().commits) == 1 and intents(vault) == []
+    assert vault.subjects()[1:] == ["log(alice): 3 turns, 2026-01-30 12:01 to 12:03"]
+    assert turns(vault, "log") == [f"{number:08x}" for number in (1, 2, 3)]
+    vault.assert_clean()
+    assert vault.git("log", "-1", "--format=%an") == ASSISTANT.name + "\n"
+
+
+def test_a_preference_takes_the_logs_along(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    theme = vault.draft(b"theme")
+    (entry,) = log(vault.root, 2)
+    vault.history.commit([Draft("theme = dark", ASSISTANT, (*theme.changes, *entry.changes))])
+    assert vault.subjects() == ["add begin", "theme = dark"] and turns(vault, "theme") == ["00000001"]
+    assert vault.read(DAILY) == b"log 1\nlog 2\n"
+    vault.assert_clean()
+
+
+def test_what_else_is_committed_takes_them_along_in_a_commit_of_their_own(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    vault.add(b"other", PurePosixPath("tea.md"))
+    assert vault.subjects() == ["add begin", "log(alice): 2026-01-30 12:01", "add other"]
+    turn(vault, 2)
+    vault.write(b"begin\nby hand\n")
+    vault.history.commit_edits([Draft("by hand", PERSON, tuple(vault.history.uncommitted()))])
+    assert vault.subjects()[3:] == ["log(alice): 2026-01-30 12:02", "by hand"]
+    vault.assert_clean()
+
+
+@pytest.mark.parametrize(
+    ("later", "is_due"),
+    [
+        (timedelta(minutes=9), False),
+        (timedelta(minutes=11), True),
+        (timedelta(hours=11, minutes=59), True),
+        (timedelta(minutes=-1), True),  # the clock was set back
+    ],
+)
+def test_ten_quiet_minutes_and_the_next_turn_commits(
+    vault: Vault, times: Times, later: timedelta, is_due: bool
+) -> None:
+    turn(vault, 1)
+    times.now += later
+    assert vault.history.logs_are_due() is is_due
+    assert bool(turn(vault, 2)) is is_due
+    assert vault.history.state().logs == (1 if is_due else 2)
+
+
+def test_a_days_logs_are_due_at_its_end(vault: Vault, times: Times) -> None:
+    times.now = noon(23, 58)
+    turn(vault, 1)
+    times.now = noon(0, 1, day=31)
+    assert vault.history.logs_are_due() and turn(vault, 2)
+
+
+def test_users_wait_apart(vault: Vault, times: Times) -> None:
+    for number, path in enumerate((DAILY, BOBS, DAILY, BOBS), 1):
+        turn(vault, number, path)
+    assert len(intents(vault)) == 2
+    vault.history.flush()
+    assert vault.subjects()[1:] == [
+        "log(alice): 2 turns, 2026-01-30 12:01 to 12:03",
+        "log(bob): 2 turns, 2026-01-30 12:02 to 12:04",
+    ]
+    vault.assert_clean()
+
+
+def test_logs_of_many_users_do_not_wait_without_end(vault: Vault, times: Times) -> None:
+    for number in range(60):
+        turn(vault, number, PurePosixPath(f"memory/u{number}/daily/2026-01-30.md"))
+        assert len(intents(vault)) <= 20
+    vault.history.flush()
+    vault.assert_clean()
+
+
+def test_a_log_that_the_person_edits_meanwhile_is_both(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    vault.write((vault.read(DAILY) or b"") + b"my remark\n", DAILY)
+    (edit,) = vault.history.uncommitted()
+    assert edit.before == b"log 1\n"
+    vault.history.commit_edits([Draft("by hand", PERSON, (edit,))])
+    turn(vault, 2)
+    vault.history.flush()
+    assert vault.read(DAILY) == b"log 1\nmy remark\nlog 2\n"
+    by = vault.git("log", f"--author={PERSON.name.split()[0]}", "--format=", "-p", "--", str(DAILY))
+    assert "+my remark" in by and "+log" not in by
+    vault.assert_clean()
+
+
+def test_logs_that_the_person_commits_are_not_committed_again(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    vault.git("add", "-A")
+    vault.git("commit", "-qm", "all of it")
+    assert vault.history.flush().commits == () and intents(vault) == []
+    turn(vault, 2)
+    vault.git("commit", "-qam", "again")
+    turn(vault, 3)
+    vault.history.flush()
+    assert vault.subjects()[1:] == ["all of it", "again", "log(alice): 2026-01-30 12:03"]
+    assert vault.read(DAILY) == b"log 1\nlog 2\nlog 3\n"
+    vault.assert_clean()
+
+
+@pytest.mark.parametrize("command", ["reset -q --hard", "stash -q -u"])
+def test_logs_that_git_takes_away_come_back(vault: Vault, times: Times, command: str) -> None:
+    turn(vault, 1)
+    vault.history.flush()
+    times.now = datetime.now(TAIPEI)  # git's own clock says when it did something
+    turn(vault, 2)
+    vault.git(*command.split())
+    assert vault.read(DAILY) == b"log 1\n"
+    turn(vault, 3)
+    vault.history.flush()
+    assert vault.read(DAILY) == b"log 1\nlog 2\nlog 3\n"
+    vault.assert_clean()
+
+
+def test_during_a_merge_they_wait_on(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    (vault.history.git_dir / "MERGE_HEAD").write_text(vault.git("rev-parse", "HEAD"))
+    flushed = vault.history.flush()
+    assert flushed.commits == () and flushed.waiting == 1 and vault.history.state().logs == 1
+    (vault.history.git_dir / "MERGE_HEAD").unlink()
+    assert len(vault.history.flush().commits) == 1
+    vault.assert_clean()
+
+
+def test_a_staged_log_waits_with_what_joins_it(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    vault.git("add", "-A")
+    turn(vault, 2)
+    assert vault.history.flush().waiting == 1
+    vault.git("reset", "-q")
+    assert len(vault.history.flush().commits) == 1 and vault.read(DAILY) == b"log 1\nlog 2\n"
+    vault.assert_clean()
+
+
+STEPS = ["intent written", "file written", "intent marked", "logs joined"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_a_turn_that_joins_others_is_killed_at_each_step(
+    vault: Vault, times: Times, step: str, is_edited: bool
+) -> None:
+    vault.history = History(vault.root)  # with the clock that the other process has
+    turn(vault, 1)
+    turn(vault, 2)
+    process = subprocess.run(
+        [sys.executable, "-m", "tests.adapters.history.killed_writer", str(vault.root), "-3", f"{step}#1"],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
+        stdout=subprocess.DEVNULL,
+        timeout=60,
+    )
+    assert process.returncode == -signal.SIGKILL, f"the step {step!r} was not reached"
+    if is_edited:
+        vault.write((vault.read(DAILY) or b"") + b"my remark\n", DAILY)
+    turn(vault, 4)
+    if edits := vault.history.uncommitted():
+        vault.history.commit_edits([Draft("by hand", PERSON, tuple(edits))])
+    vault.history.flush()
+    assert sorted((vault.read(DAILY) or b"").split(b"\n")[:-1]) == sorted(
+        [b"log 1", b"log 2", b"log 3", b"log 4", *([b"my remark"] if is_edited else [])]
+    )
+    subjects = [each for each in vault.subjects() if each.startswith("log")]
+    named = trailers.turns_of(vault.git("log", "--format=%B", "--grep=^log"))
+    assert set(named) == {f"{number:08x}" for number in (1, 2, 3, 4)} and len(subjects) <= 2
+    for commit in vault.git("log", "--author=Alice", "--format=%H", "--", str(DAILY)).split():
+        assert "+log" not in vault.git("show", "--format=", commit), "the assistant's words under the person's name"
+    vault.assert_clean()
+
+
+def test_the_drafts_of_a_planted_intent_do_not_wait_for_ever(vault: Vault, times: Times) -> None:
+    """Its time may be one that no clock has."""
+    turn(vault, 1)
+    (path,) = (vault.history.git_dir / "vault-memory/intents").iterdir()
+    for when in ("999999999999 +0000", "1 +9999"):
+        text = path.read_text()
+        start = text.index('"when": "') + len('"when": "')
+        path.write_text(text[:start] + when + text[text.index('"', start) :])
+        assert vault.history.logs_are_due()
+
+
+def test_a_change_below_the_last_commit_of_a_turn_keeps_the_logs_apart(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    before = vault.read(DAILY)
+    one = FileChange(DAILY, before, (before or b"") + b"one\n")
+    two = FileChange(DAILY, one.after, (one.after or b"") + b"two\n")
+    vault.history.commit([Draft("one", ASSISTANT, (one,)), Draft("two", ASSISTANT, (two,))])
+    assert vault.subjects()[1:] == ["log(alice): 2026-01-30 12:01", "one", "two"]
+    assert USER and vault.read(DAILY) == b"log 1\none\ntwo\n"
+    vault.assert_clean()
