@@ -25,12 +25,8 @@ from vault_memory.services.vault import Vault, open_vault
 
 TURNS, CHANGING = 100, 30
 _TOLD = (
-    "我喜歡暗色主題",
-    "I prefer light mode",
-    "以後都用英文回答",
-    "以後都用繁體中文回答",
-    "請簡短回答",
-    "請詳細解釋",
+    *("我喜歡暗色主題", "以後都用英文回答", "I prefer short answers"),
+    *("我喜歡亮色主題", "以後都用繁體中文回答", "I prefer detailed answers"),
 )
 _ASKED = ("今天天氣如何", "Which of the two is shorter?", "謝謝，這樣就可以了", "把剛剛那段再貼一次", "好，下一步呢")
 
