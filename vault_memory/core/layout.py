@@ -57,8 +57,8 @@ def _compiled_later(pattern: str) -> Callable[[], re.Pattern[str]]:
 _GIT, _STATE = _or_short(r"\.git", "git"), _or_short(r"(?:[^/]* )?\.vault-memory[^/]*", "vault-")
 _INDEX = _or_short(r"index\.db", "index") + "[^/]*"
 _COPY_OF_STATE = (
-    r"[^/]*vault-memory[^/]*/(?:.+/)?(?:(?:tokens|redactions)/[^/]+|(?:machine|request-key|withheld)\.json|token)"
-    r"|injected/[^/]+/[0-9a-f]{32}\.json|logs/(?:proxy|daemon)\.jsonl"
+    r"[^/]*vault-memory[^/]*/(?:.+/)?(?:(?:tokens|redactions)/[^/]+|(?:machine|request-key|withheld)\.json|token"
+    r"|renamings|locks/.+\.lock)|injected/[^/]+/[0-9a-f]{32}\.json|logs/(?:proxy|daemon)\.jsonl(?:\.\d+)?"
 )
 """Names that other programs may have too count only in a folder that is named after the state's."""
 _GITS_OBJECTS = r"objects/(?:[0-9a-f]{2}/[0-9a-f]{38}|pack/pack-[0-9a-f]{40}\.[a-z]+)"
@@ -79,8 +79,9 @@ _PROGRAM = _compiled_later(
 )
 
 _FOR_PROGRAMS = _compiled_later(
-    r"(?:^|/)\.(?!(?:git)?(?:ignore|attributes|modules|keep)$|obsidian(?:/|$))[^/]"
-    r"|(?:^|/)(?:(?:site|user)customize\.py|pyvenv\.cfg|[^/]*\.pth)$|logseq/custom\.js$"
+    r"(?:^|/)\.(?!git(?:ignore|attributes|modules|keep)$|obsidian(?:/|$))[^/]"
+    r"|(?:^|/)[^/.~]{1,6}~\d{1,4}(?:/|$)"  # Windows' short name of a hidden one
+    r"|(?:^|/)(?:(?:site|user)customize(?:\.[^/]+|/.+)|pyvenv\.cfg|[^/]*\._?pth)$|logseq/custom\.js$"
 )
 
 
@@ -97,7 +98,6 @@ _OWN_FOLDERS = (MEMORY_DIR, SKILLS_DIR, SOUL.parts[0])
 _NO_VAULT = _compiled_later(rf"(?:{'|'.join(_OWN_FOLDERS)})/(?:.*/)?{_or_short('vault-memory', 'vault-')}\.toml?")
 _FOLDERS_OF_HOME = "|".join(glob.partition("/")[0] for glob, _ in KIND_OF_PATH if "/" in glob)
 _IS_A_FOLDER = _compiled_later(rf"memory/{_USER_ID.pattern}(?<!\.md)|{_HOME}(?:{_FOLDERS_OF_HOME})|{_HOME}archive")
-_DAY_OF_TURNS = _compiled_later(r"\d{4}-\d{2}(?:-\d{2})?\.jsonl(?:\.gz)?")
 _UPWARDS = re.compile(r"(?:^|/)\.\.[. ]*(?:/|$)")
 # What a disk may ignore in a name: case; on macOS some invisible characters; on Windows dots and blanks at the end, and
 # what follows a colon. Windows also takes a backslash for a slash, and knows a file by a short name with a `~`.
@@ -128,10 +128,13 @@ def is_private(path: PurePosixPath) -> bool:
     return _UPWARDS.search(text) is not None or _PRIVATE().search(_as_stored(path)) is not None
 
 
-def is_private_packed(member: PurePosixPath) -> bool:
+def is_private_packed(name: str) -> bool:
     """Whether a member of an archive is private by its name: an archive may begin at any folder of the vault, or inside
-    one, so that a conversation may have no folder above it."""
-    return is_private(member) or _DAY_OF_TURNS().fullmatch(member.name) is not None
+    one."""
+    if not _MAY_BE_PRIVATE.search(name):
+        return False
+    path = PurePosixPath(name.replace("\\", "/"))  # as programs of Windows write it
+    return is_private(path) or (path.suffix in (".jsonl", ".gz") and CONVERSATIONS_DIR in path.parts)
 
 
 def is_program(path: PurePosixPath) -> bool:

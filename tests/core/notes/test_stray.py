@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial, reduce
 from pathlib import Path, PurePosixPath
@@ -22,6 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.pace import assert_in_proportion
 from vault_memory.core import reading
 from vault_memory.core.notes.journal import Reply, Turn
 from vault_memory.core.notes.stray import is_stray, kind
@@ -131,7 +132,7 @@ def test_a_packed_record_or_index_is_known(told: Vault) -> None:
     [
         b"7z\xbc\xaf\x27\x1c\0\4",
         b"Rar!\x1a\x07\1\0",
-        b"\x28\xb5\x2f\xfd zstandard",
+        b"\x28\xb5\x2f\xfd\x04\0zstandard",
         b"\x1f\x8b damaged, damaged, damaged",
         gzip.compress(tarfile.TarInfo("notes.md").tobuf() + bytes(10_000))[:-9],
         b"\xfd7zXZ\0 damaged",
@@ -142,11 +143,73 @@ def test_an_archive_that_cannot_be_looked_into_is_no_notes(data: bytes) -> None:
     assert kind(PurePosixPath("old/a.bin"), lambda: [data]) == "opaque"
 
 
-def test_an_archive_in_an_archive_is_not_looked_into(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("b.tar.gz", b"what may be in it " * 100)
-    data = (tmp_path / "a.zip").read_bytes()
-    assert kind(PurePosixPath("a.zip"), lambda: [data]) == "opaque"
+def zipped(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, data in members:
+            info = zipfile.ZipInfo("x")
+            info.filename, info.compress_type = name, method  # with the slashes that stand there
+            archive.writestr(info, data)
+    return out.getvalue()
+
+
+SHEET = zipped(("sheet.xml", b"<a/>"))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("a.zip", zipped(("b.tar.gz", gzip.compress(b"a"))), "opaque"),
+        ("a.zip", zipped(("b", gzip.compress(b"a"))), "opaque"),
+        ("a.zip", zipped(("b.zip", SHEET)), "opaque"),
+        ("a.zip", zipped(("b.tar.zst.old", b"x")), "opaque"),
+        (
+            "a.zip",
+            zipped(("b.zip", zipped(("memory/a/conversations/x.jsonl", b"x"))), method=zipfile.ZIP_STORED),
+            "private",
+        ),
+        ("a.pages", zipped(("Index.zip", SHEET), method=zipfile.ZIP_STORED), ""),
+        ("a.docx", zipped(("word/embeddings/Book.xlsx", SHEET)), ""),
+        ("a.zip", zipped(("conversations\\2026-01-30.jsonl", b"x")), "private"),  # as programs of Windows write it
+        ("a.zip", zipped(("talks.txt", TURN.encode())), "private"),
+        ("a.zip", zipped(("2026-01-30.jsonl.xz", lzma.compress(TURN.encode()))), "opaque"),
+        ("a.zip", zipped(("2026-01-30.jsonl", b'{"level": "info"}')), ""),
+        ("vault.json", zipped(("talks", TURN.encode())), "private"),
+        ("2026-01-30.jsonl", gzip.compress(TURN.encode()), "private"),
+        ("api.json", b'{"conversation_id": {}, "user_message": {}, "assistant_message": {}}', ""),
+        ("m.tar.ab", bytes(9000) + b"the middle of one", "opaque"),
+        ("last.zip", b"\x12\0\x99" * 1000, "opaque"),
+        ("bike.md", b"AA01 is my bike", ""),
+        ("zips.csv", b"07070,Rutherford,NJ\n", ""),
+        ("BZh.txt", b"BZh is no word", ""),
+        ("new.gz", b"a text of that name", ""),
+    ],
+)
+def test_what_an_archive_holds_and_what_is_none(name: str, data: bytes, expected: str) -> None:
+    assert kind(PurePosixPath(name), lambda: reading.lines(data, keep_ends=True)) == expected
+
+
+def tar_header(size: int, kind_: bytes) -> bytes:
+    info = tarfile.TarInfo("a")
+    info.size, info.type = size, kind_
+    return info.tobuf(tarfile.USTAR_FORMAT)
+
+
+DIGITS = tar_header(100_000, b"x") + b"1" * 100_000 + bytes(352)
+LISTED = b"PK\x01\x02" + b"a" * 24 + b"\xff\xff" + b"a" * 16
+
+
+@pytest.mark.parametrize(
+    "archive",
+    [
+        lambda size: gzip.compress(DIGITS * (size // 4)),
+        lambda size: b"PK\x03\x04" + b"a" * 26 + LISTED * (100 * size),
+        lambda size: b"PK\x03\x04" * (2_000 * size),
+    ],
+)
+def test_a_hostile_archive_takes_a_time_in_proportion_to_its_length(archive: Callable[[int], bytes]) -> None:
+    """216 bytes took twelve seconds, a megabyte a hundred, and the server answered nobody meanwhile."""
+    assert_in_proportion(lambda size: kind(PurePosixPath("a.zip"), partial(list, [archive(size)])), 160)
 
 
 def test_a_bomb_is_not_unpacked_without_end() -> None:
@@ -156,7 +219,7 @@ def test_a_bomb_is_not_unpacked_without_end() -> None:
 
 def test_other_files_are_read_no_further_than_their_beginning() -> None:
     def picture() -> Iterator[bytes]:
-        yield b"\x89PNG\r\n\x1a\n" + bytes(600)
+        yield b"\x89PNG\r\n\x1a\n" + bytes(3000)
         raise AssertionError("the rest is not read")
 
     assert kind(PurePosixPath("a.png"), picture) == ""

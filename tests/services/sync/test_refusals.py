@@ -126,6 +126,36 @@ def test_what_other_programs_obey_is_put_on_the_disk_when_a_person_asks(one: Mac
     one.assert_clean()
 
 
+def test_a_hidden_file_of_ones_own_that_another_machine_has_changed_is_named(one: Machine, remote: Machine) -> None:
+    """It was committed and sent until then, and no more afterwards, without a word."""
+    one.write(".claude/settings.json", "mine\n")
+    one.sync()
+    git(remote.root, "pull", "-q")
+    push(remote, **{".claude/settings.json": "theirs\n"})
+    one.sync()
+    one.write(".claude/settings.json", "mine again\n")
+    (line,) = one.sync().notes
+    assert ".claude/settings.json" in line and "--plugins" in line
+    (line,) = sync(one.vault, plugins=True).notes
+    assert "settings (set aside).json" in line and one.read(".claude/settings.json") == "theirs\n"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("sitecustomize/__init__.py", "a/usercustomize.pyc", "x.pth", "python312._pth", "pyvenv.cfg"),
+        *("VSCODE~1/tasks.json", ".ignore", ".attributes", ".env", "sub/.vscode/x.json"),
+    ],
+)
+def test_a_file_for_programs_is_known_by_its_name(name: str) -> None:
+    assert layout.is_for_programs(PurePosixPath(name))
+
+
+@pytest.mark.parametrize("name", [".gitignore", "a/.gitattributes", ".obsidian/app.json", "plan~1.md", "notes~/a.md"])
+def test_other_files_are_not_for_programs(name: str) -> None:
+    assert not layout.is_for_programs(PurePosixPath(name))
+
+
 def test_an_index_is_private_in_every_place(one: Machine, hub: Path) -> None:
     """A copy that a sync program or a person makes, and one in a folder of the vault that the settings name."""
     state = one.root / ".vault-memory copy" / "injected" / "alice"

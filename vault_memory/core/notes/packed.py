@@ -11,24 +11,30 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-MAX_BYTES = 500_000_000
+MAX_BYTES = 200_000_000
 """Of what a file holds, uncompressed."""
 _MAX_PIECE_BYTES = 1 << 20
 _MAX_MEMORY_BYTES = 200_000_000
 """That a decoder of xz may take: a header of a few bytes asks for it."""
 _OPAQUE = (
-    *(b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", b"\x1f\x9d", b"LZIP", b"xar!"),
-    *(b"MSCF", b"!<arch>\n", b"07070", b"hsqs", b"AA01", b"pbz", b"# v2 git bundle", b"# v3 git bundle"),
+    *(b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", b"\x02\x21\x4c\x18"),
+    *(b"\x1f\x9d", b"LZIP", b"xar!", b"MSCF", b"!<arch>\n", b"07070", b"hsqs", b"AA01", b"pbz"),
+    *(b"# v2 git bundle", b"# v3 git bundle"),
 )
 """How archives begin whose names Python cannot read: 7-Zip, RAR, Zstandard, LZ4, compress, lzip, xar, Cabinet, ar,
 cpio, SquashFS, Apple Archive, bundles of git."""
-_IN_ZIP = re.compile(rb"PK(?:\x01\x02.{24}(..).{16}|\x03\x04.{22}(..)..)", re.DOTALL)
-"""The headers in the list of members and before each; the length of the name, and then the name."""
+_NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
+"""A note may begin with `AA01` or `BZh`, too."""
+_IN_ZIP = re.compile(rb"PK(?:\x01\x02.{24}(..).{16}|\x03\x04.{4}(..).{16}(..)(..))", re.DOTALL)
+"""The header of each member in the list at the end (the length of its name), and the one before each (the method of
+its packing, the lengths of its name and of what follows that); and then the name."""
+_DEFLATED = 8
+MAX_MEMBERS = 200_000
+_MAX_NAME_BYTES = 4096
 _BLOCK_BYTES = 512
-_MAX_LONG_NAME_BYTES = 100_000
-_PATH_RECORD = re.compile(rb"[0-9]+ path=([^\n\0]+)\n")
+_PATH_RECORD = re.compile(rb"(?<![0-9])[0-9]{1,7} path=([^\n\0]{1,4096})")
 
 
 class Unreadable(Exception):
@@ -73,23 +79,28 @@ _DECODERS: dict[bytes, Callable[[], _Decoder]] = {
     b"\xfd7zXZ\0": lambda: lzma.LZMADecompressor(memlimit=_MAX_MEMORY_BYTES),
     b"\x5d\0\0": lambda: lzma.LZMADecompressor(memlimit=_MAX_MEMORY_BYTES),
 }
-HEAD_BYTES = _BLOCK_BYTES
+HEAD_BYTES = 4 * _BLOCK_BYTES
 """Of the beginning of a file, so that the functions below know it."""
 
 
 def is_compressed(head: bytes) -> bool:
     """Whether `unpacked` reads a file with this beginning."""
-    return head.startswith(tuple(_DECODERS))
+    return head.startswith(tuple(_DECODERS)) and _NO_TEXT.search(head) is not None
 
 
 def is_archive(head: bytes) -> bool:
-    """Whether `names` reads a file with this beginning: zip or tar, compressed or not."""
-    return head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")) or _is_tar_header(head[:_BLOCK_BYTES])
+    """Whether `members` reads a file with this beginning: zip or tar."""
+    return is_zip(head) or _is_tar_header(head[:_BLOCK_BYTES])
+
+
+def is_zip(head: bytes) -> bool:
+    """Whether a file with this beginning is a zip."""
+    return head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08", b"PK00PK"))
 
 
 def is_opaque(head: bytes) -> bool:
     """Whether this is the beginning of an archive of which nothing can be read here."""
-    return head.startswith(_OPAQUE)
+    return head.startswith(_OPAQUE) and _NO_TEXT.search(head) is not None
 
 
 def unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -117,32 +128,75 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
         raise Unreadable("it is cut")
 
 
-def names(head: bytes, pieces: Iterable[bytes]) -> Iterator[str]:
-    """The names of an archive's members, as they stand there; one may come twice. `head` is its beginning."""
-    found = _in_zip(b"".join(pieces)) if head.startswith(b"PK") else _in_tar(pieces)
-    return (name.decode("utf-8", "replace") for name in found)
+class Member(NamedTuple):
+    """A member of an archive: its name as it stands there, and how it begins, as far as that is known.
+
+    `is_open` where what it holds stands in the archive as it is: if that is an archive, its members come, too.
+    """
+
+    name: str
+    head: bytes = b""
+    is_open: bool = True
 
 
-def _in_zip(data: bytes) -> Iterator[bytes]:
-    for header in _IN_ZIP.finditer(data):
-        yield data[header.end() : header.end() + int.from_bytes(header[1] or header[2], "little")]
+def members(head: bytes, pieces: Iterable[bytes]) -> Iterator[Member]:
+    """The members of an archive that begins with `head`; one may come twice. Raises `Unreadable`."""
+    found = _in_zip(pieces) if is_zip(head) else _in_tar(pieces)
+    for count, (name, begins, is_open) in enumerate(found):
+        if count >= MAX_MEMBERS:
+            raise Unreadable("it holds more members than are looked through")
+        yield Member(name.decode("utf-8", "replace"), begins, is_open)
 
 
-def _in_tar(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    long_name, size = b"", 0
+def _in_zip(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bytes, bool]]:
+    rest = b""
+    for piece in _whole(pieces):
+        data, at = rest + piece, 0
+        while header := _IN_ZIP.search(data, at):
+            if header.end() + _MAX_NAME_BYTES + HEAD_BYTES > len(data) and piece:
+                break
+            at = header.end() + min(_number(header[1] or header[3]), _MAX_NAME_BYTES)
+            name, begins, is_open = data[header.end() : at], b"", True
+            if header[1] is None:
+                begin, is_open = at + _number(header[4]), _number(header[2]) != _DEFLATED
+                begins = data[begin : begin + HEAD_BYTES]
+                begins = begins if is_open else _inflated(begins)
+            yield name, begins, is_open
+        rest = data[header.start() :] if header else data[max(at, len(data) - _BLOCK_BYTES) :]
+
+
+def _number(field: bytes) -> int:
+    return int.from_bytes(field, "little")
+
+
+def _inflated(begin: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(begin, HEAD_BYTES)
+    except zlib.error:
+        return b""
+
+
+def _in_tar(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bytes, bool]]:
+    long_name, size, named = b"", 0, b""
     for block in _blocks(pieces):
-        if size:
+        is_header = _is_tar_header(block)
+        if named:
+            yield named, b"" if is_header else block, True
+            named = b""
+        if size and not is_header:
             long_name += block
-            if len(long_name) >= size:
-                yield from _PATH_RECORD.findall(long_name[:size]) or [long_name[:size].rstrip(b"\0")]
-                long_name, size = b"", 0
-        elif _is_tar_header(block):
-            if block[156:157] in b"LKxg":  # what follows is the name of the next member, or has it
-                size = min(_octal(block[124:136]), _MAX_LONG_NAME_BYTES)
-            else:
-                prefix = block[345:500].partition(b"\0")[0] if block[257:263] == b"ustar\0" else b""
-                name = block[:100].partition(b"\0")[0]
-                yield prefix + b"/" + name if prefix else name
+            size = max(0, size - _BLOCK_BYTES)
+            if not size:
+                names = _PATH_RECORD.findall(long_name) or [long_name.rstrip(b"\0")]
+                yield from ((name, b"", True) for name in names)
+        elif is_header and block[156:157] in b"LKxg":  # what follows is the name of the next member, or has it
+            long_name, size = b"", min(_octal(block[124:136]), _MAX_NAME_BYTES)
+        elif is_header:
+            prefix = block[345:500].partition(b"\0")[0] if block[257:263] == b"ustar\0" else b""
+            name = block[:100].partition(b"\0")[0]
+            named, size = prefix + b"/" + name if prefix else name, 0
+    if named:
+        yield named, b"", True
 
 
 def _is_tar_header(block: bytes) -> bool:
@@ -161,7 +215,7 @@ def _octal(field: bytes) -> int:
 
 
 def _whole(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces of a megabyte: lines of a compressed file are a few bytes long."""
+    """The same bytes in pieces of a megabyte, then an empty one: lines of a compressed file are a few bytes long."""
     gathered, size = [], 0
     for piece in pieces:
         gathered.append(piece)
@@ -170,6 +224,7 @@ def _whole(pieces: Iterable[bytes]) -> Iterator[bytes]:
             yield b"".join(gathered)
             gathered, size = [], 0
     yield b"".join(gathered)
+    yield b""
 
 
 def _blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -20,13 +20,18 @@ Pieces = Callable[[], Iterable[bytes]]
 """The lines of a file with their ends, long ones in pieces; it is read no further than needed."""
 Kind = Literal["", "private", "opaque"]
 """Nothing of ours, or private as before; or an archive into which nobody can look here, so that it may be."""
-_FIELDS = (b'"conversation_id"', b'"user_message"', b'"assistant_message"')
+_FIELDS = tuple(re.compile(rb'"%s"\s*:\s*["n]' % name) for name in (b"conversation_id", b"user_message"))
+_REPLY = re.compile(rb'"assistant_message"\s*:\s*["n]')
 _DATABASE, _JOURNALS = b"SQLite format 3\0", (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 _NAME = b"chunks_identity"
 """Every index has one of this name; what a database holds by name stands at its beginning."""
 _HEAD_BYTES = 256_000
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?[\s\[]*\{")
-_ARCHIVE = re.compile(r"\.(?:tar(?:\.[a-z0-9]+)?|t[gbxl]z2?|tzst|zip|7z|rar)$", re.IGNORECASE)
+_PACKED = (
+    r"(?:tar|t[gbxlz]z2?|tzst|zip|7z|rar|gz|bz2|xz|zst|zz|z|lz4?|lzma|br|cpgz|cpio|xar|aar|bundle|dmg|iso|img|deb)"
+)
+_ARCHIVE = re.compile(rf"\.{_PACKED}(?:\.[a-z0-9]{{1,4}})?$|\.(?:[zr]\d\d|part\d+)$", re.IGNORECASE)
+"""Names of archives, and of one that is in parts."""
 _MAX_PACKINGS = 3
 """Of compressed files in each other."""
 
@@ -49,25 +54,25 @@ def kind(path: PurePosixPath, pieces: Pieces) -> Kind:
     if layout.is_private(path):
         return ""
     suffix = path.suffix.casefold() or path.name.casefold()
-    if suffix in (".jsonl", ".json"):
-        return "private" if _is_record(pieces()) else ""
+    if suffix in (".jsonl", ".json") and _is_record(pieces()):
+        return "private"
     try:
-        return _kind(pieces, may_be_record=suffix != ".md")
+        return _kind(pieces, path.name, may_be_record=suffix != ".md")
     except packed.Unreadable:
         return "opaque"
 
 
 def _is_record(pieces: Iterable[bytes]) -> bool:
     """Whether a file holds turns: one on a line, or its fields anywhere, as `jq .` writes them."""
-    fields = set(_FIELDS)
+    fields = {*_FIELDS, _REPLY}
     for piece in pieces:
-        fields -= {field for field in fields if field in piece}
+        fields -= {field for field in fields if field.search(piece)}
         if not fields or is_turn(piece):
             return True
     return False
 
 
-def _kind(pieces: Pieces, *, may_be_record: bool, packings: int = 0) -> Kind:
+def _kind(pieces: Pieces, name: str = "", *, may_be_record: bool = True, packings: int = 0) -> Kind:
     """The kind of a file, or of what a compressed file holds. SQLite's journal of any database (`-wal`) is private: it
     holds the last pages of one."""
     head = _head(pieces(), packed.HEAD_BYTES)
@@ -76,20 +81,19 @@ def _kind(pieces: Pieces, *, may_be_record: bool, packings: int = 0) -> Kind:
     if head.startswith(_JOURNALS) or (may_be_record and _JSON.match(head) and _is_record(pieces())):
         return "private"
     if packed.is_archive(head):
-        return _kind_of_members(packed.names(head, pieces()))
-    if packed.is_opaque(head) or (packed.is_compressed(head) and packings == _MAX_PACKINGS):
-        return "opaque"
-    if packed.is_compressed(head):
-        return _kind(lambda: packed.unpacked(pieces()), may_be_record=True, packings=packings + 1)
-    return ""
+        return _kind_of_members(packed.members(head, pieces()))
+    if packed.is_compressed(head) and packings < _MAX_PACKINGS:
+        return _kind(lambda: packed.unpacked(pieces()), packings=packings + 1)
+    is_part = head and _ARCHIVE.search(name) and reading.not_utf_8(head) != ""
+    return "opaque" if packed.is_opaque(head) or packed.is_compressed(head) or is_part else ""
 
 
-def _kind_of_members(names: Iterable[str]) -> Kind:
+def _kind_of_members(members: Iterable[packed.Member]) -> Kind:
     found: Kind = ""
-    for name in names:
-        if layout.is_private_packed(PurePosixPath(name)):
+    for name, head, is_open in members:
+        if layout.is_private_packed(name) or (_JSON.match(head) and all(field.search(head) for field in _FIELDS)):
             return "private"
-        if _ARCHIVE.search(name):
+        if packed.is_opaque(head) or packed.is_compressed(head) or (_ARCHIVE.search(name) and not is_open):
             found = "opaque"
     return found
 

@@ -3,12 +3,16 @@ for other programs are sent, and put on the disk only then."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import bytes_of
 from vault_memory.adapters.history import Draft, copy_beside
 from vault_memory.core import layout, trailers
+from vault_memory.core.privacy import shown_path
+from vault_memory.errors import ForeignFile, TooLarge
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import locked
 
@@ -24,9 +28,7 @@ def take_programs(vault: Vault) -> list[str]:
     history = vault.history
     notes = []
     with locked(vault, None):
-        programs = list(filter(layout.is_for_programs, history.working_tree.tracked()))
-        left_out = sorted(history.working_tree.left_out(programs))
-        holdable = [path for path in left_out if files.can_write(history.root, path)]
+        holdable = [path for path in _left_in_git(vault) if files.can_write(history.root, path)]
         taken = [path for path in holdable if history.blob(path) is not None]  # a link stays where it is
         for path in taken:
             notes += _put_on_disk(vault, path)
@@ -40,14 +42,34 @@ def take_programs(vault: Vault) -> list[str]:
 
 
 def changed_programs(vault: Vault) -> list[str]:
-    """A line if programs that git tracks were changed here and are not committed."""
-    edits = [edit for edit in vault.history.uncommitted(programs=True) if edit.before]
-    if not edits:
-        return []
-    return [
-        f"changed here and not sent, because Obsidian runs them: {', '.join(str(edit.path) for edit in edits[:3])}"
-        f"{', …' if len(edits) > 3 else ''}: `vault-memory sync --plugins` sends them"
-    ]
+    """A line for programs that git tracks, or files for such, which were changed here and are not committed."""
+    edits = [edit.path for edit in vault.history.uncommitted(programs=True) if edit.before]
+    lines = [f"changed here and not sent, because Obsidian runs them: {_named(edits)} sends them"] if edits else []
+    if kept := [path for path in _left_in_git(vault) if _differs(vault, path)]:
+        lines.append(
+            f"not as git has them, and not sent, since another machine has changed them: {_named(kept)} puts git's "
+            "here, and yours beside them"
+        )
+    return lines
+
+
+def _named(paths: Sequence[PurePosixPath]) -> str:
+    shown = ", ".join(map(shown_path, paths[:3]))
+    return f"{shown}{', …' if len(paths) > 3 else ''}: `vault-memory sync --plugins`"
+
+
+def _left_in_git(vault: Vault) -> list[PurePosixPath]:
+    """The programs, and the files for such, that earlier syncs left in git."""
+    programs = list(filter(layout.is_for_programs, vault.history.working_tree.tracked()))
+    return sorted(vault.history.working_tree.left_out(programs))
+
+
+def _differs(vault: Vault, path: PurePosixPath) -> bool:
+    """Whether this disk has another text of a file than git."""
+    with suppress(TooLarge, ForeignFile):
+        text = files.read(files.contained(vault.root, path))
+        return text is not None and not vault.history.is_kept(path, text)
+    return False
 
 
 def _put_on_disk(vault: Vault, path: PurePosixPath) -> list[str]:
