@@ -13,6 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
+from vault_memory.core.payload import kept_reflection
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheCaller, TheUser, TheVault
@@ -90,8 +91,19 @@ class DaysOut(BaseModel):
     next: datetime.date | None = Field(None, examples=["2026-01-23"])
 
 
+_REFLECTION = {"summary": "第一次部署失敗", "causes": ["沒有設定環境變數"]}
+
+
+class Reflection(BaseModel):
+    """What the assistant thought of a turn afterwards: what happened, and why."""
+
+    summary: str = Field("", examples=[_REFLECTION["summary"]])
+    causes: list[str] = Field([], fail_fast=True, examples=[_REFLECTION["causes"]])
+
+
 class TurnIn(BaseModel):
-    """A message of the person and the assistant's reply."""
+    """A message of the person and the assistant's reply. A turn with the `conversation_id`, the `created_at` and the
+    words of an earlier one is that one."""
 
     user_message: Text = Field(examples=["我喜歡暗色主題"])
     assistant_message: Text = Field("", examples=["好的"])
@@ -101,6 +113,19 @@ class TurnIn(BaseModel):
     )
     conversation_id: Name | None = Field(None, examples=["conv_1a2b3c"])
     backend: Name | None = Field(None, description="The model or program that made the reply.", examples=["some-model"])
+    reflection: Reflection | str | None = Field(
+        None,
+        description="An object, its JSON, or a text: the summary.",
+        examples=[_REFLECTION],
+    )
+    cid: Name | None = Field(
+        None, description="The address of the turn in an outside store.", examples=["bafybeigdyrzt"]
+    )
+    created_at: Name | None = Field(
+        None,
+        description="When it was said, in ISO 8601 (else now); in the vault's time zone if it has no offset.",
+        examples=["2026-01-30T14:05:00+08:00"],
+    )
     record: bool = Field(True, description="False: off the record, nothing is kept.")
 
 
@@ -125,6 +150,7 @@ class TurnOut(BaseModel):
     user_message: str | None = Field(examples=["我喜歡暗色主題"])
     assistant_message: str | None = Field(examples=["好的"])
     skill: str | None = Field(None, examples=["coding-agent"])
+    reflection: Reflection | None = Field(None, examples=[_REFLECTION])
 
 
 class TurnsOut(BaseModel):
@@ -233,6 +259,9 @@ def record(request: Request, vault: TheVault, caller: TheCaller, user_id: TheUse
         exit_code=body.exit_code,
         conversation_id=body.conversation_id,
         backend=body.backend,
+        reflection=body.reflection.model_dump() if isinstance(body.reflection, Reflection) else body.reflection,
+        cid=body.cid,
+        created_at=body.created_at,
         record=body.record,
         as_of=caller.as_of,
     )
@@ -288,7 +317,8 @@ async def prompt(request: Request, vault: TheVault, user_id: TheUser, body: Prom
 
 
 def _turn_out(source: str, turn: Mapping[str, Any]) -> TurnOut:
-    return TurnOut(source=source, **{name: _text(turn.get(name)) for name in TurnOut.model_fields if name != "source"})
+    texts = {name: _text(turn.get(name)) for name in TurnOut.model_fields if name not in ("source", "reflection")}
+    return TurnOut.model_validate({"source": source, **texts, "reflection": kept_reflection(turn.get("reflection"))})
 
 
 def _text(value: object) -> str | None:
