@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -346,7 +347,7 @@ def test_a_payload_becomes_a_record_with_and_without_a_vault(
 def test_the_payload_of_the_page(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/integrate.md, as pasted."""
     monkeypatch.chdir(vault.root)
-    names: dict = {}
+    names: dict[str, Any] = {}
     exec(next(block for block in python_of_the_page() if "def deliver" in block), names)  # noqa: S102
     payload = {"conversation_id": "c", "user_id": "alice", "user_message": "hello", "reflection": '{"summary": "well"}'}
     given = payload | {"created_at": "2026-01-29T09:00:00", "session": 7}

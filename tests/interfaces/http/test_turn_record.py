@@ -44,9 +44,10 @@ def test_what_no_turn_is_is_refused_and_named(server: Server, alice: Caller) -> 
     for status, wrong, said in (
         (400, {"created_at": "soon"}, "created_at must be a time such as 2026-01-30T09:12:00+08:00, not 'soon'"),
         (422, {"reflection": 5}, "body.reflection"),
-        (422, {"reflection": {"causes": [5]}}, "body.reflection"),
+        (400, {"reflection": {"causes": [5]}}, "each of reflection.causes must be a text, not a number"),
+        (400, {"reflection": {"text": "x"}}, "an object with summary and causes"),
         (422, {"assistant_message": "x" * 300_000}, "body.assistant_message"),
-        (413, {"user_message": "x" * 5_000_000}, "the body is larger than 2000000 bytes"),
+        (413, {"user_message": "x" * 5_000_000}, "the body is larger than 2,000,000 bytes: send less at once"),
     ):
         told = alice("POST", f"{MEMORY}/turns", status, json=TURN | wrong)
         assert said in json.dumps(told, ensure_ascii=False), told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -24,12 +25,12 @@ def daily(vault: Vault, day: str = DAY) -> str:
     return vault.path("alice", f"daily/{day}.md").read_text()
 
 
-def rows(vault: Vault) -> list[dict]:
+def rows(vault: Vault) -> list[dict[str, Any]]:
     return [json.loads(line) for line in vault.path("alice", f"conversations/{DAY}.jsonl").read_text().splitlines()]
 
 
 @pytest.mark.parametrize("given", [FAILED, json.dumps(FAILED)])
-def test_a_reflection_is_in_the_record_and_in_the_daily_log(vault: Vault, given: dict | str) -> None:
+def test_a_reflection_is_in_the_record_and_in_the_daily_log(vault: Vault, given: dict[str, Any] | str) -> None:
     """D1, D8."""
     recorded = record_turn(vault, "alice", "幫我部署登入頁", "失敗了。", reflection=given, cid="bafybeigdyrzt")
     (row,) = rows(vault)
@@ -82,7 +83,7 @@ def test_a_turn_that_waits_has_its_reflection_in_the_log_too(vault: Vault) -> No
 
 def test_the_same_turn_delivered_twice_is_one_and_what_it_has_more_is_told(vault: Vault) -> None:
     """D1: lines are only added; nothing is dropped without a word."""
-    name = {"conversation_id": "c", "created_at": "2026-01-30T09:00:00+08:00"}
+    name: dict[str, Any] = {"conversation_id": "c", "created_at": "2026-01-30T09:00:00+08:00"}
     first = record_turn(vault, "alice", "deploy it", "Done.", reflection=FAILED, **name)
     again = record_turn(vault, "alice", "deploy it", "Done.", reflection=json.dumps(FAILED), **name)
     assert (again.source, again.is_new, again.degraded) == (first.source, False, ())
@@ -100,7 +101,7 @@ def test_a_time_without_an_offset_is_of_the_vaults_zone(vault: Vault) -> None:
 
 def test_a_turn_of_the_far_future_is_kept_among_those_of_today(vault: Vault) -> None:
     """It would be the newest one of the history for decades, and its day the newest of the logs."""
-    future = {"conversation_id": "c", "created_at": "2099-01-30T09:00:00+08:00"}
+    future: dict[str, Any] = {"conversation_id": "c", "created_at": "2099-01-30T09:00:00+08:00"}
     recorded = record_turn(vault, "alice", "from the future", "hi", **future)
     assert recorded.source == f"conversations/{DAY}.jsonl:1" and "2099" in recorded.degraded[0]
     assert rows(vault)[0]["created_at"] == "2099-01-30T09:00:00+08:00" and "from the future" in daily(vault)
@@ -142,7 +143,7 @@ def test_long_messages_hide_no_later_turn_of_the_day(vault: Vault) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"reflection": 5}, {"user_message": 5}, {"created_at": "soon"}, {"cid": []}])
-def test_what_no_turn_is_is_refused_before_anything_is_written(vault: Vault, wrong: dict) -> None:
+def test_what_no_turn_is_is_refused_before_anything_is_written(vault: Vault, wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
         record_turn(vault, **{"user_id": "alice", "user_message": "hello"} | wrong)
     assert not vault.is_user("alice")

@@ -32,6 +32,7 @@ MAX_CONCURRENT_SEARCHES = 16
 """How many searches run at once if they mostly wait for a model. Searches without a model run one at a time: threads
 would only compete for the interpreter, and eight of them did two thirds of the searches that one did."""
 
+_REFLECTION = {"summary": "第一次部署失敗", "causes": ["沒有設定環境變數"]}
 Text = Annotated[str, Field(max_length=200_000)]
 Name = Annotated[str, Field(max_length=200)]
 Kind = Annotated[str, Field(pattern=f"^({'|'.join(SEARCHABLE_KINDS)})$")]
@@ -91,16 +92,6 @@ class DaysOut(BaseModel):
     next: datetime.date | None = Field(None, examples=["2026-01-23"])
 
 
-_REFLECTION = {"summary": "第一次部署失敗", "causes": ["沒有設定環境變數"]}
-
-
-class Reflection(BaseModel):
-    """What the assistant thought of a turn afterwards: what happened, and why."""
-
-    summary: str = Field("", examples=[_REFLECTION["summary"]])
-    causes: list[str] = Field([], fail_fast=True, examples=[_REFLECTION["causes"]])
-
-
 class TurnIn(BaseModel):
     """A message of the person and the assistant's reply. A turn with the `conversation_id`, the `created_at` and the
     words of an earlier one is that one."""
@@ -113,9 +104,9 @@ class TurnIn(BaseModel):
     )
     conversation_id: Name | None = Field(None, examples=["conv_1a2b3c"])
     backend: Name | None = Field(None, description="The model or program that made the reply.", examples=["some-model"])
-    reflection: Reflection | str | None = Field(
+    reflection: dict[str, Any] | str | None = Field(
         None,
-        description="An object, its JSON, or a text: the summary.",
+        description="What the assistant thought of it afterwards: {summary, causes}, its JSON, or a text.",
         examples=[_REFLECTION],
     )
     cid: Name | None = Field(
@@ -141,6 +132,13 @@ class RecordedOut(BaseModel):
     degraded: list[Reason] = Field([], examples=[[]])
 
 
+class ReflectionOut(BaseModel):
+    """What the assistant thought of a turn afterwards: what happened, and why."""
+
+    summary: str = Field(examples=["第一次部署失敗"])
+    causes: list[str] = Field(examples=[["沒有設定環境變數"]])
+
+
 class TurnOut(BaseModel):
     """One turn as it was recorded."""
 
@@ -150,7 +148,7 @@ class TurnOut(BaseModel):
     user_message: str | None = Field(examples=["我喜歡暗色主題"])
     assistant_message: str | None = Field(examples=["好的"])
     skill: str | None = Field(None, examples=["coding-agent"])
-    reflection: Reflection | None = Field(None, examples=[_REFLECTION])
+    reflection: ReflectionOut | None = Field(None, examples=[_REFLECTION])
 
 
 class TurnsOut(BaseModel):
@@ -259,7 +257,7 @@ def record(request: Request, vault: TheVault, caller: TheCaller, user_id: TheUse
         exit_code=body.exit_code,
         conversation_id=body.conversation_id,
         backend=body.backend,
-        reflection=body.reflection.model_dump() if isinstance(body.reflection, Reflection) else body.reflection,
+        reflection=body.reflection,
         cid=body.cid,
         created_at=body.created_at,
         record=body.record,

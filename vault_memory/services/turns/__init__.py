@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         Recorded,
         add_reply,
         learn_waiting,
-        new_conversation_id,
         record_turn,
         record_turns,
         turns_waiting,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from vault_memory.services.turns.second_look import Tally, second_look, tally
     from vault_memory.services.turns.second_looks import SecondLooks
     from vault_memory.services.turns.update_memory import update_memory
-    from vault_memory.services.turns.validate import validate_and_normalize
+    from vault_memory.services.turns.validate import new_conversation_id, validate_and_normalize
 
 __all__ = [
     "RETRY_S",
@@ -62,7 +61,7 @@ __getattr__ = lazy_exports(
         "add_reply": "record",
         "explain_message": "judgement",
         "learn_waiting": "record",
-        "new_conversation_id": "record",
+        "new_conversation_id": "validate",
         "record_turn": "record",
         "record_turns": "record",
         "redactions": "redactions",

@@ -13,7 +13,6 @@ import hashlib
 import os
 import re
 import time
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,7 +36,7 @@ from vault_memory.errors import Busy, ForeignFile, HistoryError, NotFound, TooLa
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.redactor import Redactor
-from vault_memory.services.turns.validate import validate_and_normalize
+from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 from vault_memory.services.write import Plan, Written, index_problem, write
 
@@ -53,8 +52,6 @@ WAIT_S = 3.0
 it is only kept, since a person waits. A commit of many files holds them for a second or two on a busy machine."""
 MAX_AHEAD = timedelta(days=1)
 """How much later than our clock a turn may be without a word about it: clocks and zones differ."""
-_UNNAMED = re.compile("conv_[0-9a-f]{12}")
-"""The id that is made for a turn of which the caller names no conversation."""
 _NO_WORDS = ("user_id", "created_at", "exit_code")
 """Fields of a turn that hold nothing of what was said."""
 _LEFT_OUT = "[redacted: password]"
@@ -236,11 +233,6 @@ def _in_the_future(vault: Vault, turn: Turn) -> str:
         f"created_at {turn.created_at.isoformat()} is in the future by the clock of this machine: the turn is kept "
         "among those of today"
     )
-
-
-def new_conversation_id() -> str:
-    """The id of a conversation of one turn, of which the caller names none."""
-    return f"conv_{uuid.uuid4().hex[:12]}"
 
 
 def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[Recorded]:
@@ -574,7 +566,7 @@ def _conversation(turn: Turn) -> str:
 
 
 def _conversation_of(conversation_id: str) -> str:
-    return "" if _UNNAMED.fullmatch(conversation_id) else _digest(conversation_id.encode())
+    return "" if UNNAMED.fullmatch(conversation_id) else _digest(conversation_id.encode())
 
 
 def _log_entries(
