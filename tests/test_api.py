@@ -10,14 +10,16 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import vault_memory
 from vault_memory import FeedbackCollector, MemoryManager, MemorySearchEngine, PreferenceExtractor, Skill, aio
 from vault_memory.adapters.embedding import OfflineEmbedder
-from vault_memory.errors import InvalidId, NotAVault, NotFound
+from vault_memory.errors import InvalidId, NotAVault, NotFound, UsageError
 from vault_memory.services.indexing import embed
+from vault_memory.services.notes import newest_turns
 from vault_memory.services.vault import Vault
 
 PAGE = Path(__file__).parents[1] / "docs" / "integrate.md"
@@ -312,3 +314,43 @@ def test_a_skill_of_the_programs_own(vault: Vault) -> None:
     text = MemoryManager(vault.root).build_enhanced_prompt("alice", "green tea?", own)
     assert '<active-skill name="brewing">\nAsk for the water first.\n</active-skill>' in text
     assert vault_memory.build_enhanced_prompt(vault, "alice", "green tea?", own).text == text
+
+
+def test_a_payload_becomes_a_record_with_and_without_a_vault(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """D1: by the design's name; of a vault its outside names and its clock."""
+    payload = {
+        "conversation_id": "c",
+        "user_id": "telegram:12345",
+        "user_message": "hello",
+        "reflection": "it went well",
+    }
+    monkeypatch.chdir(tmp_path)
+    record = vault_memory.validate_and_normalize(payload)
+    assert list(record) == [
+        *("conversation_id", "user_id", "user_message", "assistant_message", "reflection", "cid", "created_at"),
+        "token_data",
+    ]
+    assert (record["user_id"], record["token_data"]) == ("telegram:12345", None)
+    assert record["reflection"] == {"summary": "it went well", "causes": []}
+    vault.config.identities["telegram:12345"] = "alice"
+    of_vault = asyncio.run(aio.validate_and_normalize(payload, vault))
+    assert of_vault["user_id"] == "alice" and of_vault["created_at"].startswith("2026-01-30T14:05:")
+    with pytest.raises(UsageError, match="has no user_id"):
+        vault_memory.validate_and_normalize({"conversation_id": "c"})
+    monkeypatch.chdir(vault.root)
+    with pytest.raises(InvalidId, match="telegram:12345"):
+        vault_memory.validate_and_normalize(payload)
+
+
+def test_the_payload_of_the_page(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/integrate.md, as pasted."""
+    monkeypatch.chdir(vault.root)
+    names: dict[str, Any] = {}
+    exec(next(block for block in python_of_the_page() if "def deliver" in block), names)  # noqa: S102
+    payload = {"conversation_id": "c", "user_id": "alice", "user_message": "hello", "reflection": '{"summary": "well"}'}
+    given = payload | {"created_at": "2026-01-29T09:00:00", "session": 7}
+    assert [names["deliver"](given) for _ in range(2)] == ["conversations/2026-01-29.jsonl:1"] * 2
+    turns = list(newest_turns(vault, "alice", 9))
+    assert [turn["reflection"] for _, turn in turns] == [{"summary": "well", "causes": []}]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         second_look,
         set_preference,
         user_profile,
+        validate_and_normalize,
     )
     from vault_memory.services.admin import create_vault
     from vault_memory.services.notes import Skill
@@ -59,6 +60,7 @@ __all__ = [
     "second_look",
     "set_preference",
     "user_profile",
+    "validate_and_normalize",
 ]
 
 __getattr__ = lazy_exports(
@@ -82,5 +84,6 @@ __getattr__ = lazy_exports(
         "second_look": "api",
         "set_preference": "api",
         "user_profile": "api",
+        "validate_and_normalize": "api",
     },
 )

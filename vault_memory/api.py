@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from vault_memory.adapters.embedding import ClientEmbedder, ComputeClient
+from vault_memory.config import Config
 from vault_memory.core import layout
+from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
-from vault_memory.errors import EndpointError
+from vault_memory.errors import EndpointError, NotAVault
 from vault_memory.services import profiles, turns
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns
@@ -127,6 +130,25 @@ def backup_conversations_to_file(vault: Vault, student_id: str) -> list[Path]:
         return []
     turns.learn_waiting(vault, student_id)
     return sorted(vault.path(student_id, layout.CONVERSATIONS_DIR).glob("*.jsonl"))
+
+
+def validate_and_normalize(payload: Mapping[str, Any], vault: Vault | None = None) -> dict[str, Any]:
+    """The whole record of a turn that another program delivers: {conversation_id, user_id, user_message,
+    assistant_message, reflection, cid, created_at, token_data}, and skill, backend, exit_code, context where it has
+    them. Other fields are left out; what the payload has for `token_data` too: tokens are made of what is kept.
+
+    Outside names of users, the time zone and the clock are those of the vault: this one, else the one that is found; if
+    there is none, user ids stay as they are, and a time without an offset is of this system's zone. Raises
+    `UsageError`, which names the field that is missing or wrong.
+    """
+    if vault is None:
+        with suppress(NotAVault):
+            vault = _found_vault()
+    if vault is None:
+        record = normalized(payload, datetime.now().astimezone(), Config().zone())
+    else:
+        record = turns.validate_and_normalize(vault, payload)
+    return record | {"token_data": None}
 
 
 record_turn = _vault_optional(turns.record_turn)

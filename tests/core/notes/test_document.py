@@ -197,6 +197,35 @@ def test_bad_bytes_are_replaced_and_told() -> None:
     assert segments(found)[1] == (2, "bad \ufffd byte") and "line 2" in found.problems[0]
 
 
+def test_a_reflection_is_read_as_a_line_that_says_so() -> None:
+    """D8: whatever else anybody wrote there is passed over."""
+    rows = [
+        {
+            "user_message": "hi",
+            "assistant_message": "hello",
+            "reflection": {"summary": "too short", "causes": ["haste"]},
+        },
+        {"user_message": "部署", "reflection": {"summary": "部署失敗", "causes": []}},
+        {"user_message": "x", "reflection": 5},
+    ]
+    text = "\n".join(json.dumps(row) for row in rows)
+    found = document.read("conversations/2026-01-30.jsonl", "conversation", text.encode())
+    assert segments(found) == [
+        *((1, "hi"), (1, "hello"), (1, "Reflection: too short; haste")),
+        *((2, "部署"), (2, "反思：部署失敗"), (3, "x")),
+    ]
+
+
+@pytest.mark.slow
+def test_a_record_is_read_further_than_a_note() -> None:
+    """It grows by itself: of one of more than 4 MB what was said last was not found."""
+    line = json.dumps({"user_message": "some words. " * 80_000}).encode() + b"\n"
+    records = [document.read("conversations/2026-01-30.jsonl", "conversation", line * count) for count in (10, 30)]
+    assert records[0].chunks[-1].end == 10 and not records[0].problems
+    assert records[1].chunks[-1].end == document.MAX_RECORD_BYTES // len(line)
+    assert records[1].problems == ("only the first 20,000,000 bytes are indexed: the daily log tells of the rest",)
+
+
 @pytest.mark.slow
 def test_a_huge_note_is_read_up_to_a_bound() -> None:
     found = document.read("a.md", "note", b"line of a log\n" * 600_000)

@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.core import layout, reading
-from vault_memory.core.notes import note
+from vault_memory.core.notes import journal, note
 from vault_memory.core.text import tokens
 
 if TYPE_CHECKING:
@@ -30,7 +30,10 @@ MAX_HEADING_CHARS = 200
 MAX_JOINED_TOKENS = 240
 """Up to this size neighbouring sections share a chunk: a day of chat has a heading per minute."""
 MAX_FILE_BYTES = 4_000_000
-"""How much of a file is read; a bigger one is hardly a note, and must not delay the others."""
+"""How much of a note is read; a bigger file is hardly one, and must not delay the others."""
+MAX_RECORD_BYTES = 20_000_000
+"""How much of a day's conversation record is read: it grows by itself, nobody can divide it, and when it has grown only
+the end is read."""
 MAX_LINES = 250_000
 """Each line takes some hundred bytes of memory, however short it is."""
 MAX_BLOCK_CHARS, MAX_BLOCK_LINES = 1_000, 50_000
@@ -54,7 +57,8 @@ class Segment(NamedTuple):
 class Chunk:
     """Lines `start` to `end` of a file, under the heading path `heading` (`Projects > Index`).
 
-    `text` is those lines as they stand (of conversation records: what was said, a message per line). A heading is a
+    `text` is those lines as they stand (of conversation records: what was said, a message per line, and reflections,
+    which say that they are some). A heading is a
     segment only if no text is below it; else its words count for that text. `sections` are the parts of the
     chunk with headings of their own: the number of the first segment, and the rest of the heading path from there on.
     """
@@ -103,14 +107,15 @@ class Document:
 def read(source: str, kind: str, data: bytes, resume: Resume | None = None) -> Document:
     """Read the bytes of a source of kind `kind` (see `layout.kind_of`): Markdown, or a conversation's JSONL.
 
-    Any bytes can be read: bad UTF-8 is replaced, broken front matter is left out, and a file above `MAX_FILE_BYTES` or
+    Any bytes can be read: bad UTF-8 is replaced, broken front matter is left out, and a file above `max_bytes` or
     `MAX_LINES` is read up to there; `problems` names each. `resume` is that of a document whose bytes `data` begins
     with: it saves the reading of the chunks before, and changes nothing else.
     """
     problems: list[str] = []
-    if len(data) > MAX_FILE_BYTES:
-        problems.append(f"only the first {MAX_FILE_BYTES:,} bytes are indexed: divide the file")
-        data = data[: _end_of_read(data)]
+    if len(data) > (most := max_bytes(source)):
+        way_out = "the daily log tells of the rest" if _is_record(source) else "divide the file"
+        problems.append(f"only the first {most:,} bytes are indexed: {way_out}")
+        data = data[: _end_of_read(data, most)]
     if data.count(b"\n") > MAX_LINES:
         problems.append(f"only the first {MAX_LINES:,} lines are indexed: divide the file")
         data = b"".join(line + b"\n" for line in data.split(b"\n", MAX_LINES)[:MAX_LINES])
@@ -121,14 +126,23 @@ def read(source: str, kind: str, data: bytes, resume: Resume | None = None) -> D
         line = data.count(b"\n", 0, error.start) + 1
         problems.append(f"line {line} is not valid UTF-8: indexed with the bad characters replaced")
     text = text.replace("\r\n", "\n")
-    if source.endswith(".jsonl"):
+    if _is_record(source):
         return _conversation(source, kind, text, problems, resume)
     return _markdown(source, kind, text, problems, resume)
 
 
-def _end_of_read(data: bytes) -> int:
+def max_bytes(source: str) -> int:
+    """How much of a source is read."""
+    return MAX_RECORD_BYTES if _is_record(source) else MAX_FILE_BYTES
+
+
+def _is_record(source: str) -> bool:
+    return source.endswith(".jsonl")
+
+
+def _end_of_read(data: bytes, most: int) -> int:
     """Where to cut a file that is too long: behind a line, or behind a character if there is only one line."""
-    end = data.rfind(b"\n", 0, MAX_FILE_BYTES) + 1 or MAX_FILE_BYTES
+    end = data.rfind(b"\n", 0, most) + 1 or most
     return next((at for at in range(end, end - 4, -1) if data[at] & 0xC0 != 0x80), end)
 
 
@@ -255,7 +269,8 @@ def _chunk(first: int, last: int, heading: tuple[str, ...], rows: list[_Row]) ->
 
 
 def _said(line: str) -> list[str] | None:
-    """What was said in one record, the person's message first; None if the line is not a record."""
+    """What was said in one record, the person's message first, what was thought of it last; None if the line is not a
+    record."""
     if not line.strip():
         return []
     try:
@@ -268,6 +283,7 @@ def _said(line: str) -> list[str] | None:
         record.get("user_message") or record.get("user"),
         record.get("context"),
         record.get("assistant_message") or record.get("assistant"),
+        journal.labelled_reflection(record.get("reflection")),
     ]
     return [message for message in said if isinstance(message, str) and message.strip()]
 

@@ -13,9 +13,9 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Any
 
-from vault_memory.core import reading
-from vault_memory.core.profile import LOCALES
-from vault_memory.core.text import one_line
+from vault_memory.core import payload, reading
+from vault_memory.core.profile import LOCALES, labels_for
+from vault_memory.core.text import one_line, script_of
 
 MAX_QUOTED_CHARS = 150
 """How much of a message an entry quotes; the conversation record has all of it."""
@@ -25,6 +25,7 @@ MEMORY_REPLY_CHARS = 100
 _REQUEST = ("請求", "请求", "Request")
 _SKILL = ("模組", "模块", "Module")
 _LEARNED = ("萃取偏好", "提取偏好", "Preferences")
+_REFLECTION = ("反思", "反思", "Reflection")
 TASK = ("任務", "任务", "Task")
 RESULT = ("結果", "结果", "Result")
 OUTCOMES = {
@@ -281,10 +282,30 @@ def is_turn(line: bytes) -> bool:
     return row.keys() >= {"created_at", "assistant_message"} and ("user_message" in row or is_reply(row))
 
 
-def daily_entry(at: datetime, request: str, skill: str | None, learned: Sequence[str], locale: str) -> str:
-    """One entry of the daily log; `learned` are the summaries of the preferences that the turn set."""
+def daily_entry(
+    at: datetime, request: str, skill: str | None, learned: Sequence[str], locale: str, reflection: str = ""
+) -> str:
+    """One entry of the daily log; `learned` are the summaries of the preferences that the turn set, `reflection` is
+    what was thought of it afterwards (`reflection_line`)."""
     bullets = [(_REQUEST, _shortened(request)), (_SKILL, one_line(skill or "")), (_LEARNED, "；".join(learned))]
-    return _entry(f"{at:%H:%M}", bullets, locale)
+    return _entry(f"{at:%H:%M}", [*bullets, (_REFLECTION, _shortened(reflection))], locale)
+
+
+def reflection_line(reflection: object) -> str:
+    """A reflection as one line: its summary, then its causes; "" for what is none."""
+    told = payload.kept_reflection(reflection) or {"summary": "", "causes": ()}
+    parts = [part for each in (told["summary"], *told["causes"]) if (part := one_line(each))]
+    return ("; " if _locale_of("".join(parts)) == "en" else "；").join(parts)
+
+
+def labelled_reflection(reflection: object) -> str:
+    """That line for who reads it outside its record: it says, in its own language, that it is a reflection."""
+    line = reflection_line(reflection)
+    return line and _bullet(_REFLECTION, line, _locale_of(line))
+
+
+def _locale_of(text: str) -> str:
+    return labels_for(script_of(text)) or LOCALES[0]
 
 
 def memory_entry(at: datetime, request: str, skill: str | None, exit_code: int | None, locale: str) -> str:
@@ -312,10 +333,12 @@ def append(text: str, title: str, entry: str) -> str:
 
 
 def _entry(heading: str, bullets: Sequence[tuple[tuple[str, str, str], str]], locale: str) -> str:
-    column = LOCALES.index(locale)
-    colon = ": " if locale == "en" else "："
-    lines = [f"- {labels[column]}{colon}{text}" for labels, text in bullets if text]
+    lines = [f"- {_bullet(labels, text, locale)}" for labels, text in bullets if text]
     return "\n".join([f"## {heading}", *lines]) + "\n"
+
+
+def _bullet(labels: tuple[str, str, str], text: str, locale: str) -> str:
+    return f"{labels[LOCALES.index(locale)]}{': ' if locale == 'en' else '：'}{text}"
 
 
 def _shortened(text: str) -> str:

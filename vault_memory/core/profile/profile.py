@@ -169,12 +169,16 @@ class Profile:
 
     def get(self, key: str) -> str | list[str] | None:
         """A scalar's value or None; the list of values of the other forms."""
-        values = [item.value for item in self.items(key)]
-        return (values[0] if values else None) if FIELDS[key].form == "scalar" else values
+        return _plain(key, self.items(key))
 
     def values(self) -> dict[str, str | list[str]]:
         """All keys that are set, as plain data."""
         return {key: value for key in FIELDS if (value := self.get(key))}
+
+    def strong_values(self) -> dict[str, str | list[str]]:
+        """Of these, the values that the file marks as strong."""
+        strong = {key: [item for item in self.items(key) if item.strong] for key in FIELDS}
+        return {key: value for key, items in strong.items() if (value := _plain(key, items))}
 
     def is_strong(self, key: str, value: str) -> bool:
         """Whether the file marks this value of the key as strong."""
@@ -425,6 +429,11 @@ def new_profile(locale: str, *, joined: str, language: str = "", timezone: str =
         lines = [f"- {row.labels[column]}{colon}{filled.get(row.key, '')}".rstrip(" ") for row in rows]
         parts.append("\n".join([f"\n## {names[column]}", *lines]) + "\n")
     return Profile("".join(parts), locale)
+
+
+def _plain(key: str, items: Sequence[Item]) -> str | list[str] | None:
+    values = [item.value for item in items]
+    return (values[0] if values else None) if FIELDS[key].form == "scalar" else values
 
 
 def with_value(key: str, items: Sequence[Item], value: str, *, strong: bool = False) -> list[Item]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,14 @@ import click
 from vault_memory.core import reading
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, echo, pass_context, plural
-from vault_memory.services.turns import Recorded, check_time, record_turn, record_turns
+from vault_memory.services.turns import (
+    Recorded,
+    new_conversation_id,
+    record_turn,
+    record_turns,
+    validate_and_normalize,
+)
 from vault_memory.services.vault import Vault
-
-_FIELD_TYPES = {
-    "created_at": (datetime, "a time"),
-    "reflection": (dict, "an object"),
-    "exit_code": (int, "a whole number"),
-}
-"""Field of a line → (its type, how a message names it); every other field is text."""
 
 
 @click.command()
@@ -30,6 +28,11 @@ _FIELD_TYPES = {
 @click.option("--reply", default="", help="What the assistant answered.")
 @click.option("--skill", help="The skill that was in use.")
 @click.option("--exit-code", type=int, help="Exit code of the skill's program; 0 is success.")
+@click.option(
+    "--reflection",
+    metavar="TEXT|JSON",
+    help='What the assistant thought of the turn afterwards: a text, or {"summary": …, "causes": […]}.',
+)
 @click.option("--off-record", is_flag=True, help="Keep nothing of this turn.")
 @click.option(
     "--jsonl",
@@ -45,24 +48,36 @@ def turn(
     reply: str,
     skill: str | None,
     exit_code: int | None,
+    reflection: str | None,
     off_record: bool,
     file: Path | None,
 ) -> None:
     """Record a turn of conversation and learn from it.
 
     Give one turn (--user and --message) or a file of turns (--jsonl). The file has one JSON object per line, with the
-    fields of a conversation record: user_id, user_message, assistant_message, created_at, skill, exit_code.
+    fields of a conversation record: user_id, user_message, assistant_message, reflection, created_at, skill, exit_code.
     """
     vault = context.open(logs_wait=True)
     user_id = None if user_id is None else vault.user_of(user_id)
     if file is not None:
-        if message is not None or reply or skill or exit_code is not None:
-            raise UsageError("--jsonl reads turns from a file: leave out --message, --reply, --skill and --exit-code")
+        if message is not None or reply or skill or exit_code is not None or reflection:
+            raise UsageError(
+                "--jsonl reads turns from a file: leave out --message, --reply, --skill, --exit-code and --reflection"
+            )
         _replay(vault, file, user_id, record=not off_record)
         return
     if user_id is None or message is None:
         raise UsageError("give one turn with --user ID and --message TEXT, or a file of turns with --jsonl FILE")
-    recorded = record_turn(vault, user_id, message, reply, skill=skill, exit_code=exit_code, record=not off_record)
+    recorded = record_turn(
+        vault,
+        user_id,
+        message,
+        reply,
+        skill=skill,
+        exit_code=exit_code,
+        reflection=reflection,
+        record=not off_record,
+    )
     _show(recorded)
     if vault.config.llm_enabled:
         _look_again(vault, recorded)
@@ -111,11 +126,6 @@ def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> N
         echo(f"degraded: {reason}", err=True)
 
 
-def _time_of(text: str) -> datetime:
-    """A time with its zone. Raises `UsageError` for one at either end of the calendar, `ValueError` for no time."""
-    return check_time(datetime.fromisoformat(text)).astimezone()
-
-
 def _turns(vault: Vault, file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
     """The turns of a file, as arguments of `record_turn`. One wrong line raises `UsageError`."""
     from vault_memory.core.notes import journal
@@ -134,30 +144,22 @@ def _turns(vault: Vault, file: Path, user_id: str | None) -> Iterator[dict[str, 
             except ValueError as error:
                 raise UsageError(f"{name}:{number} is not a turn ({error}); nothing was recorded") from error
     for number, row in journal.joined(rows):
-        try:
-            fields = {
-                "user_id": row.get("user_id") or user_id,
-                "user_message": row.get("user_message") or "",
-                "assistant_message": row.get("assistant_message") or "",
-                "created_at": _time_of(row["created_at"]) if row.get("created_at") else None,
-                "conversation_id": row.get("conversation_id"),
-                "reflection": row.get("reflection"),
-                "skill": row.get("skill"),
-                "backend": row.get("backend"),
-                "exit_code": row.get("exit_code"),
-            }
-        except (ValueError, TypeError, UsageError) as error:
-            raise UsageError(f"{name}:{number} is not a turn ({error}); nothing was recorded") from error
-        for key, value in fields.items():
-            kind, described = _FIELD_TYPES.get(key, (str, "text"))
-            if value is not None and not isinstance(value, kind):
-                raise UsageError(f"{name}:{number}: {key} must be {described}; nothing was recorded")
-        if not fields["user_id"]:
+        given = {key: value for key, value in row.items() if value not in (None, "")}
+        if not (user_id or "user_id" in given):
             raise UsageError(f"{name}:{number} has no user_id: add it or give --user ID; nothing was recorded")
-        fields["user_id"] = vault.user_of(str(fields["user_id"]))
+        try:
+            fields = validate_and_normalize(
+                vault, {"conversation_id": new_conversation_id(), "user_id": user_id} | given
+            )
+        except UsageError as error:
+            raise UsageError(f"{name}:{number}: {error}; nothing was recorded") from error
+        if not any(fields.get(key) for key in ("user_message", "assistant_message", "reflection", "context")):
+            raise UsageError(f"{name}:{number} holds no message, reply or reflection; nothing was recorded")
         if user_id and fields["user_id"] != user_id:
             raise UsageError(
                 f"{name}:{number} has the user_id {fields['user_id']!r}, and --user says {user_id!r}: leave out --user "
                 "to record it for that user, or take the user_id out of the line; nothing was recorded"
             )
+        if "created_at" not in given:
+            del fields["created_at"]  # two lines with the time of their check would be one turn
         yield fields

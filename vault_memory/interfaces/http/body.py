@@ -327,5 +327,8 @@ def busy() -> Response:
 
 def _too_large(max_bytes: int) -> Response:
     return problem.response(
-        413, "body-too-large", f"the body is larger than {max_bytes} bytes", headers={"Connection": "close"}
+        413,
+        "body-too-large",
+        f"the body is larger than {max_bytes:,} bytes: send less at once",
+        headers={"Connection": "close"},
     )

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
+from vault_memory.core.payload import kept_reflection
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheCaller, TheUser, TheVault
@@ -31,6 +32,7 @@ MAX_CONCURRENT_SEARCHES = 16
 """How many searches run at once if they mostly wait for a model. Searches without a model run one at a time: threads
 would only compete for the interpreter, and eight of them did two thirds of the searches that one did."""
 
+_REFLECTION = {"summary": "第一次部署失敗", "causes": ["沒有設定環境變數"]}
 Text = Annotated[str, Field(max_length=200_000)]
 Name = Annotated[str, Field(max_length=200)]
 Kind = Annotated[str, Field(pattern=f"^({'|'.join(SEARCHABLE_KINDS)})$")]
@@ -91,7 +93,8 @@ class DaysOut(BaseModel):
 
 
 class TurnIn(BaseModel):
-    """A message of the person and the assistant's reply."""
+    """A message of the person and the assistant's reply. A turn with the `conversation_id`, the `created_at` and the
+    words of an earlier one is that one."""
 
     user_message: Text = Field(examples=["我喜歡暗色主題"])
     assistant_message: Text = Field("", examples=["好的"])
@@ -101,6 +104,19 @@ class TurnIn(BaseModel):
     )
     conversation_id: Name | None = Field(None, examples=["conv_1a2b3c"])
     backend: Name | None = Field(None, description="The model or program that made the reply.", examples=["some-model"])
+    reflection: dict[str, Any] | str | None = Field(
+        None,
+        description="What the assistant thought of it afterwards: {summary, causes}, its JSON, or a text.",
+        examples=[_REFLECTION],
+    )
+    cid: Name | None = Field(
+        None, description="The address of the turn in an outside store.", examples=["bafybeigdyrzt"]
+    )
+    created_at: Name | None = Field(
+        None,
+        description="When it was said, in ISO 8601 (else now); in the vault's time zone if it has no offset.",
+        examples=["2026-01-30T14:05:00+08:00"],
+    )
     record: bool = Field(True, description="False: off the record, nothing is kept.")
 
 
@@ -116,6 +132,13 @@ class RecordedOut(BaseModel):
     degraded: list[Reason] = Field([], examples=[[]])
 
 
+class ReflectionOut(BaseModel):
+    """What the assistant thought of a turn afterwards: what happened, and why."""
+
+    summary: str = Field(examples=["第一次部署失敗"])
+    causes: list[str] = Field(examples=[["沒有設定環境變數"]])
+
+
 class TurnOut(BaseModel):
     """One turn as it was recorded."""
 
@@ -125,6 +148,7 @@ class TurnOut(BaseModel):
     user_message: str | None = Field(examples=["我喜歡暗色主題"])
     assistant_message: str | None = Field(examples=["好的"])
     skill: str | None = Field(None, examples=["coding-agent"])
+    reflection: ReflectionOut | None = Field(None, examples=[_REFLECTION])
 
 
 class TurnsOut(BaseModel):
@@ -233,6 +257,9 @@ def record(request: Request, vault: TheVault, caller: TheCaller, user_id: TheUse
         exit_code=body.exit_code,
         conversation_id=body.conversation_id,
         backend=body.backend,
+        reflection=body.reflection,
+        cid=body.cid,
+        created_at=body.created_at,
         record=body.record,
         as_of=caller.as_of,
     )
@@ -288,7 +315,8 @@ async def prompt(request: Request, vault: TheVault, user_id: TheUser, body: Prom
 
 
 def _turn_out(source: str, turn: Mapping[str, Any]) -> TurnOut:
-    return TurnOut(source=source, **{name: _text(turn.get(name)) for name in TurnOut.model_fields if name != "source"})
+    texts = {name: _text(turn.get(name)) for name in TurnOut.model_fields if name not in ("source", "reflection")}
+    return TurnOut.model_validate({"source": source, **texts, "reflection": kept_reflection(turn.get("reflection"))})
 
 
 def _text(value: object) -> str | None:

@@ -61,11 +61,13 @@ Values = Annotated[list[Value], Field(max_length=MAX_VALUES, fail_fast=True)]
 
 
 class ProfileOut(BaseModel):
-    """A user's USER.md: the text, and the values in it by key."""
+    """A user's USER.md: the text, and the values in it by key. `suggested_default` holds the strong ones, which apply
+    where the person asks for nothing else."""
 
     user_id: str = Field(examples=["alice"])
     content: str = Field(examples=["# 使用者資料\n\n## 使用偏好\n- 主題偏好：dark\n"])
     preferences: dict[str, str | list[str]] = Field(examples=[{"theme": "dark", "languages": ["Python"]}])
+    suggested_default: dict[str, str | list[str]] = Field(examples=[{"theme": "dark"}])
     version: str = Field(examples=[ETAG.strip('"')], description="The ETag, without its quotes.")
 
 

@@ -265,7 +265,7 @@ class _Run:
             self._fail(source, self.found.files[source], problem)
             return
         try:
-            content = scan.read(self.vault.root, self.scope, source, document.MAX_FILE_BYTES + 1)
+            content = scan.read(self.vault.root, self.scope, source, document.max_bytes(source) + 1)
         except FileNotFoundError:
             self.vanished.append(source)
             return

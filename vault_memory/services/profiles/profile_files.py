@@ -204,11 +204,12 @@ class ProfileFiles:
         return [replace(signal, is_late=subject(signal.key, signal.cleaned()) in changed) for signal in signals]
 
     def _changed_since(self, keys: set[str]) -> set[tuple[str, str]]:
-        """What of these keys was changed after `at`, as `subject` names it."""
+        """What of these keys was changed after `at`, as `subject` names it. Evidence of the future is older: the clock
+        has jumped back, and what is said now would change nothing until it has caught up."""
         found: set[tuple[str, str]] = set()
         for row in newest_rows(self.feedback, *(json.dumps(key).encode() for key in keys)):
             is_of_value = row.applied or same(row.value, row.current)
-            if row.key in keys and is_of_value and row.at and min(row.at, self.vault.now()) > self.at:
+            if row.key in keys and is_of_value and row.at and self.at < row.at <= self.vault.now():
                 found.add(subject(row.key, row.value))
         return found | self.later.commits(self.profile)
 

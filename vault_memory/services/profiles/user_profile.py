@@ -23,11 +23,13 @@ NO_PROFILE = ""
 
 @dataclass(frozen=True)
 class UserProfile:
-    """The content of USER.md; `version` differs for any other content."""
+    """The content of USER.md; `version` differs for any other content. `suggested_default` are the strong ones among
+    the `preferences`: what applies where a person asks for nothing else."""
 
     user_id: str
     content: str
     preferences: Mapping[str, str | list[str]]
+    suggested_default: Mapping[str, str | list[str]]
     version: str
 
 
@@ -39,8 +41,8 @@ def user_profile(vault: Vault, user_id: str) -> UserProfile:
         raise NotFound(
             f"user {user_id!r} has no {layout.PROFILE}: the first turn or `vault-memory pref set` creates it"
         )
-    preferences = Profile.decode(stored).values()
-    return UserProfile(user_id, stored.decode("utf-8", "replace"), preferences, _version(stored))
+    profile, content = Profile.decode(stored), stored.decode("utf-8", "replace")
+    return UserProfile(user_id, content, profile.values(), profile.strong_values(), _version(stored))
 
 
 def put_content(vault: Vault, user_id: str, content: str, version: str) -> UserProfile:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         WAIT_S,
         Recorded,
         add_reply,
-        check_time,
         learn_waiting,
         record_turn,
         record_turns,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from vault_memory.services.turns.second_look import Tally, second_look, tally
     from vault_memory.services.turns.second_looks import SecondLooks
     from vault_memory.services.turns.update_memory import update_memory
+    from vault_memory.services.turns.validate import new_conversation_id, validate_and_normalize
 
 __all__ = [
     "RETRY_S",
@@ -34,10 +34,10 @@ __all__ = [
     "SecondLooks",
     "Tally",
     "add_reply",
-    "check_time",
     "explain_message",
     "feedback",
     "learn_waiting",
+    "new_conversation_id",
     "record_turn",
     "record_turns",
     "redactions",
@@ -47,6 +47,7 @@ __all__ = [
     "tally",
     "turns_waiting",
     "update_memory",
+    "validate_and_normalize",
 ]
 
 __getattr__ = lazy_exports(
@@ -58,9 +59,9 @@ __getattr__ = lazy_exports(
         "SecondLooks": "second_looks",
         "Tally": "second_look",
         "add_reply": "record",
-        "check_time": "record",
         "explain_message": "judgement",
         "learn_waiting": "record",
+        "new_conversation_id": "validate",
         "record_turn": "record",
         "record_turns": "record",
         "redactions": "redactions",
@@ -70,5 +71,6 @@ __getattr__ = lazy_exports(
         "tally": "second_look",
         "turns_waiting": "record",
         "update_memory": "update_memory",
+        "validate_and_normalize": "validate",
     },
 )

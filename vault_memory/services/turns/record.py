@@ -13,7 +13,6 @@ import hashlib
 import os
 import re
 import time
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.private import folder_of
-from vault_memory.core import layout, reading, trailers
+from vault_memory.core import layout, payload, reading, trailers
 from vault_memory.core.extraction import extract, problem, takes_back_the_last, why_nothing
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
@@ -46,6 +45,7 @@ from vault_memory.errors import (
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.redactor import Redactor
+from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 from vault_memory.services.write import Plan, Written, index_problem, write
 
@@ -59,8 +59,10 @@ RETRY_S = 600.0
 WAIT_S = 3.0
 """How long a turn waits in all for another writer of its user's files, and for turns before it to be learned from; then
 it is only kept, since a person waits. A commit of many files holds them for a second or two on a busy machine."""
-_UNNAMED = re.compile("conv_[0-9a-f]{12}")
-"""The id that is made for a turn of which the caller names no conversation."""
+MAX_AHEAD = timedelta(days=1)
+"""How much later than our clock a turn may be without a word about it: clocks and zones differ."""
+_NO_WORDS = ("user_id", "created_at", "exit_code")
+"""Fields of a turn that hold nothing of what was said."""
 _LEFT_OUT = "[redacted: password]"
 """In a log, in place of a message that would be a secret there."""
 
@@ -95,14 +97,15 @@ class Recorded:
 def record_turn(
     vault: Vault,
     user_id: str,
-    user_message: str,
+    user_message: str | None,
     assistant_message: str | None = "",
     *,
     skill: str | None = None,
     exit_code: int | None = None,
     conversation_id: str | None = None,
-    created_at: datetime | None = None,
-    reflection: Mapping[str, Any] | None = None,
+    created_at: datetime | str | None = None,
+    reflection: Mapping[str, Any] | str | None = None,
+    cid: str | None = None,
     backend: str | None = None,
     record: bool = True,
     learn: bool = True,
@@ -115,7 +118,8 @@ def record_turn(
 ) -> Recorded:
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
 
-    `conversation_id` and `created_at` name a turn: said again under the same name, the same words are the same turn.
+    `core.payload.normalized` says of what form it is. `conversation_id` and `created_at` name a turn: said again under
+    the same name, the same words are the same turn; if there is more in it than in the record, `degraded` says so.
     Where `assistant_message` is None, `add_reply` adds it. Then `request` names what the client has sent: the same
     within `RETRY_S` of its turn's last line is a retry of it, and at any time if the request `goes_on` with it.
     `context` came with the message, but from whom is uncertain: it is kept, and nothing is learned from it.
@@ -124,32 +128,37 @@ def record_turn(
     The turn can be searched when this returns; with `index=False` only after the caller has indexed `sources`. With
     `learn=False` it is only kept, and the caller calls `learn_waiting`. It is that of the person who had `user_id` as
     of `as_of` (`Vault.renamings`; None: now), whatever the id is by now. Raises `NotFound` when that person has none,
-    `InvalidId`, and `VaultMemoryError` when the turn cannot be kept. What goes wrong after it is in the conversation
-    record, with git, a disk or an index, or because another writer holds the user's files, is in the result.
+    what `validate_and_normalize` raises, and `VaultMemoryError` when the turn cannot be kept. What goes wrong after it
+    is in the conversation record, with git, a disk or an index, or because another writer holds the user's files, is in
+    the result.
     """
-    layout.check_user_id(user_id)
-    if created_at is not None:
-        check_time(created_at)
-    asked = user_id
+    asked = layout.check_user_id(user_id)
+    said = validate_and_normalize(
+        vault,
+        {
+            "conversation_id": conversation_id or new_conversation_id(),
+            "user_id": user_id,
+            "user_message": user_message,
+            "assistant_message": assistant_message,
+            "reflection": reflection,
+            "cid": cid,
+            "created_at": created_at,
+            "skill": skill,
+            "backend": backend,
+            "exit_code": exit_code,
+            "context": context,
+        },
+    )
     user_id, as_of = vault.id_now(user_id, vault.renamings() if as_of is None else as_of)
     if not record or vault.config.is_off_record(asked, user_id):
         return Recorded("", user_id=user_id, as_of=as_of)
     redact = Redactor(known)
-    turn = Turn(
-        conversation_id=redact(conversation_id) or f"conv_{uuid.uuid4().hex[:12]}",
-        user_id=user_id,
-        created_at=created_at or vault.now(),
-        user_message=redact(user_message),
-        assistant_message=redact(assistant_message),
-        reflection=redact(reflection),
-        skill=redact(skill),
-        backend=redact(backend),
-        exit_code=exit_code,
-        request=request,
-        context=redact(context),
-    )
+    texts = {name: redact(value) for name, value in said.items() if name not in _NO_WORDS}
+    at = datetime.fromisoformat(said["created_at"])
+    turn = Turn(user_id=user_id, created_at=at, exit_code=exit_code, request=request, **texts)
     cache = ReadCache()
     quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
+    private_counts = Counter(private_counts) + Counter(_reflection_for_logs(turn)[1])
     is_begun = False
 
     def begin() -> None:
@@ -158,9 +167,9 @@ def record_turn(
 
     with contextlib.ExitStack() as held:
         while True:
-            before, at = None, turn.created_at.astimezone(vault.config.zone())
+            before, at = None, _filed_at(vault, turn).astimezone(vault.config.zone())
             with contextlib.suppress(TooLarge, ForeignFile):  # it is raised again below: the turn is kept first
-                before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+                before = ProfileFiles.read(vault, user_id, at, cache.read)
                 at = before.at
             is_named = bool(conversation_id and created_at)
             kept = _append_to_record(vault, turn, as_of, at, held, is_named=is_named, goes_on=goes_on)
@@ -175,7 +184,7 @@ def record_turn(
             if learn:
                 until = time.monotonic() + WAIT_S
                 if _learn_earlier(vault, user_id, marker, until) or before is None:
-                    before = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+                    before = ProfileFiles.read(vault, user_id, at, cache.read)
                 written = _learn(vault, turn, as_of, line, before, quote, cache, until, begin)
                 _strike_off(vault, user_id, marker)
             else:
@@ -187,7 +196,7 @@ def record_turn(
         if not is_begun:
             with contextlib.suppress(*_LATER, OSError):  # it saves a look at the history
                 _set_untouched(vault, user_id, marker)
-    redactions = Counter(redact.counts) + Counter(private_counts)
+    redactions = redact.counts + private_counts
     if redactions:
         add_redactions(vault, user_id, redactions, as_of)
     record_file = layout.user_dir(user_id) / line.source.rpartition(":")[0]
@@ -201,7 +210,11 @@ def record_turn(
         tuple(sources),
         written.paused,
         dict(redactions),
-        (*vault.config.waits(), *_degraded(index_is_wrong), *filter(None, [problem() if learn else None])),
+        (
+            *vault.config.waits(),
+            *_degraded(index_is_wrong),
+            *filter(None, [_in_the_future(vault, turn), problem() if learn else None]),
+        ),
         user_id,
         as_of,
         suggestions=written.result.suggestions,
@@ -216,16 +229,19 @@ def _why_nothing(vault: Vault, turn: Turn, before: ProfileFiles, written: Writte
     return why_nothing(message, turn.assistant_message or "", before.profile.values(), vault.lexicon())
 
 
-_FIRST_TIME, _LAST_TIME = datetime(1, 1, 2), datetime(9999, 12, 31)
+def _filed_at(vault: Vault, turn: Turn) -> datetime:
+    """The time by which a turn has its place in the records and logs: among those of today, if it is of the future.
+    There it would be the newest one for years."""
+    return vault.now() if _in_the_future(vault, turn) else turn.created_at.astimezone()
 
 
-def check_time(at: datetime) -> datetime:
-    """The time of a turn. Raises `UsageError` for one that is in no calendar when it is told in another zone."""
-    if not _FIRST_TIME <= at.replace(tzinfo=None) < _LAST_TIME:
-        raise UsageError(
-            f"created_at {at.isoformat()} is in no calendar of some zones: give a day of 0001-01-02 to 9999-12-30"
-        )
-    return at
+def _in_the_future(vault: Vault, turn: Turn) -> str:
+    if turn.created_at.astimezone() - vault.now() < MAX_AHEAD:
+        return ""
+    return (
+        f"created_at {turn.created_at.isoformat()} is in the future by the clock of this machine: the turn is kept "
+        "among those of today"
+    )
 
 
 def record_turns(vault: Vault, turns: Iterable[Mapping[str, Any]]) -> Iterator[Recorded]:
@@ -290,7 +306,7 @@ def _learn_from(vault: Vault, user_id: str, waiting: Sequence[_Marker], until: f
                 if found and (untouched.exists() or not _is_learned(vault, *found[:2], marker)):
                     line, turn, is_reply = found
                     cache = ReadCache()
-                    state = ProfileFiles.read(vault, user_id, turn.created_at, cache.read)
+                    state = ProfileFiles.read(vault, user_id, _filed_at(vault, turn), cache.read)
                     quote, _ = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
                     touch = partial(untouched.unlink, missing_ok=True)
                     learned = _learn(vault, turn, as_of, line, state, quote, cache, until, touch, is_reply=is_reply)
@@ -412,8 +428,14 @@ def _append_to_record(
             vault, turn, known[1], goes_on=goes_on
         ):
             name, kept = known
-            source, is_complete = f"{name}:{kept.number}", kept.is_complete
-            return Recorded(source, user_id=turn.user_id, as_of=as_of, is_new=False, is_complete=is_complete)
+            return Recorded(
+                f"{name}:{kept.number}",
+                degraded=() if turn.request else _not_kept(turn, kept),
+                user_id=turn.user_id,
+                as_of=as_of,
+                is_new=False,
+                is_complete=kept.is_complete,
+            )
         while records[0][1].with_name(turn.conversation_id, turn.created_at.isoformat()):
             turn = replace(turn, created_at=turn.created_at + timedelta(microseconds=1))
         line = turn.line().encode()
@@ -434,6 +456,17 @@ def _is_same(vault: Vault, turn: Turn, kept: journal.KeptTurn, *, goes_on: bool)
         is_retry = vault.now() - kept.last_at <= timedelta(seconds=RETRY_S)
         return is_retry or goes_on
     return kept.row.get("user_message") == turn.user_message
+
+
+def _not_kept(turn: Turn, kept: journal.KeptTurn) -> tuple[str, ...]:
+    """What a turn that is in the record already has more than that, in words."""
+    row = kept.joined
+    more = [
+        *(["reply"] if not str(row.get("assistant_message") or "").startswith(turn.assistant_message or "") else []),
+        *(["reflection"] if turn.reflection not in (None, payload.kept_reflection(row.get("reflection"))) else []),
+    ]
+    told = f"the turn is in the record without this {' and this '.join(more)}, and its line stays as it is: send "
+    return (f"{told}what is said later as a turn with a created_at of its own",) if more else ()
 
 
 def _append(
@@ -559,7 +592,7 @@ def _conversation(turn: Turn) -> str:
 
 
 def _conversation_of(conversation_id: str) -> str:
-    return "" if _UNNAMED.fullmatch(conversation_id) else _digest(conversation_id.encode())
+    return "" if UNNAMED.fullmatch(conversation_id) else _digest(conversation_id.encode())
 
 
 def _log_entries(
@@ -577,19 +610,21 @@ def _log_entries(
     enough to be a task. `labels` is the locale of their labels."""
     summaries = [change.summary() for change in changes]
 
-    def daily(request: str) -> str:
-        return journal.daily_entry(at, request, turn.skill, summaries, labels)
+    reflection = private.PRIVATE if turn.reflection and private.PRIVATE in quote else _reflection_for_logs(turn)[0]
 
-    def memory(request: str) -> str:
-        return journal.memory_entry(at, request, turn.skill, turn.exit_code, labels)
+    def daily(kept: Callable[[str], str]) -> str:
+        return journal.daily_entry(at, kept(quote), turn.skill, summaries, labels, kept(reflection))
 
-    def appended(source: str, title: str, entry: Callable[[str], str]) -> FileChange:
+    def memory(kept: Callable[[str], str]) -> str:
+        return journal.memory_entry(at, kept(quote), turn.skill, turn.exit_code, labels)
+
+    def appended(source: str, title: str, entry: Callable[[Callable[[str], str]], str]) -> FileChange:
         path, before = layout.user_dir(turn.user_id) / source, cache.read(vault.path(turn.user_id, source))
         reading.check_utf_8(path, before or b"")
         text = (before or b"").decode("utf-8", "surrogateescape")
         after = b""
-        for request in (quote, secrets.redact(one_line(quote)).text, _LEFT_OUT):
-            after = journal.append(text, title, entry(request)).encode("utf-8", "surrogateescape")
+        for kept in (str, lambda said: secrets.redact(one_line(said)).text, lambda said: said and _LEFT_OUT):
+            after = journal.append(text, title, entry(kept)).encode("utf-8", "surrogateescape")
             if not secrets.secrets_added(path, [before], after):
                 break  # words of several lines may be a secret on one: history would refuse the log
         return FileChange(path, before, after)
@@ -599,6 +634,11 @@ def _log_entries(
     if len(turn.assistant_message or "") > journal.MEMORY_REPLY_CHARS:
         logs.append(appended(layout.MEMORY_LOG, journal.memory_title(labels), memory))
     return logs
+
+
+def _reflection_for_logs(turn: Turn) -> tuple[str, Mapping[str, int]]:
+    """The turn's reflection in a line without private facts, and how many of these were in it."""
+    return private.without_private(journal.reflection_line(turn.reflection)[:_MAX_SEARCHED_CHARS])
 
 
 def _labels(said: str, profile: Profile) -> str:
@@ -696,7 +736,7 @@ def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[_Line, Turn, 
         row = kept.joined if kept.number < number else kept.row
         known = {name: row[name] for name in Turn.__dataclass_fields__ if name in row}
         known |= {"conversation_id": str(row["conversation_id"]), "user_id": user_id}
-        turn = Turn(**known | {"created_at": check_time(datetime.fromisoformat(row["created_at"]))})
+        turn = Turn(**known | {"created_at": payload.check_time(datetime.fromisoformat(row["created_at"]))})
     except (ValueError, KeyError, TypeError, UsageError):
         return None
     return _Line(f"{source}:{kept.number}", _digest(line)), turn, kept.number < number

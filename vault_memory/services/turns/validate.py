@@ -1,0 +1,26 @@
+"""The one form in which outside programs' turns are kept, whichever door they come through."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from vault_memory.core import payload
+from vault_memory.services.vault import Vault
+
+UNNAMED = re.compile("conv_[0-9a-f]{12}")
+"""The id that is made for a turn of which the caller names no conversation."""
+
+
+def new_conversation_id() -> str:
+    """The id of a conversation of one turn, of which the caller names none."""
+    return f"conv_{uuid.uuid4().hex[:12]}"
+
+
+def validate_and_normalize(vault: Vault, turn: Mapping[str, Any]) -> dict[str, Any]:
+    """The turn as `core.payload.normalized` has it, by the vault's clock and time zone; `user_id` is that of an outside
+    name. Raises what that raises, and `InvalidId`."""
+    record = payload.normalized(turn, vault.now(), vault.config.zone())
+    return record | {"user_id": vault.user_of(record["user_id"])}
