@@ -123,6 +123,11 @@ def with_turns(message: str, turns: Iterable[str]) -> str:
     return text + ("" if parse(text).trailers or not lines else "\n") + "".join(lines)
 
 
+def without_turns(message: str) -> str:
+    """A message but for the turns that it names."""
+    return _TURN.sub("", message).strip()
+
+
 def logs_subject(user_id: str, first: str, last: str = "", count: int = 1) -> str:
     """The subject of a commit that holds the entries of one turn, or of `count` from the first to the last. Times are
     `2026-01-30 14:05`."""

@@ -1,7 +1,8 @@
 """A writer that kills itself at a step of its commit: `-m tests.adapters.history.killed_writer ROOT NUMBER STEP#N`.
 
 The number 0 stands for a merge of the branch `other`, -1 for what the person has typed, -2 for taking `private.txt` out
-of all commits, -3 for a turn that only adds `log 3` to a log.
+of all commits, -3 for a turn that only adds `log 3` to a log, -4 for one that also tells a preference; what waits is
+committed then.
 
 It has a module of its own, without pytest, because the tests start it hundreds of times.
 """
@@ -79,8 +80,11 @@ def write(root: Path, number: int, fatal: str) -> None:
     if number == -2:
         blob = history.entry(PRIVATE)
         history.take_out({PRIVATE: {blob.id}} if blob else {}, None, history.commit_named("HEAD"))
-    elif number == -3:
-        history.commit(log(root, 3))
+    elif number in (-3, -4):
+        user = (root / USER).read_bytes()
+        theme = Draft("theme = dark", ASSISTANT, (FileChange(USER, user, user + b"theme\n"),))
+        history.commit([*([theme] if number == -4 else []), *log(root, 3)])
+        history.flush()
     elif number < 0:
         history.commit_edits([Draft("by hand", history.person(), tuple(history.uncommitted()))])
     else:

@@ -6,18 +6,21 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.adapters.conftest import PERSON, USER, Vault
+from tests.adapters.conftest import PERSON, Vault
 from tests.adapters.history.killed_writer import DAILY, log
 from tests.conftest import TAIPEI
-from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
+from vault_memory.adapters.history import ASSISTANT, Draft, History
+from vault_memory.adapters.history.intents import MAX_LOG_BYTES, MAX_LOGS
 from vault_memory.core import trailers
 from vault_memory.errors import Changed
 
+KILLED = "tests.adapters.history.killed_writer"
 BOBS = PurePosixPath("memory/bob/daily/2026-01-30.md")
 
 
@@ -66,7 +69,7 @@ def test_logs_wait_as_one_and_a_flush_commits_them(vault: Vault, times: Times) -
     for number in range(1, 4):
         assert turn(vault, number) == ()
         times.now += timedelta(minutes=1)
-    assert vault.subjects() == ["add begin"] and len(intents(vault)) == 1
+    assert vault.subjects() == ["add begin"] and len(intents(vault)) == 3
     state = vault.history.state()
     assert (state.waiting, state.logs) == (0, 3) and not vault.history.uncommitted()
     assert not vault.history.logs_are_due()
@@ -77,12 +80,16 @@ def test_logs_wait_as_one_and_a_flush_commits_them(vault: Vault, times: Times) -
     assert vault.git("log", "-1", "--format=%an") == ASSISTANT.name + "\n"
 
 
+def told(vault: Vault, number: int) -> list[Draft]:
+    """What a turn changes that tells a preference."""
+    theme = vault.draft(b"theme")
+    return [replace(theme, message="theme = dark"), *log(vault.root, number)]
+
+
 def test_a_preference_takes_the_logs_along(vault: Vault, times: Times) -> None:
     turn(vault, 1)
-    theme = vault.draft(b"theme")
-    (entry,) = log(vault.root, 2)
-    vault.history.commit([Draft("theme = dark", ASSISTANT, (*theme.changes, *entry.changes))])
-    assert vault.subjects() == ["add begin", "theme = dark"] and turns(vault, "theme") == ["00000001"]
+    vault.history.commit(told(vault, 2))
+    assert vault.subjects() == ["add begin", "theme = dark"] and turns(vault, "theme") == ["00000001", "00000002"]
     assert vault.read(DAILY) == b"log 1\nlog 2\n"
     vault.assert_clean()
 
@@ -127,7 +134,6 @@ def test_a_days_logs_are_due_at_its_end(vault: Vault, times: Times) -> None:
 def test_users_wait_apart(vault: Vault, times: Times) -> None:
     for number, path in enumerate((DAILY, BOBS, DAILY, BOBS), 1):
         turn(vault, number, path)
-    assert len(intents(vault)) == 2
     vault.history.flush()
     assert vault.subjects()[1:] == [
         "log(alice): 2 turns, 2026-01-30 12:01 to 12:03",
@@ -139,7 +145,7 @@ def test_users_wait_apart(vault: Vault, times: Times) -> None:
 def test_logs_of_many_users_do_not_wait_without_end(vault: Vault, times: Times) -> None:
     for number in range(60):
         turn(vault, number, PurePosixPath(f"memory/u{number}/daily/2026-01-30.md"))
-        assert len(intents(vault)) <= 20
+        assert len(intents(vault)) <= MAX_LOGS
     vault.history.flush()
     vault.assert_clean()
 
@@ -200,26 +206,33 @@ def test_a_staged_log_waits_with_what_joins_it(vault: Vault, times: Times) -> No
     turn(vault, 1)
     vault.git("add", "-A")
     turn(vault, 2)
-    assert vault.history.flush().waiting == 1
+    assert vault.history.flush().waiting == 2
     vault.git("reset", "-q")
     assert len(vault.history.flush().commits) == 1 and vault.read(DAILY) == b"log 1\nlog 2\n"
     vault.assert_clean()
 
 
-STEPS = ["intent written", "file written", "intent marked", "logs joined"]
+def test_large_logs_are_committed_at_once(vault: Vault, times: Times) -> None:
+    """Every writer reads what waits."""
+    vault.add(b"x" * MAX_LOG_BYTES, DAILY)
+    assert turn(vault, 1) and intents(vault) == []
+
+
+STEPS = ["objects written", "index prepared", "branch moved", "index published", "intent struck off"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("is_told", [False, True])
 @pytest.mark.parametrize("is_edited", [False, True])
-def test_a_turn_that_joins_others_is_killed_at_each_step(
-    vault: Vault, times: Times, step: str, is_edited: bool
+def test_a_commit_of_logs_that_waited_is_killed_at_each_step(
+    vault: Vault, times: Times, step: str, is_told: bool, is_edited: bool
 ) -> None:
     vault.history = History(vault.root)  # with the clock that the other process has
     turn(vault, 1)
     turn(vault, 2)
     process = subprocess.run(
-        [sys.executable, "-m", "tests.adapters.history.killed_writer", str(vault.root), "-3", f"{step}#1"],
+        [sys.executable, "-m", KILLED, str(vault.root), "-4" if is_told else "-3", f"{step}#1"],
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
         stdout=subprocess.DEVNULL,
         timeout=60,
@@ -228,18 +241,75 @@ def test_a_turn_that_joins_others_is_killed_at_each_step(
     if is_edited:
         vault.write((vault.read(DAILY) or b"") + b"my remark\n", DAILY)
     turn(vault, 4)
+    vault.history.flush()
     if edits := vault.history.uncommitted():
         vault.history.commit_edits([Draft("by hand", PERSON, tuple(edits))])
     vault.history.flush()
-    assert sorted((vault.read(DAILY) or b"").split(b"\n")[:-1]) == sorted(
-        [b"log 1", b"log 2", b"log 3", b"log 4", *([b"my remark"] if is_edited else [])]
-    )
-    subjects = [each for each in vault.subjects() if each.startswith("log")]
-    named = trailers.turns_of(vault.git("log", "--format=%B", "--grep=^log"))
-    assert set(named) == {f"{number:08x}" for number in (1, 2, 3, 4)} and len(subjects) <= 2
+    lines = [b"log 1", b"log 2", b"log 3", *([b"my remark"] if is_edited else []), b"log 4"]
+    assert (vault.read(DAILY) or b"").split(b"\n")[:-1] == lines
+    named = [turn for body in vault.git("log", "--format=%B%x00").split("\0") for turn in trailers.turns_of(body)]
+    assert sorted(named) == [f"{number:08x}" for number in (1, 2, 3, 4)], "each in one commit"
+    assert vault.subjects().count("theme = dark") == is_told
     for commit in vault.git("log", "--author=Alice", "--format=%H", "--", str(DAILY)).split():
         assert "+log" not in vault.git("show", "--format=", commit), "the assistant's words under the person's name"
     vault.assert_clean()
+
+
+def test_what_a_person_keeps_out_of_commits_is_in_none(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    turn(vault, 2)
+    vault.git("add", "-N", str(DAILY))
+    vault.git("update-index", "--skip-worktree", str(DAILY))
+    vault.write((vault.read(DAILY) or b"") + b"PRIVATE WORDS\n", DAILY)
+    turn(vault, 3)
+    vault.history.flush()
+    assert "PRIVATE" not in vault.git("log", "--all", "-p")
+
+
+def test_words_between_two_turns_are_the_persons(vault: Vault, times: Times) -> None:
+    """An edit that could not be committed between them, as another git held the lock."""
+    turn(vault, 1)
+    vault.write((vault.read(DAILY) or b"") + b"MY OWN WORDS\n", DAILY)
+    turn(vault, 2)
+    vault.history.flush()
+    vault.history.commit_edits([Draft("by hand", PERSON, tuple(vault.history.uncommitted()))])
+    by = {row.split(")")[-1].strip(): "Alice" in row for row in vault.git("blame", str(DAILY)).splitlines()}
+    assert by == {"log 1": False, "MY OWN WORDS": True, "log 2": False}
+    vault.assert_clean()
+
+
+def test_entries_below_a_secret_stay_the_assistants(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    vault.write((vault.read(DAILY) or b"") + b"password: Xk29!fooBarz\n", DAILY)
+    turn(vault, 2)
+    turn(vault, 3)
+    assert vault.history.flush().waiting == 2 and "Xk29" not in vault.git("log", "-p")
+    vault.write(b"".join(f"log {number}\n".encode() for number in (1, 2, 3)), DAILY)
+    vault.history.flush()
+    assert not vault.history.uncommitted() and vault.git("log", "--author=Alice", "--format=%h") == ""
+    vault.assert_clean()
+
+
+def test_logs_do_not_join_what_the_person_changes(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    theme, entry = told(vault, 2)
+    vault.history.commit([replace(theme, author=PERSON), replace(entry, author=PERSON, waits=False)])
+    assert [row.split("\t")[1] for row in vault.git("log", "--format=%s%x09%an").splitlines()][1:] == [
+        PERSON.name,
+        ASSISTANT.name,
+        ASSISTANT.name,
+    ]
+
+
+@pytest.mark.parametrize("how", ["staged", "secret"])
+def test_a_preference_does_not_wait_for_its_logs(vault: Vault, times: Times, how: str) -> None:
+    turn(vault, 1)
+    if how == "staged":
+        vault.git("add", "-A")
+    else:
+        vault.write((vault.read(DAILY) or b"") + b"password: Xk29!fooBarz\n", DAILY)
+    flushed = vault.history.commit(told(vault, 2))
+    assert "theme = dark" in vault.subjects() and flushed.waiting == (2 if how == "staged" else 1)
 
 
 def test_the_drafts_of_a_planted_intent_do_not_wait_for_ever(vault: Vault, times: Times) -> None:
@@ -251,14 +321,3 @@ def test_the_drafts_of_a_planted_intent_do_not_wait_for_ever(vault: Vault, times
         start = text.index('"when": "') + len('"when": "')
         path.write_text(text[:start] + when + text[text.index('"', start) :])
         assert vault.history.logs_are_due()
-
-
-def test_a_change_below_the_last_commit_of_a_turn_keeps_the_logs_apart(vault: Vault, times: Times) -> None:
-    turn(vault, 1)
-    before = vault.read(DAILY)
-    one = FileChange(DAILY, before, (before or b"") + b"one\n")
-    two = FileChange(DAILY, one.after, (one.after or b"") + b"two\n")
-    vault.history.commit([Draft("one", ASSISTANT, (one,)), Draft("two", ASSISTANT, (two,))])
-    assert vault.subjects()[1:] == ["log(alice): 2026-01-30 12:01", "one", "two"]
-    assert USER and vault.read(DAILY) == b"log 1\none\ntwo\n"
-    vault.assert_clean()

@@ -52,7 +52,6 @@ from vault_memory.adapters.history.intents import (
     WrittenFile,
     check_path,
     is_committed_by_itself,
-    joined,
     net_changes,
     no_such_name,
 )
@@ -92,8 +91,6 @@ _LEFT_BEHIND_S = 60.0
 _POLL_S = 0.02
 QUIET_S = 600.0
 """Logs are committed so long after their last entry."""
-_MOST_LOGS = 20
-"""Of so many users logs may wait: every writer reads them."""
 _DEFAULT_OWNER = Author("vault owner", "owner@localhost")
 
 
@@ -507,8 +504,8 @@ class History:
     def commit(self, drafts: Iterable[Draft], *, cache: ReadCache | None = None) -> Flushed:
         """`stage`, then `flush`, under one lock.
 
-        Drafts that all wait are only staged. Those of one user become one, or part of a commit that changes the same
-        logs later; what else is committed, or a `flush` when they are due, takes them along.
+        Drafts that all wait are only staged. Those of one user become one commit, or part of a commit that is followed
+        by such a draft; what else is committed, or a `flush` when they are due, takes them along.
 
         Files in `cache` are not read again to check that they are as the drafts say: the compare-and-swap, which reads
         them itself, has the last word. After `Changed` the cache is empty.
@@ -523,8 +520,8 @@ class History:
             except Changed:
                 cache.clear()
                 raise
-            waiting = self._intents.pending() if may_wait else []
-            if waiting and len(waiting) <= _MOST_LOGS and all(intent.is_logs for intent in waiting):
+            is_early = may_wait and all(intent.is_logs for intent in self._intents.pending())
+            if is_early and not self._intents.are_many_logs():
                 return flushed
             return self._flush(written)
 
@@ -602,33 +599,15 @@ class History:
             bases = self._bases(changes)
             self._refuse_unseen((change.path for change in changes.values() if change.old is None), bases)
             self._refuse_repeats((change for change in changes.values() if change.path in done), bases)
-            logs = self._logs_below(drafts)
-            whole = joined([draft for each in logs for draft in each.drafts], drafts)
-            for each in reversed(logs):
-                bases |= each.bases
-            intent = self._intents.add(whole, git_time(self._now()), head.commit if head else None, bases)
+            intent = self._intents.add(drafts, git_time(self._now()), head.commit if head else None, bases)
             self._step("intent written")
-            written = self._intents.write_files(intent, changes.values(), done, self._step)
+            written = self._intents.write_files(intent, done, self._step)
             if may_wait and (self._repository.is_rewriting() or self._head() != head):
                 self._intents.take_back(intent, written)  # git began while we wrote: undo, and try again
                 continue
             self._intents.mark_written(intent)
             self._step("intent marked")
-            for each in logs:
-                self._intents.keep(each, ())
-                self._step("logs joined")
             return written
-
-    def _logs_below(self, drafts: Sequence[Draft]) -> list[Intent]:
-        """The logs that become part of these drafts. Those that the person has committed with plain git are dropped."""
-        found = []
-        for logs in self._intents.logs_below(drafts):
-            changes = logs.net_changes().values()
-            if all(self._is_in_head(change.path, bytes_of(change.new)) for change in changes):
-                self._intents.keep(logs, ())
-            else:
-                found.append(logs)
-        return found
 
     def _is_filled_soon(self, path: Path, give_up: float) -> bool:
         """Whether an editor that emptied a file has filled it by now. Raises `Busy` when it has not until `give_up`."""

@@ -24,7 +24,6 @@ from vault_memory.adapters.files import FileStamp
 from vault_memory.adapters.git import Content, Objects, Stored, TreeEntry, bytes_of, is_content
 from vault_memory.adapters.history.model import Author, Draft, FileChange
 from vault_memory.core import layout, reading
-from vault_memory.core.trailers import joined_logs, turns_of, with_turns
 from vault_memory.errors import Changed, ForeignFile, HistoryError, TooLarge, Unwritable, UsageError, VaultMemoryError
 
 _INTENT_NAME = re.compile(r"([0-9]{8})\.(staged|written)")
@@ -39,6 +38,8 @@ _NOT_UTF_8 = "\0"
 """Before the bytes of such a path; no path begins so."""
 MAX_INTENTS = 50
 """Changes that wait; every writer reads all of them."""
+MAX_LOGS, MAX_LOG_BYTES = 20, 2_000_000
+"""Of users whose logs wait, and of these logs."""
 MAX_INTENT_BYTES = 250_000_000
 """Of an intent, and of all its contents, unpacked."""
 
@@ -80,20 +81,6 @@ def net_changes(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
             first = net.get(change.path, change)
             net[change.path] = FileChange(change.path, first.old, change.new)
     return net
-
-
-def joined(logs: Sequence[Draft], drafts: Sequence[Draft]) -> tuple[Draft, ...]:
-    """Drafts, of which the last one also makes the changes of the logs below it, and names their turns."""
-    *others, last = drafts
-    for each in reversed(logs):
-        turns = turns_of(each.message)
-        message = joined_logs(each.message, last.message) if last.waits else with_turns(last.message, turns)
-        last = replace(last, message=message, changes=tuple(net_changes([each, last]).values()))
-    return (*others, last)
-
-
-def _scope(draft: Draft) -> str:
-    return layout.scope_of(draft.changes[0].path)
 
 
 def check_path(root: Path, path: PurePosixPath) -> None:
@@ -156,6 +143,7 @@ class IntentLog:
         self._folder = folder
         self._root = root
         self._objects = objects
+        self._read: dict[str, tuple[FileStamp, Intent]] = {}
 
     def pending(self) -> list[Intent]:
         """All intents, oldest first, without the damaged ones. May be called without the lock, too."""
@@ -180,27 +168,28 @@ class IntentLog:
                         damaged.append(_line(path, "it was set aside"))
                         continue
                     try:
-                        intents.append(_load(path, self._objects))
+                        intents.append(self._load(name))
                     except DamagedIntent as error:
                         damaged.append(str(error))
                 return intents, damaged
             except FileNotFoundError:
                 continue  # the holder of the lock has just marked or removed this one: look again
 
-    def logs_below(self, drafts: Sequence[Draft]) -> list[Intent]:
-        """The logs that wait, and become part of these drafts: they change the same logs, or are the same user's. There
-        is one, or after a kill two; none below another intent of the same files."""
-        before, last = net_changes(drafts[:-1]).keys(), drafts[-1]
-        changed = net_changes([last]).keys()
-        found: list[Intent] = []
-        for intent in reversed(self.pending()):
-            paths = intent.net_changes().keys()
-            is_same = changed & paths or (last.waits and _scope(intent.drafts[-1]) == _scope(last))
-            if before & paths or (changed & paths and not intent.is_logs):
-                break
-            if intent.is_logs and is_same:
-                found.insert(0, intent)
-        return found
+    def are_many_logs(self) -> bool:
+        """Whether so many logs wait, or so large ones, that they are to be committed: every writer reads them."""
+        pending = self.pending()
+        size = sum(len(bytes_of(change.new) or b"") for intent in pending for change in intent.net_changes().values())
+        return len(pending) > MAX_LOGS or size > MAX_LOG_BYTES
+
+    def _load(self, name: str) -> Intent:
+        """An intent, read once: each step of a commit asks for all of them. Raises what `_load` raises."""
+        path = self._folder / name
+        stamp = FileStamp.of(path.lstat())
+        known = self._read.get(name)
+        if known is None or known[0] != stamp:
+            self._read = {each: kept for each, kept in self._read.items() if (self._folder / each).exists()}
+            known = self._read[name] = (stamp, _load(path, self._objects))
+        return known[1]
 
     def exist(self) -> bool:
         """Whether there is any."""
@@ -256,17 +245,12 @@ class IntentLog:
     # Their files ------------------------------------------------------------------------------------------------------
 
     def write_files(
-        self,
-        intent: Intent,
-        changes: Iterable[FileChange],
-        done: Collection[PurePosixPath],
-        step: Callable[[str], None],
+        self, intent: Intent, done: Collection[PurePosixPath], step: Callable[[str], None]
     ) -> list[WrittenFile]:
-        """Make these changes, which an intent holds, all or none, and return what was written; those in `done` the
-        files hold already."""
+        """Write the files of an intent, all or none, and return what was written; those in `done` hold it already."""
         written: list[WrittenFile] = []
         try:
-            for change in changes:
+            for change in intent.net_changes().values():
                 if change.path not in done:
                     written.append(WrittenFile(change, self._write(change)))
                 step("file written")
@@ -323,7 +307,7 @@ class IntentLog:
         """Write the files that killed writers did not write. A damaged intent is set aside, and stays to be read."""
         for name in self._names():
             try:
-                intent = _load(self._folder / name, self._objects)
+                intent = self._load(name)
                 if name.endswith(".staged"):
                     self._finish(intent)
             except DamagedIntent:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import functools
+import itertools
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.git import (
@@ -28,16 +31,69 @@ from vault_memory.adapters.git import (
     object_id,
     settings_of,
 )
-from vault_memory.adapters.history.intents import Intent, check_path
+from vault_memory.adapters.history.intents import Intent, check_path, net_changes
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
+from vault_memory.core import layout
 from vault_memory.core.privacy import Finding, Moved, places, secrets_added, shown_path
+from vault_memory.core.trailers import joined_logs, turns_of, with_turns, without_turns
 from vault_memory.errors import HistoryError, LargeObject, TooLarge, in_command
 
 _FORBIDDEN_IN_NAMES = str.maketrans("\n\r\0", "   ", "<>")
 _SIGN_TIMEOUT_S = 120.0
 _Fingerprint = tuple[str, str, str, str]
 _Secret = tuple[FileChange, list[bytes | None]]
+
+
+class _Step(NamedTuple):
+    """A draft of an intent, the files that the intent removes, and those of its drafts that must wait."""
+
+    draft: Draft
+    intent: Intent
+    moved: Moved
+    left: list[Draft]
+
+
+@dataclass
+class _Made:
+    """What is planned so far: the tree, the last commit, and the paths that were changed on the way."""
+
+    tree: str
+    tip: str | None
+    touched: set[PurePosixPath]
+
+
+@dataclass
+class _Past:
+    """The commits since a draft was staged: a flush may have been killed before it could strike the draft off.
+
+    They are recognised by author, time and message, which survive even a rebase, and logs by the turns that they name:
+    another commit may have taken them along.
+    """
+
+    commits: Counter[_Fingerprint]
+    turns: set[str]
+
+    def has(self, draft: Draft, intent: Intent) -> bool:
+        """Whether a draft is a commit already."""
+        turns = turns_of(draft.message) if draft.waits else []
+        return self.turns.issuperset(turns) if turns else self.commits[_fingerprint(draft, intent)] > 0
+
+    def take(self, draft: Draft, intent: Intent) -> bool:
+        """`has`; and that commit is no other draft's."""
+        is_there = self.has(draft, intent)
+        if is_there and not draft.waits:
+            self.commits[_fingerprint(draft, intent)] -= 1
+        return is_there
+
+
+class _Look(NamedTuple):
+    """What a draft changes and names in the tree, the secrets that it brings in, and why it must wait."""
+
+    changed: list[PurePosixPath]
+    paths: list[PurePosixPath]
+    secrets: list[_Secret]
+    reasons: list[str]
 
 
 class CannotCommit(Exception):
@@ -79,50 +135,110 @@ class Planner:
         """Plan the commits of these intents on top of HEAD. Raises `CannotCommit` when none can be made."""
         plan = Plan(self._repository.head())
         before = self._objects.tree_of(plan.head.commit)
-        tree, tip = before, plan.head.commit
-        in_history = self._in_history_since(pending, plan.head)
-        recommitted = self._find_blocked(pending, git_index, before, plan, in_history)
-        touched: set[PurePosixPath] = set(recommitted)
+        past = self._in_history_since(pending, plan.head)
+        recommitted = self._find_blocked(pending, git_index, before, plan, past)
+        made = _Made(before, plan.head.commit, set(recommitted))
+        logs: list[_Step] = []
+        left: list[list[Draft]] = []
         for intent in pending:
-            left = []
             changes = [change for draft in intent.drafts for change in self._committed(draft)]
             removed = [change for change in changes if change.new is None and isinstance(change.old, bytes)]
-            moved = Moved((change.path, self._known(change, tree)) for change in removed)
-            for draft in intent.drafts:
-                if in_history[_fingerprint(draft, intent)] > 0:
-                    in_history[_fingerprint(draft, intent)] -= 1
-                    continue
-                changed = [self._repository.prefix / change.path for change in draft.changes]
-                paths = [*changed, *self._tree_only(draft)]
-                secrets = self._secrets(draft, tree, moved)
-                # An entry that a merge sets in the tree alone does not wait for a file that git leaves out.
-                asked = [*changed, *(path for path in paths if path not in plan.kept_back)]
-                reasons = [plan.blocked[path] for path in asked if path in plan.blocked] or self._unmended(
-                    secrets, tree, moved
-                )
-                if reasons:  # later drafts on the same files must wait, too
-                    plan.blocked.update(dict.fromkeys(paths, reasons[0]))
-                    if not plan.kept_back.isdisjoint(changed):
-                        plan.kept_back.update(paths)
-                    left.append(draft)
-                    continue
-                if draft.merges and self._is_behind(tip, draft.merges, plan.head) and self._is_as_merged(draft):
-                    tree, tip = self._objects.tree_of(draft.merges), draft.merges
-                else:
-                    applied = self._applied(tree, self._mended(draft, secrets, tree, moved))
-                    applied = self._objects.put(applied, self._tree_only(draft))
-                    touched.update(paths)
-                    if draft.waits and applied == tree:  # the person has committed the logs, with plain git
-                        continue
-                    tree, tip = applied, self._commit(applied, tip, draft, intent.when)
-                plan.commits.append(tip)
-                touched.update(paths)
-                plan.left_out |= self._taken_from_merged(draft).difference(changed)
-            plan.left.append((intent, tuple(left)))
-        self._index_changes(plan, touched, before, tree)
+            moved = Moved((change.path, self._known(change, made.tree)) for change in removed)
+            left.append([])
+            steps = deque(_Step(draft, intent, moved, left[-1]) for draft in intent.drafts)
+            if not any(step.draft.waits for step in steps):
+                logs = self._make_logs(logs, made, plan, past)
+            while steps:
+                step = steps.popleft()
+                if step.draft.waits:
+                    logs.append(step)
+                elif not past.take(step.draft, intent):
+                    below = [each for each in logs if not _are_apart(each.draft, step.draft)]
+                    taken = [each for each in [*logs, *itertools.islice(steps, 1)] if _takes(step.draft, each.draft)]
+                    is_followed = bool(steps) and steps[0] in taken
+                    self._make_logs(below, made, plan, past)
+                    self._make(step, taken if is_followed else [], made, plan, past)
+                    logs = [each for each in logs if each not in below and not (is_followed and each in taken)]
+                    if is_followed:
+                        steps.popleft()
+        self._make_logs(logs, made, plan, past)
+        plan.left = [
+            (intent, tuple(draft for draft in intent.drafts if draft in kept))
+            for intent, kept in zip(pending, left, strict=True)
+        ]
+        self._index_changes(plan, made.touched, before, made.tree)
         if self._filters.problem:
             raise CannotCommit(f"commits wait until git's attributes can be read: {self._filters.problem}")
         return plan
+
+    # Step by step ---------------------------------------------------------------------------------------------------
+
+    def _make(self, step: _Step, logs: Sequence[_Step], made: _Made, plan: Plan, past: _Past) -> None:
+        """Plan the commit of a draft, with the logs that it takes along; or leave it, and plan theirs."""
+        draft = step.draft
+        look = self._looked_at(draft, made.tree, step.moved, plan)
+        if look.reasons:
+            self._leave(step, look, plan)
+            self._make_logs(logs, made, plan, past)
+            return
+        if draft.merges and self._is_behind(made.tip, draft.merges, plan.head) and self._is_as_merged(draft):
+            made.tree, made.tip = self._objects.tree_of(draft.merges), draft.merges
+        else:
+            made.tree = self._with(step, look, made.tree)
+            taken = [each.draft for each in logs if self._is_added(each, made, plan, past)]
+            message = with_turns(draft.message, [turn for each in taken for turn in turns_of(each.message)])
+            whole = replace(draft, message=message) if taken else draft
+            made.tip = self._commit(made.tree, made.tip, whole, step.intent.when)
+        plan.commits.append(made.tip)
+        made.touched.update(look.paths)
+        plan.left_out |= self._taken_from_merged(draft).difference(look.changed)
+
+    def _make_logs(self, logs: Sequence[_Step], made: _Made, plan: Plan, past: _Past) -> list[_Step]:
+        """Plan one commit for the logs of each user; none of them is left."""
+        groups: dict[tuple[Author, str], list[_Step]] = {}
+        for step in logs:
+            groups.setdefault((step.draft.author, _scope(step.draft)), []).append(step)
+        for group in groups.values():
+            if added := [step for step in group if self._is_added(step, made, plan, past)]:
+                *_, last = added
+                message = functools.reduce(joined_logs, (step.draft.message for step in added))
+                made.tip = self._commit(made.tree, made.tip, replace(last.draft, message=message), last.intent.when)
+                plan.commits.append(made.tip)
+        return []
+
+    def _is_added(self, step: _Step, made: _Made, plan: Plan, past: _Past) -> bool:
+        """Add the changes of logs to the tree; False if they must wait, or if history has them: the person may have
+        committed them with plain git."""
+        if past.take(step.draft, step.intent):
+            return False
+        look = self._looked_at(step.draft, made.tree, step.moved, plan)
+        if look.reasons:
+            self._leave(step, look, plan)
+            return False
+        before, made.tree = made.tree, self._with(step, look, made.tree)
+        made.touched.update(look.paths)
+        return made.tree != before
+
+    def _leave(self, step: _Step, look: _Look, plan: Plan) -> None:
+        """Let a draft wait, and later ones on the same files."""
+        plan.blocked.update(dict.fromkeys(look.paths, look.reasons[0]))
+        if not plan.kept_back.isdisjoint(look.changed):
+            plan.kept_back.update(look.paths)
+        step.left.append(step.draft)
+
+    def _with(self, step: _Step, look: _Look, tree: str) -> str:
+        """The tree with the changes of a draft."""
+        applied = self._applied(tree, self._mended(step.draft, look.secrets, tree, step.moved))
+        return self._objects.put(applied, self._tree_only(step.draft))
+
+    def _looked_at(self, draft: Draft, tree: str, moved: Moved, plan: Plan) -> _Look:
+        changed = [self._repository.prefix / change.path for change in draft.changes]
+        paths = [*changed, *self._tree_only(draft)]
+        secrets = self._secrets(draft, tree, moved)
+        # An entry that a merge sets in the tree alone does not wait for a file that git leaves out.
+        asked = [*changed, *(path for path in paths if path not in plan.kept_back)]
+        reasons = [plan.blocked[path] for path in asked if path in plan.blocked] or self._unmended(secrets, tree, moved)
+        return _Look(changed, paths, secrets, reasons)
 
     # What stands in the way -----------------------------------------------------------------------------------------
 
@@ -132,7 +248,7 @@ class Planner:
         git_index: GitIndexUpdate,
         tree: str,
         plan: Plan,
-        in_history: Counter[_Fingerprint],
+        past: _Past,
     ) -> set[PurePosixPath]:
         """Fill `plan.blocked`; return the paths whose entry in the git index a killed flush of ours left behind."""
         top = self._repository.prefix
@@ -141,7 +257,7 @@ class Planner:
             for draft in intent.drafts:
                 for change in draft.changes:
                     known = ours.setdefault(top / change.path, set())
-                    if in_history[_fingerprint(draft, intent)]:
+                    if past.has(draft, intent):
                         known |= {intent.bases.get(change.path), self._blob(change.path, change.old)}
         self._find_staged_in_tree_only(pending, git_index, tree, plan)
         for path, name in self._filters.refused(list(ours)).items():
@@ -201,21 +317,19 @@ class Planner:
         entries = [self._objects.find(tree, folder) for folder in folders]
         return any(entry and entry.mode != FOLDER_MODE for entry in entries) or any(git_index.blobs(folders).values())
 
-    def _in_history_since(self, pending: Sequence[Intent], head: Head) -> Counter[_Fingerprint]:
-        """Which drafts are commits already, because a flush was killed before it could remove them from their intent.
-
-        They are recognised by author, time and message, which survive even a rebase.
-        """
+    def _in_history_since(self, pending: Sequence[Intent], head: Head) -> _Past:
         first = pending[0]
         if head.commit is None or head.commit == first.head:
-            return Counter()
+            return _Past(Counter(), set())
         since = int(first.when.split()[0]) - 1
         args = ["log", "-z", "--format=format:%H%x00%an%x00%ae%x00%at%x00%B", f"--since=@{since}", head.commit]
         try:
             out = git.run(self._repository.top, *args, *(["--not", first.head] if first.head else []), "--")
         except HistoryError:  # the commit it was staged on is gone
             out = git.run(self._repository.top, *args, "--")
-        return Counter((name, email, at, message.strip()) for _, name, email, at, message in log_records(out, 5))
+        rows = log_records(out, 5)
+        commits = Counter((name, email, at, without_turns(message)) for _, name, email, at, message in rows)
+        return _Past(commits, {turn for *_, message in rows for turn in turns_of(message)})
 
     # Secrets --------------------------------------------------------------------------------------------------------
 
@@ -423,6 +537,20 @@ def _left_out(path: PurePosixPath) -> str:
     )
 
 
+def _are_apart(one: Draft, other: Draft) -> bool:
+    return net_changes([one]).keys().isdisjoint(net_changes([other]).keys())
+
+
+def _takes(draft: Draft, logs: Draft) -> bool:
+    """Whether a commit can take logs along: those of its own user, if they are by its author."""
+    is_own = bool(draft.changes) and logs.waits and draft.author == logs.author and _scope(draft) == _scope(logs)
+    return is_own and not draft.merges and _are_apart(draft, logs)
+
+
+def _scope(draft: Draft) -> str:
+    return layout.scope_of(draft.changes[0].path)
+
+
 def git_time(time: datetime) -> str:
     """A time as git writes it: seconds and zone."""
     return f"{int(time.timestamp())} {time:%z}"
@@ -455,4 +583,4 @@ def _clean(author: Author) -> Author:
 
 
 def _fingerprint(draft: Draft, intent: Intent) -> _Fingerprint:
-    return (*_clean(draft.author), intent.when.split()[0], draft.message.strip())
+    return (*_clean(draft.author), intent.when.split()[0], without_turns(draft.message))

@@ -16,6 +16,8 @@ from typing import NamedTuple, Protocol
 MAX_BYTES = 200_000_000
 """Of what a file holds, uncompressed."""
 _MAX_PIECE_BYTES = 1 << 20
+_PACKED_PIECE_BYTES = 1 << 14
+"""What is behind the end of a packed part is copied, and there may be one in every 20 bytes."""
 _MAX_MEMORY_BYTES = 200_000_000
 """That a decoder of xz may take: a header of a few bytes asks for it."""
 _OPAQUE = (
@@ -30,7 +32,7 @@ _NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 _IN_ZIP = re.compile(rb"PK(?:\x01\x02.{24}(..).{16}|\x03\x04.{4}(..).{16}(..)(..))", re.DOTALL)
 """The header of each member in the list at the end (the length of its name), and the one before each (the method of
 its packing, the lengths of its name and of what follows that); and then the name."""
-_DEFLATED = 8
+_STORED, _DEFLATED = 0, 8
 MAX_MEMBERS = 200_000
 _MAX_NAME_BYTES = 4096
 _BLOCK_BYTES = 512
@@ -107,7 +109,7 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """What a compressed file holds, a megabyte at a time. Raises `Unreadable`."""
     decoder, new, done = None, None, 0
     try:
-        for piece in _whole(pieces):
+        for piece in _whole(pieces, _PACKED_PIECE_BYTES):
             if new is None:
                 new = next(new for mark, new in _DECODERS.items() if piece.startswith(mark))
             while piece:
@@ -132,23 +134,25 @@ class Member(NamedTuple):
     """A member of an archive: its name as it stands there, and how it begins, as far as that is known.
 
     `is_open` where what it holds stands in the archive as it is: if that is an archive, its members come, too.
+    `is_known` unless it is packed in a way that Python does not know.
     """
 
     name: str
     head: bytes = b""
     is_open: bool = True
+    is_known: bool = True
 
 
 def members(head: bytes, pieces: Iterable[bytes]) -> Iterator[Member]:
     """The members of an archive that begins with `head`; one may come twice. Raises `Unreadable`."""
     found = _in_zip(pieces) if is_zip(head) else _in_tar(pieces)
-    for count, (name, begins, is_open) in enumerate(found):
+    for count, (name, begins, is_open, is_known) in enumerate(found):
         if count >= MAX_MEMBERS:
             raise Unreadable("it holds more members than are looked through")
-        yield Member(name.decode("utf-8", "replace"), begins, is_open)
+        yield Member(name.decode("utf-8", "replace"), begins, is_open, is_known)
 
 
-def _in_zip(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bytes, bool]]:
+def _in_zip(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bytes, bool, bool]]:
     rest = b""
     for piece in _whole(pieces):
         data, at = rest + piece, 0
@@ -156,12 +160,12 @@ def _in_zip(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bytes, bool]]:
             if header.end() + _MAX_NAME_BYTES + HEAD_BYTES > len(data) and piece:
                 break
             at = header.end() + min(_number(header[1] or header[3]), _MAX_NAME_BYTES)
-            name, begins, is_open = data[header.end() : at], b"", True
+            name, begins, method = data[header.end() : at], b"", _STORED
             if header[1] is None:
-                begin, is_open = at + _number(header[4]), _number(header[2]) != _DEFLATED
+                begin, method = at + _number(header[4]), _number(header[2])
                 begins = data[begin : begin + HEAD_BYTES]
-                begins = begins if is_open else _inflated(begins)
-            yield name, begins, is_open
+                begins = _inflated(begins) if method == _DEFLATED else begins
+            yield name, begins, method == _STORED, method in (_STORED, _DEFLATED)
         rest = data[header.start() :] if header else data[max(at, len(data) - _BLOCK_BYTES) :]
 
 
@@ -176,19 +180,19 @@ def _inflated(begin: bytes) -> bytes:
         return b""
 
 
-def _in_tar(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bytes, bool]]:
+def _in_tar(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bytes, bool, bool]]:
     long_name, size, named = b"", 0, b""
     for block in _blocks(pieces):
         is_header = _is_tar_header(block)
         if named:
-            yield named, b"" if is_header else block, True
+            yield named, b"" if is_header else block, True, True
             named = b""
         if size and not is_header:
             long_name += block
             size = max(0, size - _BLOCK_BYTES)
             if not size:
                 names = _PATH_RECORD.findall(long_name) or [long_name.rstrip(b"\0")]
-                yield from ((name, b"", True) for name in names)
+                yield from ((name, b"", True, True) for name in names)
         elif is_header and block[156:157] in b"LKxg":  # what follows is the name of the next member, or has it
             long_name, size = b"", min(_octal(block[124:136]), _MAX_NAME_BYTES)
         elif is_header:
@@ -196,7 +200,7 @@ def _in_tar(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bytes, bool]]:
             name = block[:100].partition(b"\0")[0]
             named, size = prefix + b"/" + name if prefix else name, 0
     if named:
-        yield named, b"", True
+        yield named, b"", True, True
 
 
 def _is_tar_header(block: bytes) -> bool:
@@ -214,16 +218,16 @@ def _octal(field: bytes) -> int:
         return 0
 
 
-def _whole(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces of a megabyte, then an empty one: lines of a compressed file are a few bytes long."""
-    gathered, size = [], 0
+def _whole(pieces: Iterable[bytes], size: int = _MAX_PIECE_BYTES) -> Iterator[bytes]:
+    """The same bytes in pieces of some `size`, then an empty one: a line may be short, or a whole file."""
+    rest = bytearray()
     for piece in pieces:
-        gathered.append(piece)
-        size += len(piece)
-        if size >= _MAX_PIECE_BYTES:
-            yield b"".join(gathered)
-            gathered, size = [], 0
-    yield b"".join(gathered)
+        rest += piece
+        whole = len(rest) - len(rest) % size
+        for at in range(0, whole, size):
+            yield bytes(rest[at : at + size])
+        del rest[:whole]
+    yield bytes(rest)
     yield b""
 
 

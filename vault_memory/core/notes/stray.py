@@ -30,7 +30,9 @@ _JSON = re.compile(rb"(?:\xef\xbb\xbf)?[\s\[]*\{")
 _PACKED = (
     r"(?:tar|t[gbxlz]z2?|tzst|zip|7z|rar|gz|bz2|xz|zst|zz|z|lz4?|lzma|br|cpgz|cpio|xar|aar|bundle|dmg|iso|img|deb)"
 )
-_ARCHIVE = re.compile(rf"\.{_PACKED}(?:\.[a-z0-9]{{1,4}})?$|\.(?:[zr]\d\d|part\d+)$", re.IGNORECASE)
+_ARCHIVE = re.compile(
+    rf"\.{_PACKED}(?:\.(?:[a-z]{{2}}|\d{{1,4}}|old|bak|orig|enc|gpg))?$|\.(?:[zr]\d\d|part\d+)$", re.IGNORECASE
+)
 """Names of archives, and of one that is in parts."""
 _MAX_PACKINGS = 3
 """Of compressed files in each other."""
@@ -90,10 +92,11 @@ def _kind(pieces: Pieces, name: str = "", *, may_be_record: bool = True, packing
 
 def _kind_of_members(members: Iterable[packed.Member]) -> Kind:
     found: Kind = ""
-    for name, head, is_open in members:
+    for name, head, is_open, is_known in members:
         if layout.is_private_packed(name) or (_JSON.match(head) and all(field.search(head) for field in _FIELDS)):
             return "private"
-        if packed.is_opaque(head) or packed.is_compressed(head) or (_ARCHIVE.search(name) and not is_open):
+        is_packed = packed.is_opaque(head) or packed.is_compressed(head) or (_ARCHIVE.search(name) and not is_open)
+        if is_packed or not is_known:
             found = "opaque"
     return found
 

@@ -100,9 +100,13 @@ def doctor(context: Context, fix: bool, as_json: bool) -> None:
 @pass_context
 def heartbeat(context: Context, force: bool, job: str | None) -> None:
     """Run the scheduled jobs that are due, or only JOB. A running daemon does this by itself."""
+    from vault_memory.services.daemon import commit_left_logs
     from vault_memory.services.daemon import heartbeat as run_due_jobs
 
-    outcomes = run_due_jobs(context.open(), job, force=force)
+    vault = context.open()
+    if force:
+        commit_left_logs(vault, at_once=True)
+    outcomes = run_due_jobs(vault, job, force=force)
     for outcome in outcomes:
         echo(f"{'ok   ' if outcome.ok else 'WRONG'} {outcome.job}: {outcome.said}")
     if not outcomes:

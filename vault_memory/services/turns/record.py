@@ -558,14 +558,9 @@ def _learn(
 def _with_logs(
     drafts: list[Draft], logs: Sequence[FileChange], user_id: str, at: datetime, line: _Line, *, waits: bool
 ) -> list[Draft]:
-    """The commits of a turn. Its logs are part of the last one that changes the profile; those of a turn that changes
-    nothing wait for the next commit."""
+    """The commits of a turn, the last one for its logs: one that `waits` becomes part of that before it."""
     if not logs:
         return drafts
-    if waits and drafts:
-        *others, last = drafts
-        message = trailers.with_turns(last.message, [line.digest])
-        return [*others, replace(last, message=message, changes=(*last.changes, *logs))]
     subject = trailers.logs_subject(user_id, f"{at:%Y-%m-%d %H:%M}")
     caused_by = Trailers(user=user_id, source=line.source, turn=line.digest)
     return [*drafts, Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs), waits=waits)]
