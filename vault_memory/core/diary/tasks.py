@@ -47,14 +47,14 @@ def with_turn(text: str, at: datetime, request: str, skill: str, came: str, loca
     """MEMORY.md with the task of a turn: what was asked, by which module it was done, what came of it. With
     `is_reply` an earlier reply to the turn may have broken off: then its entry is there, and only its end changes."""
     column = LOCALES.index(locale)
-    facts = [(entries.TASK, quoted(request)), (MODULE, one_line(skill)), (RESULT, one_line(came))]
+    facts = [(entries.TASK, quoted(request)), (MODULE, one_line(skill))]
     bullets = [f"- {labels[column]}{colon(locale)}{fact}\n" for labels, fact in facts if fact]
-    known = "".join([f"## {at:%Y-%m-%d %H:%M}\n", *bullets[:-1]])
-    begin = text.rfind(f"{known}- {RESULT[column]}{colon(locale)}{FAILURE[column]}\n") if is_reply else -1
+    known = "".join([f"## {at:%Y-%m-%d %H:%M}\n", *bullets, f"- {RESULT[column]}{colon(locale)}"])
+    begin = text.rfind(f"{known}{FAILURE[column]}\n") if is_reply else -1
     if begin < 0:
-        return entries.appended(text, title(locale), known + bullets[-1])
-    _, _, rest = text[begin + len(known) :].partition("\n")
-    return text[: begin + len(known)] + bullets[-1] + rest
+        return entries.appended(text, title(locale), f"{known}{one_line(came)}\n")
+    begin += len(known)
+    return text[:begin] + one_line(came) + text[begin + len(FAILURE[column]) :]
 
 
 def with_task(text: str, at: datetime, lines: list[str]) -> str:
