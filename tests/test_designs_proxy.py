@@ -7,6 +7,7 @@ reading of three files, stands here.
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 import threading
 from datetime import datetime, timedelta
@@ -104,7 +105,11 @@ def test_a_conversation_by_the_code_that_the_design_prints(proxy: Proxy, vault: 
     assert "罐子要放在陰涼的地方" in third, "the end of the answer is found, which nobody has handed over to be learned"
     assert "- 主題偏好：dark\n" in (folder / "USER.md").read_text(encoding="utf-8")
     daily = "".join(path.read_text(encoding="utf-8") for path in sorted((folder / "daily").iterdir()))
-    assert daily.count("- 請求：") == 3 and daily.count("- 模組：rag-kb\n") == 2
+    assert re.findall(r"(?m)^- \d\d:\d\d (.*) · conversations/.*$", daily) == [
+        "教我怎麼泡綠茶（rag-kb） → 成功",
+        "我喜歡暗色主題 → 完成 · 萃取偏好：theme = dark",
+        "綠茶的罐子要放在哪裡？（rag-kb） → 失敗",
+    ]
     memory = (folder / "MEMORY.md").read_text(encoding="utf-8")
     assert memory.count("- 任務：教我怎麼泡綠茶\n- 模組：rag-kb\n- 結果：成功\n") == 1
     assert memory.count("- 任務：綠茶的罐子要放在哪裡？\n- 模組：rag-kb\n- 結果：失敗\n") == 1

@@ -23,8 +23,9 @@ from tests.pace import assert_at_most
 from vault_memory.config import Config
 from vault_memory.core import layout, reading, timing, trailers
 from vault_memory.core.chat import escape, inject, prompt, read_request, read_response
+from vault_memory.core.diary import daily, digest, tasks
 from vault_memory.core.extraction import extract, llm, load_lexicon
-from vault_memory.core.notes import Turn, document, journal, merge, note, parse_line
+from vault_memory.core.notes import Turn, document, merge, note, parse_line
 from vault_memory.core.notes.line_merge import merge_lines
 from vault_memory.core.privacy import redact, without_private
 from vault_memory.core.profile import FIELDS, PastTurn, Profile, changes_between, clean, computed
@@ -148,11 +149,16 @@ def records(text: str) -> None:
 
 def a_log(text: str) -> None:
     at = datetime(2026, 1, 30, 14, 5, tzinfo=TAIPEI)
-    entry = journal.daily_entry(at, text, text, [clean(text)], "zh-TW")
-    assert [line[:2] for line in reading.lines(entry)[1:]] in ([], ["- "], ["- "] * 2, ["- "] * 3)
-    grown = journal.append(text, journal.daily_title(at.date()), entry)
-    assert grown.endswith("\n" + entry) and grown.startswith(text)
-    journal.memory_entry(at, text, text, 1, "en")
+    said = daily.Request(at, text, "conversations/2026-01-30.jsonl:1", "1a2b3c4d", text, text, [clean(text)])
+    entry = daily.with_request("", said, "zh-TW").removeprefix("# 2026-01-30\n\n")
+    assert [line[:2] for line in reading.lines(entry)] == ["##", "- "]
+    grown = daily.with_request(text, said, "zh-TW")
+    rest = iter(grown.split("\n"))
+    assert all(line in rest for line in text.split("\n") if line), "nothing that stands there is lost"
+    daily.with_reply(text, said, "en")
+    daily.with_outcome(grown, at, text, text)
+    digest(grown, "2026-01-30")
+    tasks.with_turn(text, at, text, text, text, "en", is_reply=True)
 
 
 def a_message(text: str) -> None:

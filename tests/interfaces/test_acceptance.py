@@ -145,21 +145,60 @@ def test_row_6_search_returns_the_passages_that_answer(cli: Cli) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_row_7_the_daily_log_has_an_entry_for_every_interaction(cli: Cli) -> None:
-    """A18 row 7, A3: `daily/YYYY-MM-DD.md`, one `## HH:MM` entry a turn; A9: MEMORY.md for the long answer."""
+def test_row_7_the_daily_log_has_a_line_for_every_interaction(cli: Cli) -> None:
+    """A18 row 7, A3: `daily/YYYY-MM-DD.md`, an entry for each conversation, a line for each turn: when, what was asked,
+    what came of it, what was learned, and where the turn is; A9: MEMORY.md for the long answer."""
     turn = ["--message", "寫一個排序函式", "--reply", "好" * 101, "--skill", "coding-agent", "--exit-code", "1"]
     cli("turn", "--user", "alice", *turn)
-    cli("turn", "--user", "alice", "--message", "謝謝", "--reply", "不客氣")
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題", "--reply", "好")
     (daily,) = (cli.folder / ALICE / "daily").iterdir()
-    text = daily.read_text()
-    assert text.startswith(f"# {daily.stem}\n")
-    assert len(re.findall(r"^## \d\d:\d\d$", text, re.MULTILINE)) == 2
-    assert "- 請求：寫一個排序函式\n- 模組：coding-agent\n" in text
+    place = f"conversations/{daily.stem}.jsonl"
+    assert re.fullmatch(
+        rf"# {daily.stem}\n\n## (\d\d:\d\d)\n- \1 寫一個排序函式（coding-agent） → 失敗 · {place}:1\n"
+        rf"- \d\d:\d\d 我喜歡暗色主題 → 完成 · 萃取偏好：theme = dark · {place}:2\n",
+        daily.read_text(),
+    )
     memory = (cli.folder / ALICE / "MEMORY.md").read_text()
     assert re.search(
         r"## \d{4}-\d\d-\d\d \d\d:\d\d\n- 任務：寫一個排序函式\n- 模組：coding-agent\n- 結果：失敗\n", memory
     )
-    assert "謝謝" not in memory
+    assert "暗色" not in memory
+
+
+def test_each_conversation_of_a_day_has_its_entry(cli: Cli) -> None:
+    """A3, A10: two conversations that take turns; the prompt gets a digest of them, and a search all of an entry."""
+    rows = [
+        {"conversation_id": "web", "user_message": "幫我部署登入頁", "assistant_message": "好", "exit_code": 0},
+        {"conversation_id": "tea", "user_message": "How hot is green tea?", "assistant_message": "80 degrees."},
+        {
+            "conversation_id": "web",
+            "user_message": "為什麼是 404？",
+            "assistant_message": "路由器裡沒有。",
+            "exit_code": 1,
+        },
+    ]
+    (cli.folder / "turns.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    cli("turn", "--user", "alice", "--jsonl", "turns.jsonl")
+    (daily,) = (cli.folder / ALICE / "daily").iterdir()
+    web, tea = daily.read_text().split("\n\n## ")[1:]
+    assert re.match(r"\d\d:\d\d %%[0-9a-f]{8}%%\n", web) and web.count("\n- ") == 2 and "→ failure" not in web
+    assert "green tea? → done · " in tea
+    (hit,) = [h for h in cli.json("search", "--user", "alice", "404")["hits"] if h["kind"] == "daily"]
+    assert hit["content"] == f"## {web}".rstrip() and hit["line_range"] == [3, 5]
+    said = cli("prompt", "--user", "alice", "早安")
+    activity = said[said.index("<recent-activity>") : said.index("</recent-activity>")]
+    assert "- 幫我部署登入頁 → 成功\n- 為什麼是 404？ → 失敗\n" in activity and "jsonl" not in activity
+    assert "- How hot is green tea? → done\n" in activity
+
+
+def test_a_long_answer_is_a_task_also_without_a_skill(cli: Cli) -> None:
+    """A9: 任務 is 150 characters of the request, and a search returns the entry."""
+    cli("turn", "--user", "alice", "--message", "把資料庫搬到 PostgreSQL " * 20, "--reply", "好" * 101)
+    memory = (cli.folder / ALICE / "MEMORY.md").read_text()
+    found = re.fullmatch(r"# 長期記憶\n\n(## [-\d]{10} \d\d:\d\d\n- 任務：(.*)…\n- 結果：完成)\n", memory)
+    assert found and len(found[2]) == 150
+    (hit,) = [h for h in cli.json("search", "--user", "alice", "PostgreSQL")["hits"] if h["source"] == "MEMORY.md"]
+    assert (hit["content"], hit["line_range"]) == (found[1], [3, 5])
 
 
 @pytest.mark.slow

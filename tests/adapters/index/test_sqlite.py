@@ -113,18 +113,18 @@ def test_a_file_is_not_marked_as_indexed_where_its_text_is_not(index: SqliteInde
 
 def test_a_text_is_appended_only_to_the_one_that_it_continues(index: SqliteIndex) -> None:
     """Between the reading of a log that has grown and its end's way into the index, another process put newer text."""
-    text = "".join(f"## {n}\n{'tea ' * 200}\n" for n in range(4))
+    text = "".join(f"## {n}\n{'tea ' * 200}\n" for n in range(8))
     before, newer = entry("a.md", text), entry("a.md", "newer words\n")
     index.replace([before])
     _, grown = entry("a.md", f"{text}coffee\n")
     end = document.read("a.md", "note", f"{text}coffee\n".encode(), before[1].resume)
-    assert end.first == 2
+    assert end.first == 3
     index.replace([newer])
     assert not index.append(end, grown, before[1]) and find(index, "coffee") == []
     assert index.files() == {"a.md": newer[1]}
     index.replace([before])
     assert index.append(end, grown, before[1]) and find(index, "coffee") == ["a.md"]
-    assert index.files() == {"a.md": grown} and index.stats().chunks == 4
+    assert index.files() == {"a.md": grown} and index.stats().chunks == 8
 
 
 def test_only_new_text_is_embedded(index: SqliteIndex) -> None:

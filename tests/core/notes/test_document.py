@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from datetime import date
@@ -9,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.pace import assert_in_proportion
-from vault_memory.core.notes import document, journal
+from vault_memory.core.notes import document
 from vault_memory.core.notes.document import Document
 from vault_memory.core.text import tokens
 
@@ -35,6 +36,15 @@ def segments(found: Document) -> list[tuple[int, str]]:
 
 
 _pieces = st.lists(markdown.flatmap(lambda text: st.sampled_from([text, f"{text}\n", f"{text}\n"])), max_size=4)
+_logs = st.lists(
+    st.builds(
+        "{} {}\n{}\n".format,
+        st.sampled_from(["##", "##", "#", "###"]),
+        st.sampled_from("ab"),
+        st.sampled_from(["word " * 40, "word " * 120, "word " * 230, "word " * 900, ""]),
+    ),
+    max_size=12,
+).map("".join)
 _records = st.lists(
     st.sampled_from([json.dumps({"user": "word " * count, "assistant": "a\nb"}) + "\n" for count in (0, 9, 90, 170)])
     | st.sampled_from(["\n", "{}", "no record\n"]),
@@ -42,14 +52,16 @@ _records = st.lists(
 ).map("".join)
 
 
-def read_as_it_grew(source: str, pieces: list[str]) -> int:
-    """Read a file after each piece that is appended, from its beginning and from where the last reading says that the
-    next may go on: both must find the same. Returns how many chunks the second one did not read."""
+def read_as_it_grew(source: str, pieces: list[str], cut: int = 0) -> int:
+    """Read a file after each piece that is appended, and that replaces `cut` bytes at the end of what stood there, from
+    its beginning and from where the last reading says that the next may go on: both must find the same. Returns how
+    many chunks the second one did not read."""
     data, before, spared = b"", document.read(source, "daily", b""), 0
     for piece in pieces:
-        data += piece.encode()
+        kept = max(len(data) - cut, 0)
+        data = data[:kept].decode(errors="ignore").encode() + piece.encode()
         whole = document.read(source, "daily", data)
-        if before.resume:
+        if before.resume and hashlib.sha256(data[: before.resume.size]).hexdigest() == before.resume.digest:
             grown = document.read(source, "daily", data, before.resume)
             found = replace(grown, first=0, chunks=before.chunks[: grown.first] + grown.chunks)
             assert replace(found, resume=whole.resume) == whole  # each may go on from where it can
@@ -60,14 +72,19 @@ def read_as_it_grew(source: str, pieces: list[str]) -> int:
     return spared
 
 
+_LARGE = "## b\n" + "word " * 230 + "\n"
+
+
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
-@given(_pieces)
-@example(["## Two\n# One\n# One\n", "# One"])
-@example(["---\na\n## One\n" + "word " * 400 + "\n## Two\n## Three\n", "---\n"])
-@example(["# A\n" + "word " * 200 + "\n# B\nb\n\n" + "tea " * 45, "\n---\n", "c\n"])
-def test_a_file_that_grew_is_read_on_as_it_is_read_from_its_beginning(pieces: list[str]) -> None:
-    read_as_it_grew("daily/2026-01-30.md", pieces)
+@given(_logs, _pieces, st.integers(0, 9_999))
+@example("## a\nshort\n" + _LARGE * 5, ["x\n"], 5 * len(_LARGE) - 99)
+@example("", ["## Two\n# One\n# One\n", "# One"], 0)
+@example("", ["---\na\n## One\n" + "word " * 400 + "\n## Two\n## Three\n", "---\n"], 0)
+@example("", ["# A\n" + "word " * 200 + "\n# B\nb\n\n" + "tea " * 45, "\n---\n", "c\n"], 0)
+def test_a_file_that_grew_is_read_on_as_it_is_read_from_its_beginning(log: str, pieces: list[str], cut: int) -> None:
+    """Also when its end has changed."""
+    read_as_it_grew("daily/2026-01-30.md", [log, *pieces], cut)
 
 
 @settings(deadline=None)
@@ -79,9 +96,7 @@ def test_a_record_that_grew_is_read_on_as_it_is_read_from_its_beginning(pieces: 
 
 def test_of_a_log_that_grew_only_the_end_is_read() -> None:
     day = date(2026, 1, 30)
-    log = [f"{journal.daily_title(day)}\n"] + [
-        f"## 14:{minute:02}\n- Request: {'tea ' * 100}\n\n" for minute in range(40)
-    ]
+    log = [f"# {day}\n\n"] + [f"## 14:{minute:02}\n- Request: {'tea ' * 100}\n\n" for minute in range(40)]
     assert read_as_it_grew("daily/2026-01-30.md", ["".join(log), log[1]]) > 10
     record = [json.dumps({"user": "tea " * 90}) + "\n"] * 40
     assert read_as_it_grew("conversations/2026-01-30.jsonl", ["".join(record), record[0]]) > 10

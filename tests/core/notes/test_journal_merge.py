@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import PurePosixPath
 
@@ -12,23 +12,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.pace import assert_in_proportion
-from vault_memory.core.notes import carry_over, journal, note
+from vault_memory.core.diary import daily
+from vault_memory.core.notes import carry_over, note
+from vault_memory.core.notes.entries import appended, conversation_in, request_in
 from vault_memory.core.notes.journal_merge import merge_journal
 
-TITLE = journal.daily_title(date(2026, 1, 30))
+TITLE = daily.title(date(2026, 1, 30))
 DAILY = PurePosixPath("memory/alice/daily/2026-01-30.md")
 TEN = datetime(2026, 1, 30, 10, tzinfo=UTC)
 
 
 def entry(request: str, *learned: str, minute: int = 0) -> str:
-    return journal.daily_entry(TEN + timedelta(minutes=minute), request, None, learned, "zh-TW")
+    """An entry as older versions wrote it, and as a person may: one request, a line for each fact."""
+    facts = [("請求", request), ("萃取偏好", "；".join(learned))]
+    lines = [f"- {label}：{fact}\n" for label, fact in facts if fact]
+    return "".join([f"## {TEN + timedelta(minutes=minute):%H:%M}\n", *lines])
 
 
 def log(*entries: str) -> str:
     text = TITLE
     for each in entries:
-        text = journal.append(text, TITLE, each)
+        text = appended(text, TITLE, each)
     return text
+
+
+TALKS = ("1a2b3c4d", "5e6f7a8b")
 
 
 def requests(text: str) -> list[str]:
@@ -63,14 +71,33 @@ class Machines:
     count: int = 0
     minute: int = 0
     remarks: list[str] = field(default_factory=list)
+    asked: dict[int, list[daily.Request]] = field(default_factory=dict)
+    answered: set[str] = field(default_factory=set)
 
     def append(self, at: int) -> None:
         self.minute += self.data.draw(st.sampled_from([0, 0, 0, 1]))
         self.count += 1
         learned = ["tools += Vim"] * self.data.draw(st.integers(0, 1))
         said = entry(f"n{99 - self.count}", *learned, minute=self.minute)  # by their text they sort against the time
-        text = journal.append(self.heads[at].text, TITLE, said)
+        text = appended(self.heads[at].text, TITLE, said)
         self.heads[at] = self.heads[at].then(text)
+
+    def ask(self, at: int) -> None:
+        """Each machine counts the lines of its own record."""
+        self.minute += self.data.draw(st.sampled_from([0, 0, 1, 40]))
+        self.count += 1
+        own = self.asked.setdefault(at, [])
+        place, talk = f"conversations/2026-01-30.jsonl:{len(own) + 1}", self.data.draw(st.sampled_from(["", *TALKS]))
+        said = daily.Request(TEN + timedelta(minutes=self.minute), f"r{99 - self.count} · x → y", place, talk)
+        own.append(said)
+        self.heads[at] = self.heads[at].then(daily.with_request(self.heads[at].text, said, "zh-TW"))
+
+    def answer(self, at: int) -> None:
+        waiting = [each for each in self.asked.get(at, []) if each.words not in self.answered]
+        if waiting:
+            reply = replace(self.data.draw(st.sampled_from(waiting)), came="成功", learned=("tools += Vim",))
+            self.answered.add(reply.words)
+            self.heads[at] = self.heads[at].then(daily.with_reply(self.heads[at].text, reply, "zh-TW"))
 
     def remark(self, at: int) -> None:
         """The person of this machine writes a line below one of the entries."""
@@ -101,8 +128,8 @@ def history_of(data: st.DataObject, kinds: list[str]) -> Machines:
         at = data.draw(machine)
         if kind == "append":
             machines.append(at)
-        elif kind == "remark":
-            machines.remark(at)
+        elif kind in ("remark", "ask", "answer"):
+            getattr(machines, kind)(at)
         else:
             machines.take_in(at, data.draw(machine))
     last = len(machines.heads) - 1
@@ -132,6 +159,46 @@ def test_what_a_person_wrote_between_the_entries_is_not_lost(data: st.DataObject
     lines = machines.heads[0].text.split("\n")
     assert {f"- 請求：n{n}" for n in range(99 - machines.count, 100)} <= {*lines}
     assert {*machines.remarks} <= {*lines}
+
+
+def told(text: str) -> dict[str, tuple[str, str, str]]:
+    """By what was asked: the conversation of the entry, the time, and the whole line."""
+    found: dict[str, tuple[str, str, str]] = {}
+    conversation = ""
+    for line in text.split("\n"):
+        if line.startswith("## "):
+            conversation = conversation_in(line)
+        elif request := request_in(line):
+            assert request.words not in found, "it is there once"
+            found[request.words] = (conversation, request.time, line)
+    return found
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_a_conversation_that_goes_on_on_two_machines_is_whole(data: st.DataObject) -> None:
+    """A3: each request once, in its conversation, in order of time, with what came of it; no marks."""
+    machines = history_of(data, ["append", "ask", "ask", "ask", "answer", "take in"])
+    text = machines.heads[0].text
+    asked = {each.words.partition(" ")[0]: each for own in machines.asked.values() for each in own}
+    lines = told(text)
+    assert lines.keys() == asked.keys()
+    for words, (conversation, time, line) in lines.items():
+        assert (conversation, time) == (asked[words].conversation, f"{asked[words].at:%H:%M}")
+        answer = " → 成功 · 萃取偏好：tools += Vim" if asked[words].words in machines.answered else ""
+        assert line == f"- {time} {asked[words].words}{answer} · {asked[words].source}"
+    for entry in re.split(r"(?m)^(?=## )", text)[1:]:
+        times = re.findall(r"(?m)^- (\d\d:\d\d)", entry)
+        assert times == sorted(times) and "\n\n- " not in entry
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_what_a_person_wrote_between_the_requests_is_not_lost(data: st.DataObject) -> None:
+    machines = history_of(data, ["ask", "ask", "answer", "remark", "take in"])
+    text = machines.heads[0].text
+    words = {each.words.partition(" ")[0] for own in machines.asked.values() for each in own}
+    assert words <= {*re.findall(r"(?m)^- \d\d:\d\d (\w+)", text)} and {*machines.remarks} <= {*text.split("\n")}
 
 
 # Three states -------------------------------------------------------------------------------------------------------
@@ -194,7 +261,7 @@ def test_what_both_people_changed_by_hand_is_theirs_to_decide(ours: str, theirs:
     assert merged.conflicts == 1
     ((first, last),) = note.conflicts_in(merged.text)
     block = merged.text.split("\n")[first - 1 : last]
-    later = merge_journal(merged.text, journal.append(merged.text, TITLE, new), merged.text + "\nsaid by hand\n")
+    later = merge_journal(merged.text, appended(merged.text, TITLE, new), merged.text + "\nsaid by hand\n")
     ((first, last),) = note.conflicts_in(later.text)
     assert later.text.split("\n")[first - 1 : last] == block and not later.conflicts
     assert "n3" in requests(later.text) and "said by hand" in later.text
@@ -260,6 +327,84 @@ def test_a_change_is_carried_by_entry() -> None:
     assert carried(log(n0, n1, other, n2)) == log(n0, n1, other, n2)
     assert carried(log(other, n0)) == log(other, n0, n1, n2)
     assert carried(log(n0 + "a remark\n", other)).count("a remark\n") == 1
+
+
+def talk(*requests: tuple[int, str], came: str = "", text: str = "") -> str:
+    for minute, words in requests:
+        said = daily.Request(
+            TEN + timedelta(minutes=minute), words, f"conversations/2026-01-30.jsonl:{minute}", TALKS[0]
+        )
+        text = daily.with_request(text, replace(said, came=came), "zh-TW")
+    return text
+
+
+def test_what_was_asked_after_a_person_took_the_entry_out_has_its_heading() -> None:
+    """Else it would stand in the conversation before it."""
+    base = log(entry("n0")) + talk((1, "a"), (2, "b")).removeprefix(TITLE)
+    for merged in (
+        merge_journal(base, log(entry("n0")), talk((3, "c"), text=base)),
+        merge_journal(base, talk((3, "c"), text=base), log(entry("n0"))),
+    ):
+        assert not merged.conflicts
+        assert merged.text == log(
+            entry("n0"), f"## 10:01 %%{TALKS[0]}%%\n- 10:03 c · conversations/2026-01-30.jsonl:3\n"
+        )
+
+
+def test_a_waiting_request_is_carried_into_its_conversation_or_one_begun_anew() -> None:
+    before = talk((1, "a"), (2, "b"))
+    after = talk((4, "c"), text=before)
+
+    def carried(onto: str) -> str:
+        return carry_over(DAILY, before.encode(), after.encode(), onto.encode()).decode()
+
+    other = talk((3, "x"), text=before)
+    assert carried(other) == talk((1, "a"), (2, "b"), (3, "x"), (4, "c"))
+    assert carried(after) == after and carried(talk((1, "a"))) == talk((1, "a"), (4, "c"))
+    elsewhere = log(entry("n0"))
+    new = f"## 10:01 %%{TALKS[0]}%%\n- 10:04 c · conversations/2026-01-30.jsonl:4\n"
+    assert carried(elsewhere) == log(entry("n0"), new)
+
+
+def test_an_entry_whose_only_request_is_completed_goes_on() -> None:
+    base = talk((1, "a"))
+    ended = base.replace("a ·", "a → 成功 ·")
+    both = talk((2, "b"), text=ended)
+    for one, other in ((ended, talk((2, "b"), text=base)), (talk((2, "b"), text=base), ended)):
+        assert merge_journal(base, one, other).text == both
+
+
+def test_two_requests_of_one_place_are_told_apart_by_their_words() -> None:
+    """Each machine counts the lines of its own record. Both sides have the file anew."""
+    first = talk((0, "first"))
+    mine, yours = (daily.Request(TEN, words, "conversations/2026-01-30.jsonl:1", TALKS[0]) for words in ("m", "y"))
+    theirs = daily.with_request(first, yours, "en")
+    ours = daily.with_request(daily.with_request(first, mine, "en"), yours, "en")
+    ended = daily.with_reply(ours, replace(yours, came="done"), "en")
+    assert merge_journal(None, ended, theirs).text == ended == merge_journal(None, theirs, ended).text
+
+
+def test_a_remark_on_a_request_and_what_came_of_it_meet() -> None:
+    base = talk((1, "a"), (2, "b"))
+    remark, ended = base.replace("jsonl:1\n", "jsonl:1\n  - mine\n"), base.replace("a ·", "a → 成功 ·")
+    both = ended.replace("jsonl:1\n", "jsonl:1\n  - mine\n")
+    assert merge_journal(base, remark, ended).text == both == merge_journal(base, ended, remark).text
+
+
+def test_both_peoples_words_for_one_request_are_theirs_to_decide() -> None:
+    base = talk((1, "a"), (2, "b"))
+    merged = merge_journal(base, base.replace("a ·", "A ·"), talk((3, "c"), text=base.replace("a ·", "B ·")))
+    ((first, last),) = note.conflicts_in(merged.text)
+    assert merged.conflicts == 1 and "- 10:03 c" in merged.text
+    later = merge_journal(merged.text, talk((9, "d"), text=merged.text), merged.text.replace("b ·", "b → 成功 ·"))
+    assert later.text.split("\n")[first - 1 : last] == merged.text.split("\n")[first - 1 : last] and not later.conflicts
+    assert "- 10:09 d" in later.text and "b → 成功 ·" in later.text
+    later = merge_journal(base, merged.text, base.replace("a ·", "a → 成功 ·"))
+    assert (
+        len(note.conflicts_in(later.text)) == 2 and "\n".join(merged.text.split("\n")[first - 1 : last]) in later.text
+    )
+    merged = merge_journal(base, base.replace("a ·", "A ·"), base.replace("b ·", "b → 成功 ·"))
+    assert merged.text == base.replace("a ·", "A ·").replace("b ·", "b → 成功 ·") and not merged.conflicts
 
 
 @pytest.mark.slow

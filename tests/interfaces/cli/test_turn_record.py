@@ -35,7 +35,7 @@ def test_a_reflection_is_kept_shown_and_found(cli: Cli) -> None:
     assert (first["reflection"], late["cid"], late["created_at"]) == (told, "Qm", TIME)
     assert late["reflection"] == {"summary": "The zymurgy key was wrong.", "causes": []}
     logs = [path.read_text() for path in sorted((cli.folder / "memory/alice/daily").iterdir())]
-    assert "- 反思：The zymurgy key was wrong.\n" in logs[0] and "- 反思：第一次部署失敗；沒有設定環境變數" in logs[1]
+    assert "反思：The zymurgy key was wrong. · " in logs[0] and "反思：第一次部署失敗；沒有設定環境變數" in logs[1]
     hits = cli.json("search", "--user", "alice", "zymurgy", "--kind", "conversation")["hits"]
     assert hits[0]["source"].startswith("conversations/2026-01-30") and "Reflection: The zymurgy" in hits[0]["content"]
     assert "反思：第一次部署失敗" in cli("search", "--user", "alice", "環境變數")

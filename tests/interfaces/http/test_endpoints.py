@@ -288,8 +288,19 @@ def test_users_come_in_pages(server: Server) -> None:
 
 def test_one_day(server: Server, alice: Caller) -> None:
     day = alice("GET", f"{MEMORY}/daily")["days"][0]["date"]
-    assert "請求：我喜歡暗色主題" in alice("GET", f"{MEMORY}/daily?date={day}")["days"][0]["content"]
+    assert (
+        " 我喜歡暗色主題 → 完成 · 萃取偏好：theme = dark · conversations/"
+        in alice("GET", f"{MEMORY}/daily?date={day}")["days"][0]["content"]
+    )
     alice("GET", f"{MEMORY}/daily?date=1999-01-01", 404)
+
+
+def test_a_long_answer_is_a_task_without_a_skill(server: Server, alice: Caller) -> None:
+    """A9."""
+    alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "教我泡茶", "assistant_message": "好" * 101})
+    assert "- 任務：教我泡茶\n- 結果：完成\n" in server.vault.path("alice", "MEMORY.md").read_text()
+    found = alice("POST", f"{MEMORY}/search", json={"query": "泡茶", "kinds": ["memory-log"]})["hits"]
+    assert [hit["content"].count("\n") for hit in found] == [2] and found[0]["content"].startswith("## ")
 
 
 def test_users_and_status_need_the_vaults_own_token(server: Server, alice: Caller) -> None:

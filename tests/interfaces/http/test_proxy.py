@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import json
 import os
@@ -37,6 +38,25 @@ def test_a_tool_loop_without_an_end_is_in_the_record(proxy: Proxy) -> None:
     proxy.turn(3)
     assert [t["user_message"] for t in proxy.turns()[1:]] == [QUESTION, "算了"]
     assert proxy.turns()[1]["assistant_message"] == "我看看。" and "exit_code" not in proxy.turns()[1]
+
+
+def test_the_log_tells_what_came_of_a_chat_and_a_long_answer_is_a_task(proxy: Proxy) -> None:
+    """A3, A9: the reply comes after the question, and no skill is named; a reply that breaks off is no success."""
+    proxy.provider.will_say(
+        completion("八十度，三分鐘。" * 20), Reply([b'{"choices": [{"message": {"content": "'], 200)
+    )
+    for words in ("烏龍要怎麼泡？", "紅茶呢？"):
+        body = {"model": "m", "messages": [{"role": "user", "content": words}]}
+        with contextlib.suppress(httpx.HTTPError):
+            proxy.post("/v1/chat/completions", body, X_Conversation_Id="tea")
+    (log,) = proxy.vault.path("alice", "daily").iterdir()
+    wait_until(lambda: "烏龍要怎麼泡？ → 成功 · conversations/" in log.read_text(), "the first has its end")
+    wait_until(lambda: " 紅茶呢？" in log.read_text(), "the second is told")
+    assert "紅茶呢？ → 成功" not in log.read_text()
+    (entry,) = re.findall(r"(?m)^## \d\d:\d\d %%[0-9a-f]{8}%%\n(?:- .*\n){2}", log.read_text())
+    assert "烏龍" in entry and "紅茶" in entry
+    memory = proxy.vault.path("alice", "MEMORY.md").read_text()
+    assert memory.count("任務") == 1 and "- 任務：烏龍要怎麼泡？\n- 結果：成功\n" in memory
 
 
 def test_a_retry_is_no_second_turn_and_sends_the_same_bytes(proxy: Proxy) -> None:

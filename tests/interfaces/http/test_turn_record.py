@@ -24,7 +24,7 @@ def test_a_reflection_is_accepted_and_found(server: Server, alice: Caller) -> No
     assert shown[:3] == [{"summary": "憑證過期了", "causes": []}, FAILED, FAILED] and shown[3] is None
     found = alice("POST", f"{MEMORY}/search", json={"query": "憑證過期", "kinds": ["conversation"]})["hits"][0]
     assert "反思：憑證過期了" in found["content"] and found["source"] == newest[0]["source"].partition(":")[0]
-    assert "- 反思：第一次部署失敗；沒有設定環境變數" in alice("GET", f"{MEMORY}/daily")["days"][0]["content"]
+    assert "反思：第一次部署失敗；沒有設定環境變數" in alice("GET", f"{MEMORY}/daily")["days"][0]["content"]
 
 
 def test_a_turn_that_is_delivered_twice_is_one(server: Server, alice: Caller) -> None:

@@ -163,7 +163,8 @@ class Watched(Vault):
 
 
 def test_of_a_log_that_has_grown_the_end_is_indexed(bare_vault: Vault) -> None:
-    """A turn costs what it adds, however long its day was; any other change of the log is read as a whole."""
+    """A turn costs what it adds, however long its day was, also where it goes on with one of the last entries. With any
+    other change the log is read as a whole."""
     source, log = "daily/2026-01-30.md", log_of(20)
     vault = Watched(bare_vault.root, bare_vault.config)
     put: list[tuple[str, int]] = vault.__dict__.setdefault("put", [])
@@ -176,8 +177,10 @@ def test_of_a_log_that_has_grown_the_end_is_indexed(bare_vault: Vault) -> None:
         return list(put)
 
     assert index_of(log) == [(source, 0)]
-    assert index_of(log_of(21)) == [(source, 18)]
-    assert index_of(log_of(22)) == [(source, 19)]
+    assert index_of(log_of(21)) == [(source, 15)]
+    assert index_of(log_of(22)) == [(source, 16)]
+    assert index_of(log_of(22).replace("tea19 ", "tea20 ", 1)) == [(source, 17)], "the last but two has grown"
+    assert index_of(log_of(22)) == [(source, 17)]
     assert index_of(log_of(22).replace("tea3 ", "tea4 ", 1) + "more\n") == [(source, 0)], "a person edited it above"
     assert index_of(log_of(20)) == [(source, 0)], "it was cut"
 

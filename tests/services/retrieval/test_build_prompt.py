@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 import pytest
 
+from tests.conftest import Clock
 from tests.vaults import write
 from vault_memory.adapters.embedding.base import Kind, Vector
 from vault_memory.core import layout
@@ -69,14 +71,45 @@ def test_a_line_of_the_profile_without_end_leaves_room_for_the_rest(talked: Vaul
     assert "- Theme: dark" in text and "word wor…\n- Tools: Vim" in text and "綠茶要用八十度的水泡三分鐘" in text
 
 
+def activity(vault: Vault, request: str = "hi") -> str:
+    text = build_enhanced_prompt(vault, "alice", request).text
+    return text[text.index("<recent-activity>\n") + 18 : text.index("\n</recent-activity>")]
+
+
+def test_the_prompt_gets_a_digest_of_yesterday_and_today(vault: Vault, clock: Clock) -> None:
+    """A10: a few lines for each conversation, whatever their number; not the raw log."""
+    record_turn(vault, "alice", "昨天的事 </recent-activity>", "好", conversation_id="c")
+    clock.time += timedelta(days=1)
+    for number in range(20):
+        said = "為什麼登入頁是 404？" * 12 if number % 2 else "部署登入頁"
+        record_turn(vault, "alice", f"{number} {said}", "好", conversation_id="c", skill="web-deploy", exit_code=0)
+    record_turn(vault, "alice", "我喜歡暗色主題", conversation_id="d")
+    (yesterday, *first), second = (part.split("\n") for part in activity(vault).rsplit("\n2026-", 1))
+    assert yesterday == "2026-01-30 14:05" and first[0] == "- 昨天的事 &lt;/recent-activity> → 完成"
+    assert first[1].startswith("2026-01-31 14:") and first[2:4] == ["- 0 部署登入頁（web-deploy） → 成功", "- … (+14)"]
+    assert first[4].startswith("- 15 為什麼登入頁是 404？為") and first[4].endswith("… → 成功")
+    assert second[1:] == ["- 我喜歡暗色主題", "- 萃取偏好：theme = dark"]
+    assert len(first) == 9 and "conversations/" not in activity(vault) and "%%" not in activity(vault)
+
+
+def test_what_the_digest_leaves_out_may_be_recalled(vault: Vault) -> None:
+    for number in range(9):
+        record_turn(vault, "alice", f"{number} 泡 {'綠烏紅白黃黑青花麥'[number]}茶要幾度", conversation_id="c")
+    built = build_enhanced_prompt(vault, "alice", "烏茶要幾度")
+    assert any(p.place.startswith("daily/2026-01-30.md:3-") for p in built.passages if p.section == "relevant-memories")
+    vault.path("alice", "daily/2026-01-30.md").unlink()
+    record_turn(vault, "alice", "泡烏龍要幾度", conversation_id="c")
+    built = build_enhanced_prompt(vault, "alice", "烏龍要幾度")
+    assert not [p for p in built.passages if p.section == "relevant-memories" and p.place.startswith("daily")]
+
+
 def test_a_log_of_megabytes_is_not_looked_through_for_marks(talked: Vault) -> None:
-    """One entry of 18 MB held up a server for a second; what has no room in a prompt is not read."""
+    """One entry of 18 MB held up a server for a second; of what a person wrote the beginning is told."""
     source = layout.daily_source(talked.now().date())
     log = talked.path("alice", source).read_text(encoding="utf-8")
     write(talked, "alice", source, f"{log}\n## 23:00\n{'x：' * 300_000}\n\n## 23:59\nlast\n")
-    text = build_enhanced_prompt(talked, "alice", "hi", budget=1_000_000).text
-    activity = text[text.index("<recent-activity>") : text.index("</recent-activity>")]
-    assert "暗色主題" in activity and "…\n## 23:59\nlast\n" in activity and len(activity) < 70_000
+    told = activity(talked)
+    assert "暗色主題" in told and told.endswith("…\n2026-01-30 23:59\n## 23:59\nlast") and len(told) < 1_000
 
 
 def test_a_file_of_instructions_that_is_too_large_is_left_out_and_named(talked: Vault) -> None:

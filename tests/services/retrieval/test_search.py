@@ -125,6 +125,43 @@ def test_what_stands_in_log_and_record_is_one_hit_in_the_log(world: World) -> No
     assert hits[0].explain["collapsed"] == ["conversations/2026-01-30.jsonl:1"]
 
 
+JOURNAL = (
+    "# 2026-02-01\n\n## 17:23 %%1a2b3c4d%%\n"
+    "- 17:23 幫我部署登入頁（web-deploy） → 成功 · conversations/2026-02-01.jsonl:1\n"
+    "  - 記得先問 Bob\n"
+    "- 17:24 謝謝 → 完成 · conversations/2026-02-01.jsonl:2\n"
+    "\n## 17:30\n- 17:30 什麼是閉包 · conversations/2026-02-01.jsonl:3\n"
+    "\n## 晚餐\n部署之後吃火鍋\n\n## 我的話\n"
+)
+OLD_LOG = "# 2026-02-02\n\n" + "\n".join(f"## 17:23\n- 請求：備份資料庫 {n}\n- 模組：coder\n" for n in "甲乙丙")
+TASKS = "# 長期記憶\n\n" + "\n".join(
+    f"## 2026-02-0{n} 17:23\n- 任務：升級 Postgres {n}\n- 結果：成功\n" for n in (1, 2)
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "question", "first", "last"),
+    [
+        ("daily/2026-02-01.md", JOURNAL, "部署登入頁", 3, 6),
+        ("daily/2026-02-01.md", JOURNAL, "先問 Bob", 3, 6),
+        ("daily/2026-02-01.md", JOURNAL, "閉包", 8, 9),
+        ("daily/2026-02-01.md", JOURNAL, "火鍋", 12, 14),
+        ("daily/2026-02-02.md", OLD_LOG, "備份資料庫 乙", 7, 9),
+        ("MEMORY.md", TASKS, "升級 Postgres 2", 7, 9),
+    ],
+)
+def test_of_a_log_a_whole_entry_is_found(
+    world: World, source: str, text: str, question: str, first: int, last: int
+) -> None:
+    """A3, A9: never two halves; what a person wrote beside the entries is found by itself."""
+    world.write("u", {source: text})
+    hits = [hit for hit in search(world, "u", question).hits if hit.source == source]
+    assert hits[0].line_range == (first, last)
+    for hit in hits:
+        assert hit.content == "\n".join(text.split("\n")[hit.line_range[0] - 1 : hit.line_range[1]])
+        assert "火鍋" in hit.content or (hit.content.startswith("## ") and hit.content.count("## ") == 1)
+
+
 def test_a_record_without_a_log_is_found_at_its_line(world: World) -> None:
     assert search(world, "u", "好的").hits[0].source == "conversations/2026-01-30.jsonl"
     assert search(world, "u", "好的").hits[0].line_range == (1, 1)

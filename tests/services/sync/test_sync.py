@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from tests.conftest import Clock
 from tests.services.sync.conftest import USER, Machine, git
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
+from vault_memory.core.notes.entries import request_in
 from vault_memory.core.notes.note import conflicts_in
 from vault_memory.core.profile.profile import Profile
 from vault_memory.errors import HistoryError, UsageError
@@ -22,10 +22,15 @@ from vault_memory.services.indexing import spaces
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.profiles.preferences import set_preference
 from vault_memory.services.sync.sync import Synced, sync
-from vault_memory.services.turns.record import learn_waiting, record_turn
+from vault_memory.services.turns.record import add_reply, learn_waiting, record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
+
+
+def requests_in(log: str) -> list[str]:
+    """What was asked, by a day's log."""
+    return [request.words for line in log.split("\n") if (request := request_in(line))]
 
 
 def test_what_each_learned_comes_together(one: Machine, two: Machine) -> None:
@@ -49,7 +54,7 @@ def test_what_each_learned_comes_together(one: Machine, two: Machine) -> None:
             text = machine.read(f"memory/alice/{name}")
             assert "<<<" not in text and text == one.read(f"memory/alice/{name}")
         (daily,) = (machine.root / "memory/alice/daily").iterdir()
-        assert daily.read_text().count("- 請求：") == 3
+        assert len(requests_in(daily.read_text())) == 3
     assert one.sync() == Synced("origin"), "nothing to do"
     assert git(one.root, "log", "--merges", "--format=%an %s").splitlines() == [
         f"vault-memory sync: merge {done.received} commits of the remote"
@@ -73,7 +78,32 @@ def test_entries_of_one_minute_are_there_once_however_often_both_sync(one: Machi
     text = daily.read_text()
     assert text == two.read(str(daily.relative_to(one.root)))
     assert conflicts_in(text) == []
-    assert sorted(re.findall(r"(?m)^- 請求：(.*)$", text)) == sorted(["你好", *said])
+    assert sorted(requests_in(text)) == sorted(["你好", *said])
+
+
+def test_a_conversation_that_goes_on_on_both_machines_is_one_entry(one: Machine, two: Machine, clock: Clock) -> None:
+    """A3: united in the order of time, with what came of each request, and without conflict marks."""
+
+    def say(machine: Machine, minute: int, words: str, reply: str | None = "好") -> str:
+        at = clock.time.replace(minute=minute, second=0, microsecond=0)
+        return record_turn(machine.vault, "alice", words, reply, conversation_id="web", created_at=at).source
+
+    waiting = say(one, 10, "部署登入頁", None)
+    one.sync()
+    two.sync()
+    add_reply(one.vault, "alice", waiting, "好了", 0)
+    learn_waiting(one.vault, "alice")
+    for machine, minute in ((one, 12), (two, 11), (one, 14), (two, 13)):
+        say(machine, minute, f"第 {minute} 分")
+    two.write("memory/alice/daily/2026-01-30.md", two.read("memory/alice/daily/2026-01-30.md") + "\n我的話\n")
+    for machine in (one, two, one):
+        machine.sync()
+        machine.assert_clean()
+    text = one.read("memory/alice/daily/2026-01-30.md")
+    assert text == two.read("memory/alice/daily/2026-01-30.md") and text.count("%%") == 2 and "<<<" not in text
+    entry = text.partition("%%\n")[2]
+    assert requests_in(entry) == ["部署登入頁", *(f"第 {minute} 分" for minute in (11, 12, 13, 14))]
+    assert entry.count(" → 成功 ") == 1 and entry.count(" → 完成 ") == 4 and "\n\n我的話\n" in entry
 
 
 def test_of_two_values_the_newer_stays_and_the_older_is_in_history_and_status(one: Machine, two: Machine) -> None:
@@ -301,7 +331,7 @@ for number in range(5):
         machine.assert_clean()
         said = "".join(path.read_text() for path in (machine.root / "memory/alice/daily").iterdir())
         for name in ("one", "two"):
-            assert all(f"- 請求：{name} 說了 {number}\n" in said for number in range(5))
+            assert all(f" {name} 說了 {number} · " in said for number in range(5))
             assert machine.read(f"memory/alice/notes/{name}.md") == "".join(f"{name} {n}\n" for n in range(4, -1, -1))
     assert "force" not in git(one.root, "reflog")
 

@@ -50,7 +50,11 @@ def test_the_day_is_the_persons_own(vault: Vault, system: str, hour: str) -> Non
     with system_zone(system):
         recorded = record_turn(vault, "alice", "嗨", created_at=at)
         assert recorded.source == f"conversations/{days[hour]}.jsonl:1"
-        assert (alice(vault) / f"daily/{days[hour]}.md").read_text().endswith(f"## {hour}\n- 請求：嗨\n")
+        assert (
+            (alice(vault) / f"daily/{days[hour]}.md")
+            .read_text()
+            .endswith(f"## {hour}\n- {hour} 嗨 · {recorded.source}\n")
+        )
         assert "- 時區：\n- 加入日期：2026-01-30\n" in (alice(vault) / "USER.md").read_text()
         (vault.root / "vault-memory.toml").write_text('timezone = "Pacific/Auckland"\n')
         vault = open_vault(vault.root)
@@ -59,16 +63,17 @@ def test_the_day_is_the_persons_own(vault: Vault, system: str, hour: str) -> Non
         profile = alice(vault) / "USER.md"
         profile.write_text(profile.read_text().replace("時區：", "時區：Pacific/Honolulu"))
         at += timedelta(minutes=40)
-        assert record_turn(vault, "alice", "嗨", created_at=at).source.startswith("conversations/2026-01-30.jsonl:")
-        assert (alice(vault) / "daily/2026-01-30.md").read_text().endswith("## 14:10\n- 請求：嗨\n")
+        source = record_turn(vault, "alice", "嗨", created_at=at).source
+        assert source.startswith("conversations/2026-01-30.jsonl:")
+        assert (alice(vault) / "daily/2026-01-30.md").read_text().endswith(f"## 14:10\n- 14:10 嗨 · {source}\n")
 
 
 FIRST_TURNS = {
-    "我喜歡暗色主題": ("# 使用者資料", "- 主題偏好：dark", "- 請求：", "# 長期記憶"),
-    "我喜欢暗色主题": ("# 用户资料", "- 主题偏好：dark", "- 请求：", "# 长期记忆"),
-    "I prefer dark mode.": ("# User profile", "- Theme: dark", "- Request: ", "# Long-term memory"),
-    "Je préfère le thème dark.": ("# User profile", "- Theme:", "- Request: ", "# Long-term memory"),
-    "123": ("# 使用者資料", "- 主題偏好：", "- 請求：", "# 長期記憶"),
+    "我喜歡暗色主題": ("# 使用者資料", "- 主題偏好：dark", "→ 失敗 · 萃取偏好：", "# 長期記憶"),
+    "我喜欢暗色主题": ("# 用户资料", "- 主题偏好：dark", "→ 失败 · 提取偏好：", "# 长期记忆"),
+    "I prefer dark mode.": ("# User profile", "- Theme: dark", "→ failure · Preferences: ", "# Long-term memory"),
+    "Je préfère le thème dark.": ("# User profile", "- Theme:", "→ failure · ", "# Long-term memory"),
+    "123": ("# 使用者資料", "- 主題偏好：", "→ 失敗 · ", "# 長期記憶"),
 }
 
 
@@ -76,7 +81,7 @@ FIRST_TURNS = {
 def test_the_labels_follow_the_first_turn_and_nothing_is_made_up(vault: Vault, said: str) -> None:
     """A1."""
     title, theme, request, memory = FIRST_TURNS[said]
-    record_turn(vault, "alice", said, "Done. " * 30)
+    record_turn(vault, "alice", said, "Done. " * 30, exit_code=1)
     text = (alice(vault) / "USER.md").read_text()
     values = Profile.parse(text).values()
     assert text.startswith(title) and theme in text
@@ -87,20 +92,20 @@ def test_the_labels_follow_the_first_turn_and_nothing_is_made_up(vault: Vault, s
 
 def test_labels_of_a_log_are_in_the_language_of_the_person_else_in_that_of_the_turn(vault: Vault) -> None:
     def label(said: str) -> str:
-        record_turn(vault, "alice", said)
-        return (alice(vault) / "daily/2026-01-30.md").read_text().rpartition("## ")[2].split("\n")[1][:4]
+        record_turn(vault, "alice", said, exit_code=1)
+        return (alice(vault) / "daily/2026-01-30.md").read_text().rpartition(" → ")[2].partition(" · ")[0]
 
-    assert label("我喜歡暗色主題") == "- 請求"
-    assert label("What is a closure in JavaScript?") == "- Re"
-    assert label("解释一下闭包") == "- 请求"
-    assert label("npm install") == "- 請求", "a command leaves it to the profile"
-    assert label("always reply in English") == "- Re"
-    assert label("我喜歡暗色主題") == "- Re", "English is the language that was asked for"
+    assert label("我喜歡暗色主題") == "失敗"
+    assert label("What is a closure in JavaScript?") == "failure"
+    assert label("解释一下闭包") == "失败"
+    assert label("npm install") == "失敗", "a command leaves it to the profile"
+    assert label("always reply in English") == "failure"
+    assert label("我喜歡暗色主題") == "failure", "English is the language that was asked for"
     set_preference(vault, "alice", "language", "繁體中文")
-    assert label("What is a closure in JavaScript?") == "- 請求"
+    assert label("What is a closure in JavaScript?") == "失敗"
     assert (alice(vault) / "USER.md").read_text().startswith("# 使用者資料")
     set_preference(vault, "alice", "language", "中文")
-    assert label("解释一下闭包") == "- 请求" and label("What is a closure in JavaScript?") == "- 請求"
+    assert label("解释一下闭包") == "失败" and label("What is a closure in JavaScript?") == "失敗"
 
 
 def test_the_vaults_locale_and_zone_fill_a_new_profile(vault: Vault) -> None:
@@ -110,7 +115,10 @@ def test_the_vaults_locale_and_zone_fill_a_new_profile(vault: Vault) -> None:
     text = (alice(vault) / "USER.md").read_text()
     assert "- 语言偏好：zh-CN\n- 时区：Europe/Berlin\n" in text and "- 主题偏好：dark\n" in text
     (daily,) = (alice(vault) / "daily").iterdir()
-    assert "- 请求：I prefer" in daily.read_text() and "# 长期记忆" in (alice(vault) / "MEMORY.md").read_text()
+    assert (
+        "I prefer dark mode. → 完成 · 提取偏好：" in daily.read_text()
+        and "# 长期记忆" in (alice(vault) / "MEMORY.md").read_text()
+    )
 
 
 def test_the_labels_follow_the_turn_that_is_learned_from_first(vault: Vault) -> None:
@@ -208,7 +216,7 @@ def test_turns_of_many_threads_are_each_kept_once(vault: Vault) -> None:
     said = sorted(json.loads(line)["user_message"] for line in day.read_text().splitlines())
     assert said == sorted(f"turn {number}-{turn}" for number in range(4) for turn in range(5))
     (daily,) = (alice(vault) / "daily").iterdir()
-    assert daily.read_text().count("- Request: turn ") == 20
+    assert daily.read_text().count(" turn ") == 20
     assert vault.history.uncommitted() == []
 
 
@@ -248,7 +256,7 @@ def test_english_and_simplified_vaults_keep_their_language(vault: Vault, clock: 
     record_turn(english, "bob", "hello", "x" * 101, skill="chat", exit_code=0)
     home = vault.root / "memory/bob"
     assert (home / "USER.md").read_text().startswith("# User profile\n")
-    assert "- Request: hello\n- Module: chat\n" in next((home / "daily").iterdir()).read_text()
+    assert " hello (chat) → success · conversations/" in next((home / "daily").iterdir()).read_text()
     assert "- Task: hello\n- Module: chat\n- Result: success\n" in (home / "MEMORY.md").read_text()
 
 

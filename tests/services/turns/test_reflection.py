@@ -36,14 +36,16 @@ def test_a_reflection_is_in_the_record_and_in_the_daily_log(vault: Vault, given:
     (row,) = rows(vault)
     assert (row["reflection"], row["cid"]) == (FAILED, "bafybeigdyrzt")
     bullets = daily(vault).split("## ")[1].splitlines()[1:]
-    assert bullets == ["- 請求：幫我部署登入頁", "- 反思：第一次部署失敗；沒有設定環境變數；設定檔放錯了地方"]
+    (line,) = bullets
+    assert "幫我部署登入頁" in line and " · 反思：第一次部署失敗；沒有設定環境變數；設定檔放錯了地方 · " in line
     assert recorded.commits and "反思" in git(vault, "show", "HEAD", "--", f"memory/alice/daily/{DAY}.md")
 
 
 def test_the_log_s_line_is_short_and_in_the_person_s_language(vault: Vault) -> None:
     record_turn(vault, "alice", "Deploy the page, please.", "Done.", reflection="It went well. " * 50)
     (line,) = [line for line in daily(vault).splitlines() if "Reflection" in line]
-    assert line.startswith("- Reflection: It went well. It") and line.endswith("…") and len(line) < 170
+    reflection = line.partition(" · Reflection: ")[2].partition(" · ")[0]
+    assert reflection.startswith("It went well. It") and reflection.endswith("…") and len(reflection) < 155
 
 
 def test_a_word_that_only_a_reflection_holds_finds_the_turn(vault: Vault) -> None:
@@ -52,7 +54,7 @@ def test_a_word_that_only_a_reflection_holds_finds_the_turn(vault: Vault) -> Non
     recorded = record_turn(vault, "alice", "幫我部署登入頁", "好。", reflection={"summary": "失敗", "causes": causes})
     record_turn(vault, "alice", "今天天氣如何", "晴天。")
     (best, *_) = search(vault, "alice", SearchQuery("環境變數")).hits
-    assert "- 反思：失敗；沒有設定環境變數" in best.content and best.kind == "daily"
+    assert "反思：失敗；沒有設定環境變數" in best.content and best.kind == "daily"
     only_in_record = search(vault, "alice", SearchQuery("憑證過期")).hits[0]
     assert (f"{only_in_record.source}:{only_in_record.line_range[0]}", only_in_record.kind) == (
         recorded.source,
@@ -78,7 +80,7 @@ def test_secrets_are_in_no_reflection_and_private_facts_in_no_log(vault: Vault) 
 def test_a_turn_that_waits_has_its_reflection_in_the_log_too(vault: Vault) -> None:
     record_turn(vault, "alice", "hello", "hi", reflection="first", learn=False)
     assert turns_waiting(vault, "alice") == 1 and learn_waiting(vault, "alice") == 0
-    assert "- Reflection: first\n" in daily(vault)
+    assert " · Reflection: first · " in daily(vault)
 
 
 def test_the_same_turn_delivered_twice_is_one_and_what_it_has_more_is_told(vault: Vault) -> None:

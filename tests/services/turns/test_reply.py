@@ -38,6 +38,40 @@ def replies(vault: Vault) -> list[str]:
     return [str(turn["assistant_message"]) for _, turn in newest_turns(vault, "alice", 20)][::-1]
 
 
+def daily(vault: Vault) -> list[str]:
+    (log,) = vault.path("alice", "daily").iterdir()
+    return [line for line in log.read_text().split("\n") if line.startswith("- ")]
+
+
+def test_the_log_tells_what_came_of_a_request_when_it_is_known(vault: Vault) -> None:
+    """A3, A9: through the proxy the question comes first; nothing is told of what is not known."""
+    source, other = ask(vault, "部署登入頁").source, ask(vault, "And coffee?", "r2").source
+    assert learn_waiting(vault, "alice") == 0
+    asked = [f"- 14:05 部署登入頁 · {source}", f"- 14:05 And coffee? · {other}"]
+    assert daily(vault) == asked
+    add_reply(vault, "alice", source, "Let me look.")  # the model waits for a tool
+    assert learn_waiting(vault, "alice") == 0 and daily(vault) == asked
+    add_reply(vault, "alice", source, "先建置，" * 40, 1)
+    assert learn_waiting(vault, "alice") == 0
+    add_reply(vault, "alice", source, "先建置，再上傳。" * 20, 0)
+    assert learn_waiting(vault, "alice") == 0
+    assert daily(vault) == [f"- 14:05 部署登入頁 → 失敗 → 成功 · {source}", asked[1]]
+    memory = vault.path("alice", "MEMORY.md").read_text()
+    assert memory == "# 長期記憶\n\n## 2026-01-30 14:05\n- 任務：部署登入頁\n- 結果：成功\n", (
+        "one task, without a skill"
+    )
+    assert vault.history.uncommitted() == []
+
+
+def test_a_line_that_a_person_took_out_stays_out(vault: Vault) -> None:
+    source = ask(vault, "部署登入頁").source
+    learn_waiting(vault, "alice")
+    (log,) = vault.path("alice", "daily").iterdir()
+    log.write_text("# 2026-01-30\n\nmine\n")
+    add_reply(vault, "alice", source, "ok", 0)
+    assert learn_waiting(vault, "alice") == 0 and log.read_text() == "# 2026-01-30\n\nmine\n"
+
+
 def test_every_reader_joins_a_turn_with_its_replies(vault: Vault, tmp_path: Path) -> None:
     first, second = ask(vault, "What is tea?").source, ask(vault, "And coffee?", "r2").source
     add_reply(vault, "alice", first, "Let me look.")
@@ -90,8 +124,8 @@ def test_the_words_are_learned_from_before_the_reply_and_the_reply_once(vault: V
     assert memory.count("任務") == 1 and "成功" in memory
     rows = [json.loads(line) for line in feedback.splitlines()]
     assert {row["source"] for row in rows} == {source} and [row["key"] for row in rows].count("theme") == 1
-    entries = next(vault.path("alice", "daily").iterdir()).read_text()
-    assert entries.count("## ") == 1
+    (line,) = daily(vault)
+    assert line.startswith("- 14:05 怎麼部署？我喜歡暗色主題 → 成功 · 萃取偏好：") and line.endswith(f" · {source}")
 
 
 def test_the_same_request_is_one_turn_whichever_process_gets_it(vault: Vault, clock: Clock) -> None:

@@ -339,7 +339,7 @@ def test_hundreds_of_turns_beside_a_staged_file_need_few_descriptors_and_are_lea
         assert learn_waiting(vault, "alice") == 0 == vault.history.state().waiting
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
-    assert all(f"remark {number}\n" in log.read_text() for number in range(MAX_INTENTS + 20))
+    assert all(f" remark {number} → " in log.read_text() for number in range(MAX_INTENTS + 20))
 
 
 @pytest.mark.skipif(not hasattr(fcntl, "F_SETLEASE"), reason="the system does not tell who writes")

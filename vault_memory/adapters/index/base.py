@@ -16,7 +16,7 @@ from vault_memory.core.text import QueryTerms
 @dataclass(frozen=True)
 class FileState:
     """What the index knows of a file: the SHA-256 of what was read of it, its stamp (see `scan.SourceStamp`), what was
-    wrong, and where to go on reading when it has only grown (`Document.resume`).
+    wrong, and where to go on reading when only its end has changed (`Document.resume`).
 
     `problem` is empty when everything was read. A file that could not be read at all has an empty hash, and the reason
     is in `problem`.

@@ -381,8 +381,8 @@ def _state(
 ) -> FileState:
     resume = None
     if stored:
-        position, line, title, body_line, above = json.loads(stored)
-        resume = Resume(position, line, title, body_line, tuple((level, heading) for level, heading in above))
+        resume = Resume(*json.loads(stored))
+        resume = resume._replace(above=tuple((level, heading) for level, heading in resume.above))
     return FileState(content_hash, size, mtime_ns, ctime_ns, inode, problem, resume)
 
 

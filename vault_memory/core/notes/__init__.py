@@ -1,5 +1,5 @@
 """The content of a vault's files: a note's front matter, body and conflict blocks, the chunks that are indexed, and
-what a turn leaves behind. Also how three states of one file are merged into one."""
+the record of turns. Also how three states of one file are merged into one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.notes import document, journal, merge, note, stray, tasks
+    from vault_memory.core.notes import document, entries, journal, merge, note, stray
     from vault_memory.core.notes.document import Chunk, Document, Resume, Segment
     from vault_memory.core.notes.journal import Reply, Turn, parse_line
     from vault_memory.core.notes.line_merge import Clash, Side
@@ -26,13 +26,13 @@ __all__ = [
     "Turn",
     "carry_over",
     "document",
+    "entries",
     "journal",
     "merge",
     "merge_profile",
     "note",
     "parse_line",
     "stray",
-    "tasks",
 ]
 
 __getattr__ = lazy_exports(

@@ -7,6 +7,7 @@ everywhere.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ MAX_HEADING_CHARS = 200
 """A longer heading is a paragraph that somebody has underlined: nothing would be left of a chunk beside it."""
 MAX_JOINED_TOKENS = 240
 """Up to this size neighbouring sections share a chunk: a day of chat has a heading per minute."""
+OPEN_CHUNKS = 4
+"""So many chunks at the end of a note are read anew when it grows: conversations take turns in the last entries of a
+log, and what comes of a request is told after it."""
 MAX_FILE_BYTES = 4_000_000
 """How much of a note is read; a bigger file is hardly one, and must not delay the others."""
 MAX_RECORD_BYTES = 20_000_000
@@ -72,14 +76,18 @@ class Chunk:
 
 
 class Resume(NamedTuple):
-    """Where the reading goes on when a file has only grown: at its chunk `position` (0-based), which begins at `line`.
+    """Where the reading goes on when only the end of a file has changed: at its chunk `position` (0-based), which
+    begins at `line`.
 
-    No appended text can change how the lines before it are read. `title` is the document's, `body_line` where its body
-    begins, and `above` are the headings above the line, each with its level.
+    While the first `size` bytes have the SHA-256 `digest`, nothing behind them can change how the lines before it are
+    read. `title` is the document's, `body_line` where its body begins, and `above` are the headings above the line,
+    each with its level.
     """
 
     position: int
     line: int
+    size: int
+    digest: str
     title: str = ""
     body_line: int = 1
     above: tuple[tuple[int, str], ...] = ()
@@ -108,8 +116,8 @@ def read(source: str, kind: str, data: bytes, resume: Resume | None = None) -> D
     """Read the bytes of a source of kind `kind` (see `layout.kind_of`): Markdown, or a conversation's JSONL.
 
     Any bytes can be read: bad UTF-8 is replaced, broken front matter is left out, and a file above `max_bytes` or
-    `MAX_LINES` is read up to there; `problems` names each. `resume` is that of a document whose bytes `data` begins
-    with: it saves the reading of the chunks before, and changes nothing else.
+    `MAX_LINES` is read up to there; `problems` names each. `resume` is that of a document with whose beginning (see
+    there) `data` begins: it saves the reading of the chunks before, and changes nothing else.
     """
     problems: list[str] = []
     if len(data) > (most := max_bytes(source)):
@@ -127,8 +135,14 @@ def read(source: str, kind: str, data: bytes, resume: Resume | None = None) -> D
         problems.append(f"line {line} is not valid UTF-8: indexed with the bad characters replaced")
     text = text.replace("\r\n", "\n")
     if _is_record(source):
-        return _conversation(source, kind, text, problems, resume)
-    return _markdown(source, kind, text, problems, resume)
+        return _conversation(source, kind, data, text, problems, resume)
+    return _markdown(source, kind, data, text, problems, resume)
+
+
+def _beginning(data: bytes, lines: int) -> tuple[int, str]:
+    """Size and digest of so many lines, as a `Resume` has them."""
+    size = sum(len(line) + 1 for line in data.split(b"\n", lines)[:lines])
+    return size, hashlib.sha256(memoryview(data)[:size]).hexdigest()
 
 
 def max_bytes(source: str) -> int:
@@ -146,7 +160,7 @@ def _end_of_read(data: bytes, most: int) -> int:
     return next((at for at in range(end, end - 4, -1) if data[at] & 0xC0 != 0x80), end)
 
 
-def _markdown(source: str, kind: str, text: str, problems: list[str], resume: Resume | None) -> Document:
+def _markdown(source: str, kind: str, data: bytes, text: str, problems: list[str], resume: Resume | None) -> Document:
     parsed = note.parse(text)
     problems.extend(parsed.problems)
     problems.extend(note.conflict_problems(text))
@@ -168,25 +182,27 @@ def _markdown(source: str, kind: str, text: str, problems: list[str], resume: Re
         or PurePosixPath(source).stem
     )
     following = None
-    for at in _final_spans(spans) if not problems else ():
-        if position + at:  # at the beginning there is nothing to save
-            span = spans[at]
-            following = Resume(position + at, span.start + offset, title, offset, span.sections[0].above)
+    final = list(_final_spans(spans))[-OPEN_CHUNKS:]
+    if len(final) == OPEN_CHUNKS and position + final[0] and not problems:  # at the beginning there is nothing to save
+        opening = spans[final[0]].sections[0]
+        second = next(each for span in spans[final[0] :] for each in span.sections if each.start > opening.start)
+        beginning = _beginning(data, offset + second.body - 1)
+        following = Resume(position + final[0], opening.start + offset, *beginning, title, offset, opening.above)
     day = _day(source, parsed.meta)
     return Document(source, kind, title, day, parsed.tags, tuple(chunks), tuple(problems), position, following)
 
 
 def _final_spans(spans: Sequence[_Span]) -> Iterator[int]:
-    """The numbers of the spans that begin, whatever is appended, where they begin now.
-
-    They begin with a section that another one follows: its heading, its size and all that stands before are final.
-    """
+    """The numbers of the spans that begin where they begin now, whatever changes behind the heading of the section that
+    follows their first one: that is whole then, and its size decides with what stands before where they begin."""
     for at, span in enumerate(spans):
         if span.start == span.sections[0].start < spans[-1].sections[-1].start:
             yield at
 
 
-def _conversation(source: str, kind: str, text: str, problems: list[str], resume: Resume | None) -> Document:
+def _conversation(
+    source: str, kind: str, data: bytes, text: str, problems: list[str], resume: Resume | None
+) -> Document:
     """A record of turns: the segments of line n are the sentences of what was said in record n."""
     lines = reading.lines(text)
     chunks: list[Chunk] = []
@@ -209,7 +225,8 @@ def _conversation(source: str, kind: str, text: str, problems: list[str], resume
     if bad:
         problems.append(f"line {bad[0]} is not a conversation record ({len(bad)} in all): indexed as plain text")
     last = position + len(chunks) - 1
-    following = Resume(last, start) if last > 0 and text.endswith("\n") and not problems else None
+    is_final = last > 0 and text.endswith("\n") and not problems  # the size of its first line decides where it begins
+    following = Resume(last, start, *_beginning(data, start)) if is_final else None
     return Document(source, kind, "", _day(source, {}), (), tuple(chunks), tuple(problems), position, following)
 
 

@@ -1,15 +1,11 @@
-"""What a turn leaves behind: a record in `conversations/`, an entry in the daily log, and one in MEMORY.md.
-
-Log and MEMORY.md are Markdown with one heading per entry and a bullet per fact: a person can read and grep them, and a
-search returns one entry.
-"""
+"""The record of turns in `conversations/`: a turn, the replies to it, and their lines."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -17,23 +13,7 @@ from vault_memory.core import payload, reading
 from vault_memory.core.profile import LOCALES, labels_for
 from vault_memory.core.text import one_line, script_of
 
-MAX_QUOTED_CHARS = 150
-"""How much of a message an entry quotes; the conversation record has all of it."""
-MEMORY_REPLY_CHARS = 100
-"""A reply longer than this is a piece of work, and gets an entry in MEMORY.md."""
-
-_REQUEST = ("請求", "请求", "Request")
-_SKILL = ("模組", "模块", "Module")
-_LEARNED = ("萃取偏好", "提取偏好", "Preferences")
-_REFLECTION = ("反思", "反思", "Reflection")
-TASK = ("任務", "任务", "Task")
-RESULT = ("結果", "结果", "Result")
-OUTCOMES = {
-    "ok": ("成功", "成功", "success"),
-    "failed": ("失敗", "失败", "failure"),
-    "unknown": ("完成", "完成", "done"),
-}
-_MEMORY_TITLE = ("長期記憶", "长期记忆", "Long-term memory")
+REFLECTION = ("反思", "反思", "Reflection")
 
 
 @dataclass(frozen=True)
@@ -282,15 +262,6 @@ def is_turn(line: bytes) -> bool:
     return row.keys() >= {"created_at", "assistant_message"} and ("user_message" in row or is_reply(row))
 
 
-def daily_entry(
-    at: datetime, request: str, skill: str | None, learned: Sequence[str], locale: str, reflection: str = ""
-) -> str:
-    """One entry of the daily log; `learned` are the summaries of the preferences that the turn set, `reflection` is
-    what was thought of it afterwards (`reflection_line`)."""
-    bullets = [(_REQUEST, _shortened(request)), (_SKILL, one_line(skill or "")), (_LEARNED, "；".join(learned))]
-    return _entry(f"{at:%H:%M}", [*bullets, (_REFLECTION, _shortened(reflection))], locale)
-
-
 def reflection_line(reflection: object) -> str:
     """A reflection as one line: its summary, then its causes; "" for what is none."""
     told = payload.kept_reflection(reflection) or {"summary": "", "causes": ()}
@@ -301,46 +272,13 @@ def reflection_line(reflection: object) -> str:
 def labelled_reflection(reflection: object) -> str:
     """That line for who reads it outside its record: it says, in its own language, that it is a reflection."""
     line = reflection_line(reflection)
-    return line and _bullet(_REFLECTION, line, _locale_of(line))
+    return line and reflection_bullet(line, _locale_of(line))
+
+
+def reflection_bullet(line: str, locale: str) -> str:
+    """A reflection's line with its label."""
+    return f"{REFLECTION[LOCALES.index(locale)]}{': ' if locale == 'en' else '：'}{line}"
 
 
 def _locale_of(text: str) -> str:
     return labels_for(script_of(text)) or LOCALES[0]
-
-
-def memory_entry(at: datetime, request: str, skill: str | None, exit_code: int | None, locale: str) -> str:
-    """One entry of MEMORY.md: what was asked, by which module it was done, how it ended."""
-    outcome = "unknown" if exit_code is None else "ok" if exit_code == 0 else "failed"
-    column = LOCALES.index(locale)
-    bullets = [(TASK, _shortened(request)), (_SKILL, one_line(skill or "")), (RESULT, OUTCOMES[outcome][column])]
-    return _entry(f"{at:%Y-%m-%d %H:%M}", bullets, locale)
-
-
-def daily_title(day: date) -> str:
-    """First line of a day's log."""
-    return f"# {day.isoformat()}\n"
-
-
-def memory_title(locale: str) -> str:
-    """First line of MEMORY.md."""
-    return f"# {_MEMORY_TITLE[LOCALES.index(locale)]}\n"
-
-
-def append(text: str, title: str, entry: str) -> str:
-    """The log's text with an entry added after a blank line; an empty log gets its title first."""
-    text = text or title
-    return text + ("" if text.endswith("\n") else "\n") + ("" if text.endswith("\n\n") else "\n") + entry
-
-
-def _entry(heading: str, bullets: Sequence[tuple[tuple[str, str, str], str]], locale: str) -> str:
-    lines = [f"- {_bullet(labels, text, locale)}" for labels, text in bullets if text]
-    return "\n".join([f"## {heading}", *lines]) + "\n"
-
-
-def _bullet(labels: tuple[str, str, str], text: str, locale: str) -> str:
-    return f"{labels[LOCALES.index(locale)]}{': ' if locale == 'en' else '：'}{text}"
-
-
-def _shortened(text: str) -> str:
-    line = one_line(text[: 10 * MAX_QUOTED_CHARS])
-    return line if len(line) <= MAX_QUOTED_CHARS else line[:MAX_QUOTED_CHARS] + "…"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from vault_memory.core import layout
+from vault_memory.core.notes import entries
 from vault_memory.core.notes.journal_merge import carry_entries, merge_journal
 from vault_memory.core.notes.line_merge import (
     Merged,
@@ -19,9 +20,6 @@ from vault_memory.core.notes.line_merge import (
     split_lines,
 )
 from vault_memory.core.notes.profile_merge import Newer, carry_values, merge_profile
-
-_JOURNALS = ("daily", "memory-log")
-"""The kinds of record that turns write entry by entry (`core.notes.journal`)."""
 
 
 def merge_file(
@@ -44,7 +42,7 @@ def merge_file(
     kind = layout.kind_of(place)
     if kind == "profile":
         return merge_profile(old, one, other, newer)
-    return merge_journal(old, one, other) if kind in _JOURNALS else merge_lines(old, one, other)
+    return merge_journal(old, one, other) if kind in entries.KINDS else merge_lines(old, one, other)
 
 
 def carry_over(path: PurePosixPath, before: bytes | None, after: bytes, onto: bytes, *, yields: bool = False) -> bytes:
@@ -64,6 +62,6 @@ def carry_over(path: PurePosixPath, before: bytes | None, after: bytes, onto: by
     kind = place and layout.kind_of(place)
     if kind == "profile":
         return carry_values(old, new, text, yields=yields).encode("utf-8", "surrogateescape")
-    if kind in _JOURNALS:
+    if kind in entries.KINDS:
         return carry_entries(old, new, text).encode("utf-8", "surrogateescape")
     return "".join(carried_lines(*(split_lines(each) for each in (old, new, text)))).encode("utf-8", "surrogateescape")

@@ -1,10 +1,14 @@
-"""From scored segments to passages: the best segment grows to its neighbours; what is repeated is one hit."""
+"""From scored segments to passages: the best segment grows to its neighbours; what is repeated is one hit.
+
+An entry that turns have written (a conversation in a daily log, a task in MEMORY.md) is one passage, with its heading.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from vault_memory.core.notes import entries
 from vault_memory.core.ranking.rank import ScoredSegment
 from vault_memory.core.text import tokens
 
@@ -26,13 +30,15 @@ RECORD = "conversation"
 @dataclass
 class Passage:
     """Segments `first` to `last` (positions in the scored list), grown from `seed`. `repeated_at` lists where else the
-    same stands, and `score` is that of the best of all."""
+    same stands, and `score` is that of the best of all. An entry has a heading before the first one, which is
+    `heading_lines` lines above it."""
 
     seed: ScoredSegment
     first: int
     last: int
     score: float
     repeated_at: list[str] = field(default_factory=list)
+    heading_lines: int = 0
 
 
 def build(scored: Sequence[ScoredSegment], count: int) -> list[Passage]:
@@ -81,6 +87,8 @@ def _with_neighbours_of_its_line(best: int, scored: Sequence[ScoredSegment]) -> 
 
 def _grown(scored: Sequence[ScoredSegment], seed: int, used: set[int], share: float, cap: int) -> Passage:
     best = scored[seed]
+    if entry := _entry(scored, seed):
+        return entry
     if tokens.is_han(best.text):
         cap = int(cap * HAN_CHARS_SHARE)
     first = last = seed
@@ -108,7 +116,31 @@ def _is_adjacent(scored: Sequence[ScoredSegment], seed: int, other: int) -> bool
         return False
     segment, before = scored[other], scored[other - (1 if other > seed else -1)]
     is_next_chunk = abs(segment.candidate.position - before.candidate.position) <= 1
-    return is_next_chunk and abs(segment.line - before.line) <= MAX_GAP_LINES
+    return is_next_chunk and abs(segment.line - before.line) <= MAX_GAP_LINES and not _entry(scored, other)
+
+
+def _entry(scored: Sequence[ScoredSegment], at: int) -> Passage | None:
+    """The entry that a segment is of, as far as it is in one chunk; None if no turn has written it."""
+    chunk = scored[at].candidate
+    if chunk.kind not in entries.KINDS:
+        return None
+    first = last = at
+    while (above := _heading_above(scored[first])) is None and scored[first].number:
+        first -= 1
+    while last + 1 < len(scored) and scored[last + 1].candidate is chunk and _heading_above(scored[last + 1]) is None:
+        last += 1
+    begin = chunk.segments[scored[first].number].start
+    if not entries.is_of_a_turn(chunk.text[begin:].partition("\n")[0]):
+        return None
+    return Passage(scored[at], first, last, scored[at].score, heading_lines=above or 0)
+
+
+def _heading_above(segment: ScoredSegment) -> int | None:
+    """How many lines above a segment the heading stands below which it is the first; None: it is not."""
+    chunk, number = segment.candidate, segment.number
+    end = chunk.segments[number - 1].end if number else 0
+    lines = chunk.text[end : chunk.segments[number].end].split("\n")[::-1]
+    return next((at for at, line in enumerate(lines) if line.startswith(entries.HEADING)), None)
 
 
 def _location(segment: ScoredSegment) -> str:

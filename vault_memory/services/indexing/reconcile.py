@@ -298,12 +298,15 @@ class _Run:
         return document.read(source, layout.kind_of(layout.Place(self.scope, source)), content.data, resume)
 
     def _append(self, source: str, content: scan.Content, state: FileState, before: FileState) -> bool:
-        """Index what a file has more than `before`, if it has only grown, as a log does; whether that was done."""
-        if self.is_thorough or before.resume is None or len(content.data) < before.size:
+        """Index the end of a file if only that has changed since `before`, as of a log; whether that was done."""
+        resume = None if self.is_thorough else before.resume
+        if resume is None or len(content.data) < resume.size:
             return False
-        if hashlib.sha256(memoryview(content.data)[: before.size]).digest() != before.content_hash:
+        if hashlib.sha256(memoryview(content.data)[: resume.size]).hexdigest() != resume.digest:
             return False
-        parsed = self._document(source, content, before.resume)
+        parsed = self._document(source, content, resume)
+        if parsed.resume is None:
+            return False
         state = replace(state, problem="; ".join(parsed.problems), resume=parsed.resume)
         if not self.index.append(parsed, state, before):
             return False

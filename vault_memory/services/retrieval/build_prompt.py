@@ -15,6 +15,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.embedding import OFFLINE
 from vault_memory.core import layout, reading
 from vault_memory.core.chat import Cut, Section, escape, escape_line, prompt
+from vault_memory.core.diary import digest
 from vault_memory.core.profile import LANGUAGE, Profile
 from vault_memory.core.ranking import Candidates, rank
 from vault_memory.core.text import script_of, script_of_last, tokens
@@ -31,9 +32,6 @@ MAX_REPLY_CHARS = 300
 """How much of a reply the history shows."""
 MAX_PROFILE_LINE_CHARS = 2_000
 """How much of a line of the profile is shown: all else is cut before the profile, and a remote may send any line."""
-MAX_ENTRY_CHARS = 64_000
-"""How much of an entry of a log is shown: a prompt seldom has room for more, and looking through megabytes for marks
-would hold up a server."""
 MAX_MEMORIES = 5
 SPARE_HITS = 10
 """Hits searched for beyond `MAX_MEMORIES`: some stand in the prompt already, and some do not bear on the request."""
@@ -176,17 +174,16 @@ class _Builder:
         self._add("user-profile", shown, [(layout.PROFILE, 1, len(rows), None)])
 
     def add_activity(self) -> None:
-        """The daily logs of yesterday and today, entry by entry."""
+        """What the daily logs of yesterday and today tell, conversation by conversation."""
         today = self._vault.now().astimezone(self._vault.config.zone(profile_timezone(self._vault, self._user))).date()
         pieces, places = [], []
         for day in (today - timedelta(days=1), today):
             source = layout.daily_source(day)
-            text = (files.read(self._vault.path(self._user, source)) or b"").decode("utf-8", "replace").strip()
-            if text:
-                entries = (entry.strip() for entry in re.split(r"\n(?=## )", text))
-                pieces += [escape(_shortened(entry, MAX_ENTRY_CHARS)) for entry in entries]
+            text = (files.read(self._vault.path(self._user, source)) or b"").decode("utf-8", "replace").rstrip()
+            if told := digest(text, day.isoformat()):
+                pieces += [escape(each.text) for each in told]
                 places.append((source, 1, text.count("\n") + 1, None))
-                self._present.add(source)
+                self._present.update(f"{source}:{line}" for each in told for line in each.whole)
         self._add("recent-activity", pieces, places)
 
     def add_history(self) -> None:

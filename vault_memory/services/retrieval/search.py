@@ -265,9 +265,9 @@ def _hit(
     segments = scored[best.first : best.last + 1]
     seed, candidate = best.seed, best.seed.candidate
     return Hit(
-        content=_content(segments),
+        content=_content(segments, best.heading_lines),
         source=candidate.source,
-        line_range=(segments[0].line, segments[-1].line),
+        line_range=(segments[0].line - best.heading_lines, segments[-1].line),
         score=round(best.score, 6),
         kind=candidate.kind,
         scope=scope,
@@ -282,14 +282,16 @@ def _hit(
     )
 
 
-def _content(segments: list[rank.ScoredSegment]) -> str:
-    """The passage's text: each chunk's part as it stands in the file."""
+def _content(segments: list[rank.ScoredSegment], lines_above: int) -> str:
+    """The passage's text, and so many lines above it: each chunk's part as it stands in the file."""
     pieces = []
     for candidate, group in itertools.groupby(segments, key=lambda segment: segment.candidate):
         numbers = [segment.number for segment in group]
         start, end = candidate.segments[numbers[0]].start, candidate.segments[numbers[-1]].end
         pieces.append(candidate.text[start:end])
-    return "\n".join(pieces)
+    first = segments[0].candidate.text[: segments[0].candidate.segments[segments[0].number].start].split("\n")
+    above = first[len(first) - 1 - lines_above : -1]
+    return "\n".join([*above, *pieces])
 
 
 class QueryVectors:

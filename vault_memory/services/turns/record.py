@@ -26,6 +26,7 @@ from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, payload, reading, trailers
+from vault_memory.core.diary import daily, outcome, tasks
 from vault_memory.core.extraction import extract, problem, takes_back_the_last, why_nothing
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
@@ -541,7 +542,7 @@ def _learn(
         changes, evidence = state.merge(counting)
         learned = _Learned(tuple(changes), tuple(suggestions))
         labels = vault.config.locale or _labels(written, state.profile)
-        logs = _log_entries(vault, turn, at, quote, changes, cache, labels, is_reply=is_reply)
+        logs = _log_entries(vault, turn, line.source, at, quote, changes, cache, labels, is_reply=is_reply)
         if evidence or suggestions:
             logs.append(state.with_evidence([*evidence, *suggestions], line.source))
         drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
@@ -593,6 +594,7 @@ def _conversation_of(conversation_id: str) -> str:
 def _log_entries(
     vault: Vault,
     turn: Turn,
+    source: str,
     at: datetime,
     quote: str,
     changes: list[Change],
@@ -601,34 +603,38 @@ def _log_entries(
     *,
     is_reply: bool,
 ) -> list[FileChange]:
-    """The daily log with a new entry, unless it has one for the question; MEMORY.md with one too if the reply is long
-    enough to be a task. `labels` is the locale of their labels."""
-    summaries = [change.summary() for change in changes]
+    """The daily log with the turn's request, or with what came of it if the request is there already (`is_reply`);
+    MEMORY.md with the task if the reply is long enough to be one. `labels` is the locale of their labels."""
+    is_answered = turn.assistant_message or turn.exit_code is not None
+    came = outcome(turn.exit_code, labels) if is_answered else ""
+    learned = [change.summary() for change in changes]
+    told = daily.Request(at, quote, source, _conversation(turn), turn.skill or "", came, learned)
 
     reflection = private.PRIVATE if turn.reflection and private.PRIVATE in quote else _reflection_for_logs(turn)[0]
 
-    def daily(kept: Callable[[str], str]) -> str:
-        return journal.daily_entry(at, kept(quote), turn.skill, summaries, labels, kept(reflection))
+    def in_log(text: str, kept: Callable[[str], str]) -> str:
+        tell = daily.with_reply if is_reply else daily.with_request
+        return tell(text, replace(told, words=kept(quote), reflection=kept(reflection)), labels)
 
-    def memory(kept: Callable[[str], str]) -> str:
-        return journal.memory_entry(at, kept(quote), turn.skill, turn.exit_code, labels)
+    def in_memory(text: str, kept: Callable[[str], str]) -> str:
+        return tasks.with_turn(text, at, kept(quote), turn.skill or "", came, labels, is_reply=is_reply)
 
-    def appended(source: str, title: str, entry: Callable[[Callable[[str], str]], str]) -> FileChange:
+    def changed(source: str, edit: Callable[[str, Callable[[str], str]], str]) -> FileChange:
         path, before = layout.user_dir(turn.user_id) / source, cache.read(vault.path(turn.user_id, source))
         reading.check_utf_8(path, before or b"")
         text = (before or b"").decode("utf-8", "surrogateescape")
         after = b""
         for kept in (str, lambda said: secrets.redact(one_line(said)).text, lambda said: said and _LEFT_OUT):
-            after = journal.append(text, title, entry(kept)).encode("utf-8", "surrogateescape")
+            after = edit(text, kept).encode("utf-8", "surrogateescape")
             if not secrets.secrets_added(path, [before], after):
                 break  # words of several lines may be a secret on one: history would refuse the log
         return FileChange(path, before, after)
 
-    is_quiet = is_reply or (turn.context is not None and not turn.user_message)  # there is nothing to quote
-    logs = [] if is_quiet else [appended(layout.daily_source(at.date()), journal.daily_title(at.date()), daily)]
-    if len(turn.assistant_message or "") > journal.MEMORY_REPLY_CHARS:
-        logs.append(appended(layout.MEMORY_LOG, journal.memory_title(labels), memory))
-    return logs
+    is_quiet = turn.context is not None and not turn.user_message  # there is nothing to quote
+    logs = [] if is_quiet else [changed(layout.daily_source(at.date()), in_log)]
+    if len(turn.assistant_message or "") > tasks.MEMORY_REPLY_CHARS:
+        logs.append(changed(layout.MEMORY_LOG, in_memory))
+    return [log for log in logs if log.after != (log.before or b"")]
 
 
 def _reflection_for_logs(turn: Turn) -> tuple[str, Mapping[str, int]]:

@@ -6,14 +6,13 @@ from datetime import datetime
 
 import pytest
 
-from vault_memory.core.notes import journal, tasks
+from vault_memory.core.diary import outcome, tasks
 
 AT = datetime(2026, 1, 30, 14, 5)
 
 
 def entry(locale: str = "zh-TW", request: str = "泡茶", at: datetime = AT) -> str:
-    text = journal.memory_entry(at, request, "rag-kb", None, locale)
-    return journal.append("", journal.memory_title(locale), text)
+    return tasks.with_turn("", at, request, "rag-kb", outcome(None, locale), locale, is_reply=False)
 
 
 def lines(summary: str) -> list[str]:
@@ -60,3 +59,21 @@ def test_a_summary_is_bullets_of_one_line() -> None:
     assert found == ["- 任務：一行 ## 不是標題", "- 使用 Skill：github"]
     assert lines("did the thing") == ["- did the thing"] and lines(" \n") == []
     assert tasks.with_task("## 2026-99-99 10:00\n- 任務：泡茶\n", AT, lines("- 任務：泡茶")).count("## ") == 2
+
+
+def turn(text: str, code: int, request: str = "泡茶", *, is_reply: bool = True) -> str:
+    return tasks.with_turn(text, AT, request, "", outcome(code, "zh-TW"), "zh-TW", is_reply=is_reply)
+
+
+def test_a_task_is_150_characters_of_the_request_and_no_skill_makes_no_line() -> None:
+    """A9."""
+    assert turn("", 0, "茶" * 151) == f"# 長期記憶\n\n## 2026-01-30 14:05\n- 任務：{'茶' * 150}…\n- 結果：成功\n"
+    assert f"- 任務：{'茶' * 150}\n" in turn("", 0, "茶" * 150)
+
+
+def test_a_reply_that_follows_one_that_broke_off_is_of_the_same_task() -> None:
+    broken = turn("", 1)
+    assert turn(broken, 0) == broken.replace("失敗", "成功") and turn(turn(broken, 0), 0).count("## ") == 2
+    assert turn(broken, 0, is_reply=False).count("## ") == 2, "asked again, it is another task"
+    mine = broken.replace("任務：泡茶", "任務：泡茶（烏龍）")
+    assert turn(mine, 0).startswith(mine) and turn(mine, 0).count("## ") == 2
