@@ -421,8 +421,8 @@ def _left_out(path: PurePosixPath) -> str:
 
 
 def git_time(time: datetime) -> str:
-    """A time as git writes it: seconds and zone."""
-    return f"{int(time.timestamp())} {time:%z}"
+    """A time as git writes it: seconds and zone. Git knows none before 1970, and no seconds in a zone."""
+    return f"{max(0, int(time.timestamp()))} {f'{time:%z}'[:5]}"
 
 
 def _made_at(draft: Draft, when: str) -> str:
@@ -443,4 +443,4 @@ def _clean(author: Author) -> Author:
 
 
 def _fingerprint(draft: Draft, intent: Intent) -> _Fingerprint:
-    return (*_clean(draft.author), intent.when.split()[0], draft.message.strip())
+    return (*_clean(draft.author), _made_at(draft, intent.when).split()[0], draft.message.strip())

@@ -69,18 +69,19 @@ class LaterChanges:
 
     def _in_history(self) -> set[tuple[str, str]]:
         found: set[tuple[str, str]] = set()
-        since = self._at.replace(microsecond=0)  # as git counts
-        for entry in self._vault.history.log([self._path], limit=_MAX_LATER_COMMITS, since=since):
+        since, of_a_turn = self._at.replace(microsecond=0), trailers.KEYS["source"]  # git counts seconds
+        # What a turn has changed is in the evidence.
+        for entry in self._vault.history.log([self._path], limit=_MAX_LATER_COMMITS, since=since, lacking=of_a_turn):
             ours = Trailers.read(entry.trailers)
-            if ours.source or entry.time + timedelta(seconds=1) <= self._at:
-                continue  # that of a turn is in the evidence
+            if entry.time + timedelta(seconds=1) <= self._at:
+                continue
             if ours.key in FIELDS:
                 found |= {subject(ours.key, value) for value in (ours.old, ours.new) if value}
             elif entry.author != ASSISTANT.name:  # many edits at once are one commit
                 parent = CommitLog(self._vault.history.root).parent(entry.commit)
-                before = self._vault.history.blob(self._path, parent) if parent else None
+                before = (self._vault.history.blob(self._path, parent) if parent else None) or b""
                 after = self._vault.history.blob(self._path, entry.commit)
-                if before and after and not (reading.not_utf_8(before) or reading.not_utf_8(after)):
+                if after and not (reading.not_utf_8(before) or reading.not_utf_8(after)):
                     found |= _subjects(changes_between(Profile.decode(before), Profile.decode(after)))
         return found
 
@@ -321,7 +322,8 @@ def change_profile(
 ) -> Written[list[Change]]:
     """Commit what `decide` wants changed in the present files: one commit per change, the evidence with the last one.
 
-    `source` is the line of the turn, if a turn is the reason, and `said_at` its time. Raises what `write` raises.
+    `source` is the line of the turn, if a turn is the reason, and `said_at` its time, which the commits get as their
+    author's. Raises what `write` raises.
     """
     at, cache = min(said_at or vault.now(), vault.now()), ReadCache()
     later = LaterChanges(vault, user_id, at)
@@ -338,7 +340,7 @@ def change_profile(
                 keys = ", ".join(dict.fromkeys(item.key for item in evidence))
                 what = "dismissed" if any(isinstance(item, Suggestion) for item in evidence) else "named again"
                 drafts.append(Draft(f"log({user_id}): {keys} {what}", author, (added,)))
-        return Plan(list(changes), drafts)
+        return Plan(list(changes), [replace(draft, made_at=at) for draft in drafts] if said_at else drafts)
 
     folder = layout.user_dir(user_id)
     return write(vault, user_id, [folder / layout.PROFILE, folder / layout.FEEDBACK], plan, cache=cache)

@@ -502,9 +502,9 @@ def _learn(
         subject = f"log({turn.user_id}): {at:%Y-%m-%d %H:%M}"
         caused_by = Trailers(user=turn.user_id, source=line.source, turn=line.digest)
         drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
-        if not logs:
-            return Plan(learned, drafts)
-        return Plan(learned, [*drafts, Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs))])
+        if logs:
+            drafts.append(Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs)))
+        return Plan(learned, [replace(draft, made_at=said_at) for draft in drafts])
 
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
     wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
