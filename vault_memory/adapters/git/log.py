@@ -199,7 +199,8 @@ class CommitLog:
     def last_change(
         self, places: Sequence[tuple[PurePosixPath, str]], base: str | None, key: str | None = None
     ) -> Moment:
-        """When a side last changed a file since `base`; with `key`, that profile key, if a commit names it.
+        """When a side last changed a file since `base`, by its author's time: what is learned late was said before;
+        with `key`, that profile key, if a commit names it.
 
         `places` are the file's paths on that side, the newest first, each with the last commit that counts; a commit
         that only gave the file another path does not.
@@ -208,7 +209,7 @@ class CommitLog:
         for grep in (of_key, ["--invert-grep", "--extended-regexp", "--grep=^Vault-Renamed-From: "]):
             for path, tip in places if grep else ():
                 span = [tip, *(["--not", base] if base else [])]
-                args = ("log", "--max-count=1", "--format=%H %ct", *grep, *span, "--", str(path))
+                args = ("log", "--max-count=1", "--format=%H %at", *grep, *span, "--", str(path))
                 if out := git.run(self._root, *args).split():  # a commit with a damaged date has none
                     return Moment(int(out[1]) if out[1:] else 0, out[0].decode())
         return Moment(0, places[0][1])
