@@ -480,7 +480,7 @@ def _learn(
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
     is_reversal = not is_reply and not signals and takes_back_the_last(said, vault.lexicon())
-    before_it = _before(vault, turn, line.source) if is_reversal else None
+    before_it = turn_before(vault, turn, line.source) if is_reversal else None
     vault.chats.step_aside()
     folder, said_at = layout.user_dir(turn.user_id), min(turn.created_at.astimezone(), vault.now())
     later = LaterChanges(vault, turn.user_id, said_at)
@@ -492,7 +492,7 @@ def _learn(
         new = state.unrecorded(signals, line.source) if is_reply else signals
         if before_it:
             new = [replace(each, quote=said) for each in state.reversed(*before_it)]
-        counting, suggestions = state.hear(new, _conversation(turn))
+        counting, suggestions = state.hear(new, digest_of_conversation(turn))
         changes, evidence = state.merge(counting)
         learned = _Learned(tuple(changes), tuple(suggestions))
         labels = vault.config.locale or _labels(written, state.profile)
@@ -512,12 +512,12 @@ def _learn(
     return write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
 
 
-def _before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] | None:
+def turn_before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] | None:
     """Line and time of the turn before this one in its conversation, of the same day; None if there is none. Turns
     whose conversations nobody has named follow one another."""
     name, _, number = source.rpartition(":")
     record = journal.DayRecord(files.read(vault.path(turn.user_id, name), None) or b"")
-    mine = _conversation(turn)
+    mine = digest_of_conversation(turn)
     for before, row in record.before(int(number)):
         conversation_id = str(row.get("conversation_id"))
         if conversation_id == turn.conversation_id or not (mine or _conversation_of(conversation_id)):
@@ -527,7 +527,7 @@ def _before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] | Non
     return None
 
 
-def _conversation(turn: Turn) -> str:
+def digest_of_conversation(turn: Turn) -> str:
     """What tells the turn's conversation from others in the evidence; "" if nobody has named it."""
     return _conversation_of(turn.conversation_id)
 
