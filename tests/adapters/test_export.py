@@ -47,9 +47,10 @@ def test_an_archive_is_read_by_the_names_in_it(tmp_path: Path) -> None:
         "shared_conversations.json": b"[]",
         "chat.html": b"<html>",
         "../conversations.json": b"[0]",
+        "windows\\conversations.json": b"[3]",
     }
     found = read(archive(tmp_path / "a.zip", **names))
-    assert list(found.values()) == [b"[0]", b"[1]", b"[2]"], "in the order of their names"
+    assert list(found.values()) == [b"[0]", b"[1]", b"[2]", b"[3]"], "in the order of their names"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip"], "nothing is unpacked"
 
 

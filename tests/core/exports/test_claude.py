@@ -47,7 +47,7 @@ def test_only_what_was_said_counts_of_the_blocks() -> None:
     blocks = [
         {"type": "thinking", "thinking": "hmm"},
         {"type": "tool_use", "name": "search", "input": {"query": "x"}},
-        {"type": "tool_result", "content": [{"type": "text", "text": "found"}]},
+        {"type": "tool_result", "content": [{"type": "text", "text": "found"}], "text": "found"},
         {"type": "text", "text": "Here it is."},
         {"type": "text", "text": "And more."},
     ]

@@ -225,6 +225,19 @@ def test_what_is_no_text_is_named(vault: Vault, tree: Path) -> None:
 
 
 class TestLearning:
+    def test_nothing_is_learned_while_the_profile_waits_for_its_commit(self, vault: Vault, tree: Path) -> None:
+        """Nobody could tell that it is newer than the turns."""
+        lock = vault.root / ".git/index.lock"
+        lock.touch()
+        for _ in range(2):
+            (alice,) = run(vault, tree, learn=True).values()
+            assert alice.imported and alice.imported.learned is None
+            assert alice.imported.unlearned and "index.lock" in alice.imported.unlearned
+        lock.unlink()
+        (alice,) = run(vault, tree, learn=True).values()
+        assert alice.paused is None and alice.imported and alice.imported.learned
+        assert alice.imported.learned.changes and values(vault)["theme"] == "dark"
+
     def test_the_profile_is_newer_than_what_was_said_before_it_was_saved(self, vault: Vault, tree: Path) -> None:
         """It was made of these turns, or by the person."""
         saved_at(tree / "alice/USER.md", "2026-01-30T10:00:00+08:00")
@@ -236,7 +249,8 @@ class TestLearning:
     def test_what_was_said_after_it_was_saved_counts(self, vault: Vault, tree: Path) -> None:
         saved_at(tree / "alice/USER.md", "2026-01-30T08:00:00+08:00")
         (alice,) = run(vault, tree, learn=True).values()
-        assert values(vault)["theme"] == "light" and alice.imported and alice.imported.learned
+        assert values(vault)["theme"] == "light"
+        assert alice.imported and alice.imported.learned and alice.imported.learned.changes
         (change,) = history(vault, "alice", "theme")
         assert (change.old, change.new, change.at.isoformat()) == ("dark", "light", "2026-01-30T09:00:00+08:00")
 

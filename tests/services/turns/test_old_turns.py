@@ -215,7 +215,7 @@ class TestLearning:
     def test_a_rebase_comes_first(self, vault: Vault) -> None:
         head = vault.history.commit_named("HEAD")
         (vault.root / ".git/HEAD").write_text(head)
-        with pytest.raises(HistoryError, match="nothing is learned now"):
+        with pytest.raises(HistoryError, match="nothing is learned for memory/alice/USER.md"):
             keep(vault, turn("I prefer dark mode"), learn=True)
         assert records(vault), "the turns are kept"
 

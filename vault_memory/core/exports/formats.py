@@ -33,5 +33,5 @@ FORMATS = {
 def is_export(member: str) -> bool:
     """Whether a file of an archive holds conversations, by its name: `conversations.json`, `conversations-000.json`, in
     any folder but the one for what macOS keeps beside files."""
-    path = PurePosixPath(member)
+    path = PurePosixPath(member.replace("\\", "/"))  # as some programs on Windows write it
     return _FILE.fullmatch(path.name) is not None and "__MACOSX" not in path.parts

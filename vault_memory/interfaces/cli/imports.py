@@ -58,8 +58,8 @@ def _export(name: str, title: str) -> None:
         _print_imported(vault, found)
         _print_next(f"{name} {' '.join(map(in_command, files))} --user {found.user_id}", found, dry_run=dry_run)
         print_waits(vault.config)
-        if found.damaged:
-            raise VaultMemoryError(found.damaged)
+        if problem := found.damaged or found.unlearned:
+            raise VaultMemoryError(problem)
 
     command.help = (
         f"Add the turns of an export of {title} to a user's conversations.\n\n"
@@ -92,27 +92,28 @@ def super_happy_coder(context: Context, students: Sequence[str], learn: bool, dr
     from vault_memory.services.importing import import_super_happy_coder
 
     vault = context.open()
-    wanted = {name: user_id or name for name, _, user_id in (each.partition("=") for each in students)}
+    wanted = {name or user_id: user_id for name, _, user_id in (each.rpartition("=") for each in students)}
     progress = _Progress()
     found = import_super_happy_coder(
         vault, folder, students=wanted or None, learn=learn, dry_run=dry_run, on_progress=progress.show
     )
-    taken = 0
+    taken: list[Imported] = []
     for each in found:
         progress.end()
-        _print_student(vault, each, dry_run=dry_run)
-        taken += each.imported is not None
+        _print_student(vault, each)
         if each.imported:
-            named = in_command(
-                each.student if each.student == each.imported.user_id else f"{each.student}={each.imported.user_id}"
-            )
+            taken.append(each.imported)
+            user_id = each.imported.user_id
+            named = in_command(each.student if each.student == user_id else f"{each.student}={user_id}")
             _print_next(f"super-happy-coder {in_command(folder)} --user {named}", each.imported, dry_run=dry_run)
     print_waits(vault.config)
     if not taken:
         raise UsageError(f"{folder} holds no student's folder that could be imported")
+    if any(each.unlearned for each in taken):
+        raise SystemExit(1)
 
 
-def _print_student(vault: Vault, found: ImportedStudent, *, dry_run: bool) -> None:
+def _print_student(vault: Vault, found: ImportedStudent) -> None:
     if found.imported is None:
         echo(f"{found.student}: skipped: {found.why}", err=True)
         return
@@ -128,6 +129,8 @@ def _print_student(vault: Vault, found: ImportedStudent, *, dry_run: bool) -> No
         echo(f"  left where it is: {plural(len(found.left) - MAX_LEFT, 'file')} more")
     if found.paused:
         echo(f"not committed yet: {found.paused}", err=True)
+    if imported.unlearned:
+        echo(f"not learned: {imported.unlearned}", err=True)
 
 
 def _print_imported(vault: Vault, found: Imported) -> None:
@@ -156,8 +159,10 @@ def _print_next(command: str, found: Imported, *, dry_run: bool) -> None:
         echo("  nothing was written: that is what it would be")
     elif found.learned is not None:
         shown = f"`vault-memory history --user {found.user_id}` shows them"
-        echo(f"  learned: {plural(len(found.learned), 'change')} of preferences; {shown}")
-    elif found.turns:
+        echo(f"  learned: {plural(len(found.learned.changes), 'change')} of preferences; {shown}")
+        if found.learned.paused:
+            echo(f"not committed yet: {found.learned.paused}", err=True)
+    elif found.turns and not found.unlearned:
         echo(f"  nothing was learned from these turns: `vault-memory import {command} --learn` does that")
 
 

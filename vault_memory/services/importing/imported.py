@@ -9,9 +9,8 @@ from datetime import datetime
 from types import MappingProxyType
 
 from vault_memory.core.notes import Turn
-from vault_memory.core.profile import Change
-from vault_memory.errors import UsageError
-from vault_memory.services.turns import Kept, OldTurns
+from vault_memory.errors import Busy, HistoryError, UsageError
+from vault_memory.services.turns import Kept, Learned, OldTurns
 from vault_memory.services.vault import Vault
 
 BATCH_TURNS = 500
@@ -33,8 +32,9 @@ class Imported:
     """What became of the turns of one source. `first` and `last` are times of turns, None where there are none.
 
     `left_out` counts by reason; `problems` names places, each with its reason (`MAX_PROBLEMS` of them), and
-    `more_problems` counts the rest. `learned` is None where nothing was to be learned. `index_problem` says why the
-    index is out of date, if it is. `damaged` says where the source was cut, if it was; what came before is imported.
+    `more_problems` counts the rest. `learned` is None where nothing was to be learned, and where that could not be done
+    to the end: `unlearned` says why. `index_problem` says why the index is out of date, if it is. `damaged` says where
+    the source was cut, if it was; what came before is imported.
     """
 
     user_id: str
@@ -45,7 +45,8 @@ class Imported:
     left_out: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
     more_problems: int = 0
-    learned: list[Change] | None = None
+    learned: Learned | None = None
+    unlearned: str | None = None
     index_problem: str | None = None
     damaged: str | None = None
 
@@ -108,7 +109,10 @@ class Importer:
                 done += 1
                 on_progress("learning", done, self.imported.turns)
 
-            self.imported.learned = self._old.learn(on_turn)
+            try:
+                self.imported.learned = self._old.learn(on_turn)
+            except (Busy, HistoryError) as error:
+                self.imported.unlearned = f"{error}; the same import goes on then"
 
     def _keep(self) -> None:
         if self._batch:

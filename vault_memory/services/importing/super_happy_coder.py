@@ -223,7 +223,7 @@ class _Student:
             if ours == text:
                 return Plan("here already")
             if ours is not None:
-                return Plan("not taken, the one that is here stays (`vault-memory pref set` changes it)")
+                return Plan("not taken, the one that is here stays: copy theirs over it if you want that")
             # What the person has said after it was saved there is newer than it.
             change = FileChange(path, None, text)
             return Plan("adopted as it is written", [Draft(message, self._author, (change,), made_at=read[1])])

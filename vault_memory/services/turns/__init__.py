@@ -10,7 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.turns import feedback
     from vault_memory.services.turns.judgement import explain_message
-    from vault_memory.services.turns.old_turns import Kept, OldTurns
+    from vault_memory.services.turns.old_turns import Kept, Learned, OldTurns
     from vault_memory.services.turns.record import (
         RETRY_S,
         WAIT_S,
@@ -32,6 +32,7 @@ __all__ = [
     "RETRY_S",
     "WAIT_S",
     "Kept",
+    "Learned",
     "OldTurns",
     "Recorded",
     "SecondLooks",
@@ -59,6 +60,7 @@ __getattr__ = lazy_exports(
         "RETRY_S": "record",
         "WAIT_S": "record",
         "Kept": "old_turns",
+        "Learned": "old_turns",
         "OldTurns": "old_turns",
         "Recorded": "record",
         "SecondLooks": "second_looks",

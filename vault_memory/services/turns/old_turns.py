@@ -8,6 +8,7 @@ profile and its evidence. Daily logs and MEMORY.md get nothing: their days are o
 from __future__ import annotations
 
 import contextlib
+import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,13 +24,12 @@ from vault_memory.core import layout, reading
 from vault_memory.core.extraction import extract, takes_back_the_last
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.profile import Change, Evidence, Signal, Suggestion
-from vault_memory.errors import HistoryError
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
 from vault_memory.services.turns.record import digest_of_conversation, turn_before
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.redactor import Redactor
 from vault_memory.services.vault import Vault
-from vault_memory.services.write import index_problem
+from vault_memory.services.write import Written, index_problem, refuse_while_waiting
 
 _Name = tuple[str, str]
 _DAY = timedelta(days=1)
@@ -52,6 +52,14 @@ class Kept:
         self.known += other.known
         self.completed += other.completed
         self.redactions.update(other.redactions)
+
+
+@dataclass
+class Learned:
+    """What old turns have changed in the profile, and why the commits wait, if they do."""
+
+    changes: list[Change] = field(default_factory=list)
+    paused: str | None = None
 
 
 class OldTurns:
@@ -118,27 +126,28 @@ class OldTurns:
                 return problem
         return None
 
-    def learn(self, on_turn: Callable[[], None] = lambda: None) -> list[Change]:
-        """Learn from the turns that were kept, or were in the records before, in the order in which they were said;
-        return what that changed. `on_turn` is called for each.
+    def learn(self, on_turn: Callable[[], None] = lambda: None) -> Learned:
+        """Learn from the turns that were kept, or were in the records before, in the order in which they were said.
+        `on_turn` is called for each.
 
         One that was learned from teaches nothing again, so after a kill or an error the same call goes on. What
-        somebody has changed after a turn stays. Raises `HistoryError` while a person is in the middle of a rebase or
-        the like, and what `write` raises.
+        somebody has changed after a turn stays. Raises `HistoryError` while a change of the profile waits for its
+        commit, as nobody could tell when it was made, and what `write` raises.
         """
-        changes: list[Change] = []
-        cache = ReadCache()
+        learned, cache = Learned(), ReadCache()
         for day in sorted({near for each in self._days for near in _around(each)}):
             user_id, as_of = self._vault.id_now(self._user_id, self._as_of)
-            if reason := self._vault.history.stopped():
-                raise HistoryError(f"nothing is learned now: {reason}")
+            profile = layout.user_dir(user_id) / layout.PROFILE
+            refuse_while_waiting(self._vault, partial(operator.eq, profile), f"nothing is learned for {profile}")
             name = layout.conversation_source(day)
             rows = journal.joined(list(_rows(self._vault, user_id, day)))
             mine = [(number, row) for number, row in rows if journal.name_of(row) in self._names]
             for number, row in sorted(mine, key=lambda pair: datetime.fromisoformat(pair[1]["created_at"])):
-                changes += _learn(self._vault, user_id, as_of, f"{name}:{number}", row, cache)
+                if written := _learn(self._vault, user_id, as_of, f"{name}:{number}", row, cache):
+                    learned.changes += written.result
+                    learned.paused = written.paused
                 on_turn()
-        return changes
+        return learned
 
 
 @dataclass
@@ -238,8 +247,8 @@ def _known_in(vault: Vault, user_id: str, day: date) -> dict[_Name, bool]:
 
 def _learn(
     vault: Vault, user_id: str, as_of: int, source: str, row: Mapping[str, Any], cache: ReadCache
-) -> list[Change]:
-    """Learn from the turn on the line `source`, whose record is `row`."""
+) -> Written[list[Change]] | None:
+    """Learn from the turn on the line `source`, whose record is `row`; None if it says nothing of its person."""
     said, reply = str(row.get("user_message") or ""), str(row.get("assistant_message") or "")
     turn = Turn(row["conversation_id"], user_id, datetime.fromisoformat(row["created_at"]))
     existing = ProfileFiles.read(vault, user_id, turn.created_at, cache.read).profile.values()
@@ -248,7 +257,7 @@ def _learn(
     if not signals and takes_back_the_last(said, vault.lexicon()):
         before_it = turn_before(vault, turn, source)
     if not (signals or before_it):
-        return []
+        return None
 
     def decide(state: ProfileFiles) -> tuple[list[Change], list[Evidence | Suggestion]]:
         vault.refuse_renamed(user_id, as_of)
@@ -261,4 +270,4 @@ def _learn(
         changes, evidence = state.merge(counting)
         return changes, [*evidence, *suggestions]
 
-    return change_profile(vault, user_id, decide, ASSISTANT, source, turn.created_at, said).result
+    return change_profile(vault, user_id, decide, ASSISTANT, source, turn.created_at, said)
