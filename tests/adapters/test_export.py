@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from vault_memory.adapters.archive.export import opened_parts
-from vault_memory.core.exports import Damaged, is_export
+from vault_memory.core.exports import Damaged
+from vault_memory.core.layout import is_export
 from vault_memory.errors import ForeignFile, TooLarge, UsageError
 
 DATA = b"[" + b'{"mapping": {}}, ' * 5_000 + b"{}]"

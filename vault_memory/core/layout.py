@@ -98,6 +98,7 @@ _NO_VAULT = _compiled_later(rf"(?:{'|'.join(_OWN_FOLDERS)})/(?:.*/)?{_or_short('
 _FOLDERS_OF_HOME = "|".join(glob.partition("/")[0] for glob, _ in KIND_OF_PATH if "/" in glob)
 _IS_A_FOLDER = _compiled_later(rf"memory/{_USER_ID.pattern}(?<!\.md)|{_HOME}(?:{_FOLDERS_OF_HOME})|{_HOME}archive")
 _DAY_OF_TURNS = _compiled_later(r"\d{4}-\d{2}(?:-\d{2})?\.jsonl(?:\.gz)?")
+_EXPORT = _compiled_later(r"conversations(?:-\d+)?\.json")
 _UPWARDS = re.compile(r"(?:^|/)\.\.[. ]*(?:/|$)")
 # What a disk may ignore in a name: case; on macOS some invisible characters; on Windows dots and blanks at the end, and
 # what follows a colon. Windows also takes a backslash for a slash, and knows a file by a short name with a `~`.
@@ -131,7 +132,14 @@ def is_private(path: PurePosixPath) -> bool:
 def is_private_packed(member: PurePosixPath) -> bool:
     """Whether a member of an archive is private by its name: an archive may begin at any folder of the vault, or inside
     one, so that a conversation may have no folder above it."""
-    return is_private(member) or _DAY_OF_TURNS().fullmatch(member.name) is not None
+    return is_private(member) or _DAY_OF_TURNS().fullmatch(member.name) is not None or is_export(member.as_posix())
+
+
+def is_export(member: str) -> bool:
+    """Whether a member of an archive holds the conversations that a chat service has given out, by its name:
+    `conversations.json`, `conversations-000.json`, in any folder but the one for what macOS keeps beside files."""
+    path = PurePosixPath(member.replace("\\", "/"))  # as some programs on Windows write it
+    return _EXPORT().fullmatch(path.name) is not None and "__MACOSX" not in path.parts
 
 
 def is_program(path: PurePosixPath) -> bool:

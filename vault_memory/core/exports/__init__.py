@@ -10,10 +10,10 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.exports import super_happy_coder
     from vault_memory.core.exports.elements import Damaged, elements
-    from vault_memory.core.exports.formats import FORMATS, Format, is_export
+    from vault_memory.core.exports.formats import FORMATS, Format
     from vault_memory.core.exports.messages import Conversation
 
-__all__ = ["FORMATS", "Conversation", "Damaged", "Format", "elements", "is_export", "super_happy_coder"]
+__all__ = ["FORMATS", "Conversation", "Damaged", "Format", "elements", "super_happy_coder"]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -23,6 +23,5 @@ __getattr__ = lazy_exports(
         "Damaged": "elements",
         "Format": "formats",
         "elements": "elements",
-        "is_export": "formats",
     },
 )

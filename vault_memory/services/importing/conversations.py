@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vault_memory.adapters.archive import Part, opened_parts
-from vault_memory.core.exports import FORMATS, Damaged, elements, is_export
+from vault_memory.core import layout
+from vault_memory.core.exports import FORMATS, Damaged, elements
 from vault_memory.errors import UsageError
 from vault_memory.services.importing.imported import Imported, Importer, Progress, no_progress
 from vault_memory.services.vault import Vault
@@ -32,7 +33,7 @@ def import_conversations(
     """
     importer = Importer(vault, user_id, dry_run=dry_run)
     for path in paths:
-        with opened_parts(path, is_export) as parts:
+        with opened_parts(path, layout.is_export) as parts:
             for part in parts:
                 _import_part(vault, importer, format_name, part, on_progress)
     imported = importer.imported
