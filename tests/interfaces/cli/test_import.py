@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def export(tmp_path: Path) -> Path:
     """ChatGPT's archive: two conversations, of 2023 and of 2024, the newer first."""
     found = []
     for day, text in (("2024-03-01", "我改變主意了，以後都用亮色主題"), ("2023-11-14", "我喜歡暗色主題")):
-        at = claude.datetime.fromisoformat(f"{day}T09:00:00+08:00").timestamp()
+        at = datetime.fromisoformat(f"{day}T09:00:00+08:00").timestamp()
         messages = [chatgpt.message("user", text, at=at), chatgpt.message("assistant", "好。" * 80, at=at + 5)]
         found.append(chatgpt.conversation(*messages, conversation_id=f"c-{day}", create_time=at))
     with zipfile.ZipFile(tmp_path / "export.zip", "w", zipfile.ZIP_DEFLATED) as archive:
