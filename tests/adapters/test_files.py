@@ -154,6 +154,17 @@ def test_append_line_numbers_and_heals(tmp_path: Path) -> None:
         files.append_line(path, b"a\nb")
 
 
+def test_lines_are_appended_all_or_none(tmp_path: Path) -> None:
+    path = tmp_path / "conversations" / "2026-01-30.jsonl"
+    assert files.append_lines(path, [b"1", b"2\n"]) == 1
+    with path.open("ab") as torn:
+        torn.write(b"3")
+    with pytest.raises(UsageError):
+        files.append_lines(path, [b"4", b"a\nb"])
+    assert files.append_lines(path, [b"4", b"5"]) == 4
+    assert path.read_bytes() == b"1\n2\n3\n4\n5\n" and stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 @pytest.mark.parametrize("relative", ["../x", "/etc/passwd", "", ".", "a/../../x", "a\0b", "out/x"])
 def test_paths_that_lead_out_are_refused(tmp_path: Path, relative: str) -> None:
     root = tmp_path / "vault"

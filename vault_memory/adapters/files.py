@@ -15,7 +15,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
 
@@ -329,26 +329,33 @@ def remove(path: Path, expected: bytes, below: Path | None = None) -> None:
 
 
 def append_line(path: Path, line: bytes, below: Path | None = None, within: Path | None = None) -> int:
-    """Append one line to a private file and return its 1-based number; the caller holds the lock for this file.
+    """Append one line to a private file and return its 1-based number; see `append_lines`."""
+    return append_lines(path, [line], below, within)
+
+
+def append_lines(path: Path, lines: Iterable[bytes], below: Path | None = None, within: Path | None = None) -> int:
+    """Append lines to a private file and return the 1-based number of the first; the caller holds the lock for this
+    file. They are durable together.
 
     A last line without its line break (a write that was cut off) gets one first. On a full disk the file is cut back to
     what it was, and this raises `Unwritable`. `below`, `within` and `ForeignFile`: see `private.folder_of`.
     """
-    line = line.rstrip(b"\n")
-    if b"\n" in line:
+    stripped = [line.rstrip(b"\n") for line in lines]
+    if any(b"\n" in line for line in stripped):
         raise UsageError(f"{path}: the line to append holds a line break: append one line at a time")
+    new = b"".join(line + b"\n" for line in stripped)
     with _unwritable(path):
         if below is None and within is None:
             _make_folders(path.parent)
         with private.folder_of(path, below, within=within, make=True) as folder:
             fd = folder.open(path.name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
-                size, lines, last = 0, 0, b"\n"
+                size, count, last = 0, 0, b"\n"
                 while block := os.read(fd, 1 << 20):
-                    size, lines, last = size + len(block), lines + block.count(b"\n"), block[-1:]
+                    size, count, last = size + len(block), count + block.count(b"\n"), block[-1:]
                 torn = last != b"\n"
                 try:
-                    write_all(fd, (b"\n" if torn else b"") + line + b"\n")
+                    write_all(fd, (b"\n" if torn else b"") + new)
                     os.fsync(fd)
                 except OSError:
                     os.ftruncate(fd, size)
@@ -357,7 +364,7 @@ def append_line(path: Path, line: bytes, below: Path | None = None, within: Path
                 os.close(fd)
             if not size:
                 folder.sync()
-    return lines + torn + 1
+    return count + torn + 1
 
 
 @contextlib.contextmanager

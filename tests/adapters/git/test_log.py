@@ -41,6 +41,39 @@ def test_a_message_without_end_is_cut_and_hides_no_other(vault: Vault) -> None:
     assert len(CommitLog(vault.root).of_commits([entry.commit for entry in entries])) == 4
 
 
+def test_a_moment_means_what_was_made_last_by_then(vault: Vault) -> None:
+    """What is learned from an old turn is committed above newer changes."""
+
+    def made(key: str, at: datetime) -> str:
+        before = vault.read()
+        message = render(key, "", Trailers(key=key)) if key else "the file"
+        change = FileChange(USER, before, (before or b"") + f"{key} {at}\n".encode())
+        return vault.history.commit([Draft(message, ASSISTANT, (change,), made_at=at)]).commits[-1]
+
+    def at(month: int, key: str | None = None) -> str | None:
+        return CommitLog(vault.root).last_made(USER, datetime(2026, month, 15, tzinfo=UTC), key)
+
+    march, april, january, february = (
+        made(key, datetime(2026, month, 1, tzinfo=UTC))
+        for key, month in (("", 3), ("theme", 4), ("theme", 1), ("level", 2))
+    )
+    assert [at(month) for month in (1, 2, 3, 4, 12)] == [january, february, march, april, april]
+    assert [at(month, "theme") for month in (1, 2, 3, 4)] == [january, january, march, april]
+    assert [at(month, "level") for month in (1, 2, 3, 4)] == [None, february, march, march]
+    assert CommitLog(vault.root).last_made(USER, datetime(2025, 12, 31, tzinfo=UTC)) is None
+    assert CommitLog(vault.root).last_made(PurePosixPath("other.md"), datetime(2027, 1, 1, tzinfo=UTC)) is None
+
+
+@pytest.mark.parametrize(
+    "said_at", ["1884-01-01T00:00:00+05:53:28", "1969-12-31T23:59:59+00:00", "9999-12-30T00:00+14:00"]
+)
+def test_a_time_that_git_does_not_know_breaks_no_commit(vault: Vault, said_at: str) -> None:
+    draft = vault.draft(b"a turn")
+    vault.history.commit([Draft(draft.message, ASSISTANT, draft.changes, made_at=datetime.fromisoformat(said_at))])
+    vault.assert_clean()
+    assert vault.history.log(limit=1)[0].time.year in (1970, 9999)
+
+
 def test_entries_by_trailer_and_path(vault: Vault) -> None:
     """G4: every change with its author, key, value and reason."""
     vault.add(b"other", PurePosixPath("other.md"))
@@ -54,6 +87,7 @@ def test_entries_by_trailer_and_path(vault: Vault) -> None:
     assert [e.commit for e in vault.history.log(trailers={"Vault-Key": "theme", "Vault-New": "dark"})] == [dark]
     assert len(vault.history.log([USER], trailers={"Vault-Key": None})) == 3
     assert [e.author for e in vault.history.log([USER], trailers={"Vault-Key": "language"})] == [PERSON.name]
+    assert [e.subject for e in vault.history.log(lacking="Vault-Key")] == ["add other"]
     assert len(vault.history.log()) == 4 and len(vault.history.log(limit=2)) == 2
     assert vault.history.log([PurePosixPath("no such file")]) == []
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters.git import changed_files
@@ -22,6 +23,8 @@ from vault_memory.core.trailers import Trailers
 USER = PurePosixPath("memory/alice/USER.md")
 DAILY = PurePosixPath("memory/alice/daily/2026-01-30.md")
 PRIVATE = PurePosixPath("private.txt")
+SAID_AT = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
+"""The turns are old ones."""
 
 
 def turn(root: Path, number: int) -> list[Draft]:
@@ -37,9 +40,9 @@ def turn(root: Path, number: int) -> list[Draft]:
     first, second = grown(USER, f"first {number}", f"second {number}")
     (log,) = grown(DAILY, f"log {number}")
     return [
-        Draft(f"first {number}", ASSISTANT, (first,)),
-        Draft(f"second {number}", ASSISTANT, (second,)),
-        Draft(f"log {number}", ASSISTANT, (log,)),
+        Draft(f"first {number}", ASSISTANT, (first,), made_at=SAID_AT),
+        Draft(f"second {number}", ASSISTANT, (second,), made_at=SAID_AT),
+        Draft(f"log {number}", ASSISTANT, (log,), made_at=SAID_AT),
     ]
 
 

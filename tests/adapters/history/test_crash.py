@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.adapters.conftest import PERSON, USER, Vault
-from tests.adapters.history.killed_writer import DAILY, PRIVATE
+from tests.adapters.history.killed_writer import DAILY, PRIVATE, SAID_AT
 from vault_memory.adapters.history import ASSISTANT, Author, Draft
 
 pytestmark = pytest.mark.slow
@@ -90,6 +90,10 @@ def test_killed_at_each_step(edited: Vault, step: str) -> None:
     recover(edited, 1)
     assert_nothing_lost(edited, range(1, 2))
     assert "first 1" in edited.subjects(), "the intent was durable, so the turn must be there"
+    ((made_at, committed_at),) = (
+        map(int, row.split()) for row in edited.git("log", "--grep=^first 1$", "--format=%at %ct").splitlines()
+    )
+    assert made_at == SAID_AT.timestamp() and abs(time.time() - committed_at) < 600
     assert edited.authors()[f"edit {USER}"] == PERSON.name
 
 

@@ -132,6 +132,8 @@ DAMAGED: dict[str, object] = {
     "an author without address": draft_with(author=["a"]),
     "a number for an author": draft_with(author=[5, 5]),
     "a merge of a name": draft_with(merges="HEAD"),
+    "a number for the time of its author": draft_with(made_at=5),
+    "a time of its author without a zone": draft_with(made_at="2024-05-06T07:08:09"),
     "a mode that is a list": draft_with(tree_only=[["a.md", [], "0" * 40]]),
     "a private file": draft_with(changes=[[".vault-memory/token", None, 0]]),
     "an object that git has not": {**GOOD, "contents": [{"blob": "1" * 40}]},

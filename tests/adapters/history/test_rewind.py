@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 
 import pytest
@@ -78,7 +79,9 @@ def test_a_commit_that_a_rebase_has_dropped_is_made_again(begun: Vault) -> None:
     begun.git("symbolic-ref", "HEAD", "refs/heads/main")
     begun.git("reset", "-q", "--hard")
     rest(begun)
-    begun.add(b"a turn")
+    said_at = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
+    assert begun.history.commit([replace(begun.draft(b"a turn"), made_at=said_at)]).commits
+    times = begun.git("log", "-1", "--format=%aI %ct")
     (git_dir / "hidden").rename(git_dir / "rebase-merge")
     (git_dir / "HEAD").write_bytes(detached)
     begun.git("rebase", "--abort")
@@ -93,6 +96,7 @@ def test_a_commit_that_a_rebase_has_dropped_is_made_again(begun: Vault) -> None:
     assert sorted((begun.read() or b"").splitlines()) == [b"a turn", b"another turn", b"begin", b"by hand"]
     assert [s for s in begun.subjects() if s.startswith("add")] == ["add begin", "add a turn", "add another turn"]
     assert begun.git("log", "-1", "--format=%an", "--grep=add a turn").strip() == ASSISTANT.name
+    assert begun.git("log", "-1", "--format=%aI %ct", "--grep=add a turn") == times, "said then, and committed then"
     (edit,) = begun.history.uncommitted([USER])
     assert b"by hand" not in (edit.before or b"") and edit.after == begun.read(), "the person's line, and nothing else"
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from vault_memory.core.notes import note
 from vault_memory.core.notes.journal_merge import merge_journal
 from vault_memory.core.notes.line_merge import Clash, Merged, Side, merge_jsonl, merge_lines
-from vault_memory.core.notes.merge import merge_file
+from vault_memory.core.notes.merge import merge_file, with_entries_of
 from vault_memory.core.notes.profile_merge import Newer, carry_values, merge_profile
 from vault_memory.core.profile.fields import FIELDS
 from vault_memory.core.profile.profile import Profile, new_profile
@@ -386,3 +386,23 @@ def test_a_record_is_one_line_whatever_characters_it_holds() -> None:
 def test_times_that_no_calendar_holds_keep_their_place() -> None:
     odd = '{"created_at": "0001-01-01T00:00:00+14:00"}\n' + '{"created_at": ' + "[" * 200 + "]" * 200 + "}\n"
     assert merge_jsonl("", odd, row(5)).text == odd + row(5)
+
+
+entry = st.builds(
+    lambda hour, lines: f"## {hour:02}:00\n" + "".join(f"- {each}\n" for each in lines) + "\n",
+    st.integers(0, 3),
+    st.lists(st.sampled_from("abc"), max_size=2),
+)
+journals = st.builds(lambda lead, entries: lead + "".join(entries), text, st.lists(entry, max_size=5))
+
+
+@given(journals, journals)
+def test_the_entries_of_another_journal_are_added_once(ours: str, theirs: str) -> None:
+    """An import may be run again at any time."""
+    once = with_entries_of(theirs.encode(), ours.encode())
+    assert with_entries_of(theirs.encode(), once) == once
+    for side in (ours, theirs):
+        lacking = Counter(filter(None, side.split("\n"))) - Counter(once.decode().split("\n"))
+        assert not lacking, "no line of either side is lost"
+    assert not note.conflicts_in(once.decode())
+    assert with_entries_of(ours.encode(), ours.encode()) == ours.encode()

@@ -22,6 +22,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.core.exports import test_chatgpt as chatgpt
+from tests.core.exports import test_claude as claude
 from tests.pace import assert_in_proportion
 from vault_memory.core import reading
 from vault_memory.core.notes.journal import Reply, Turn
@@ -45,6 +47,9 @@ REPLY = Reply("c", "alice", "2026-01-30T14:05:00", "Green.", datetime(2026, 1, 3
         ("pretty.jsonl", json.dumps(json.loads(TURN), indent=2), True),  # as `jq .` writes it
         ("all.json", f"[{TURN}]", True),
         ("saved/.jsonl", f"\ufeff{TURN}\n", True),  # some editors save with a byte order mark
+        ("conversations.json", json.dumps([chatgpt.conversation(chatgpt.message("user", "Hi"))]), True),
+        ("claude.json", json.dumps([claude.conversation(claude.message("1", "human", "Hi"))], indent=2), True),
+        ("mapping.json", '{"mapping": {"properties": {"author": {}, "content_type": {}}}}', False),
         ("memory/alice/conversations/2026-01-30.jsonl", TURN, False),  # private by its place
         ("notes/format.md", TURN, False),
         ("log.jsonl", '{"timestamp": "2026-01-30T14:05", "user": "alice", "action": "log-in"}', False),
@@ -231,3 +236,12 @@ def test_other_files_are_read_no_further_than_their_beginning() -> None:
 )
 def test_any_bytes_have_a_kind(data: bytes, head: bytes) -> None:
     assert kind(PurePosixPath("a.bin"), lambda: reading.lines(head + data, keep_ends=True)) in ("", "private", "opaque")
+
+
+@pytest.mark.parametrize("member", ["conversations.json", "export/conversations-003.json"])
+def test_an_export_of_a_chat_service_is_private_in_its_archive_too(member: str) -> None:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("chat.html", "<html>")
+        archive.writestr(member, "[]")
+    assert is_stray(PurePosixPath("Downloads/export.zip"), lambda: [data.getvalue()])

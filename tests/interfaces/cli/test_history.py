@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,24 @@ def test_restoring_a_file_is_a_commit_of_the_persons_and_touches_no_other(cli: C
     assert note.read_text(encoding="utf-8") == "一\n貳\n三\n", "what was not committed can be brought back too"
     assert "was not there" in cli("restore", "other.md", "--to", "HEAD", code=1)
     assert "begins after" in cli("restore", NOTE, "--date", "1999-01-01", code=1)
+
+
+def test_a_date_means_when_it_was_said(cli: Cli) -> None:
+    """Turns of former years, recorded now after one of today: their commits are made now, and each date brings back
+    what was said by then."""
+    user = "memory/alice/USER.md"
+    cli("turn", "--user", "alice", "--message", "以後請叫我小安")
+    said = [("2024-03-01", "我喜歡暗色主題"), ("2025-03-01", "我改變主意了，以後都用亮色主題")]
+    rows = [{"user_message": text, "created_at": f"{day}T09:00:00+08:00"} for day, text in said]
+    cli("turn", "--user", "alice", "--jsonl", "-", stdin="".join(json.dumps(row) + "\n" for row in rows))
+    assert [row["at"][:10] for row in cli.json("history", "--user", "alice", "theme")] == ["2025-03-01", "2024-03-01"]
+    assert cli("pref", "restore", "--user", "alice", "theme", "--date", "2024-12-31") == "theme = dark (restored)\n"
+    cli("restore", user, "--date", "2025-03-01")
+    assert "主題偏好：light" in (cli.folder / user).read_text()
+    cli("restore", user, "--date", "2024-03-01")
+    assert "主題偏好：dark" in (cli.folder / user).read_text()
+    assert "begins after" in cli("restore", user, "--date", "2024-02-29", code=1)
+    assert "no profile yet" in cli("pref", "restore", "--user", "alice", "theme", "--date", "2024-02-29", code=1)
 
 
 def test_a_restored_profile_is_told_by_key(cli: Cli) -> None:

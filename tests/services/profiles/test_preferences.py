@@ -185,9 +185,9 @@ class TestRestore:
     def test_the_commit_of_a_moment(self, vault: Vault) -> None:
         set_preference(vault, "alice", "theme", "dark")
         first = vault.history.log(limit=1)[0]
-        assert commit_at(vault, "alice", first.time) == first.commit
+        assert commit_at(vault, "alice", "theme", first.time) == first.commit
         with pytest.raises(NotFound, match="no profile yet"):
-            commit_at(vault, "alice", first.time - timedelta(days=1))
+            commit_at(vault, "alice", "theme", first.time - timedelta(days=1))
 
 
 class TestUndo:

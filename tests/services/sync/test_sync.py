@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,15 @@ def test_of_two_values_the_newer_stays_and_the_older_is_in_history_and_status(on
     assert (newest.old, newest.new, newest.strength) == ("light", "dark", "explicit")
     set_preference(two.vault, "alice", "theme", "auto")
     assert status(two.vault).decided == (), "the person has decided"
+
+
+def test_what_was_said_long_ago_is_older_whenever_it_is_learned(one: Machine, two: Machine, clock: Clock) -> None:
+    record_turn(one.vault, "alice", "我喜歡淺色主題")
+    record_turn(two.vault, "alice", "我喜歡暗色主題", created_at=clock() - timedelta(days=400))
+    one.sync()
+    two.sync()
+    one.sync()
+    assert one.theme() == two.theme() == "light"
 
 
 def test_the_newer_may_be_on_the_side_that_syncs_last(one: Machine, two: Machine) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -14,6 +15,8 @@ from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.profiles import (
     LaterChanges,
     ProfileFiles,
+    commit_at,
+    history,
     restore_preference,
     set_preference,
     undo,
@@ -86,6 +89,31 @@ def test_an_undo_is_a_change(vault: Vault) -> None:
     assert not record_turn(vault, "alice", "I prefer dark mode", created_at=at).changes
     restore_preference(vault, "alice", "theme", commit)
     assert not record_turn(vault, "alice", "I prefer light mode", created_at=at).changes
+
+
+def test_a_profile_that_the_person_made_counts_as_their_change_of_all_its_values(vault: Vault) -> None:
+    profile = vault.path("bob", "USER.md")
+    profile.parent.mkdir(parents=True)
+    profile.write_text("# User profile\n\n## Preferences\n- Theme: dark\n", encoding="utf-8")
+    hour_ago = vault.now() - timedelta(hours=1)
+    assert not record_turn(vault, "bob", "I prefer light mode", created_at=hour_ago).changes
+    assert record_turn(vault, "bob", "I use Vim as my editor", created_at=hour_ago).changes
+    assert record_turn(vault, "bob", "I prefer light mode").changes
+
+
+def test_commits_say_when_it_was_said_and_when_it_was_committed(vault: Vault) -> None:
+    said_at = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
+    before = int(vault.now().timestamp())
+    recorded = record_turn(vault, "bob", "I prefer dark mode", "x" * 200, created_at=said_at)
+    assert len(recorded.commits) == 2, "the profile, and the theme with the logs"
+    log = ["git", "log", "-2", "--format=%at %ct"]
+    done = subprocess.run(log, cwd=vault.root, capture_output=True, text=True, check=True)
+    for row in done.stdout.splitlines():
+        made_at, committed_at = map(int, row.split())
+        assert made_at == said_at.timestamp() and committed_at >= before
+    (change,) = history(vault, "bob", "theme")
+    assert change.at == said_at
+    assert commit_at(vault, "bob", "theme", said_at) == change.commit
 
 
 def test_an_edit_counts_from_when_it_was_saved(vault: Vault) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         IndexEntry,
         UnknownIndex,
     )
-    from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment, log_records
+    from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment, commit_time, log_records
     from vault_memory.adapters.git.objects import (
         EMPTY_TREE,
         EXECUTABLE_MODE,
@@ -124,6 +124,7 @@ __all__ = [
     "changed_files",
     "changed_rules",
     "commit_body",
+    "commit_time",
     "common_dir",
     "commits_outside_graph",
     "diff",
@@ -160,6 +161,7 @@ __getattr__ = lazy_exports(
         "Allowed": "settings",
         "CONFLICT": "index_file",
         "CommitLog": "log",
+        "commit_time": "log",
         "log_records": "log",
         "Content": "objects",
         "EMPTY_TREE": "objects",

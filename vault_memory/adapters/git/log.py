@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.settings import EndlessOutput
-from vault_memory.core.trailers import parse
+from vault_memory.core.trailers import KEYS, parse
 from vault_memory.errors import HistoryError
 
 _FORMAT = "%H%x00%an%x00%ae%x00%aI%x00%B"  # with -z one more NUL ends each record; no field can hold one
@@ -83,19 +83,19 @@ class CommitLog:
         *,
         limit: int,
         since: datetime | None,
-        until: datetime | None = None,
         trailers: Mapping[str, str | None],
+        lacking: str | None = None,
         of: Sequence[str] = (),
         without: Sequence[str] = (),
     ) -> list[LogEntry]:
-        """The newest commits, newest first, that touch `paths` and carry all `trailers` (None: any value): those that
-        the commits `of` (none: HEAD) have, and the commits `without` do not."""
+        """The newest commits, newest first, that touch `paths` and carry all `trailers` (None: any value), or that are
+        `lacking` one: those that the commits `of` (none: HEAD) have, and the commits `without` do not."""
         args = [f"--max-count={limit}"]
         if since is not None:
             args.append(f"--since={since.isoformat()}")
-        if until is not None:
-            args.append(f"--until={until.isoformat()}")
-        if trailers:
+        if lacking is not None:
+            args += ["--invert-grep", f"--grep=^{lacking}: "]
+        elif trailers:
             args += ["--extended-regexp", "--all-match"]
             args += [
                 f"--grep=^{key}: {'' if value is None else re.escape(value) + '$'}" for key, value in trailers.items()
@@ -156,6 +156,30 @@ class CommitLog:
         """Whether `commit` is an ancestor of `other`, or the same one; both are whole hashes."""
         return self.merge_base(commit, other) == commit
 
+    def last_made(self, path: PurePosixPath, moment: datetime, key: str | None = None) -> str | None:
+        """The commit on a file whose author made it last, up to a moment; None if there is none. Of two of one second
+        the later one in history.
+
+        What is learned from an old turn is committed now, above newer commits, and was said then. With `key` only
+        commits count that are about that key of a profile, or name no key: its creation, a merge, an edit of much.
+        Without it, the states of the file on this branch count (`--first-parent`).
+        """
+        line = KEYS["key"]
+        sought = [["--first-parent"]]
+        if key:
+            options = ["--full-history", "--extended-regexp"]
+            sought = [
+                [*options, f"--grep=^{line}: {re.escape(key)}$"],
+                [*options, f"--grep=^{line}: ", "--invert-grep"],
+            ]
+        made: list[tuple[int, str]] = []
+        for args in sought:
+            out = git.run(self._root, "log", "--format=%at %H", *args, "HEAD", "--", str(path), timeout_s=_TIMEOUT_S)
+            rows = (row.split() for row in out.decode().splitlines())
+            made += [(int(row[0]), row[1]) for row in rows if len(row) == 2]  # a damaged date is none
+        made = [each for each in made if each[0] <= moment.timestamp()]
+        return max(made, key=lambda each: each[0])[1] if made else None
+
     def last_before(self, moment: datetime) -> str | None:
         """The last commit of the branch up to a moment."""
         args = ("rev-list", "--max-count=1", "--first-parent", f"--before={moment.isoformat()}", "HEAD", "--")
@@ -175,7 +199,8 @@ class CommitLog:
     def last_change(
         self, places: Sequence[tuple[PurePosixPath, str]], base: str | None, key: str | None = None
     ) -> Moment:
-        """When a side last changed a file since `base`; with `key`, that profile key, if a commit names it.
+        """When a side last changed a file since `base`, by its author's time: what is learned late was said before;
+        with `key`, that profile key, if a commit names it.
 
         `places` are the file's paths on that side, the newest first, each with the last commit that counts; a commit
         that only gave the file another path does not.
@@ -184,7 +209,7 @@ class CommitLog:
         for grep in (of_key, ["--invert-grep", "--extended-regexp", "--grep=^Vault-Renamed-From: "]):
             for path, tip in places if grep else ():
                 span = [tip, *(["--not", base] if base else [])]
-                args = ("log", "--max-count=1", "--format=%H %ct", *grep, *span, "--", str(path))
+                args = ("log", "--max-count=1", "--format=%H %at", *grep, *span, "--", str(path))
                 if out := git.run(self._root, *args).split():  # a commit with a damaged date has none
                     return Moment(int(out[1]) if out[1:] else 0, out[0].decode())
         return Moment(0, places[0][1])
@@ -194,8 +219,8 @@ _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC
 """A commit of any remote may be dated earlier or later; told in another zone, such a time is in no calendar."""
 
 
-def _time(text: str) -> datetime:
-    """The time of a commit as git writes it, within what every zone can tell."""
+def commit_time(text: str) -> datetime:
+    """The time of a commit as git writes it (ISO 8601), within what every zone can tell."""
     try:
         return min(max(datetime.fromisoformat(text), _FIRST), _LAST)
     except ValueError:  # five digits of a year, or none: the date is damaged
@@ -209,7 +234,7 @@ def _entry(fields: list[str]) -> LogEntry:
         commit,
         author,
         email,
-        _time(time),
+        commit_time(time),
         message.subject,
         message.reason,
         message.trailers,

@@ -311,17 +311,17 @@ class History:
         *,
         limit: int = 20,
         since: datetime | None = None,
-        until: datetime | None = None,
         trailers: Mapping[str, str | None] | None = None,
+        lacking: str | None = None,
         of: Sequence[str] = (),
         without: Sequence[str] = (),
     ) -> list[LogEntry]:
-        """The newest commits, newest first, that touch `paths` and carry all `trailers` (None: any value): those that
-        the commits `of` (none: HEAD) have, and the commits `without` do not."""
+        """The newest commits, newest first, that touch `paths` and carry all `trailers` (None: any value), or that are
+        `lacking` one: those that the commits `of` (none: HEAD) have, and the commits `without` do not."""
         if self._repository.head().commit is None:
             return []
         return CommitLog(self.root).entries(
-            paths, limit=limit, since=since, until=until, trailers=trailers or {}, of=of, without=without
+            paths, limit=limit, since=since, trailers=trailers or {}, lacking=lacking, of=of, without=without
         )
 
     def holds(self, trailers: Mapping[str, str], since: datetime) -> bool:

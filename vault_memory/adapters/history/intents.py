@@ -16,6 +16,7 @@ import stat
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -402,6 +403,7 @@ def _dump(intent: Intent) -> bytes:
                 [_name(path), entry.mode.decode() if entry else None, entry.id if entry else None]
                 for path, entry in draft.tree_only
             ],
+            "made_at": draft.made_at.isoformat() if draft.made_at else None,
         }
         for draft in intent.drafts
     ]
@@ -484,15 +486,23 @@ def _draft(row: Mapping[str, Any], content: Callable[[int | None], Content]) -> 
         (_path(p), TreeEntry(_text(mode).encode(), _text(_id(name))) if name else None)
         for p, mode, name in row.get("tree_only", ())
     )
-    author = Author(*map(_text, row["author"]))
+    author, made_at = Author(*map(_text, row["author"])), row.get("made_at")
     waits = row.get("waits") is True and bool(changes)
-    return Draft(_text(row["message"]), author, changes, _id(row["merges"]), tree_only, waits=waits)
+    return Draft(_text(row["message"]), author, changes, _id(row["merges"]), tree_only, _time(made_at), waits)
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{value!r} is no text")
     return value
+
+
+def _time(value: object) -> datetime | None:
+    """A time with its zone, or None."""
+    time = None if value is None else datetime.fromisoformat(_text(value))
+    if time and not time.tzinfo:
+        raise ValueError(f"{value!r} has no zone")
+    return time
 
 
 def _id(value: object) -> str | None:

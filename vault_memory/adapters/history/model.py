@@ -56,9 +56,10 @@ class Draft:
     `merges` is a commit that this one merges, its second parent; if HEAD is an ancestor of it, and the outcome is its
     tree, the branch moves to it. `tree_only` sets entries of the commit's tree, or takes them out (None), and leaves
     the files on disk as they are. Of a file in both, `changes` is what happens on the disk, and `tree_only` what is
-    committed: it holds edits of the person's that stay edits. `made_at` is when the author made an edit that is
-    committed later; None: when it is committed. One that `waits` changes logs of one user alone: it need not be a
-    commit of its own, nor now (`History.commit`).
+    committed: it holds edits of the person's that stay edits. `made_at` is
+    when the author made what is committed later: an edit was saved then, and what a turn teaches was said then; None:
+    when it is committed. One that `waits` changes logs of one user alone: it need not be a commit of its own, nor now
+    (`History.commit`).
     """
 
     message: str

@@ -552,8 +552,8 @@ def _scope(draft: Draft) -> str:
 
 
 def git_time(time: datetime) -> str:
-    """A time as git writes it: seconds and zone."""
-    return f"{int(time.timestamp())} {time:%z}"
+    """A time as git writes it: seconds and zone. Git knows none before 1970, and no seconds in a zone."""
+    return f"{max(0, int(time.timestamp()))} {f'{time:%z}'[:5]}"
 
 
 def time_of(when: str) -> datetime:
@@ -583,4 +583,4 @@ def _clean(author: Author) -> Author:
 
 
 def _fingerprint(draft: Draft, intent: Intent) -> _Fingerprint:
-    return (*_clean(draft.author), intent.when.split()[0], without_turns(draft.message))
+    return (*_clean(draft.author), _made_at(draft, intent.when).split()[0], without_turns(draft.message))

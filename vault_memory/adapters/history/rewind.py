@@ -14,7 +14,16 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.adapters import files, git
-from vault_memory.adapters.git import FILE_MODES, Filters, Objects, Repository, bytes_of, is_content, log_records
+from vault_memory.adapters.git import (
+    FILE_MODES,
+    Filters,
+    Objects,
+    Repository,
+    bytes_of,
+    commit_time,
+    is_content,
+    log_records,
+)
 from vault_memory.adapters.history.intents import Intent, IntentLog
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
@@ -221,16 +230,17 @@ class Rewind:
                 yield _Move(words[0], words[1], int(words[-2]), why)
 
     def _commits(self, tip: str, head: str) -> Iterator[tuple[str, Draft]]:
-        """(author's time, draft) of each commit of ours up to `tip` that `head` does not have, oldest first.
+        """(committer's time, draft) of each commit of ours up to `tip` that `head` does not have, oldest first.
 
         Merges are left out: the next sync makes them again.
         """
-        shape = "--format=format:%H%x00%P%x00%an%x00%ae%x00%ad%x00%ce%x00%B"
+        shape = "--format=format:%H%x00%P%x00%an%x00%ae%x00%aI%x00%ce%x00%cd%x00%B"
         args = ("log", "--reverse", "--no-merges", "--date=raw", "-z", shape, tip, "--not", head, "--")
-        rows = log_records(git.run(self._repository.top, *args), 7)
-        for commit, parent, name, email, when, committer, message in rows:
+        rows = log_records(git.run(self._repository.top, *args), 8)
+        for commit, parent, name, email, made_at, committer, when, message in rows:
             if committer == ASSISTANT.email:
-                yield when, Draft(message, Author(name, email), self._changes(parent or None, commit))
+                author, changes = Author(name, email), self._changes(parent or None, commit)
+                yield when, Draft(message, author, changes, made_at=commit_time(made_at))
 
     def _changes(self, parent: str | None, commit: str) -> tuple[FileChange, ...]:
         args = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--root", "--no-commit-id", commit)

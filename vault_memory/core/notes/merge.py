@@ -45,6 +45,15 @@ def merge_file(
     return merge_journal(old, one, other) if kind in entries.KINDS else merge_lines(old, one, other)
 
 
+def with_entries_of(other: bytes, text: bytes) -> bytes:
+    """A journal with those entries of another one that it lacks, in the order of time; both keep all they have. Doing
+    it twice adds nothing."""
+    one, new = (data.decode("utf-8", "surrogateescape") for data in (text, other))
+    merged = carry_entries("", new, one)
+    is_new = merged.rstrip("\n") != one.rstrip("\n")
+    return merged.encode("utf-8", "surrogateescape") if is_new else text
+
+
 def carry_over(path: PurePosixPath, before: bytes | None, after: bytes, onto: bytes, *, yields: bool = False) -> bytes:
     """`onto` with the change that leads from `before` to `after`, and with nothing else of the two.
 

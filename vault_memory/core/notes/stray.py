@@ -1,7 +1,8 @@
 """Private files that somebody has moved, copied or packed out of their place: they are known by what they hold.
 
 A file manager, a sync program or a person makes `index 2.db`, `old-users/alice/conversations/…`, an index in a folder
-that the settings name, `Backups/vault.tar.gz`, or `memory.zip`. They hold what the originals hold.
+that the settings name, `Backups/vault.tar.gz`, or `memory.zip`. They hold what the originals hold. So does an export of
+another program's conversations that lies here to be imported.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ Kind = Literal["", "private", "opaque"]
 """Nothing of ours, or private as before; or an archive into which nobody can look here, so that it may be."""
 _FIELDS = tuple(re.compile(rb'"%s"\s*:\s*["n]' % name) for name in (b"conversation_id", b"user_message"))
 _REPLY = re.compile(rb'"assistant_message"\s*:\s*["n]')
+_EXPORTS = tuple(
+    tuple(re.compile(b'"%s"' % name) for name in names)
+    for names in ((b"mapping", b"author", b"content_type", b"parts"), (b"chat_messages", b"sender"))
+)
+"""The fields of what ChatGPT and Claude give out (`core.exports`): a file with all of one is such."""
 _DATABASE, _JOURNALS = b"SQLite format 3\0", (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 _NAME = b"chunks_identity"
 """Every index has one of this name; what a database holds by name stands at its beginning."""
@@ -65,11 +71,12 @@ def kind(path: PurePosixPath, pieces: Pieces) -> Kind:
 
 
 def _is_record(pieces: Iterable[bytes]) -> bool:
-    """Whether a file holds turns: one on a line, or its fields anywhere, as `jq .` writes them."""
-    fields = {*_FIELDS, _REPLY}
+    """Whether a file holds turns: one on a line, or its fields anywhere, as `jq .` or an export has them."""
+    lacking = [{*_FIELDS, _REPLY}, *map(set, _EXPORTS)]
     for piece in pieces:
-        fields -= {field for field in fields if field.search(piece)}
-        if not fields or is_turn(piece):
+        for fields in lacking:
+            fields -= {field for field in fields if field.search(piece)}
+        if not all(lacking) or is_turn(piece):
             return True
     return False
 

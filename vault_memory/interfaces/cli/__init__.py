@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import keyword
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("setup", "Make a folder a vault, or add what a vault lacks."),
     "trust": ("setup", "Say yes to settings that came from elsewhere."),
     "turn": ("turn", "Record a turn of conversation and learn from it."),
+    "import": ("imports", "Take in what other programs keep of conversations."),
     "search": ("recall", "Search a user's memory."),
     "prompt": ("recall", "Build the prompt for a request."),
     "bench": ("recall", "Measure search on questions with known answers."),
@@ -48,7 +50,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "resume": ("health", "Confirm that many files were deleted on purpose."),
     "watch": ("daemon", "Run the daemon: index and commit every edit."),
     "serve": ("daemon", "Serve the vault over HTTP."),
-    "proxy": ("proxy", "Look at what the chat proxy did."),
+    "proxy": ("health", "Look at what the chat proxy did."),
     "token": ("daemon", "Show the token of the HTTP server, or make one for a user."),
     "service": ("daemon", "Let the system start the daemon at log-in."),
     "user": ("users", "List users, or change a user's id."),
@@ -104,7 +106,8 @@ class _Commands(click.Group):
         else:
             return None
         module = importlib.import_module(f"{__name__}.{name}")
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        attribute = cmd_name.replace("-", "_")
+        command: click.Command = getattr(module, attribute + "_" * keyword.iskeyword(attribute))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

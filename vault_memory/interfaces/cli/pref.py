@@ -141,7 +141,7 @@ def restore(context: Context, user_id: str, key: str, commit: str | None, date: 
         if len(date) <= len("2026-01-30"):
             moment = moment.replace(hour=23, minute=59, second=59)
         moment = moment if moment.tzinfo else moment.replace(tzinfo=vault.config.zone())
-        commit = profiles.commit_at(vault, user_id, moment)
+        commit = profiles.commit_at(vault, user_id, key, moment)
     assert commit is not None
     _show(profiles.restore_preference(vault, user_id, key, commit))
 

@@ -51,15 +51,16 @@ def file_diff(vault: Vault, path: PurePosixPath, since: str = "", until: str = "
     `until` is by default the file on disk, `since` the state before the last commit on the file. Raises `NotFound`.
     """
     if since:
-        start: str | None = resolve(vault, since)
+        start: str | None = resolve(vault, path, since)
     else:
         newest = file_log(vault, path, limit=1)
         start = CommitLog(vault.history.root).parent(newest[0].commit) if newest else None
-    return diff(vault.history.root, path, start, resolve(vault, until) if until else None)
+    return diff(vault.history.root, path, start, resolve(vault, path, until) if until else None)
 
 
-def resolve(vault: Vault, when: str) -> str:
-    """The commit that a name or a date means; a date means the last commit up to its end. Raises `NotFound`."""
+def resolve(vault: Vault, path: PurePosixPath, when: str) -> str:
+    """The commit that a name or a date means for a file; a date means the last one up to its end: of the commits on the
+    file the one that its author made last, else the vault's last one. Raises `NotFound`."""
     if not re.match(r"\d{4}-\d{2}-\d{2}", when):
         return vault.history.commit_named(when)
     try:
@@ -69,7 +70,8 @@ def resolve(vault: Vault, when: str) -> str:
     if len(when) == len("2026-01-30"):
         moment = moment.replace(hour=23, minute=59, second=59)
     moment = moment if moment.tzinfo else moment.replace(tzinfo=vault.config.zone())
-    commit = CommitLog(vault.history.root).last_before(moment)
+    commits = CommitLog(vault.history.root)
+    commit = commits.last_made(path, moment) or commits.last_before(moment)
     if commit is None:
         raise NotFound(f"the history begins after {when}: choose a later date")
     return commit

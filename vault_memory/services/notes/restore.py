@@ -28,7 +28,7 @@ def restore_file(vault: Vault, path: PurePosixPath, when: str) -> bool:
             f"{path} is private, and private state is never restored from history: a conversation comes back from a "
             "backup, an index by `vault-memory reindex`, a token is made anew by `vault-memory token`"
         )
-    commit = resolve(vault, when)
+    commit = resolve(vault, path, when)
     held = vault.history.blob(path, commit)
     if held is None:
         raise NotFound(f"{path} was not there at {when}: `vault-memory log {in_command(path)}` shows when it was")

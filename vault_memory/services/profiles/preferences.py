@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 
 from vault_memory.adapters import files
+from vault_memory.adapters.git import CommitLog
 from vault_memory.core import layout
 from vault_memory.core.privacy import PRIVATE, redact
 from vault_memory.core.profile import (
@@ -139,12 +140,14 @@ def restore_preference(vault: Vault, user_id: str, key: str, commit: str) -> lis
     return _restore(vault, user_id, key, decide, f"restore {key} to {commit[:12]}")
 
 
-def commit_at(vault: Vault, user_id: str, moment: datetime) -> str:
-    """The last commit on the user's profile up to a moment. Raises `NotFound` if there was none by then."""
-    entries = vault.history.log([layout.user_dir(vault.known_user(user_id)) / layout.PROFILE], limit=1, until=moment)
-    if not entries:
+def commit_at(vault: Vault, user_id: str, key: str, moment: datetime) -> str:
+    """The commit with the value that a key of the user's profile had at a moment: of those that may have changed it the
+    one that its author made last by then. Raises `NotFound` if there was none by then."""
+    path = layout.user_dir(vault.known_user(user_id)) / layout.PROFILE
+    commit = CommitLog(vault.history.root).last_made(path, moment, _checked_key(key))
+    if commit is None:
         raise NotFound(f"{user_id} had no profile yet at {moment:%Y-%m-%d %H:%M}: choose a later date")
-    return entries[0].commit
+    return commit
 
 
 def undo(vault: Vault, user_id: str) -> list[Change]:

@@ -69,18 +69,19 @@ class LaterChanges:
 
     def _in_history(self) -> set[tuple[str, str]]:
         found: set[tuple[str, str]] = set()
-        since = self._at.replace(microsecond=0)  # as git counts
-        for entry in self._vault.history.log([self._path], limit=_MAX_LATER_COMMITS, since=since):
+        since, of_a_turn = self._at.replace(microsecond=0), trailers.KEYS["source"]  # git counts seconds
+        # What a turn has changed is in the evidence.
+        for entry in self._vault.history.log([self._path], limit=_MAX_LATER_COMMITS, since=since, lacking=of_a_turn):
             ours = Trailers.read(entry.trailers)
-            if ours.source or entry.time + timedelta(seconds=1) <= self._at:
-                continue  # that of a turn is in the evidence
+            if entry.time + timedelta(seconds=1) <= self._at:
+                continue
             if ours.key in FIELDS:
                 found |= {subject(ours.key, value) for value in (ours.old, ours.new) if value}
             elif entry.author != ASSISTANT.name:  # many edits at once are one commit
                 parent = CommitLog(self._vault.history.root).parent(entry.commit)
-                before = self._vault.history.blob(self._path, parent) if parent else None
+                before = (self._vault.history.blob(self._path, parent) if parent else None) or b""
                 after = self._vault.history.blob(self._path, entry.commit)
-                if before and after and not (reading.not_utf_8(before) or reading.not_utf_8(after)):
+                if after and not (reading.not_utf_8(before) or reading.not_utf_8(after)):
                     found |= _subjects(changes_between(Profile.decode(before), Profile.decode(after)))
         return found
 
@@ -141,7 +142,7 @@ class ProfileFiles:
         possible = [each for each in signals if each.op == "remove" or not value_problem(each.key, each.cleaned())]
         notes = [item.value for item in self.profile.items(NOTE)]
         signals = self._with_lateness([*with_replaced(possible, notes)])
-        keys = {json.dumps(signal.key).encode() for signal in signals}
+        keys = {_json(signal.key) for signal in signals}
         counts = counts_in(newest_rows(self.feedback, *keys))
         changes, evidence = merge(self.profile, signals, counts)
         finished = changed(self.profile, changes)
@@ -160,7 +161,7 @@ class ProfileFiles:
         signals = self._with_lateness(
             [each for each in signals if not each.is_suggestion or is_offered(each.key, each.cleaned())]
         )
-        keys = {json.dumps(signal.key).encode() for signal in signals}
+        keys = {_json(signal.key) for signal in signals}
         open_ones = suggestions.waiting(newest_rows(self.feedback, *keys), self.profile, is_offered)
         asked = {signal.key for signal in signals if signal.is_suggestion}
         open_ones = [each for each in open_ones if each.key in asked and not self._is_stale(each)]
@@ -207,7 +208,7 @@ class ProfileFiles:
         """What of these keys was changed after `at`, as `subject` names it. Evidence of the future is older: the clock
         has jumped back, and what is said now would change nothing until it has caught up."""
         found: set[tuple[str, str]] = set()
-        for row in newest_rows(self.feedback, *(json.dumps(key).encode() for key in keys)):
+        for row in newest_rows(self.feedback, *map(_json, keys)):
             is_of_value = row.applied or same(row.value, row.current)
             if row.key in keys and is_of_value and row.at and self.at < row.at <= self.vault.now():
                 found.add(subject(row.key, row.value))
@@ -250,8 +251,12 @@ class ProfileFiles:
 
     def evidence_of(self, source: str) -> list[Row]:
         """The rows of evidence that one turn has given so far; suggestions are none."""
-        rows = newest_rows(self.feedback, json.dumps(source).encode())
+        rows = newest_rows(self.feedback, _json(source))
         return [row for row in rows if row.source == source and not row.suggestion]
+
+    def has_heard(self, source: str) -> bool:
+        """Whether a turn on the line `source` of the record, of the time `at`, has given evidence or a suggestion."""
+        return any(row.source == source and row.at == self.at for row in newest_rows(self.feedback, _json(source)))
 
     def reversed(self, source: str, said_at: datetime) -> list[Signal]:
         """The signals that take back what one turn has changed: the turn on the line `source` of the record, of that
@@ -276,6 +281,10 @@ class ProfileFiles:
         reason = without_private(change.quote)[0]
         subject = f"memory({self.user_id}): {change.summary()}"
         return trailers.render(subject, reason, Trailers.of_change(self.user_id, change, source))
+
+
+def _json(text: str) -> bytes:
+    return json.dumps(text).encode()
 
 
 def _reverse(row: Row, old: str) -> Signal:
@@ -319,16 +328,18 @@ def change_profile(
     author: Author,
     source: str = "",
     said_at: datetime | None = None,
+    said: str = "",
 ) -> Written[list[Change]]:
     """Commit what `decide` wants changed in the present files: one commit per change, the evidence with the last one.
 
-    `source` is the line of the turn, if a turn is the reason, and `said_at` its time. Raises what `write` raises.
+    `source` is the line of the turn, if a turn is the reason, `said` the person's words, and `said_at` its time, which
+    the commits get as their author's. Raises what `write` raises.
     """
     at, cache = min(said_at or vault.now(), vault.now()), ReadCache()
     later = LaterChanges(vault, user_id, at)
 
     def plan() -> Plan[list[Change]]:
-        state = ProfileFiles.read(vault, user_id, at, cache.read, later)
+        state = ProfileFiles.read(vault, user_id, at, cache.read, later, said)
         changes, evidence = decide(state)
         drafts = state.drafts(changes, author, source) if changes else []
         if evidence:
@@ -337,12 +348,17 @@ def change_profile(
                 drafts[-1] = replace(drafts[-1], changes=(*drafts[-1].changes, added))
             else:
                 keys = ", ".join(dict.fromkeys(item.key for item in evidence))
-                what = "dismissed" if any(isinstance(item, Suggestion) for item in evidence) else "named again"
-                drafts.append(Draft(f"log({user_id}): {keys} {what}", author, (added,)))
-        return Plan(list(changes), drafts)
+                drafts.append(Draft(f"log({user_id}): {keys} {_what_happened(evidence)}", author, (added,)))
+        return Plan(list(changes), [replace(draft, made_at=at) for draft in drafts] if said_at else drafts)
 
     folder = layout.user_dir(user_id)
     return write(vault, user_id, [folder / layout.PROFILE, folder / layout.FEEDBACK], plan, cache=cache)
+
+
+def _what_happened(evidence: Iterable[Evidence | Suggestion]) -> str:
+    """What became of values that did not change the profile, for the subject of their commit."""
+    found = {item.suggestion for item in evidence if isinstance(item, Suggestion)}
+    return "dismissed" if "dismissed" in found else "suggested" if found else "named again"
 
 
 def profile_timezone(vault: Vault, user_id: str) -> str | None:

@@ -1,5 +1,5 @@
 """Recording a turn of conversation and learning from it; the second look at it by a language model, if one is
-configured. Also adjustments that a program reports, and the counts of what was redacted."""
+configured. Also turns of former times, adjustments that a program reports, and the counts of what was redacted."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.turns import feedback
     from vault_memory.services.turns.judgement import explain_message
+    from vault_memory.services.turns.old_turns import Kept, Learned, OldTurns
     from vault_memory.services.turns.record import (
         RETRY_S,
         WAIT_S,
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
         record_turns,
         turns_waiting,
     )
-    from vault_memory.services.turns.redactions import redactions, rename_redactions
+    from vault_memory.services.turns.redactions import add_redactions, redactions, rename_redactions
     from vault_memory.services.turns.save_conversation import save_conversation
     from vault_memory.services.turns.second_look import Tally, second_look, tally
     from vault_memory.services.turns.second_looks import SecondLooks
@@ -30,9 +31,13 @@ if TYPE_CHECKING:
 __all__ = [
     "RETRY_S",
     "WAIT_S",
+    "Kept",
+    "Learned",
+    "OldTurns",
     "Recorded",
     "SecondLooks",
     "Tally",
+    "add_redactions",
     "add_reply",
     "explain_message",
     "feedback",
@@ -55,9 +60,13 @@ __getattr__ = lazy_exports(
     {
         "RETRY_S": "record",
         "WAIT_S": "record",
+        "Kept": "old_turns",
+        "Learned": "old_turns",
+        "OldTurns": "old_turns",
         "Recorded": "record",
         "SecondLooks": "second_looks",
         "Tally": "second_look",
+        "add_redactions": "redactions",
         "add_reply": "record",
         "explain_message": "judgement",
         "learn_waiting": "record",

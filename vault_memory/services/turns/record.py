@@ -526,7 +526,7 @@ def _learn(
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
     is_reversal = not is_reply and not signals and takes_back_the_last(said, vault.lexicon())
-    before_it = _before(vault, turn, line.source) if is_reversal else None
+    before_it = turn_before(vault, turn, line.source) if is_reversal else None
     vault.chats.step_aside()
     folder, said_at = layout.user_dir(turn.user_id), min(turn.created_at.astimezone(), vault.now())
     later = LaterChanges(vault, turn.user_id, said_at)
@@ -538,7 +538,7 @@ def _learn(
         new = state.unrecorded(signals, line.source) if is_reply else signals
         if before_it:
             new = [replace(each, quote=said) for each in state.reversed(*before_it)]
-        counting, suggestions = state.hear(new, _conversation(turn))
+        counting, suggestions = state.hear(new, digest_of_conversation(turn))
         changes, evidence = state.merge(counting)
         learned = _Learned(tuple(changes), tuple(suggestions))
         labels = vault.config.locale or _labels(written, state.profile)
@@ -546,9 +546,8 @@ def _learn(
         if evidence or suggestions:
             logs.append(state.with_evidence([*evidence, *suggestions], line.source))
         drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
-        return Plan(
-            learned, _with_logs(drafts, logs, turn.user_id, at, line, waits=vault.config.git_log_commits != "turn")
-        )
+        drafts = _with_logs(drafts, logs, turn.user_id, at, line, waits=vault.config.git_log_commits != "turn")
+        return Plan(learned, [replace(draft, made_at=said_at) for draft in drafts])
 
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
     wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
@@ -567,12 +566,12 @@ def _with_logs(
     return [*drafts, Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs), waits=waits)]
 
 
-def _before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] | None:
+def turn_before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] | None:
     """Line and time of the turn before this one in its conversation, of the same day; None if there is none. Turns
     whose conversations nobody has named follow one another."""
     name, _, number = source.rpartition(":")
     record = journal.DayRecord(files.read(vault.path(turn.user_id, name), None) or b"")
-    mine = _conversation(turn)
+    mine = digest_of_conversation(turn)
     for before, row in record.before(int(number)):
         conversation_id = str(row.get("conversation_id"))
         if conversation_id == turn.conversation_id or not (mine or _conversation_of(conversation_id)):
@@ -582,7 +581,7 @@ def _before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] | Non
     return None
 
 
-def _conversation(turn: Turn) -> str:
+def digest_of_conversation(turn: Turn) -> str:
     """What tells the turn's conversation from others in the evidence; "" if nobody has named it."""
     return _conversation_of(turn.conversation_id)
 
@@ -608,7 +607,7 @@ def _log_entries(
     is_answered = turn.assistant_message or turn.exit_code is not None
     came = outcome(turn.exit_code, labels) if is_answered else ""
     learned = [change.summary() for change in changes]
-    told = daily.Request(at, quote, source, _conversation(turn), turn.skill or "", came, learned)
+    told = daily.Request(at, quote, source, digest_of_conversation(turn), turn.skill or "", came, learned)
 
     reflection = private.PRIVATE if turn.reflection and private.PRIVATE in quote else _reflection_for_logs(turn)[0]
 

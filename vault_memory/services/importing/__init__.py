@@ -1,0 +1,25 @@
+"""Takes in what other programs keep: exports of conversations, and a whole tree of Super Happy Coder. Running it again
+adds nothing twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.services.importing.conversations import import_conversations
+    from vault_memory.services.importing.imported import Imported
+    from vault_memory.services.importing.super_happy_coder import ImportedStudent, import_super_happy_coder
+
+__all__ = ["Imported", "ImportedStudent", "import_conversations", "import_super_happy_coder"]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Imported": "imported",
+        "ImportedStudent": "super_happy_coder",
+        "import_conversations": "conversations",
+        "import_super_happy_coder": "super_happy_coder",
+    },
+)
