@@ -133,15 +133,17 @@ def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.Fil
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of an open file, which is then read from its beginning again. One that is too long comes in pieces."""
-    yield from iter(partial(file.readline, files.MAX_FILE_BYTES), b"")
+    """The lines of an open file, from its beginning. One that is too long comes in pieces."""
     file.seek(0)
+    yield from iter(partial(file.readline, files.MAX_FILE_BYTES), b"")
 
 
 def _copy(source: BinaryIO, copy: Path) -> files.FileStamp:
-    """Copy an open file as long as it is now, times too; return its stamp. Raises `VaultMemoryError`."""
+    """Copy an open file as long as it is now, times too, wherever it has been read up to; return its stamp. Raises
+    `VaultMemoryError`."""
     status = os.fstat(source.fileno())
     remaining = status.st_size
+    source.seek(0)
     try:
         for made in reversed([above for above in copy.parents if not above.exists()]):
             made.mkdir(0o700)
