@@ -86,7 +86,8 @@ def export(vault: Vault, user_id: str, folder: Path, *, on_left_out: Callable[[s
     copied: dict[Path, files.FileStamp] = {}
     _copy_all(vault.root, home, folder, copied)
     with vault.lock(user_id):
-        for line in _copy_all(vault.root, home, folder, copied):
+        _copy_all(vault.root, home, folder, copied)
+        for line in _copy_all(vault.root, home, folder, copied):  # a late turn takes its day out of the archive
             on_left_out(line)
     return len(copied)
 
@@ -180,12 +181,14 @@ def _write(vault: Vault, out: BinaryIO, limits: Limits) -> list[str]:
             with suppress(HistoryError):  # a restored log that waits here would be an edit of the person's
                 vault.history.flush()
             add_all(vault.root, is_last_look=True)
+            add_all(vault.root / layout.MEMORY_DIR, is_last_look=True)  # a late turn takes its day out of the archive
             add_all(objects, is_last_look=True)  # what a commit of plain git has meanwhile added to the references
     return [*packing.problems, *dict.fromkeys(unread)]
 
 
 def _is_attachment(name: PurePosixPath) -> bool:
-    return name.suffix not in (".md", ".jsonl") and ".git" not in name.parts
+    is_ours = name.suffix in (".md", ".jsonl") or layout.is_private(name)  # months of conversation are packed meanwhile
+    return not is_ours and ".git" not in name.parts
 
 
 def _files(root: Path, folder: Path, on_problem: Callable[[str], None]) -> Iterator[tuple[Path, PurePosixPath]]:
