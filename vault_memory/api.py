@@ -24,7 +24,7 @@ from vault_memory.core.profile import Change
 from vault_memory.errors import EndpointError, NotAVault
 from vault_memory.services import profiles, turns
 from vault_memory.services.indexing import Report, embed, reconcile
-from vault_memory.services.notes import Skill, newest_turns
+from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
 from vault_memory.services.retrieval import build_enhanced_prompt as build
 from vault_memory.services.retrieval import search as find
@@ -124,12 +124,13 @@ def get_conversation_history(vault: Vault, student_id: str, limit: int = 5) -> l
 
 @_vault_optional
 def backup_conversations_to_file(vault: Vault, student_id: str) -> list[Path]:
-    """The files that hold the user's turns, oldest first. Nothing is left to be copied: a turn is in its file before
-    the call that keeps it returns. What could not be learned from a turn then is learned now."""
+    """The files that hold the user's turns, oldest first; those of the archive hold a month, packed by gzip. Nothing is
+    left to be copied: a turn is in its file before the call that keeps it returns. What could not be learned from a
+    turn then is learned now."""
     if not vault.is_user(layout.check_user_id(student_id)):
         return []
     turns.learn_waiting(vault, student_id)
-    return sorted(vault.path(student_id, layout.CONVERSATIONS_DIR).glob("*.jsonl"))
+    return record_files(vault, student_id)
 
 
 def validate_and_normalize(payload: Mapping[str, Any], vault: Vault | None = None) -> dict[str, Any]:

@@ -4,8 +4,8 @@ A value comes from, strongest first: a flag, an environment variable, the vault'
 field `watch_settle_ms` is `settle_ms` under `[watch]` in the file and `VAULT_MEMORY_WATCH_SETTLE_MS` in the
 environment. Secrets are never settings: a setting names the environment variable that holds one.
 
-A `sensitive` setting says where notes or keys go, or what is run or signed. Its value from the file counts as unset
-until this machine has said yes to it: the file may have come from elsewhere. Flags and the environment are the
+A `sensitive` setting says where notes or keys go, or what is run, signed or deleted. Its value from the file counts as
+unset until this machine has said yes to it: the file may have come from elsewhere. Flags and the environment are the
 person's own.
 """
 
@@ -178,6 +178,24 @@ class Config:
     llm_timeout_s: float = _field(20.0, "longest time for one turn in seconds, retries included", low=0.1, high=600)
     llm_max_tokens: int = _field(2048, "longest response of the model, in tokens", low=64, high=100_000)
     llm_temperature: float = _field(0.0, "0: always the likeliest response; higher: more varied ones", low=0, high=2)
+
+    archive_days: int = _field(
+        90, "days of conversation older than this many days are packed, a month in a file; 0: never", low=0, high=36_500
+    )
+    archive_retention: str = _field(
+        "keep",
+        "what becomes of packed months: keep, or delete those that ended more than archive.retention_days ago",
+        choices=("keep", "delete"),
+        sensitive="packed months of conversation that ended more than {archive_retention_days} days ago are deleted",
+        needs=("archive_retention_days",),
+    )
+    archive_retention_days: int = _field(
+        90,
+        "how long packed months stay when archive.retention is delete",
+        low=1,
+        high=36_500,
+        sensitive="with archive.retention delete: how long packed months of conversation stay",
+    )
 
     schedule: dict[str, str] = _field(
         {},
@@ -388,7 +406,7 @@ _FORMER_KEYS = {"git.conversations"}
 _FIELDS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}
 _TYPES = get_type_hints(Config)
 # Each key of these tables is a setting; any other table is the value of one setting.
-_TABLES = ("git", "llm", "watch", "embedding", "search", "prompt", "serve", "upstream", "proxy")
+_TABLES = ("git", "llm", "archive", "watch", "embedding", "search", "prompt", "serve", "upstream", "proxy")
 _MAX_FILE_BYTES = 4 * reading.MAX_TOML_CHARS
 _SENSITIVE = [name for name, field in _FIELDS.items() if field.metadata["sensitive"]]
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vault_memory.adapters import scan
+from vault_memory.adapters.records import put_days
 from vault_memory.core import layout
 
 NAMES = st.sampled_from(
@@ -174,3 +176,37 @@ def test_of_a_big_file_a_part_is_read_and_hashed(tmp_path: Path) -> None:
     assert content.data == data[:1000]
     assert content.content_hash == hashlib.sha256(data[:1000]).digest()
     assert content.stamp == scan.scan(tmp_path, "alice").files["big.md"]
+
+
+def test_a_day_in_the_archive_is_there_as_if_it_had_its_file(tmp_path: Path) -> None:
+    """A8: under its own name; a day with a file, too, is that file; its stamp changes with its content alone."""
+    first, second = date(2025, 10, 1), date(2025, 10, 2)
+    archive = tmp_path / "memory/alice/archive/conversations/2025-10.jsonl.gz"
+    put(tmp_path, "memory/alice/USER.md")
+    put_days(archive, {first: b"a\n", second: b"b\nc\n"}, tmp_path)
+    sources = ["conversations/2025-10-01.jsonl", "conversations/2025-10-02.jsonl", "conversations/2025-10-03.jsonl"]
+    found = scan.scan(tmp_path, "alice")
+    assert set(found.files) == {"USER.md", *sources[:2]} and not found.problems
+    assert scan.look(tmp_path, "alice", sources).files == {source: found.files[source] for source in sources[:2]}
+    content = scan.read(tmp_path, "alice", sources[1], 3)
+    assert (content.data, content.content_hash) == (b"b\nc", hashlib.sha256(b"b\nc").digest())
+    assert content.stamp == found.files[sources[1]]
+    with pytest.raises(FileNotFoundError):
+        scan.read(tmp_path, "alice", sources[2], 9)
+
+    put_days(archive, {date(2025, 10, 9): b"z\n"}, tmp_path)
+    assert scan.scan(tmp_path, "alice").files[sources[0]] == found.files[sources[0]], "another day came in"
+    day = put(tmp_path, f"memory/alice/{sources[0]}", "the file\n")
+    assert scan.read(tmp_path, "alice", sources[0], 99).data == b"the file\n"
+    assert scan.scan(tmp_path, "alice").files[sources[0]] == scan.stamp_of(day.stat())
+
+
+def test_the_days_of_a_damaged_month_are_unseen_and_not_gone(tmp_path: Path) -> None:
+    archive = put(tmp_path, "memory/alice/archive/conversations/2025-10.jsonl.gz", "no gzip")
+    (archive.parent / "2025-09.jsonl.gz").symlink_to(archive)
+    (archive.parent / "notes.jsonl.gz").write_text("no month")
+    found = scan.scan(tmp_path, "alice")
+    assert "conversations/2025-10-01.jsonl" in found.unseen and "conversations/2025-10-31.jsonl" in found.unseen
+    assert found.problems.keys() == {f"archive/conversations/{name}.jsonl.gz" for name in ("2025-09", "2025-10")}
+    assert "link" in found.problems["archive/conversations/2025-09.jsonl.gz"]
+    assert scan.look(tmp_path, "alice", ["conversations/2025-10-05.jsonl"]).unseen == ["conversations/2025-10-05.jsonl"]

@@ -264,23 +264,26 @@ def read_private(path: Path, below: Path | None = None) -> bytes | None:
         return None
 
 
-def write_private(path: Path, content: bytes, below: Path | None = None, *, sync: bool = True) -> None:
+def write_private(
+    path: Path, content: bytes, below: Path | None = None, *, within: Path | None = None, sync: bool = True
+) -> None:
     """Make `content` the file's bytes, whatever they were, readable by the owner only, from the start.
 
-    `below` and what this raises: see `private.folder_of`. With `sync=False` the bytes are fsynced, the name is not.
+    `below`, `within` and what this raises: see `private.folder_of`. With `sync=False` the bytes are fsynced, the name
+    is not.
     """
     with _unwritable(path):
         give_up = time.monotonic() + _DELETED_WITHIN_S
         while True:
             try:
-                return _write_private(path, content, below, sync=sync)
+                return _write_private(path, content, below, within, sync=sync)
             except FileNotFoundError:  # somebody deletes its folder at this moment, which is allowed
                 if time.monotonic() > give_up:
                     raise
 
 
-def _write_private(path: Path, content: bytes, below: Path | None, *, sync: bool) -> None:
-    with private.folder_of(path, below, make=True) as folder:
+def _write_private(path: Path, content: bytes, below: Path | None, within: Path | None, *, sync: bool) -> None:
+    with private.folder_of(path, below, within=within, make=True) as folder:
         folder.refuse_link(path.name)
         temp = _temp_path(path).name
         try:
@@ -299,10 +302,10 @@ def _write_private(path: Path, content: bytes, below: Path | None, *, sync: bool
             folder.sync()
 
 
-def remove_private(path: Path, below: Path | None = None) -> bool:
+def remove_private(path: Path, below: Path | None = None, within: Path | None = None) -> bool:
     """Delete a private file; whether there was one. Raises `ForeignFile` when a folder on the way is a link."""
     try:
-        with private.folder_of(path, below) as folder:
+        with private.folder_of(path, below, within=within) as folder:
             folder.remove(path.name)
             return True
     except (FileNotFoundError, NotADirectoryError):

@@ -4,6 +4,9 @@ No symbolic link is followed: it could lead out of the vault, into another user'
 Only regular files are opened, and without waiting (a FIFO would block without end). A folder with a `vault-memory.toml`
 of its own is another vault and is skipped, where there may be one (`layout.may_be_vault`). A test keeps the names
 chosen here equal to those of `layout.place_of`.
+
+A day of conversation that is in the archive has the source of its file, as if that were still there, and a stamp by its
+content alone. So nothing is indexed anew when it goes there, and its lines are found under their old numbers.
 """
 
 from __future__ import annotations
@@ -11,13 +14,16 @@ from __future__ import annotations
 import hashlib
 import os
 import stat as modes
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from vault_memory.core import layout
+from vault_memory.adapters import records
+from vault_memory.core import layout, months
+from vault_memory.errors import VaultMemoryError
 
 READ_BLOCK_BYTES = 1 << 20
 RACY_NS = 2_000_000_000
@@ -67,6 +73,8 @@ def scan(root: Path, scope: str) -> Scan:
     folder = _folder(root, scope)
     if folder is not None:
         _walk(found, os.path.realpath(folder), scope)
+        for month, path in records.month_files(folder) if scope != layout.SHARED else ():
+            _note_archived(found, root, path, month)
     return found
 
 
@@ -77,6 +85,7 @@ def look(root: Path, scope: str, sources: Iterable[str]) -> Scan:
     if base is None:
         return found
     is_plain: dict[str, bool] = {}
+    archived: dict[str, set[str]] = {}
     for source in sources:
         if layout.place_of(layout.scope_dir(scope) / source) != layout.Place(scope, source):
             continue
@@ -87,16 +96,27 @@ def look(root: Path, scope: str, sources: Iterable[str]) -> Scan:
             if is_plain[folder]:
                 _note(found, source, os.lstat(f"{base}/{source}"))
         except (FileNotFoundError, NotADirectoryError):
-            continue
+            if day := layout.recorded_day(source):
+                archived.setdefault(layout.month_source(day), set()).add(source)
         except (OSError, ValueError):
             found.unseen.append(source)
+    for month_source, wanted in archived.items():
+        month = layout.month_of(month_source.rpartition("/")[2])
+        if month and os.path.lexists(base / month_source):
+            _note_archived(found, root, base / month_source, month, wanted)
     return found
 
 
 def read(root: Path, scope: str, source: str, limit: int) -> Content:
-    """Read at most `limit` bytes of a regular file. Raises `OSError` when it cannot be read."""
+    """Read at most `limit` bytes of a regular file, or of a day that is in the archive. Raises `OSError` when it cannot
+    be read."""
     path = root / layout.scope_dir(scope) / source
-    number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except (FileNotFoundError, NotADirectoryError):
+        if scope != layout.SHARED and (day := layout.recorded_day(source)):
+            return _read_archived(root, scope, day, limit)
+        raise
     with open(number, "rb", buffering=0) as file:
         before = os.fstat(number)
         if not modes.S_ISREG(before.st_mode):
@@ -106,6 +126,40 @@ def read(root: Path, scope: str, source: str, limit: int) -> Content:
             digest.update(block)
             kept += block
         return Content(bytes(kept), digest.digest(), stamp_of(before))
+
+
+def _read_archived(root: Path, scope: str, day: date, limit: int) -> Content:
+    try:
+        with records.opened_month(root / layout.scope_dir(scope) / layout.month_source(day), root) as month:
+            lines = month.lines(day, limit)
+            if lines is not None:
+                return Content(lines, hashlib.sha256(lines).digest(), _archived_stamp(month, day))
+    except VaultMemoryError as error:
+        raise OSError(str(error)) from error
+    raise FileNotFoundError(day.isoformat())
+
+
+def _archived_stamp(month: records.MonthFile, day: date) -> SourceStamp:
+    size, number = month.stamp(day)
+    return SourceStamp(size, number, 0, 0)
+
+
+def _note_archived(found: Scan, root: Path, path: Path, month: date, wanted: Collection[str] | None = None) -> None:
+    """Add the days in the file of a month to `found`, or the `wanted` ones. A day that has a file, too, is that."""
+    try:
+        with records.opened_month(path, root) as opened:
+            stamps = {layout.conversation_source(day): _archived_stamp(opened, day) for day in opened.days}
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except VaultMemoryError as error:
+        days = (month.replace(day=number) for number in range(1, months.last_day(month).day + 1))
+        found.unseen += [source for source in map(layout.conversation_source, days) if not wanted or source in wanted]
+        if wanted is None:
+            _cannot(found, f"{layout.ARCHIVED_RECORDS}/{path.name}", _NO_STAMP, str(error))
+        return
+    for source, stamp in stamps.items():
+        if wanted is None or source in wanted:
+            found.files.setdefault(source, stamp)
 
 
 def stamp_of(status: os.stat_result) -> SourceStamp:

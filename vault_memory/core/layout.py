@@ -25,6 +25,8 @@ SKILLS_DIR = "skills"
 SKILL = "SKILL.md"
 MEMORY_DIR = "memory"
 CONVERSATIONS_DIR = "conversations"
+ARCHIVE_DIR = "archive"
+ARCHIVED_RECORDS = f"{ARCHIVE_DIR}/{CONVERSATIONS_DIR}"
 INDEX_FILE = "index.db"
 FORMAT = 1
 MAX_DEPTH = 100
@@ -92,7 +94,8 @@ def _folded(glob: str) -> str:
 _HOME = r"memory/[^/]+/(?:archive/)?"
 _BELOW_A_FILE = _compiled_later(
     rf"(?:{re.escape('vault-memory.toml')}|\.gitignore|\.gitattributes"
-    rf"|{_HOME}(?:{'|'.join(_folded(glob) for glob, _ in KIND_OF_PATH)}|memory-\d{{4}}\.md))/"
+    rf"|{_HOME}(?:{'|'.join(_folded(glob) for glob, _ in KIND_OF_PATH)}"
+    r"|memory-\d{4}\.md|feedback-\d{4}\.jsonl))/"
 )
 _OWN_FOLDERS = (MEMORY_DIR, SKILLS_DIR, SOUL.parts[0])
 _NO_VAULT = _compiled_later(rf"(?:{'|'.join(_OWN_FOLDERS)})/(?:.*/)?{_or_short('vault-memory', 'vault-')}\.toml?")
@@ -106,6 +109,7 @@ _IGNORED_IN_NAMES = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|
 _TEXT_SUFFIX = re.compile(r"\.(?:base|canvas|cfg|conf|csv|env|html?|ini|json|log|te?xt|tsv|xml|ya?ml)", re.IGNORECASE)
 _FOLDERS = re.compile(r"(?<![\w./:])/(?:[^\s/'\"`:]+/)+")
 _DAY_FILE = re.compile(r"(?:daily|conversations)/(\d{4}-\d{2}-\d{2})\.(?:md|jsonl)")
+_MONTH_FILE = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])\.jsonl(?:\.gz)?")
 _LINE_NUMBER = re.compile(r"[0-9]{1,9}")
 
 # Windows cannot make folders of these names, with any ending; a vault must open on all three systems.
@@ -308,6 +312,31 @@ def conversation_source(day: date) -> str:
     return f"{CONVERSATIONS_DIR}/{day.isoformat()}.jsonl"
 
 
+def month_source(day: date) -> str:
+    """Source of the file to which the record of an old day moves, with those of its month."""
+    return f"{ARCHIVED_RECORDS}/{day:%Y-%m}.jsonl.gz"
+
+
+def month_of(name: str) -> date | None:
+    """The first day of the month whose archived records a file of this name holds: `2026-01.jsonl.gz`, or the same
+    without `.gz` where a person has unpacked it."""
+    match = _MONTH_FILE.fullmatch(name)
+    return date(int(match[1]), int(match[2]), 1) if match else None
+
+
+def year_source(source: str, year: int) -> str:
+    """Source of the file to which what a log holds of an old year moves: `archive/MEMORY-2025.md`."""
+    stem, _, suffix = source.partition(".")
+    return f"{ARCHIVE_DIR}/{stem}-{year:04}.{suffix}"
+
+
+def year_of(source: str, name: str) -> int | None:
+    """The year of the log `source` that a file of this `name` in the archive holds; None if it is none of that log."""
+    stem, _, suffix = source.partition(".")
+    match = re.fullmatch(rf"{re.escape(stem)}-([0-9]{{4}})\.{re.escape(suffix)}", name)
+    return int(match[1]) if match else None
+
+
 def place_of(path: PurePosixPath) -> Place | None:
     """Scope and source of a vault-relative path that the index holds; None for a file that is never indexed.
 
@@ -331,9 +360,9 @@ def kind_of(place: Place) -> str:
     if place.scope == SHARED:
         return "note"
     source = PurePosixPath(place.source)
-    if source.parts[0] == "archive":
-        source = source.relative_to("archive")
-        if re.fullmatch(r"MEMORY-\d{4}\.md", source.name):
+    if source.parts[0] == ARCHIVE_DIR:
+        source = source.relative_to(ARCHIVE_DIR)
+        if year_of(MEMORY_LOG, source.as_posix()) is not None:
             return "memory-log"
     for pattern, kind in KIND_OF_PATH:
         if len(source.parts) == pattern.count("/") + 1 and source.match(pattern):
@@ -350,10 +379,15 @@ def day_of(source: str) -> date | None:
         return None
 
 
+def recorded_day(source: str) -> date | None:
+    """The day of a conversation record; None for any other source."""
+    return day_of(source) if source.startswith(f"{CONVERSATIONS_DIR}/") else None
+
+
 def turn_place(source: str) -> tuple[str, int] | None:
     """Record and line of a turn's source, `conversations/2026-01-30.jsonl:12`; None for any other text."""
     name, _, number = source.rpartition(":")
-    if name.startswith(f"{CONVERSATIONS_DIR}/") and day_of(name) and _LINE_NUMBER.fullmatch(number):
+    if recorded_day(name) and _LINE_NUMBER.fullmatch(number):
         return name, int(number)
     return None
 

@@ -47,6 +47,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("health", "Show what is indexed, pending and failed."),
     "doctor": ("health", "Check the vault, and repair what is safe to repair."),
     "heartbeat": ("health", "Run the scheduled jobs that are due."),
+    "archive": ("health", "Pack old conversations, and rotate old logs."),
     "resume": ("health", "Confirm that many files were deleted on purpose."),
     "watch": ("daemon", "Run the daemon: index and commit every edit."),
     "serve": ("daemon", "Serve the vault over HTTP."),

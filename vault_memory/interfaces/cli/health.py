@@ -1,4 +1,4 @@
-"""`status`, `doctor`, `heartbeat`, `resume`; `proxy log`: what became of the last requests to the chat proxy."""
+"""`status`, `doctor`, `heartbeat`, `archive`, `resume`, and `proxy log`: what became of the last requests to the proxy."""
 
 from __future__ import annotations
 
@@ -12,10 +12,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vault_memory.core import layout
-from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_json, print_json_text
+from vault_memory.errors import VaultMemoryError
+from vault_memory.interfaces.cli import (
+    Context,
+    echo,
+    pass_context,
+    plural,
+    print_json,
+    print_json_text,
+    print_waits,
+)
 
 if TYPE_CHECKING:
     from vault_memory.services.admin import Status
+    from vault_memory.services.archiving import Step
 
 
 @click.command()
@@ -117,6 +127,47 @@ def heartbeat(context: Context, force: bool, job: str | None) -> None:
         echo("no job is due")
     if not all(outcome.ok for outcome in outcomes):
         raise SystemExit(1)
+
+
+@click.command()
+@click.option("--user", "user_id", metavar="ID", help="Only this user's files.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done, and change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@pass_context
+def archive(context: Context, user_id: str | None, dry_run: bool, as_json: bool) -> None:
+    """Pack old conversations and rotate the logs of earlier years, as the job `archive` does every night."""
+    from vault_memory.services.archiving import archive_user, planned_steps
+
+    vault = context.open()
+    users = vault.user_ids() if user_id is None else [vault.known_user(vault.user_of(user_id))]
+    work = planned_steps if dry_run else archive_user
+    keeps = dry_run and vault.config.archive_retention != "delete"
+    steps, failed = [], False
+    for user in users:
+        try:
+            for step in work(vault, user):
+                steps.append(step)
+                if not as_json:
+                    echo(_in_words(step, is_done=not dry_run, is_kept=keeps))
+        except VaultMemoryError as error:  # the other users have theirs
+            failed = True
+            echo(f"{layout.label(user)}: {error}", err=True)
+    if as_json:
+        print_json([asdict(step) | {"done": not dry_run} for step in steps])
+    elif not steps and not failed:
+        echo("nothing is old enough")
+    print_waits(vault.config)
+    if failed:
+        raise SystemExit(1)
+
+
+def _in_words(step: Step, *, is_done: bool, is_kept: bool) -> str:
+    would = "" if is_done else "would be "
+    if step.kind == "delete" and is_kept:
+        return f"stays: {step.path} ({step.amount}); with archive.retention delete it would be deleted"
+    if step.kind == "delete":
+        return f"{would}deleted: {step.path} ({step.amount})"
+    return f"{would}{'packed' if step.kind == 'pack' else 'moved'}: {step.amount}, to {step.path}"
 
 
 @click.command()

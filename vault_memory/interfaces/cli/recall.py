@@ -78,6 +78,7 @@ def search(
     query: str,
 ) -> None:
     """Search a user's memory for QUERY, by words and by meaning."""
+    from vault_memory.services.notes import file_of
     from vault_memory.services.retrieval import SearchQuery
     from vault_memory.services.retrieval import search as find
 
@@ -91,7 +92,7 @@ def search(
                 "content": hit.content,
                 "source": hit.source,
                 "line_range": list(hit.line_range),
-                **_paths(vault.path(hit.scope, hit.source)),
+                **_paths(file_of(vault, hit.scope, hit.source)),
                 "score": hit.score,
                 "kind": hit.kind,
                 "scope": hit.scope or "shared",
@@ -104,7 +105,9 @@ def search(
     for hit in result.hits:
         first, last = hit.line_range
         location = f"{hit.source}:{first}" + (f"-{last}" if last != first else "")
-        echo(f"{location}  {hit.score:.3f}", bold=True)
+        file = file_of(vault, hit.scope, hit.source)
+        packed = f"  in {file.relative_to(vault.root)}" if file.suffix == ".gz" else ""
+        echo(f"{location}  {hit.score:.3f}{packed}", bold=True)
         for line in reading.lines(hit.content):
             echo(f"  {line}")
         if explain:

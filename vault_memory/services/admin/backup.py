@@ -86,7 +86,8 @@ def export(vault: Vault, user_id: str, folder: Path, *, on_left_out: Callable[[s
     copied: dict[Path, files.FileStamp] = {}
     _copy_all(vault.root, home, folder, copied)
     with vault.lock(user_id):
-        for line in _copy_all(vault.root, home, folder, copied):
+        _copy_all(vault.root, home, folder, copied)
+        for line in _copy_all(vault.root, home, folder, copied):  # a late turn takes its day out of the archive
             on_left_out(line)
     return len(copied)
 
@@ -133,15 +134,17 @@ def _copy_all(root: Path, home: Path, folder: Path, copied: dict[Path, files.Fil
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of an open file, which is then read from its beginning again. One that is too long comes in pieces."""
-    yield from iter(partial(file.readline, files.MAX_FILE_BYTES), b"")
+    """The lines of an open file, from its beginning. One that is too long comes in pieces."""
     file.seek(0)
+    yield from iter(partial(file.readline, files.MAX_FILE_BYTES), b"")
 
 
 def _copy(source: BinaryIO, copy: Path) -> files.FileStamp:
-    """Copy an open file as long as it is now, times too; return its stamp. Raises `VaultMemoryError`."""
+    """Copy an open file as long as it is now, times too, wherever it has been read up to; return its stamp. Raises
+    `VaultMemoryError`."""
     status = os.fstat(source.fileno())
     remaining = status.st_size
+    source.seek(0)
     try:
         for made in reversed([above for above in copy.parents if not above.exists()]):
             made.mkdir(0o700)
@@ -178,12 +181,14 @@ def _write(vault: Vault, out: BinaryIO, limits: Limits) -> list[str]:
             with suppress(HistoryError):  # a restored log that waits here would be an edit of the person's
                 vault.history.flush()
             add_all(vault.root, is_last_look=True)
+            add_all(vault.root / layout.MEMORY_DIR, is_last_look=True)  # a late turn takes its day out of the archive
             add_all(objects, is_last_look=True)  # what a commit of plain git has meanwhile added to the references
     return [*packing.problems, *dict.fromkeys(unread)]
 
 
 def _is_attachment(name: PurePosixPath) -> bool:
-    return name.suffix not in (".md", ".jsonl") and ".git" not in name.parts
+    is_ours = name.suffix in (".md", ".jsonl") or layout.is_private(name)  # months of conversation are packed meanwhile
+    return not is_ours and ".git" not in name.parts
 
 
 def _files(root: Path, folder: Path, on_problem: Callable[[str], None]) -> Iterator[tuple[Path, PurePosixPath]]:

@@ -24,10 +24,18 @@ from vault_memory.services import starter
 from vault_memory.services.admin.access import close_to_others, foreign_tokens, readable_by_others
 from vault_memory.services.admin.create_vault import complete_vault
 from vault_memory.services.admin.foreign import close_files, foreign_files, open_files
-from vault_memory.services.admin.status import LARGE_USER_BYTES, closed_folders, ignored_notes, status, vectors_by
+from vault_memory.services.admin.status import (
+    LARGE_USER_BYTES,
+    closed_folders,
+    ignored_notes,
+    status,
+    too_large,
+    vectors_by,
+)
 from vault_memory.services.admin.users import remove_left_over
 from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.indexing import embed, rebuild, reconcile
+from vault_memory.services.profiles import evidence_sources
 from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git, waiting_addresses
 from vault_memory.services.vault import Vault
 
@@ -52,9 +60,11 @@ def _vault(vault: Vault) -> CheckResult:
         return f"{vault.root} lacks {', '.join(missing)}", "`vault-memory doctor --fix` puts them back"
     if problem := vault.history.state().problem:
         return problem, "do that, then run `vault-memory doctor` again"
-    private = (f"{layout.STATE_DIR}/token", f"{layout.MEMORY_DIR}/x/{layout.INDEX_FILE}")
-    if not all(vault.history.working_tree.is_ignored(PurePosixPath(name)) for name in private):
-        return ".gitignore lacks our rules: the index would be committed", "`vault-memory doctor --fix` adds them"
+    private = (layout.INDEX_FILE, f"{layout.CONVERSATIONS_DIR}/x", f"{layout.ARCHIVED_RECORDS}/x")
+    names = (f"{layout.STATE_DIR}/token", *(f"{layout.MEMORY_DIR}/x/{name}" for name in private))
+    for name in names:
+        if not vault.history.working_tree.is_ignored(PurePosixPath(name)):
+            return f".gitignore lacks our rules: `git add` would take {name}", "`vault-memory doctor --fix` adds them"
     what, _, step = ignored_notes(vault).rpartition(": ")
     if what:
         return what, step
@@ -204,15 +214,16 @@ def _profiles(vault: Vault) -> CheckResult:
 
 def _evidence(vault: Vault) -> CheckResult:
     problems: list[str] = []
-    for user_id in vault.user_ids():
-        path = layout.user_dir(user_id) / layout.FEEDBACK
+    found = ((user_id, source) for user_id in vault.user_ids() for source in evidence_sources(vault, user_id))
+    for user_id, source in found:
         try:
-            lines = unreadable_lines(files.read(vault.path(user_id, layout.FEEDBACK)) or b"")
+            lines = unreadable_lines(files.read(vault.path(user_id, source)) or b"")
         except (ForeignFile, TooLarge) as error:
             problems.append(str(error))
         else:
             if lines:
                 count = f"{len(lines)} lines are" if len(lines) > 1 else "it is"
+                path = layout.user_dir(user_id) / source
                 problems.append(f"{path}, line {lines[0]}: {count} no evidence that this version reads")
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
@@ -221,12 +232,10 @@ def _evidence(vault: Vault) -> CheckResult:
 
 
 def _sizes(vault: Vault) -> CheckResult:
-    large = [
-        f"{s.scope}: {s.tracked_bytes / 1e6:.1f} MB" for s in status(vault).scopes if s.tracked_bytes > LARGE_USER_BYTES
-    ]
-    if large:
-        return f"above {LARGE_USER_BYTES / 1e6:.0f} MB: {', '.join(large)}", "move old notes of that user into archive/"
-    return f"no user's notes are above {LARGE_USER_BYTES / 1e6:.0f} MB", ""
+    if large := [line for scope in status(vault).scopes if (line := too_large(scope))]:
+        what, _, step = large[0].rpartition(": ")
+        return f"{what} (and {len(large) - 1} more)" if len(large) > 1 else what, step
+    return f"no user's files are above {LARGE_USER_BYTES / 1e6:.0f} MB", ""
 
 
 def _permissions(vault: Vault) -> CheckResult:

@@ -84,7 +84,8 @@ def close_files(vault: Vault) -> None:
 def _private(vault: Vault) -> Iterator[tuple[Path, os.stat_result]]:
     """Every private file and folder, and its `lstat`; links too, which are not followed."""
     homes = [vault.root / layout.user_dir(user_id) for user_id in vault.user_ids()]
-    tops = [vault.root / layout.STATE_DIR, *(home / layout.CONVERSATIONS_DIR for home in homes)]
+    records = (layout.CONVERSATIONS_DIR, layout.ARCHIVED_RECORDS)
+    tops = [vault.root / layout.STATE_DIR, *(home / name for home in homes for name in records)]
     tops += [path for home in homes for path in sorted(home.glob(f"{layout.INDEX_FILE}*"))]
     for top in tops:
         inside = [] if top.is_symlink() else walk(top)

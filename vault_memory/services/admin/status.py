@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from vault_memory.adapters import scan
@@ -20,6 +20,7 @@ from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, held_deletions, spaces
+from vault_memory.services.notes import file_of
 from vault_memory.services.person_edits import Withheld, withheld
 from vault_memory.services.sync import (
     decided_conflicts,
@@ -33,7 +34,7 @@ from vault_memory.services.vault import Vault
 STALE_AFTER_S = 60
 """A vault is unhealthy when a file has been newer on disk than in the index for longer than this."""
 LARGE_USER_BYTES = 8_000_000
-"""A user with more bytes of tracked files is reported; the limit for one user is 10 MB."""
+"""A user with more bytes of files is reported (`too_large`); the limit for one user is 10 MB."""
 
 _Item = TypeVar("_Item")
 
@@ -46,7 +47,8 @@ class ScopeStatus:
     maps a file to what is wrong with it. `held` are deletions that wait for `resume`. `vectors_pending` passages have
     no vector, so they are found by their words only. `building` is the progress of the vectors of a model that searches
     do not use yet (`1,200 of 9,000 passages in space http:bge-m3`). `redactions` counts what was kept out of the user's
-    files, by category. `turns_waiting` turns are in the record, and nothing was learned from them yet.
+    files, by category. `turns_waiting` turns are in the record, and nothing was learned from them yet. `tracked_bytes`
+    are those of the files that a user has in git, without the archive; 0 for the shared notes.
     """
 
     scope: str
@@ -239,32 +241,58 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
         stale=tuple(
             s
             for s in pending
-            if s not in found.problems and now - scan.SourceStamp(*found.files[s]).ctime_ns / 1e9 > STALE_AFTER_S
+            if s not in found.problems and now - _changed_at(vault, scope, s, found.files[s]) > STALE_AFTER_S
         ),
         failed=problems | found.problems,
         held=held_deletions(vault, scope, change.removed, len(known)),
         vectors_pending=stats.pending.get(vault.embedder.space, stats.chunks) if stats else 0,
         building=building,
         index_bytes=stats.bytes if stats else 0,
-        tracked_bytes=_tracked_bytes(vault, scope, found),
+        tracked_bytes=_tracked_bytes(vault, scope) if scope != layout.SHARED else 0,
         redactions=redactions(vault, scope) if scope != layout.SHARED else {},
         problem=problem,
         turns_waiting=turns_waiting(vault, scope) if scope != layout.SHARED else 0,
     )
 
 
+def _changed_at(vault: Vault, scope: str, source: str, stamp: scan.Stamp) -> float:
+    """When a file last changed, in seconds since 1970; for a day that is in the archive, when its month's file did."""
+    changed_ns = scan.SourceStamp(*stamp).ctime_ns
+    with contextlib.suppress(OSError):
+        return changed_ns / 1e9 if changed_ns else os.lstat(file_of(vault, scope, source)).st_ctime
+    return 0.0
+
+
 def _is_as_recorded(known: scan.Stamp | None, stamp: scan.Stamp) -> bool:
     return known is not None and scan.SourceStamp(*known)._replace(mtime_ns=stamp[1]) == stamp
 
 
-def _tracked_bytes(vault: Vault, scope: str, found: scan.Scan) -> int:
-    """Bytes of a scope's files that git tracks: neither the archive nor the conversations."""
-    untracked = ("archive/", "conversations/")
-    total = sum(size for source, (size, *_) in found.files.items() if not source.startswith(untracked))
-    if scope != layout.SHARED:
-        with contextlib.suppress(FileNotFoundError):
-            total += os.lstat(vault.root / layout.user_dir(scope) / layout.FEEDBACK).st_size
+def _tracked_bytes(vault: Vault, user_id: str) -> int:
+    """Bytes of the files in a user's folder that git may track: not the archive, nor what is private or temporary."""
+    home, total = layout.user_dir(user_id), 0
+    for folder, folders, names in scan.walk(vault.root / home):
+        inside = PurePosixPath(Path(folder).relative_to(vault.root).as_posix())
+        folders[:] = [name for name in folders if not _is_not_counted(inside / name, home)]
+        for name in names:
+            if not _is_not_counted(inside / name, home):
+                with contextlib.suppress(OSError):  # it is gone by now
+                    total += os.lstat(os.path.join(folder, name)).st_size
     return total
+
+
+def _is_not_counted(path: PurePosixPath, home: PurePosixPath) -> bool:
+    return path == home / layout.ARCHIVE_DIR or layout.is_temporary(path.name) or layout.is_private(path)
+
+
+def too_large(scope: ScopeStatus) -> str:
+    """A line about a user whose files are more than git should hold of one, with the next step; else ""."""
+    if scope.tracked_bytes <= LARGE_USER_BYTES:
+        return ""
+    size, most = scope.tracked_bytes / 1e6, LARGE_USER_BYTES / 1e6
+    return (
+        f"{layout.label(scope.scope)}: {size:.1f} MB of files, without archive and conversations, are above {most:.0f} "
+        "MB: move old ones into its archive/ (limit 10 MB)"
+    )
 
 
 def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, second_looks: Tally) -> list[str]:
@@ -329,10 +357,8 @@ def _unhealthy(
             lines.append(
                 f"{name}: {scope.turns_waiting} messages and replies are kept, and are not learned from yet: {why}"
             )
-        if scope.tracked_bytes > LARGE_USER_BYTES:
-            lines.append(
-                f"{name}: {scope.tracked_bytes / 1e6:.1f} MB of notes: move old ones into archive/ (limit 10 MB)"
-            )
+        if large := too_large(scope):
+            lines.append(large)
     if daemon.record and not daemon.running and daemon.record.state != "stopped":
         lines.append(
             f"the daemon (process {daemon.record.pid}) died, last active {daemon.record.beat}: "

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from vault_memory.core import layout
 from vault_memory.errors import HistoryError, VaultMemoryError
+from vault_memory.services.archiving import Step, archive_user, in_words
 from vault_memory.services.daemon.git_upkeep import maintain_git
 from vault_memory.services.indexing import embed, reconcile
 from vault_memory.services.profiles import compute_interaction
@@ -112,6 +113,22 @@ def _compute_interaction(vault: Vault) -> str:
     return f"changed for {', '.join(changed)}" if changed else "nothing has changed"
 
 
+def _archive(vault: Vault) -> str:
+    """Every turn is in its day's file by now; a store that holds turns which the record lacks would write them there
+    here, before days are packed."""
+    done: list[Step] = []
+
+    def archive(user_id: str) -> None:
+        for step in archive_user(vault, user_id):
+            done.append(step)
+
+    try:
+        each(vault.user_ids(), archive)
+    except VaultMemoryError as error:
+        raise VaultMemoryError("; ".join([*([in_words(done)] if done else []), str(error)])) from error
+    return in_words(done)
+
+
 VECTORS = Job("vectors", "15m", "compute the vectors that an endpoint could not compute earlier", _embed_waiting)
 COMMITS = Job(
     "commits",
@@ -125,5 +142,6 @@ JOBS = (
     Job("sync", "15m", "bring this vault and the remote in git.remote to the same state", _sync),
     Job("maintenance", "15m", "keep git's history fast and small, while nobody writes", maintain_git),
     Job("interaction", "04:00", "compute from the logs how each person talks with the assistant", _compute_interaction),
+    Job("archive", "03:00", "pack old conversations and rotate the logs of earlier years", _archive),
     Job("full-check", "03:00", "read every file again and compare it with the index", _check_everything),
 )

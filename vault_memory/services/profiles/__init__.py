@@ -9,6 +9,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.services.profiles.computed import compute_interaction
+    from vault_memory.services.profiles.evidence import evidence_sources
     from vault_memory.services.profiles.history import history
     from vault_memory.services.profiles.preferences import (
         blame,
@@ -45,6 +46,7 @@ __all__ = [
     "commit_at",
     "compute_interaction",
     "dismiss_suggestion",
+    "evidence_sources",
     "history",
     "list_preferences",
     "list_suggestions",
@@ -71,6 +73,7 @@ __getattr__ = lazy_exports(
         "commit_at": "preferences",
         "compute_interaction": "computed",
         "dismiss_suggestion": "suggestions",
+        "evidence_sources": "evidence",
         "history": "history",
         "list_preferences": "preferences",
         "list_suggestions": "suggestions",

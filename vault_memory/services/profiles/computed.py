@@ -27,6 +27,7 @@ from vault_memory.core.profile import (
 from vault_memory.core.profile import computed as interaction
 from vault_memory.core.text import same
 from vault_memory.services.notes import newest_turns
+from vault_memory.services.profiles.evidence import all_evidence
 from vault_memory.services.profiles.history import PreferenceChange, history
 from vault_memory.services.profiles.profile_files import change_profile
 from vault_memory.services.vault import Vault
@@ -123,8 +124,7 @@ def _last_change(vault: Vault, user_id: str, key: str, *, is_manual: bool) -> Pr
 
 def _rows(vault: Vault, user_id: str) -> list[Row]:
     """The evidence of adjustments and topics, oldest first."""
-    data = files.read(vault.path(user_id, layout.FEEDBACK)) or b""
-    found = newest_rows(data, b'"adjustment"', b'"recent_topics"')
+    found = newest_rows(all_evidence(vault, user_id), b'"adjustment"', b'"recent_topics"')
     return [row for row in found if row.op != "remove" and not row.suggestion][::-1]
 
 

@@ -41,6 +41,7 @@ from vault_memory.core.profile import (
 from vault_memory.core.text import comparable, same, script_of
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import TooLarge
+from vault_memory.services.profiles.evidence import all_evidence
 from vault_memory.services.profiles.values import is_offered, value_problem
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, write
@@ -92,7 +93,8 @@ class ProfileFiles:
     turn is the reason.
 
     `stored` holds the bytes of USER.md; for a user without one it is None, and `profile` is a new profile: its labels
-    are those of the vault's locale, else of the script of what the person `said`.
+    are those of the vault's locale, else of the script of what the person `said`. `feedback` is all evidence so far,
+    that of earlier years too, and `stored_feedback` the file to which more is added.
     """
 
     vault: Vault
@@ -101,12 +103,8 @@ class ProfileFiles:
     stored: bytes | None
     profile: Profile
     stored_feedback: bytes | None
+    feedback: bytes
     later: LaterChanges
-
-    @property
-    def feedback(self) -> bytes:
-        """The evidence so far; none where there is no such file."""
-        return self.stored_feedback or b""
 
     @classmethod
     def read(
@@ -131,7 +129,8 @@ class ProfileFiles:
         else:
             profile = Profile.decode(stored, labels)
             at = at.astimezone(config.zone(_timezone_in(profile)))
-        return cls(vault, user_id, at, stored, profile, read(vault.path(user_id, layout.FEEDBACK)), later)
+        stored_feedback = read(vault.path(user_id, layout.FEEDBACK))
+        return cls(vault, user_id, at, stored, profile, stored_feedback, all_evidence(vault, user_id, read), later)
 
     def merge(self, signals: Sequence[Signal]) -> tuple[list[Change], list[Evidence]]:
         """The changes that these signals make, by the merge policy and the evidence so far, and the evidence to add.
@@ -245,9 +244,10 @@ class ProfileFiles:
             for item in evidence
         ]
         lines = [json.dumps(item.row() | origin, ensure_ascii=False).encode() + b"\n" for item in evidence]
-        gap = b"" if self.feedback.endswith(b"\n") or not self.feedback else b"\n"
+        before = self.stored_feedback or b""
+        gap = b"" if before.endswith(b"\n") or not before else b"\n"
         path = layout.user_dir(self.user_id) / layout.FEEDBACK
-        return FileChange(path, self.stored_feedback, self.feedback + gap + b"".join(lines))
+        return FileChange(path, self.stored_feedback, before + gap + b"".join(lines))
 
     def evidence_of(self, source: str) -> list[Row]:
         """The rows of evidence that one turn has given so far; suggestions are none."""

@@ -43,6 +43,7 @@ from vault_memory.errors import (
     UsageError,
     VaultMemoryError,
 )
+from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.redactor import Redactor
@@ -381,7 +382,7 @@ def add_reply(
             if now != user_id:
                 user_id = now
                 continue
-            turn = journal.DayRecord(files.read(vault.path(user_id, name), None) or b"").at(int(number))
+            turn = journal.DayRecord(read_day(vault, user_id, name)).at(int(number))
             if turn is None or day is None:
                 raise NotFound(f"{layout.user_dir(user_id)}/{source} holds no turn any more: its reply is not recorded")
             recorded = Recorded(
@@ -399,6 +400,7 @@ def add_reply(
             conversation_id, created_at = journal.name_of(turn.row)
             reply = Reply(conversation_id, user_id, created_at, text, vault.now(), exit_code)
             line = reply.line().encode()
+            bring_back(vault, user_id, name)
             marker = _next_marker(vault, user_id, day, _digest(line)) if text and exit_code is not None else None
             _append(vault, user_id, name, line, marker, held)
             if marker:
@@ -423,7 +425,7 @@ def _append_to_record(
         days = [conversation]
         if turn.request and at.date() > date.min:  # a client's loop of tools goes on over midnight
             days.append(layout.conversation_source(at.date() - timedelta(days=1)))
-        records = [(name, journal.DayRecord(files.read(vault.path(turn.user_id, name), None) or b"")) for name in days]
+        records = [(name, journal.DayRecord(read_day(vault, turn.user_id, name))) for name in days]
         found = ((name, _kept(turn, record, is_named=is_named)) for name, record in records)
         if (known := next(((name, kept) for name, kept in found if kept), None)) and _is_same(
             vault, turn, known[1], goes_on=goes_on
@@ -440,6 +442,7 @@ def _append_to_record(
         while records[0][1].with_name(turn.conversation_id, turn.created_at.isoformat()):
             turn = replace(turn, created_at=turn.created_at + timedelta(microseconds=1))
         line = turn.line().encode()
+        bring_back(vault, turn.user_id, conversation)
         marker = _next_marker(vault, turn.user_id, at.date(), _digest(line))
         number = _append(vault, turn.user_id, conversation, line, marker, held)
     return turn, _Line(f"{conversation}:{number}", marker.digest), marker

@@ -15,7 +15,7 @@ from typing import Any
 from vault_memory.adapters import files
 from vault_memory.core import layout
 from vault_memory.core.notes import Reply, journal
-from vault_memory.services.notes import newest_turns
+from vault_memory.services.notes import bring_back, newest_turns
 from vault_memory.services.turns.record import RETRY_S, Recorded, record_turn
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.redactor import Redactor
@@ -49,6 +49,7 @@ def save_conversation(vault: Vault, user_id: str, user_message: str, assistant_m
             conversation_id, created_at = journal.name_of(turn)
             reply = Reply(conversation_id, user_id, created_at, rest, vault.now(), continues=True)
             home = vault.path(user_id, ".")
+            bring_back(vault, user_id, _file(source))
             files.append_line(home / _file(source), reply.line().encode(), below=home, within=vault.root)
     if not turn:
         return record_turn(vault, user_id, user_message, assistant_message, as_of=as_of)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_memory.adapters.line_file import BLOCK_BYTES, lines_from_end
+from vault_memory.adapters.records.line_file import BLOCK_BYTES, lines_from_end
 
 LONG = b"x" * (3 * BLOCK_BYTES + 7)
 
