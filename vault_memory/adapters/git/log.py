@@ -175,7 +175,7 @@ class CommitLog:
         made: list[tuple[int, str]] = []
         for args in sought:
             out = git.run(self._root, "log", "--format=%at %H", *args, "HEAD", "--", str(path), timeout_s=_TIMEOUT_S)
-            rows = (row.split() for row in out.decode().splitlines())
+            rows = (row.split() for row in reading.lines(out.decode()))
             made += [(int(row[0]), row[1]) for row in rows if len(row) == 2]  # a damaged date is none
         made = [each for each in made if each[0] <= moment.timestamp()]
         return max(made, key=lambda each: each[0])[1] if made else None

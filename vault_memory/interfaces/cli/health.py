@@ -1,4 +1,4 @@
-"""`status`, `doctor`, `heartbeat`, `archive`, `resume`, and `proxy log`: what became of the last requests to the proxy."""
+"""`status`, `doctor`, `heartbeat`, `archive`, `resume`, and `proxy log`: the last requests to the proxy."""
 
 from __future__ import annotations
 
