@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from vault_memory.adapters.git import process as git
 from vault_memory.adapters.git.settings import EndlessOutput
+from vault_memory.core import reading
 from vault_memory.core.trailers import KEYS, parse
 from vault_memory.errors import HistoryError
 
