@@ -146,7 +146,7 @@ def joined_logs(earlier: str, later: str) -> str:
         return with_turns(later, turns)
     times = [f"{each['day']} {each['from']}" for each in (first, last)]
     times += [f"{each['last_day'] or each['day']} {each['to']}" for each in (first, last) if each["to"]]
-    subject = logs_subject(last["user"], min(times), max(times), len(dict.fromkeys(turns)))
+    subject = logs_subject(last["user"], min(times), max(times), len(dict.fromkeys(turns)) or 1)
     return with_turns(render(subject, "", Trailers(user=last["user"])), turns)
 
 

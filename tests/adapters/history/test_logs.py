@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 from tests.adapters.conftest import PERSON, Vault
 from tests.adapters.history.killed_writer import DAILY, log
 from tests.conftest import TAIPEI
-from vault_memory.adapters.history import ASSISTANT, Draft, History
+from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
 from vault_memory.adapters.history.intents import MAX_LOG_BYTES, MAX_LOGS
 from vault_memory.core import trailers
 from vault_memory.errors import Changed
@@ -321,3 +322,67 @@ def test_the_drafts_of_a_planted_intent_do_not_wait_for_ever(vault: Vault, times
         start = text.index('"when": "') + len('"when": "')
         path.write_text(text[:start] + when + text[text.index('"', start) :])
         assert vault.history.logs_are_due()
+
+
+@pytest.mark.parametrize("command", ["reset -q --hard", "stash -q"])
+def test_logs_that_git_takes_away_come_back_below_what_the_person_writes_then(
+    vault: Vault, times: Times, command: str
+) -> None:
+    """They were deleted in the person's name."""
+    turn(vault, 1)
+    vault.history.flush()
+    times.now = datetime.now(TAIPEI)
+    turn(vault, 2)
+    turn(vault, 3)
+    vault.git(*command.split())
+    vault.write(b"log 1\nmy remark\n", DAILY)
+    commit_edits(vault)
+    assert sorted((vault.read(DAILY) or b"").split(b"\n")) == [b"", b"log 1", b"log 2", b"log 3", b"my remark"]
+    assert "\n-" not in vault.git("log", "--author=Alice", "--format=", "-p", "-U0", "--", str(DAILY)).replace(
+        "\n---", ""
+    )
+    vault.assert_clean()
+
+
+@pytest.mark.parametrize("command", ["restore", "checkout --", "checkout HEAD --"])
+def test_logs_that_git_restore_takes_away_come_back(vault: Vault, times: Times, command: str) -> None:
+    turn(vault, 1)
+    vault.history.flush()
+    turn(vault, 2)
+    vault.git(*command.split(), str(DAILY))
+    turn(vault, 3)
+    commit_edits(vault)
+    assert vault.read(DAILY) == b"log 1\nlog 2\nlog 3\n"
+    vault.assert_clean()
+
+
+def commit_edits(vault: Vault) -> None:
+    """As a writer does."""
+    while edits := vault.history.uncommitted():
+        with contextlib.suppress(Changed):
+            vault.history.commit_edits([Draft("by hand", PERSON, tuple(edits))])
+    vault.history.flush()
+
+
+def test_a_person_deletes_what_waits_and_that_is_their_edit(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    turn(vault, 2)
+    vault.write(b"log 2\n", DAILY)
+    commit_edits(vault)
+    assert vault.read(DAILY) == b"log 2\n"
+    vault.assert_clean()
+
+
+def test_words_in_a_line_that_is_completed_are_the_persons(vault: Vault, times: Times) -> None:
+    """While their edit cannot be committed: they were committed with the whole line, as ours."""
+    vault.add(b"- 12:01 walked", DAILY)
+    text = b"- 12:01 walked PERSONDIARY\n"
+    vault.write(text, DAILY)
+    done = FileChange(DAILY, text, b"- 12:01 walked PERSONDIARY -> done\n- 12:02 more\n")
+    vault.history.commit([replace(log(vault.root, 2)[0], changes=(done,))])
+    vault.history.flush()
+    assert "PERSONDIARY" not in vault.git("log", "-p") and "12:02 more" in vault.git("show", f"HEAD:{DAILY}")
+    assert vault.read(DAILY) == done.after
+    commit_edits(vault)
+    assert "PERSONDIARY" in vault.git("log", "--author=Alice", "-p")
+    vault.assert_clean()

@@ -183,7 +183,7 @@ class History:
             damaged = tuple(self._intents.damaged())
             drafts = [draft for intent in self._intents.pending() for draft in intent.drafts]
             waiting = sum(not draft.waits for draft in drafts)
-            logs = sum(len(turns_of(draft.message)) for draft in drafts if draft.waits)
+            logs = sum(len(turns_of(draft.message)) or 1 for draft in drafts if draft.waits)
         if head is None:
             return HistoryState(None, None, problem, waiting, damaged, None, problem, logs)
         paused = problem or self._repository.paused() or self._faults.lost_base()

@@ -219,6 +219,17 @@ class Planner:
         made.touched.update(look.paths)
         return made.tree != before
 
+    def _without_edited_lines(self, change: FileChange, tree: str) -> FileChange:
+        """A change of a log without the lines which it completes and that are not as the tree has them: a person has
+        written there, and with the line their words would be the assistant's. Their edit then has all of it."""
+        old, new, held = bytes_of(change.old), bytes_of(change.new), self._blob_in(tree, change.path)
+        if not old or not new or new.startswith(old) or held == self._blob(change.path, change.old):
+            return change
+        from vault_memory.core.notes import without_replaced  # a turn rarely needs it
+
+        kept = set((self._content(held) or b"").split(b"\n"))
+        return change._replace(new=without_replaced(old, new, kept))
+
     def _leave(self, step: _Step, look: _Look, plan: Plan) -> None:
         """Let a draft wait, and later ones on the same files."""
         plan.blocked.update(dict.fromkeys(look.paths, look.reasons[0]))
@@ -228,7 +239,11 @@ class Planner:
 
     def _with(self, step: _Step, look: _Look, tree: str) -> str:
         """The tree with the changes of a draft."""
-        applied = self._applied(tree, self._mended(step.draft, look.secrets, tree, step.moved))
+        changes = self._mended(step.draft, look.secrets, tree, step.moved)
+        if step.draft.waits:  # a mended change has been made on what the tree has
+            edited = [change for change in changes if change in step.draft.changes]
+            changes = [self._without_edited_lines(each, tree) if each in edited else each for each in changes]
+        applied = self._applied(tree, changes)
         return self._objects.put(applied, self._tree_only(step.draft))
 
     def _looked_at(self, draft: Draft, tree: str, moved: Moved, plan: Plan) -> _Look:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -131,17 +131,28 @@ class Rewind:
         )
 
     def put_back(self) -> set[PurePosixPath]:
-        """Write waiting text again into files that git has put back to what HEAD holds; return these files."""
+        """Write waiting text again into files that git has put back to what HEAD holds; return these files.
+
+        Logs may wait for long: of them all is written again that is gone, also where the person has written something
+        since, and after commands that leave no trace (`git restore`).
+        """
         redone: set[PurePosixPath] = set()
         pending = self._intents.pending()
-        if not pending or not self._rewound_since(pending[0]):
+        logs = _by_path(draft for intent in pending for draft in intent.drafts if draft.waits)
+        if not pending or not ((is_rewound := self._rewound_since(pending[0])) or logs):
             return redone
         tree = self._objects.tree_of(self._repository.head().commit)
         filters = Filters(self._repository, self._objects)
         for path, chain in _by_path(draft for intent in pending for draft in intent.drafts).items():
+            if not is_rewound and path not in logs:
+                continue
             with contextlib.suppress(TooLarge):  # git has put back no file that is too large
-                blob = filters.blob(self._repository.prefix / path, files.read(self._repository.root / path))
-                if blob == self._blob_at(tree, path) and self._redo(path, chain):
+                on_disk = files.read(self._repository.root / path)
+                blob = filters.blob(self._repository.prefix / path, on_disk)
+                is_heads = blob == self._blob_at(tree, path)
+                if path in logs and not _is_gone(chain, on_disk):
+                    continue
+                if (is_heads or (is_rewound and path in logs)) and self._redo(path, chain):
                     redone.add(path)
         return redone
 
@@ -256,6 +267,13 @@ class Rewind:
     def _blob_at(self, tree: str, path: PurePosixPath) -> str | None:
         entry = self._objects.find(tree, self._repository.prefix / path)
         return entry.id if entry and entry.mode in FILE_MODES else None
+
+
+def _is_gone(chain: Sequence[FileChange], on_disk: bytes | None) -> bool:
+    """Whether a file has none of the lines that these changes have added."""
+    before = set((bytes_of(chain[0].old) or b"").split(b"\n"))
+    added = {line for change in chain for line in (bytes_of(change.new) or b"").split(b"\n")} - before
+    return bool(added) and added.isdisjoint((on_disk or b"").split(b"\n"))
 
 
 def _by_path(drafts: Iterable[Draft]) -> dict[PurePosixPath, list[FileChange]]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from vault_memory.core.notes.document import Chunk, Document, Resume, Segment
     from vault_memory.core.notes.journal import Reply, Turn, parse_line
     from vault_memory.core.notes.line_merge import Clash, Side
-    from vault_memory.core.notes.merge import carry_over
+    from vault_memory.core.notes.merge import carry_over, without_replaced
     from vault_memory.core.notes.profile_merge import merge_profile
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "note",
     "parse_line",
     "stray",
+    "without_replaced",
 ]
 
 __getattr__ = lazy_exports(
@@ -49,5 +50,6 @@ __getattr__ = lazy_exports(
         "carry_over": "merge",
         "merge_profile": "profile_merge",
         "parse_line": "journal",
+        "without_replaced": "merge",
     },
 )

@@ -6,6 +6,7 @@ journal by entry (`journal_merge`), all other files by line (`line_merge`).
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import PurePosixPath
 
 from vault_memory.core import layout
@@ -19,6 +20,7 @@ from vault_memory.core.notes.line_merge import (
     merge_lines,
     split_lines,
 )
+from vault_memory.core.notes.matching import matches
 from vault_memory.core.notes.profile_merge import Newer, carry_values, merge_profile
 
 
@@ -52,6 +54,20 @@ def with_entries_of(other: bytes, text: bytes) -> bytes:
     merged = carry_entries("", new, one)
     is_new = merged.rstrip("\n") != one.rstrip("\n")
     return merged.encode("utf-8", "surrogateescape") if is_new else text
+
+
+def without_replaced(before: bytes, after: bytes, kept: Set[bytes]) -> bytes:
+    """`after`, but as `before` is where lines of that were replaced which are not among the `kept` ones."""
+    old, new = (data.decode("utf-8", "surrogateescape").split("\n") for data in (before, after))
+    held = {line.decode("utf-8", "surrogateescape") for line in kept}
+    found: list[str] = []
+    at, twin = 0, 0
+    for start, other, size in [*matches(old, new), (len(old), len(new), 0)]:
+        gone, come = old[at:start], new[twin:other]
+        found += [*gone, *come[len(gone) :]] if not held.issuperset(gone) else come
+        found += old[start : start + size]
+        at, twin = start + size, other + size
+    return "\n".join(found).encode("utf-8", "surrogateescape")
 
 
 def carry_over(path: PurePosixPath, before: bytes | None, after: bytes, onto: bytes, *, yields: bool = False) -> bytes:

@@ -46,7 +46,7 @@ from vault_memory.errors import (
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
-from vault_memory.services.turns.redactor import Redactor
+from vault_memory.services.turns.redactor import LEFT_OUT, Redactor
 from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 from vault_memory.services.write import Plan, Written, index_problem, write
@@ -65,8 +65,6 @@ MAX_AHEAD = timedelta(days=1)
 """How much later than our clock a turn may be without a word about it: clocks and zones differ."""
 _NO_WORDS = ("user_id", "created_at", "exit_code")
 """Fields of a turn that hold nothing of what was said."""
-_LEFT_OUT = "[redacted: password]"
-"""In a log, in place of a message that would be a secret there."""
 
 
 @dataclass(frozen=True)
@@ -610,7 +608,8 @@ def _log_entries(
     is_answered = turn.assistant_message or turn.exit_code is not None
     came = outcome(turn.exit_code, labels) if is_answered else ""
     learned = [change.summary() for change in changes]
-    told = daily.Request(at, quote, source, digest_of_conversation(turn), turn.skill or "", came, learned)
+    skill = private.without_private(turn.skill or "")[0]
+    told = daily.Request(at, quote, source, digest_of_conversation(turn), skill, came, learned)
 
     reflection = private.PRIVATE if turn.reflection and private.PRIVATE in quote else _reflection_for_logs(turn)[0]
 
@@ -619,14 +618,14 @@ def _log_entries(
         return tell(text, replace(told, words=kept(quote), reflection=kept(reflection)), labels)
 
     def in_memory(text: str, kept: Callable[[str], str]) -> str:
-        return tasks.with_turn(text, at, kept(quote), turn.skill or "", came, labels, is_reply=is_reply)
+        return tasks.with_turn(text, at, kept(quote), skill, came, labels, is_reply=is_reply)
 
     def changed(source: str, edit: Callable[[str, Callable[[str], str]], str]) -> FileChange:
         path, before = layout.user_dir(turn.user_id) / source, cache.read(vault.path(turn.user_id, source))
         reading.check_utf_8(path, before or b"")
         text = (before or b"").decode("utf-8", "surrogateescape")
         after = b""
-        for kept in (str, lambda said: secrets.redact(one_line(said)).text, lambda said: said and _LEFT_OUT):
+        for kept in (str, lambda said: secrets.redact(one_line(said)).text, lambda said: said and LEFT_OUT):
             after = edit(text, kept).encode("utf-8", "surrogateescape")
             if not secrets.secrets_added(path, [before], after):
                 break  # words of several lines may be a secret on one: history would refuse the log

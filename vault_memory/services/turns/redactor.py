@@ -13,6 +13,10 @@ _MIN_KNOWN_CHARS = 6
 """A shorter secret, such as a PIN, stands in other numbers and words by chance."""
 
 
+LEFT_OUT = "[redacted: password]"
+"""In a log, in place of what would be a secret there."""
+
+
 class Redactor:
     """Redacts secrets, and counts them by category.
 

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
+from functools import partial
 
 from vault_memory.adapters import files
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.core import layout, reading, trailers
 from vault_memory.core.diary import daily, tasks
-from vault_memory.core.privacy import redact, without_private
+from vault_memory.core.privacy import redact, secrets_added, without_private
 from vault_memory.core.trailers import Trailers
 from vault_memory.services.profiles import profile_timezone
+from vault_memory.services.turns.redactor import LEFT_OUT
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, write
 
@@ -24,25 +27,33 @@ def update_memory(vault: Vault, user_id: str, summary: str) -> bool:
     Nothing is kept of a user who is off the record. Raises `InvalidId`, `Busy`, and what the disk and git raise.
     """
     layout.check_user_id(user_id)
-    lines = tasks.bullets(summary, lambda value: redact(without_private(value)[0]).text)
-    if not lines or vault.config.is_off_record(user_id):
+    if not tasks.bullets(summary, str) or vault.config.is_off_record(user_id):
         return False
     at = vault.now().astimezone(vault.config.zone(profile_timezone(vault, user_id)))
-    words, outcome = tasks.told(lines)
-    edits = {
-        layout.MEMORY_LOG: lambda text: tasks.with_task(text, at, lines),
-        layout.daily_source(at.date()): lambda text: daily.with_outcome(text, at, words, outcome),
-    }
+    sources = layout.MEMORY_LOG, layout.daily_source(at.date())
+
+    def changes(kept: Callable[[str], str]) -> list[FileChange]:
+        lines = tasks.bullets(summary, kept)
+        words, outcome = tasks.told(lines)
+        edits = (partial(tasks.with_task, at=at, lines=lines), partial(_with_outcome, at, words, outcome))
+        return [_changed(vault, user_id, source, edit) for source, edit in zip(sources, edits, strict=True)]
 
     def decide() -> Plan[bool]:
-        changes = [_changed(vault, user_id, source, edit) for source, edit in edits.items()]
-        logs = tuple(change for change in changes if change.after != (change.before or b""))
+        told = changes(lambda value: redact(without_private(value)[0]).text)
+        if any(secrets_added(change.path, [change.before], change.after) for change in told):
+            told = changes(lambda value: LEFT_OUT)  # bullets that are no secret alone may be one together
+        logs = tuple(change for change in told if change.after != (change.before or b""))
         if not logs:
             return Plan(False)
-        message = trailers.render(f"log({user_id}): {at:%Y-%m-%d %H:%M}", "", Trailers(user=user_id))
-        return Plan(True, [Draft(message, ASSISTANT, logs)])
+        subject = trailers.logs_subject(user_id, f"{at:%Y-%m-%d %H:%M}")
+        message, waits = trailers.render(subject, "", Trailers(user=user_id)), vault.config.git_log_commits != "turn"
+        return Plan(True, [Draft(message, ASSISTANT, logs, waits=waits)])
 
-    return write(vault, user_id, [layout.user_dir(user_id) / source for source in edits], decide).result
+    return write(vault, user_id, [layout.user_dir(user_id) / source for source in sources], decide).result
+
+
+def _with_outcome(at: datetime, words: str, outcome: str, text: str) -> str:
+    return daily.with_outcome(text, at, words, outcome)
 
 
 def _changed(vault: Vault, user_id: str, source: str, edit: Callable[[str], str]) -> FileChange:
