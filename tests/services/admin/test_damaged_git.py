@@ -84,8 +84,9 @@ def turns_come_through(root: Path, named: str, mend: Callable[[], object]) -> No
     assert any(named in each.message for each in found if not each.ok), found
     mend()
     assert record_turn(open_vault(root), "alice", "好").paused is None
+    open_vault(root).history.flush()
     state = open_vault(root).history.state()
-    assert (state.waiting, state.paused, state.problem) == (0, None, None)
+    assert (state.waiting, state.logs, state.paused, state.problem) == (0, 0, None, None)
     assert git(root, "status", "--porcelain") == "", "what was learned of either user is committed"
     assert ("Rust" in git(root, "show", "HEAD:memory/bob/USER.md")) == learned
     assert COMMON in git(root, "log", "--format=%s"), "the history before it is still there"
@@ -185,7 +186,7 @@ def test_a_tool_that_copies_no_empty_folders_dropped_refs(root: Path) -> None:
     )
     recorded = record_turn(open_vault(root), "bob", SAYS["bob"])
     assert recorded.paused is None and recorded.changes and git(root, "status", "--porcelain") == ""
-    assert COMMON in git(root, "log", "--format=%s")
+    assert "memory(bob): " in git(root, "log", "-1", "--format=%s")
 
 
 def test_refs_with_the_branch_are_gone(root: Path) -> None:
@@ -254,6 +255,7 @@ def test_a_person_s_edit_under_a_damaged_head_is_committed_as_theirs(root: Path)
     record_turn(vault, "alice", "好")
     assert "my own line" not in git(root, "show", "HEAD:memory/alice/USER.md")
     record_turn(vault, "alice", "謝謝")
+    vault.history.flush()
     assert git(root, "status", "--porcelain") == ""
     authors = git(root, "log", "--format=%an", "-S", "my own line", "--", "memory/alice").splitlines()
     assert authors == [vault.history.person().name]
@@ -272,6 +274,7 @@ def test_a_file_of_head_that_is_gone_is_named_while_its_user_waits(root: Path) -
     place.write_bytes(whole)
     for words in ("好", "謝謝"):
         record_turn(open_vault(root), "alice", words)
+    open_vault(root).history.flush()
     assert git(root, "status", "--porcelain") == ""
 
 

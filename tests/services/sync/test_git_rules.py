@@ -45,7 +45,7 @@ def test_private_files_stay_ignored_for_plain_git_too(remote: Machine, one: Mach
     git(remote.root, "pull", "-q", "--no-rebase")
     push(remote, **{".gitignore": "# nothing\n", "note.md": "# n\n"})
     (line,) = one.sync().notes
-    assert ".vault-memory/" in line and one.read(".gitignore") == ours and one.read("note.md") == "# n\n"
+    assert "memory/alice/index.db" in line and one.read(".gitignore") == ours and one.read("note.md") == "# n\n"
     assert git(one.root, "status", "--porcelain") == ""
 
 
