@@ -83,7 +83,7 @@ def test_takes_commits(vault: Vault, kind: str) -> None:
     vault = KINDS[kind](vault)
     for user_id in ("alice", "bob"):
         recorded = record_turn(vault, user_id, "I prefer light mode", "Noted.")
-        assert recorded.paused is None and len(recorded.commits) >= 2, recorded
+        assert recorded.paused is None and recorded.commits, recorded
     save(vault, PurePosixPath("notes/new.md"), "new\n")
     save(vault, PurePosixPath("memory/carol/USER.md"), read(vault, PurePosixPath("memory/bob/USER.md")))
     assert commit_person_edits(vault, None) == 2
