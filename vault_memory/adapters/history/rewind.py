@@ -150,9 +150,8 @@ class Rewind:
                 on_disk = files.read(self._repository.root / path)
                 blob = filters.blob(self._repository.prefix / path, on_disk)
                 is_heads = blob == self._blob_at(tree, path)
-                if path in logs and not _is_gone(chain, on_disk):
-                    continue
-                if (is_heads or (is_rewound and path in logs)) and self._redo(path, chain):
+                is_gone = path in logs and (is_heads or is_rewound) and _is_gone(chain, on_disk)
+                if ((is_heads and is_rewound) or is_gone) and self._redo(path, chain):
                     redone.add(path)
         return redone
 
@@ -168,6 +167,8 @@ class Rewind:
             return False
         for change in chain:
             content = self._redone(change, content)
+        if content == on_disk:  # the person has committed it
+            return False
         with contextlib.suppress(Changed):  # the person saved just now: the next call does it
             if content is not None:
                 files.replace(file, content, on_disk, self._repository.root)
@@ -270,9 +271,10 @@ class Rewind:
 
 
 def _is_gone(chain: Sequence[FileChange], on_disk: bytes | None) -> bool:
-    """Whether a file has none of the lines that these changes have added."""
+    """Whether a file has none of the lines that these changes have added, but for headings, which others may have."""
     before = set((bytes_of(chain[0].old) or b"").split(b"\n"))
-    added = {line for change in chain for line in (bytes_of(change.new) or b"").split(b"\n")} - before
+    lines = {line for change in chain for line in (bytes_of(change.new) or b"").split(b"\n")}
+    added = {line for line in lines - before if line.strip() and not line.startswith(b"#")}
     return bool(added) and added.isdisjoint((on_disk or b"").split(b"\n"))
 
 
