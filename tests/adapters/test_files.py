@@ -211,6 +211,30 @@ def test_lock_excludes_processes_and_threads(tmp_path: Path) -> None:
         assert refused == [True]
 
 
+def test_who_waits_for_a_lock_comes_next(tmp_path: Path) -> None:
+    """A holder that took its lock again at once kept another waiting for half a minute."""
+    path, taken, is_over, is_held = tmp_path / "lock", list[int](), threading.Event(), threading.Event()
+
+    def hold_again_and_again() -> None:
+        while not is_over.is_set():
+            with files.lock(path, 10):
+                taken.append(1)
+                is_held.set()
+                is_over.wait(0.02)
+
+    thread = threading.Thread(target=hold_again_and_again)
+    thread.start()
+    try:
+        assert is_held.wait(10)
+        for _ in range(5):
+            with files.lock(path, 10):
+                pass
+    finally:
+        is_over.set()
+        thread.join()
+    assert len(taken) <= 25, "it was over a hundred"
+
+
 def test_the_folder_of_the_locks_may_be_deleted_at_any_time(tmp_path: Path) -> None:
     """Anybody may delete `.vault-memory/`: a writer that takes a lock at that moment still gets it."""
     stop = threading.Event()

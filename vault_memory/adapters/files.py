@@ -381,11 +381,25 @@ def lock(
     `below`, `within` and `ForeignFile`: see `private.folder_of`.
     """
     give_up = time.monotonic() + timeout_s
-    with _unwritable(path):
-        while (held := _try_lock(path, below, within, make=make)) is None:
+
+    def wait_for(file: Path) -> int:
+        while (held := _try_lock(file, below, within, make=make)) is None:
             if time.monotonic() >= give_up:
                 raise Busy(f"{path} has been held by another process for {timeout_s:g} s: try again")
             time.sleep(_LOCK_POLL_S)
+        return held
+
+    # Who looks now and then would rarely find a lock free that another takes again at once. So who waits holds a second
+    # lock, and whoever wants the first after that queues for the second.
+    queue = path.with_name(f"{path.name}.next")
+    with _unwritable(path):
+        held = None if is_locked(queue) else _try_lock(path, below, within, make=make)
+        if held is None:
+            next_in_line = wait_for(queue)
+            try:
+                held = wait_for(path)
+            finally:
+                _give_back(next_in_line)
     try:
         yield
     finally:
