@@ -75,7 +75,7 @@ class Writer:
     def turn(self) -> None:
         """Say something to the assistant, one time in three something to be remembered."""
         user, name = self.rng.choice(USERS), self.name()
-        message = f"記住：我的代號是 {name}" if self.rng.random() < 0.33 else f"這段 {name} 是什麼意思？"
+        message = f"記住：{name} 的埠是 6380" if self.rng.random() < 0.33 else f"這段 {name} 是什麼意思？"
         self.note(kind="turn", state="begun", id=name, user=user)
         try:
             done = record_turn(self.vault, user, message, "好的。", conversation_id=name)
@@ -140,11 +140,11 @@ class Writer:
         dice, user = self.rng.random(), self.rng.choice(USERS)
         with suppress(VaultMemoryError):
             if dice < 0.8:
-                query = self.rng.choice(["代號", "line", "第 3 行", "what is this"])
+                query = self.rng.choice(["埠", "line", "第 3 行", "what is this"])
                 search(self.vault, user, SearchQuery(query, scope="all"))
             elif dice < 0.95:
                 command = self.rng.choice(
-                    [["status", "--json"], ["doctor"], ["heartbeat"], ["search", "--user", user, "代號"]]
+                    [["status", "--json"], ["doctor"], ["heartbeat"], ["search", "--user", user, "埠"]]
                 )
                 subprocess.run([sys.executable, "-m", "vault_memory", *command], cwd=self.root, capture_output=True)
             elif dice < 0.98:

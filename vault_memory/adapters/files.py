@@ -372,11 +372,18 @@ def append_lines(path: Path, lines: Iterable[bytes], below: Path | None = None, 
 
 @contextlib.contextmanager
 def lock(
-    path: Path, timeout_s: float = 10.0, below: Path | None = None, within: Path | None = None, *, make: bool = True
+    path: Path,
+    timeout_s: float = 10.0,
+    below: Path | None = None,
+    within: Path | None = None,
+    *,
+    make: bool = True,
+    in_line: bool = True,
 ) -> Iterator[None]:
     """Hold the lock file `path` against other processes and threads; `Busy` when it is not free within `timeout_s`.
 
-    Missing folders are made, unless `make` is false: then this raises `Busy`, too.
+    Missing folders are made, unless `make` is false: then this raises `Busy`, too. Who waits holds `path`.next
+    meanwhile and comes next, unless `in_line` is false: in a folder where each file stands for something.
 
     `below`, `within` and `ForeignFile`: see `private.folder_of`.
     """
@@ -389,17 +396,21 @@ def lock(
             time.sleep(_LOCK_POLL_S)
         return held
 
-    # Who looks now and then would rarely find a lock free that another takes again at once. So who waits holds a second
-    # lock, and whoever wants the first after that queues for the second.
-    queue = path.with_name(f"{path.name}.next")
+    # Who looks now and then would rarely find a lock free that another takes again at once. So whoever comes later
+    # waits for a second lock first.
+    second = path.with_name(f"{path.name}.next")
     with _unwritable(path):
-        held = None if is_locked(queue) else _try_lock(path, below, within, make=make)
-        if held is None:
-            next_in_line = wait_for(queue)
+        held = None if in_line and is_locked(second) else _try_lock(path, below, within, make=make)
+        if held is None and in_line and timeout_s:
+            first_in_line = wait_for(second)
             try:
                 held = wait_for(path)
             finally:
-                _give_back(next_in_line)
+                with contextlib.suppress(OSError):  # on Windows another has it open
+                    second.unlink()
+                _give_back(first_in_line)
+        elif held is None:
+            held = wait_for(path)
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 
-from vault_memory.core.extraction import explain, extract, extract_by_rules, why_nothing
+from vault_memory.core.extraction import explain, extract, extract_by_rules, llm, why_nothing
 from vault_memory.core.extraction.judge.proposals import Kind, Origin, Proposal
 from vault_memory.core.extraction.judge.verdicts import LEAST, Verdict, decided, last_step
 from vault_memory.core.extraction.judge.weights import (
@@ -146,6 +146,40 @@ def test_all_weights_are_what_the_turns_teach() -> None:
 def test_a_turn_that_asks_to_be_remembered_says_why_nothing_was_learned(message: str, reason: str) -> None:
     """Issue 13: what is asked to be remembered does not vanish without a word."""
     assert why_nothing(message) == reason
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "請不要記住這件事：我用 pnpm",
+        "别记下来，我喜欢暗色主题",
+        "我喜歡簡短的回答，不用記下來",
+        "唔好記呢件事，我鍾意深色",
+        "Don't remember this: I prefer dark themes",
+        "I prefer Go, but please don't remember that.",
+        "Don't save this but I always use Vim",
+        "off the record, I prefer tabs over spaces",
+    ],
+)
+def test_what_is_not_to_be_remembered_teaches_nothing(message: str) -> None:
+    """«請不要記住這件事：我用 pnpm» became a note and a tool."""
+    assert extract(message) == extract_by_rules(message) == []
+    assert not llm.is_worth_asking(message)
+    assert why_nothing(message).startswith("it asks not to be remembered")
+
+
+@pytest.mark.parametrize(
+    ("message", "existing", "key"),
+    [
+        ("那个喂鱼的项目我转手卖了，别记了", {"current_projects": ["喂鱼"]}, "current_projects"),
+        ("別忘了我用 pnpm", {}, "tools"),
+        ("I don't remember that. Use TypeScript from now on.", {}, "languages"),
+        ("don't save the file yet. I prefer dark mode", {}, "theme"),
+        ("不用記住公式，以後請用繁體中文回答", {}, "language"),
+    ],
+)
+def test_what_only_looks_like_it_is_heard(message: str, existing: dict[str, list[str]], key: str) -> None:
+    assert key in [signal.key for signal in extract(message, "", existing) if not signal.is_suggestion]
 
 
 def test_a_fact_that_is_known_is_told_as_such() -> None:

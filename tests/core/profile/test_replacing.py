@@ -47,6 +47,9 @@ def kept(stored: list[str], note: str, said: str) -> list[str]:
         ("周报用表格", "周报不要用表格", "周报以后不要用表格"),
         ("我的 side project 叫 Lantern", "我的 side project 叫 Beacon", "side project 改名了，現在叫 Beacon，記住"),
         ("每段不超過三句", "每段不超過五句", "每段不超過五句"),
+        ("server 1 has port 80", "server 1 has port 81", "remember that server 1 has port 81"),
+        ("期末考在六月三日", "期末考在七月一日", "記得期末考在七月一日"),
+        ("office hours are 9 to 5", "office hours are 10 to 6", "remember that office hours are 10 to 6"),
     ],
 )
 def test_a_note_replaces_the_one_that_it_contradicts(old: str, new: str, said: str) -> None:
@@ -77,6 +80,9 @@ def test_a_note_replaces_the_one_that_it_contradicts(old: str, new: str, said: s
         ("我的貓叫咪咪", "我的狗叫旺財", "記住我的狗叫旺財"),
         ("Redis 的埠是 6380", "Postgres 的埠是 5433", "記住 Postgres 的埠是 5433"),
         ("信件用敬語", "簡報用條列", "以後簡報用條列"),
+        ("web1 的埠是 6380", "web2 的埠是 6380", "記住：web2 的埠是 6380"),
+        ("server 1 has port 80", "server 2 has port 81", "remember that server 2 has port 81"),
+        ("第一組的組長是小林", "第二組的組長是小林", "記住第二組的組長是小林"),
         ("每次都附上資料來源", "每次都附上範例", "以後每次都附上範例"),
         ("提交信息请用中文", "注释请用英文", "以后注释请用英文"),
         ("期末考在六月三日", "期中考在四月九日", "記得期中考在四月九日"),

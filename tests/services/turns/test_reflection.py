@@ -77,6 +77,16 @@ def test_secrets_are_in_no_reflection_and_private_facts_in_no_log(vault: Vault) 
     assert "8 萬" not in git(vault, "log", "-p") and recorded.redactions == {"token": 1, "health": 1}
 
 
+def test_what_is_not_to_be_remembered_is_in_no_log(vault: Vault) -> None:
+    """The person's own record keeps it, and nothing that git has."""
+    recorded = record_turn(vault, "alice", "不要記住這件事：我在找新工作", "好。" * 200, reflection="他想換工作")
+    assert "新工作" in rows(vault)[0]["user_message"] and recorded.changes == ()
+    assert recorded.reason.startswith("it asks not to be remembered")
+    vault.history.flush()
+    for word in ("新工作", "換工作"):
+        assert word not in daily(vault) and word not in git(vault, "log", "-p")
+
+
 def test_a_turn_that_waits_has_its_reflection_in_the_log_too(vault: Vault) -> None:
     record_turn(vault, "alice", "hello", "hi", reflection="first", learn=False)
     assert turns_waiting(vault, "alice") == 1 and learn_waiting(vault, "alice") == 0

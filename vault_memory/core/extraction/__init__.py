@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from vault_memory.core.extraction import llm
     from vault_memory.core.extraction.judge.hearing import explain, extract, problem, why_nothing
     from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon, problem_with
-    from vault_memory.core.extraction.rules import extract_by_rules, takes_back_the_last
+    from vault_memory.core.extraction.rules import asks_to_be_left_out, extract_by_rules, takes_back_the_last
 
 __all__ = [
     "Lexicon",
+    "asks_to_be_left_out",
     "explain",
     "extract",
     "extract_by_rules",
@@ -32,6 +33,7 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "Lexicon": "lexicon",
+        "asks_to_be_left_out": "rules",
         "explain": "judge.hearing",
         "extract": "judge.hearing",
         "extract_by_rules": "rules",

@@ -14,8 +14,9 @@ from typing import Any, get_args
 
 from vault_memory.core import reading
 from vault_memory.core.extraction.clauses import Clause, clauses
-from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon
-from vault_memory.core.extraction.speech import HEAD_CHARS, TAIL_CHARS, Message, gives_orders_to_the_system, read
+from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon, default_lexicon
+from vault_memory.core.extraction.rules import NOTHING_STORED, read_turn
+from vault_memory.core.extraction.speech import HEAD_CHARS, TAIL_CHARS, Message, read
 from vault_memory.core.privacy import is_private, redact, without_private
 from vault_memory.core.profile import FIELDS, Op, Signal, Strength, language_tag
 from vault_memory.core.text import comparable, fold, same
@@ -122,8 +123,9 @@ def messages(user_msg: str, assistant_msg: str, existing: Mapping[str, str | lis
 
 
 def is_worth_asking(user_msg: str) -> bool:
-    """Whether a message may be sent to a model: not empty, and without orders to the system."""
-    return bool(user_msg.strip()) and not gives_orders_to_the_system(user_msg)
+    """Whether a message may be sent to a model: not empty, without orders to the system, and to be remembered."""
+    turn = read_turn(user_msg, "", NOTHING_STORED, default_lexicon())
+    return turn is not None and not turn.is_refused
 
 
 def parse(response: str) -> list[Signal]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from types import MappingProxyType
 
@@ -41,6 +42,15 @@ class HeardTurn:
     def has_reply(self) -> bool:
         return bool(self.reply.strip())
 
+    @cached_property
+    def is_refused(self) -> bool:
+        """Whether the person asks that nothing of it be remembered."""
+        return any(topics.refuses_to_be_remembered(clause.text, self.lexicon) for clause in self.clauses)
+
+    def allowed(self, signals: list[Signal]) -> list[Signal]:
+        """Those of the signals that may be learned: of a turn that is not to be remembered, what it takes back."""
+        return [signal for signal in signals if signal.op == "remove"] if self.is_refused else signals
+
     def quote(self, start: int, end: int) -> str:
         """A stretch of the message as the reason of a signal, without secrets; empty if it is private."""
         written = self.message.written[start:end].strip()
@@ -55,6 +65,12 @@ def read_turn(user_msg: str, reply: str, existing: Mapping[str, str | list[str]]
     return HeardTurn(message, clauses(message, lexicon), existing, reply, lexicon)
 
 
+def asks_to_be_left_out(user_msg: str, lexicon: Lexicon) -> bool:
+    """Whether the person asks that nothing of a message be remembered."""
+    turn = read_turn(user_msg, "", NOTHING_STORED, lexicon)
+    return turn is not None and turn.is_refused
+
+
 def extract_by_rules(
     user_msg: str,
     assistant_msg: str = "",
@@ -63,7 +79,7 @@ def extract_by_rules(
 ) -> list[Signal]:
     """The preferences that the rules find in one turn, in the order of the message; see `judge.hearing.extract`."""
     turn = read_turn(user_msg, assistant_msg, existing, lexicon or default_lexicon())
-    return signals_of(turn) if turn else []
+    return turn.allowed(signals_of(turn)) if turn else []
 
 
 def signals_of(turn: HeardTurn) -> list[Signal]:

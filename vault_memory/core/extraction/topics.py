@@ -220,11 +220,18 @@ def only_asks_to_remember(text: str, lexicon: Lexicon) -> bool:
     return found is not None and len(_polite(lexicon).sub("", text[: found.start()] + text[found.end() :])) <= 2
 
 
+def refuses_to_be_remembered(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text begins as a request not to remember, and goes on as another sentence would: «don't remember this
+    but …», 這段不要記."""
+    return bool(lexicon.shape(_REFUSAL).fullmatch(text))
+
+
 def _polite(lexicon: Lexicon) -> re.Pattern[str]:
     """What opens a sentence and says nothing of its matter."""
     return lexicon.shape(r"(?:[\s,!:~-]|{subjects.matter.polite})+")
 
 
+_REFUSAL = r"(?:[\s,!:~-]|{subjects.matter.polite})*{subjects.remember.refused}(?:\s*(?:[.,!:~-]|but |但).*)?\s*"
 _OWN_HABIT = lazily(
     r"\s*(?:and |but )?(?:i|we)(?:'ve|'m|'re)?(?! (?:want|need|like|prefer) )(?![a-z'])|我(?!都?[要想希需喜只])"
 )

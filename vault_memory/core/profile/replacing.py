@@ -1,8 +1,9 @@
 """Which stored notes a new note replaces: those that say the same of the same thing, or the contrary of it.
 
 Two notes are about the same thing if nearly all words that carry a meaning stand in both. What may differ is whether
-something is wished for («cite sources», 「不要再引用來源」), a number («two spaces», 「四格」) and, where the turn
-corrects something, one word («metric units», «actually, use imperial units»).
+something is wished for («cite sources», 「不要再引用來源」), the last number («two spaces», 「四格」; those before it
+say of what: «server 1 has port 80») and, where the turn corrects something, one word («metric units», «actually, use
+imperial units»). A number at the end of a word belongs to it: web1 is not web2.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ _EMPTY = (
     " without avoid call"
 )
 """English words that do not say what a note is about."""
-_NUMBER = lazily(
-    r"\d+(?:[.,:]\d+)*|[零〇一二两三四五六七八九十百千]+"
-    r"|(?<![a-z])(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twice|once)(?![a-z])"
+_ONE_NUMBER = (
+    r"(?:(?<![a-z\d])\d+(?:[.,:]\d+)*|(?<!第)[零〇一二两三四五六七八九十百千]+"
+    r"|(?<![a-z])(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twice|once)(?![a-z]))"
 )
+_NUMBER = lazily(rf"{_ONE_NUMBER}(?: ?(?:[年月日号点时分/到至~–-]|[ap]m|to)+ ?{_ONE_NUMBER})*")
+"""A date, a time and a range are one number: 六月三日, 9 to 5."""
 _AGAINST = lazily(r"(?<![a-z])(?:no|not|never|without|stop|avoid|skip|\w+n't|dont)(?![a-z])|[不别勿免]|没有|停止")
 _LASTING = lazily(r"(?<![a-z])(?:from now on|these days|now)(?![a-z])|从现在|现在|以后|之后")
 _CORRECTS = lazily(
@@ -53,7 +56,11 @@ def with_replaced(signals: Iterable[Signal], stored: Iterable[str]) -> Iterator[
         said = tokens.fold(signal.quote)
         enough = _IF_CORRECTED if _CORRECTS.search(said) else _FROM_NOW_ON if _LASTING.search(said) else 1.0
         words = _meaning(signal.value)
-        same = [note for note, others in notes.items() if _shared(words, others) >= enough]
+        same = [
+            note
+            for note, others in notes.items()
+            if _shared(words, others) >= enough and _numbers(note)[:-1] == _numbers(signal.value)[:-1]
+        ]
         if repeated := [note for note in same if notes[note] == words and _stance(note) == _stance(signal.value)]:
             yield replace(signal, value=repeated[0])
             continue
@@ -69,8 +76,11 @@ def _shared(new: frozenset[str], old: frozenset[str]) -> float:
 
 def _stance(note: str) -> tuple[bool, list[str]]:
     """Whether a note wishes against something, and its numbers."""
-    text = tokens.fold(note)
-    return bool(_AGAINST.search(text)), _NUMBER.findall(text)
+    return bool(_AGAINST.search(tokens.fold(note))), _numbers(note)
+
+
+def _numbers(note: str) -> list[str]:
+    return _NUMBER.findall(_POLITE.sub(" ", tokens.fold(note)))
 
 
 def _meaning(note: str) -> frozenset[str]:

@@ -27,7 +27,7 @@ from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, payload, reading, trailers
 from vault_memory.core.diary import daily, outcome, tasks
-from vault_memory.core.extraction import extract, problem, takes_back_the_last, why_nothing
+from vault_memory.core.extraction import asks_to_be_left_out, extract, problem, takes_back_the_last, why_nothing
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import LANGUAGE, LOCALES, Change, Profile, Suggestion, labels_for, language_tag
@@ -157,7 +157,7 @@ def record_turn(
     at = datetime.fromisoformat(said["created_at"])
     turn = Turn(user_id=user_id, created_at=at, exit_code=exit_code, request=request, **texts)
     cache = ReadCache()
-    quote, private_counts = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
+    quote, private_counts = _quote(vault, turn)
     private_counts = Counter(private_counts) + Counter(_reflection_for_logs(turn)[1])
     is_begun = False
 
@@ -307,7 +307,7 @@ def _learn_from(vault: Vault, user_id: str, waiting: Sequence[_Marker], until: f
                     line, turn, is_reply = found
                     cache = ReadCache()
                     state = ProfileFiles.read(vault, user_id, _filed_at(vault, turn), cache.read)
-                    quote, _ = private.without_private((turn.user_message or "")[:_MAX_SEARCHED_CHARS])
+                    quote, _ = _quote(vault, turn)
                     touch = partial(untouched.unlink, missing_ok=True)
                     learned = _learn(vault, turn, as_of, line, state, quote, cache, until, touch, is_reply=is_reply)
                     paths |= dict.fromkeys(learned.paths)
@@ -638,6 +638,13 @@ def _log_entries(
     return [log for log in logs if log.after != (log.before or b"")]
 
 
+def _quote(vault: Vault, turn: Turn) -> tuple[str, Mapping[str, int]]:
+    """The turn's message for the logs: without private facts, of which it gives the counts; and nothing of a message
+    that is not to be remembered."""
+    message = (turn.user_message or "")[:_MAX_SEARCHED_CHARS]
+    return (private.PRIVATE, {}) if asks_to_be_left_out(message, vault.lexicon()) else private.without_private(message)
+
+
 def _reflection_for_logs(turn: Turn) -> tuple[str, Mapping[str, int]]:
     """The turn's reflection in a line without private facts, and how many of these were in it."""
     return private.without_private(journal.reflection_line(turn.reflection)[:_MAX_SEARCHED_CHARS])
@@ -681,7 +688,8 @@ def _marked(vault: Vault, user_id: str, marker: _Marker, *, make: bool = False) 
     new turn nobody can, but one whose writer was killed before its line may have left that marker: who looks at it is
     waited for."""
     home = vault.root / layout.user_dir(user_id)
-    with files.lock(vault.unlearned(user_id) / marker.name, WAIT_S if make else 0, home, vault.root, make=make):
+    path = vault.unlearned(user_id) / marker.name
+    with files.lock(path, WAIT_S if make else 0, home, vault.root, make=make, in_line=False):
         yield
 
 

@@ -38,9 +38,9 @@ def extract(
     weights = weights or shipped()
     ruled = [each for each in rules.signals_of(turn) if each.op == "remove" or not is_private(each.value)]
     if isinstance(weights, WeightsDamaged):
-        return ruled
+        return turn.allowed(ruled)
     kept = [verdict for verdict in _verdicts(turn, ruled, weights) if verdict.decision != "left out"]
-    return [
+    heard = [
         replace(
             verdict.proposal.signal,
             quote=turn.quote(verdict.proposal.start, verdict.proposal.end),
@@ -48,6 +48,7 @@ def extract(
         )
         for verdict in sorted(kept, key=lambda each: (each.proposal.start, each.proposal.offset))
     ]
+    return turn.allowed(heard)
 
 
 def explain(
@@ -73,9 +74,14 @@ def why_nothing(
     existing: Mapping[str, str | list[str]] = rules.NOTHING_STORED,
     lexicon: Lexicon | None = None,
 ) -> str:
-    """Why a turn that asks to be remembered has changed nothing; "" if it does not ask. `existing`: the profile now."""
+    """Why a turn that asks to be remembered, or not to be, has changed nothing; "" if it asks neither.
+
+    `existing`: the profile now.
+    """
     lexicon = lexicon or default_lexicon()
     turn = rules.read_turn(user_msg, assistant_msg, existing, lexicon)
+    if turn is not None and turn.is_refused:
+        return "it asks not to be remembered, and stays in the conversation record alone"
     if turn is None or not topics.asks_to_remember(turn.message.speech, lexicon):
         return ""
     if names_a_contact(turn.message.written):
