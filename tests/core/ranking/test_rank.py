@@ -125,15 +125,24 @@ def test_a_short_passage_takes_its_neighbour_with_it() -> None:
     assert (short, alone) == (2, 1)
 
 
-def test_what_was_said_twice_is_one_passage_and_the_log_is_kept() -> None:
+def test_of_what_a_log_and_a_record_say_the_record_is_shown_with_the_answer() -> None:
     notes = {
-        "conversations/2026-01-30.jsonl": '{"user_message": "I drink oolong at noon", "assistant_message": "ok"}\n',
+        "conversations/2026-01-30.jsonl": '{"user_message": "I drink oolong at noon", "assistant_message": "A lot"}\n',
         "daily/2026-01-30.md": "# 2026-01-30\n\n- user: I drink oolong at noon\n",
     }
     kinds = {"conversations/2026-01-30.jsonl": "conversation", "daily/2026-01-30.md": "daily"}
-    found = passage.build(scored("oolong noon", notes, kinds), 5)
-    assert [p.seed.candidate.source for p in found] == ["daily/2026-01-30.md"]
-    assert found[0].repeated_at == ["conversations/2026-01-30.jsonl:1"]
+    segments = scored("oolong noon", notes, kinds)
+    found = passage.build(segments, 5)
+    assert [p.seed.candidate.source for p in found] == ["conversations/2026-01-30.jsonl"]
+    assert segments[found[0].last].text == "A lot" and found[0].repeated_at == ["daily/2026-01-30.md:3"]
+
+
+def test_an_answer_in_a_line_of_its_own_is_shown_too() -> None:
+    lines = ['{"user_message": "which wine"}', '{"assistant_message": "Soave"}', '{"user_message": "thanks"}']
+    notes = {"conversations/2026-01-30.jsonl": "\n".join(lines) + "\n"}
+    segments = scored("wine", notes, {"conversations/2026-01-30.jsonl": "conversation"})
+    found = passage.build(segments, 1)[0]
+    assert [each.text for each in segments[found.first : found.last + 1]] == ["which wine", "Soave"]
 
 
 def test_the_same_words_on_another_day_are_another_thing() -> None:

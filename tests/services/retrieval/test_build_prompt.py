@@ -96,7 +96,8 @@ def test_what_the_digest_leaves_out_may_be_recalled(vault: Vault) -> None:
     for number in range(9):
         record_turn(vault, "alice", f"{number} 泡 {'綠烏紅白黃黑青花麥'[number]}茶要幾度", conversation_id="c")
     built = build_enhanced_prompt(vault, "alice", "烏茶要幾度")
-    assert any(p.place.startswith("daily/2026-01-30.md:3-") for p in built.passages if p.section == "relevant-memories")
+    recalled = [p.place for p in built.passages if p.section == "relevant-memories"]
+    assert recalled[0].startswith("conversations/2026-01-30.jsonl:1-")
     vault.path("alice", "daily/2026-01-30.md").unlink()
     record_turn(vault, "alice", "泡烏龍要幾度", conversation_id="c")
     built = build_enhanced_prompt(vault, "alice", "烏龍要幾度")

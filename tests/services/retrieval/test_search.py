@@ -90,9 +90,9 @@ def first(found: SearchResult) -> Hit:
 @pytest.mark.parametrize(
     ("question", "source", "line"),
     [
-        ("主題", "daily/2026-01-30.md", 5),
-        ("我喜欢什么主题", "daily/2026-01-30.md", 5),
-        ("数据库", "daily/2026-01-30.md", 5),
+        ("主題", "conversations/2026-01-30.jsonl", 1),
+        ("我喜欢什么主题", "conversations/2026-01-30.jsonl", 1),
+        ("数据库", "conversations/2026-01-30.jsonl", 1),
         ("React組件", "notes/code.md", 3),
         ("react组件", "notes/code.md", 3),
         ("Where did Gina open her store?", "daily/2025-03-02.md", 5),
@@ -117,12 +117,16 @@ def test_a_hit_is_the_file_s_own_text_at_its_lines(world: World) -> None:
             assert hit.kind and hit.scope == "u" and 0 <= hit.score <= 1
 
 
-def test_what_stands_in_log_and_record_is_one_hit_in_the_log(world: World) -> None:
-    """Issue of search: turns that stand in JSONL and daily log are one hit; explain names what was collapsed."""
+def test_what_stands_in_log_and_record_is_one_hit_with_the_answer(world: World) -> None:
+    """Issue of search: turns that stand in JSONL and daily log are one hit; explain names what was collapsed. The log
+    alone was shown, which has the question without its answer."""
     hits = search(world, "u", "暗色主題 PostgreSQL").hits
-    assert [hit.source for hit in hits if "PostgreSQL" in hit.content] == ["daily/2026-01-30.md"]
-    assert hits[0].evidence.repeated_at == ("conversations/2026-01-30.jsonl:1",)
-    assert hits[0].explain["collapsed"] == ["conversations/2026-01-30.jsonl:1"]
+    assert [hit.source for hit in hits if "PostgreSQL" in hit.content] == ["conversations/2026-01-30.jsonl"]
+    assert hits[0].content.endswith("\n好的") and hits[0].line_range == (1, 1)
+    assert hits[0].evidence.repeated_at == ("daily/2026-01-30.md:5",)
+    assert hits[0].explain["collapsed"] == ["daily/2026-01-30.md:5"]
+    only = search(world, "u", "暗色主題 PostgreSQL", kinds=("daily",)).hits
+    assert [hit.source for hit in only if "PostgreSQL" in hit.content] == ["daily/2026-01-30.md"]
 
 
 JOURNAL = (
@@ -326,7 +330,7 @@ def test_with_the_endpoint_down_words_answer_and_say_so(tmp_path: Path) -> None:
     model.space = Down.space
     world.index("u").embed_pending(model)
     found = search(world, "u", "暗色主題")
-    assert first(found).source == "daily/2026-01-30.md"
+    assert first(found).source == "conversations/2026-01-30.jsonl"
     assert found.degraded == [
         "embedding: no embedding endpoint answered: gpu:8000 cannot be reached",
         "embedding: no offline vectors exist, so words alone answer",

@@ -1,6 +1,7 @@
 """From scored segments to passages: the best segment grows to its neighbours; what is repeated is one hit.
 
 An entry that turns have written (a conversation in a daily log, a task in MEMORY.md) is one passage, with its heading.
+Of a turn that stands in a log and in the conversation record the record is shown, for it has the answer.
 """
 
 from __future__ import annotations
@@ -21,10 +22,8 @@ HAN_CHARS_SHARE = 0.33
 """Chinese says as much in this share of the characters."""
 MAX_GAP_LINES = 4
 """To the next segment: a passage goes over a blank line, a heading and another, not over a row of empty fields."""
-RECORD_REACH = 8
-"""How many segments before and after are looked at for others of the same record."""
 RECORD = "conversation"
-"""The kind of the raw record; where the same words stand in a log, the log is shown."""
+"""The kind of the raw record: a line for each turn, question and answer."""
 
 
 @dataclass
@@ -45,7 +44,7 @@ def build(scored: Sequence[ScoredSegment], count: int) -> list[Passage]:
     """The `count` best passages, best first. `scored` is in the order of files and lines; its `score` decides."""
     negated = [-segment.score for segment in scored]
     order = sorted((i for i, score in enumerate(negated) if score < 0), key=negated.__getitem__)  # of equals the first
-    outside_records = [i for i in order if scored[i].candidate.kind != RECORD]
+    said = [i for i in order if scored[i].candidate.kind == RECORD and scored[i].own_terms]
     used: set[int] = set()
     passages: list[Passage] = []
     for best in order:
@@ -54,11 +53,12 @@ def build(scored: Sequence[ScoredSegment], count: int) -> list[Passage]:
         if best in used:
             continue
         seed = best
-        if scored[best].candidate.kind == RECORD:
-            seed = next((i for i in outside_records if _says_the_same(scored[best], scored[i])), best)
+        if scored[best].candidate.kind in entries.KINDS:
+            twins = (i for i in said if _says_the_same(scored[i], scored[best]))
+            seed = max(twins, key=lambda i: len(scored[i].stems), default=best)
         twin = next((p for p in passages if _repeats(best, p, scored) or p.first <= seed <= p.last), None)
         if twin:
-            used.update(_with_neighbours_of_its_line(best, scored))
+            used.update(_told_with(best, scored))
             twin.repeated_at.append(_location(scored[best]))
             continue
         if seed in used:
@@ -67,22 +67,32 @@ def build(scored: Sequence[ScoredSegment], count: int) -> list[Passage]:
         passage = _grown(scored, seed, used, share, cap)
         used.update(range(passage.first, passage.last + 1))
         if seed != best:
-            used.update(_with_neighbours_of_its_line(best, scored))
+            used.update(_told_with(best, scored))
             passage.repeated_at.append(_location(scored[best]))
             passage.score = scored[best].score
         passages.append(passage)
     return passages
 
 
-def _with_neighbours_of_its_line(best: int, scored: Sequence[ScoredSegment]) -> list[int]:
-    """A segment, and those of its line without a term: only their neighbour gave them a score."""
-    line = (scored[best].candidate.chunk_id, scored[best].line)
-    near = range(max(0, best - RECORD_REACH), min(len(scored), best + RECORD_REACH + 1))
-    return [
-        i
-        for i in near
-        if i == best or ((scored[i].candidate.chunk_id, scored[i].line) == line and not scored[i].own_terms)
-    ]
+def _told_with(best: int, scored: Sequence[ScoredSegment]) -> list[int]:
+    """A segment that is not shown, and those of its entry, or of its line of a record, without a term: only their
+    neighbour gave them a score."""
+    if entry := _entry(scored, best):
+        first, last = entry.first, entry.last
+    elif scored[best].candidate.kind == RECORD:
+        first, last = _of_one_line(scored, best)
+    else:
+        return [best]
+    return [i for i in range(first, last + 1) if i == best or not scored[i].own_terms]
+
+
+def _of_one_line(scored: Sequence[ScoredSegment], at: int) -> tuple[int, int]:
+    first = last = at
+    while first and _is_adjacent(scored, first, first - 1) and scored[first - 1].line == scored[at].line:
+        first -= 1
+    while _is_adjacent(scored, last, last + 1) and scored[last + 1].line == scored[at].line:
+        last += 1
+    return first, last
 
 
 def _grown(scored: Sequence[ScoredSegment], seed: int, used: set[int], share: float, cap: int) -> Passage:
@@ -97,10 +107,35 @@ def _grown(scored: Sequence[ScoredSegment], seed: int, used: set[int], share: fl
         sides = [i for i in (first - 1, last + 1) if _is_adjacent(scored, seed, i) and i not in used]
         sides = [i for i in sides if _may_join(scored[i], best, size, share, cap)]
         if not sides:
-            return Passage(best, first, last, best.score)
+            break
         side = max(sides, key=lambda i: scored[i].score)
         first, last = min(first, side), max(last, side)
         size += scored[side].length
+    if best.candidate.kind == RECORD:
+        first, last = _with_its_turn(scored, seed, first, last, used, cap)
+    return Passage(best, first, last, best.score)
+
+
+def _with_its_turn(
+    scored: Sequence[ScoredSegment], seed: int, first: int, last: int, used: set[int], cap: int
+) -> tuple[int, int]:
+    """`first` and `last` of a passage of a record, with what was said on the seed's line and, after that, on the line
+    behind it, which may have the answer: as far as the passage stays under `cap` characters."""
+    size = sum(segment.length for segment in scored[first : last + 1])
+    line = scored[seed].line
+
+    def joins(at: int, to: int) -> bool:
+        is_near = _is_adjacent(scored, seed, at) and at not in used and line <= scored[at].line <= to
+        return is_near and size + scored[at].length <= cap
+
+    for to in (line, line + 1):
+        while joins(last + 1, to):
+            last += 1
+            size += scored[last].length
+        while joins(first - 1, to):
+            first -= 1
+            size += scored[first].length
+    return first, last
 
 
 def _may_join(segment: ScoredSegment, best: ScoredSegment, size: int, share: float, cap: int) -> bool:
